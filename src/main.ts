@@ -3,8 +3,8 @@
 
 import { enableCompileCache } from 'node:module'
 import { isAbsolute, join } from 'node:path'
-import './process/heap.ts'
-import './process/threads.ts'
+import './process/system/heap.ts'
+import './process/system/thread-pool.ts'
 
 const { HOME, XDG_CACHE_HOME = HOME && join(HOME, '.cache') } = process.env
 // The gateway that is to be replaced by this process learns why it is not, whatever fails.
@@ -15,5 +15,5 @@ if (process.env.GATEHOUSE_UPGRADE !== undefined)
 // Never in the temporary folder of all users, where another could have left code for us to run.
 if (XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME)) enableCompileCache(join(XDG_CACHE_HOME, 'gatehouse'))
 
-const { runCommand } = await import('./process/commands/cli.ts')
+const { runCommand } = await import('./process/cli.ts')
 process.exitCode = await runCommand(process.argv.slice(2))

@@ -1,11 +1,11 @@
 // Conditions of access rules, compiled.
 
-import { rememberLast } from '../base/remember.ts'
-import { AddressTable, type Found } from '../base/address/address-table.ts'
+import { rememberLast } from '../base/memo.ts'
+import { AddressTable, type Found } from '../net/address/address-table.ts'
 import { compileExpression, type Expression } from '../expression/expression.ts'
 import { holdsForAll, holdsForAny } from '../expression/readings.ts'
 import { Glob } from '../base/text/glob.ts'
-import { HostNames } from '../base/path/host-names.ts'
+import { HostNames } from '../net/address/host-names.ts'
 import { leads } from '../base/path/path.ts'
 import type { AccessCondition, AccessRule } from '../config/access-config.ts'
 import { pathWork } from '../config/resolve/rule-work.ts'

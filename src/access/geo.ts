@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { Reader, type Response } from 'maxmind'
-import { AccessMetrics } from '../metrics/access-metrics.ts'
+import { AccessMetrics } from '../metrics/counters/access-metrics.ts'
 import type { Logger } from '../log/log.ts'
 import { type WatchedFile, WatchedFiles } from './watched-files.ts'
 

@@ -1,7 +1,7 @@
 // Reads a file of addresses and networks, one per line.
 
 import { createReadStream } from 'node:fs'
-import { type AddressTable, AddressTableBuilder } from '../base/address/address-table.ts'
+import { type AddressTable, AddressTableBuilder } from '../net/address/address-table.ts'
 import { inSlices } from '../base/turns/slices.ts'
 
 /** Bytes that are read and parsed at once: about a millisecond's work. */

@@ -1,8 +1,8 @@
 // The address lists of the configuration, shared by all rules that name them.
 
-import { AccessMetrics } from '../metrics/access-metrics.ts'
-import type { Found } from '../base/address/address-table.ts'
-import type { AddressWords } from '../base/address/address-words.ts'
+import { AccessMetrics } from '../metrics/counters/access-metrics.ts'
+import type { Found } from '../net/address/address-table.ts'
+import type { AddressWords } from '../net/address/address-words.ts'
 import type { Logger } from '../log/log.ts'
 import type { ListConfig } from '../config/access-config.ts'
 import { type ListFile, readListFile } from './list-file.ts'

@@ -1,12 +1,12 @@
 // The access rules of a zone, or of all, compiled: the first that matches decides.
 
-import { AddressWords } from '../base/address/address-words.ts'
-import { clientKey } from '../base/address/client-key.ts'
-import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
+import { AddressWords } from '../net/address/address-words.ts'
+import { clientKey } from '../net/address/client-key.ts'
+import type { EdgeMetrics } from '../metrics/counters/edge-metrics.ts'
 import type { AccessConfig, AccessRule } from '../config/access-config.ts'
 import { plainWork } from '../config/resolve/rule-work.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
-import { banHits, defaultHits } from '../tallies/scopes.ts'
+import { banHits, defaultHits } from '../activity/tally-scopes.ts'
 import { type BanBook, type Bans, banOwner } from './bans.ts'
 import type { AccessSources } from './conditions.ts'
 import { LowerCase } from './lower-case.ts'

@@ -1,6 +1,6 @@
 // The site that a Referer field names.
 
-import { longestHost } from '../base/path/host-names.ts'
+import { longestHost } from '../net/address/host-names.ts'
 
 /** The most characters of a URL that are searched for its host: browsers send none that is longer. */
 const longestRead = 1024

@@ -1,11 +1,11 @@
 // One request as access rules see it; each value is computed when the first rule needs it.
 
-import type { Found } from '../base/address/address-table.ts'
-import type { AddressWords } from '../base/address/address-words.ts'
+import type { Found } from '../net/address/address-table.ts'
+import type { AddressWords } from '../net/address/address-words.ts'
 import type { Facts } from '../expression/expression.ts'
 import type { Work } from '../expression/work-budget.ts'
-import { equalsIgnoreCase } from '../http1/fields.ts'
-import type { TallyScope } from '../tallies/tally-book.ts'
+import { equalsIgnoreCase } from '../http1/fields/fields.ts'
+import type { TallyScope } from '../activity/tally-book.ts'
 import type { Geo } from './geo.ts'
 import type { LowerCase } from './lower-case.ts'
 import { refererHost } from './referer.ts'

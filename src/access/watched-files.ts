@@ -1,6 +1,6 @@
 // Files that rules need, kept in memory and reloaded when they change: address lists and geographic databases.
 
-import type { Tally } from '../metrics/distribution.ts'
+import type { Tally } from '../metrics/counters/distribution.ts'
 import type { Logger } from '../log/log.ts'
 import { ConfigWatch } from '../config/file/watch.ts'
 

@@ -1,13 +1,13 @@
 // Every request to the management API is checked here, once for every row of it: token, permission, account or zone; then query and body. While the store is
 // away, whatever has to ask it gets 503, for callers that are remembered too.
 
-import { isId } from '../base/id.ts'
+import { isId } from '../base/ids/id.ts'
 import { systemClock } from '../base/clock.ts'
 import { refuse, retryAfterOf } from '../errors/refusal.ts'
 import { pause } from '../base/turns/turns.ts'
-import type { StoreSigns } from '../metrics/counts.ts'
-import type { Token } from '../store/records.ts'
-import { type Store, StoreBusy, StoreDegraded, StoreUnreachable } from '../store/store.ts'
+import type { StoreSigns } from '../metrics/counters/counts.ts'
+import type { Token } from '../store/records/records.ts'
+import { type Store, StoreBusy, StoreDegraded, StoreUnreachable } from '../store/contract/store.ts'
 import { bearerOf } from '../tokens/bearer.ts'
 import { type Permission, permits, reaches } from '../permissions/permit.ts'
 import { type ApiResponse, failure, failures, withHeaders } from './envelope.ts'

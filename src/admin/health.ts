@@ -1,6 +1,6 @@
 // Whether the gateway lives, and whether it takes traffic: for orchestrators, load balancers and the container's health check.
 
-import type { StoreSigns } from '../metrics/counts.ts'
+import type { StoreSigns } from '../metrics/counters/counts.ts'
 import type { ApiResponse } from './envelope.ts'
 
 /** `null` when traffic is welcome, else the reason why not. */

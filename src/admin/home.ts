@@ -1,7 +1,7 @@
 // The front page of the side port, where the address that is printed at start leads: how the gateway is, and what there is to see.
 
 import { html } from '../base/text/html.ts'
-import type { StoreSigns } from '../metrics/counts.ts'
+import type { StoreSigns } from '../metrics/counters/counts.ts'
 import { negotiate } from '../errors/negotiate.ts'
 import { Frame } from '../errors/render/page.ts'
 import type { ApiResponse } from './envelope.ts'

@@ -5,7 +5,7 @@ import { challengeOf, metadataOf, metadataPath, resourceAt } from '../oauth-gran
 import { groupsOfScopes } from '../permissions/roles.ts'
 import type { Permission } from '../permissions/permit.ts'
 import { permissions } from '../permissions/permissions.ts'
-import type { Token } from '../store/records.ts'
+import type { Token } from '../store/records/records.ts'
 import { failure } from './envelope.ts'
 import type { Face } from './face.ts'
 import type { Row } from './row.ts'

@@ -1,7 +1,7 @@
 // What a socket of the side port is told where there is no request to respond to.
 
 import type { Duplex } from 'node:stream'
-import { STATUS_CODES } from '../base/node-http.ts'
+import { STATUS_CODES } from '../net/http/node-http.ts'
 import { type ApiResponse, failure } from './envelope.ts'
 
 /** Responds to bytes that are no request, or whose head has more than `mostHead` bytes, so that the person who sent them reads why instead of a reset. */

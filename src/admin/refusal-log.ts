@@ -1,8 +1,8 @@
 // What the management API refuses to callers for who they are or how much they ask: counted by reason, and told in the log as long as that is read.
 
 import type { Logger } from '../log/log.ts'
-import type { Counts, ManagementRefusal } from '../metrics/counts.ts'
-import type { Token } from '../store/records.ts'
+import type { Counts, ManagementRefusal } from '../metrics/counters/counts.ts'
+import type { Token } from '../store/records/records.ts'
 import { addressOf, type Sender } from './sender.ts'
 
 /** Lines a second; a flood of refusals would drown all others. */

@@ -1,6 +1,6 @@
 // Finds the row of the table that a request is for, or says 404 or 405 in the envelope.
 
-import type { Token } from '../store/records.ts'
+import type { Token } from '../store/records/records.ts'
 import type { Shown } from '../tokens/verify.ts'
 import { type ApiResponse, failure, withHeaders } from './envelope.ts'
 import type { Sender } from './sender.ts'

@@ -1,7 +1,7 @@
 // The table of the admin listener: method, path, permission, handler.
 
 import type { ManagementConfig } from '../config/config.ts'
-import type { StoreSigns } from '../metrics/counts.ts'
+import type { StoreSigns } from '../metrics/counters/counts.ts'
 import { metricsContentType } from '../metrics/metrics.ts'
 import type { ApiResponse } from './envelope.ts'
 import { apiIndex, apiOperation, guideNamed, guides } from './docs/docs.ts'

@@ -1,12 +1,12 @@
 // A row of the management API, what its handler is given, and what all handlers work on.
 
 import type { Clock } from '../base/clock.ts'
-import type { SecretKeys } from '../base/secret-keys.ts'
+import type { SecretKeys } from '../base/secrets/secret-keys.ts'
 import type { LogSeries } from '../ai-logs/series/log-series.ts'
 import type { ZoneConfig } from '../config/config.ts'
 import type { Logger } from '../log/log.ts'
-import type { Actor, Token } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
+import type { Actor, Token } from '../store/records/records.ts'
+import type { Store } from '../store/contract/store.ts'
 import type { Permission } from '../permissions/permit.ts'
 import type { TokenTags } from '../tokens/token-tags.ts'
 import type { TokenVerifier } from '../tokens/verify.ts'

@@ -4,11 +4,11 @@
 
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { canonicalAddress } from '../base/address/address.ts'
-import { nextRay } from '../base/ray.ts'
-import type { Vouch } from '../base/vouch.ts'
-import { field, fieldId, tellsOfHop } from '../http1/fields.ts'
-import { hostName } from '../http1/host.ts'
+import { canonicalAddress } from '../net/address/address.ts'
+import { nextRay } from '../base/ids/ray.ts'
+import type { Vouch } from '../net/http/side-port-auth.ts'
+import { field, fieldId, tellsOfHop } from '../http1/fields/fields.ts'
+import { hostName } from '../http1/fields/host.ts'
 
 export interface Sender {
   /** The client's address; null where a proxy passed the request on for which nobody vouches. */

@@ -3,7 +3,7 @@
 
 import type { Limiter } from '../limits/limiter.ts'
 import { type Limit, limitOf } from '../limits/limit.ts'
-import type { Token } from '../store/records.ts'
+import type { Token } from '../store/records/records.ts'
 
 interface Rate {
   readonly limit: number

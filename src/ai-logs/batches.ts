@@ -1,7 +1,7 @@
 // The batches that are being filled, one per gateway, and the reused memory of those that were written.
 
 import { LogBatchWriter } from '../store/log-batch/writer.ts'
-import type { Gateway } from '../store/records.ts'
+import type { Gateway } from '../store/records/records.ts'
 import type { Waiting } from './backlog.ts'
 
 /** Entries of one gateway, as it was when they arrived. */

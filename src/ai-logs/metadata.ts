@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { Reading } from '../base/text/quantity.ts'
-import type { Metadata } from '../store/records.ts'
+import type { Metadata } from '../store/records/records.ts'
 
 const mostBytes = 4096
 const mostMembers = 5

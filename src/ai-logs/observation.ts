@@ -1,7 +1,7 @@
 // What the edge saw of an AI call, raw: nothing is parsed or copied while the request is served.
 
 import type { SessionUsage } from '../ai/usage/session.ts'
-import type { Gateway, Metadata, Token } from '../store/records.ts'
+import type { Gateway, Metadata, Token } from '../store/records/records.ts'
 import type { Capture } from './capture.ts'
 
 export interface Observation {

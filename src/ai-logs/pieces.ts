@@ -1,7 +1,7 @@
 // Streams bring a text in pieces, a few characters in an event: a credential that a model repeats is whole in none of them.
 
-import { holdsOurs } from '../tokens/misplaced.ts'
-import { redactedPieces } from '../tokens/redacted.ts'
+import { holdsOurs } from '../tokens/misplaced-tokens.ts'
+import { redactedPieces } from '../tokens/redaction.ts'
 
 /** A string of an event, and where it is. */
 interface Piece {

@@ -2,7 +2,7 @@
 // after the other and each value separately, so that only their order shows which belong together.
 
 import type { Reading } from '../base/text/quantity.ts'
-import type { LogField, LogFilter } from '../store/store.ts'
+import type { LogField, LogFilter } from '../store/contract/store.ts'
 import { readValue, type ValueType } from './query-values.ts'
 
 export const filterParameters = ['filters.key', 'filters.operator', 'filters.value'] as const

@@ -2,7 +2,7 @@
 
 import { fault } from '../errors/api-faults.ts'
 import type { Fault } from '../errors/refusal.ts'
-import type { LogField, LogFilter, LogPlace, LogQuery, LogTime, LogWindows } from '../store/store.ts'
+import type { LogField, LogFilter, LogPlace, LogQuery, LogTime, LogWindows } from '../store/contract/store.ts'
 import { filterParameters, readFilters } from './query-filters.ts'
 import { type Dimension, dimensions } from './sums.ts'
 import { readValue, readWhole, type ValueType } from './query-values.ts'

@@ -2,9 +2,9 @@
 // While the store is unreachable, batches are queued; beyond the bounds the oldest are dropped, counted, and told once the rest is written.
 
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
-import type { AiMetrics } from '../metrics/ai-metrics.ts'
+import type { AiMetrics } from '../metrics/counters/ai-metrics.ts'
 import type { Logger } from '../log/log.ts'
-import { type Store, StoreUnreachable } from '../store/store.ts'
+import { type Store, StoreUnreachable } from '../store/contract/store.ts'
 import { Backlog, type Bounds, type Waiting } from './backlog.ts'
 import { type Batch, Batches } from './batches.ts'
 import { decodedExcerptOf, type Excerpts, excerptOf, type Meter, writeEntry } from './entry.ts'

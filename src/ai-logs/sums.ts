@@ -1,6 +1,6 @@
 // Sums over log entries, in total and by group.
 
-import type { LogSummary } from '../store/records.ts'
+import type { LogSummary } from '../store/records/records.ts'
 
 /** What entries can be summed by. */
 export const dimensions = ['token', 'model', 'provider', 'day'] as const

@@ -2,10 +2,10 @@
 // unreachable those that are known stay in use; where none is, one of this gateway alone.
 
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { SecretKeys } from '../base/secret-keys.ts'
+import type { SecretKeys } from '../base/secrets/secret-keys.ts'
 import type { Logger } from '../log/log.ts'
-import type { Store } from '../store/store.ts'
-import { type TicketKey, ticketOwner } from '../store/ticket-key.ts'
+import type { Store } from '../store/contract/store.ts'
+import { type TicketKey, ticketOwner } from '../store/records/ticket-key.ts'
 import { newTicketKey, sessionLifetime, type TicketKeySet } from '../tls/ticket-keys.ts'
 
 interface TicketKeeperOptions {

@@ -1,6 +1,6 @@
 // Finds the page of a path.
 
-import { isId } from '../base/id.ts'
+import { isId } from '../base/ids/id.ts'
 import type { Route } from './ask.ts'
 
 interface Found {

@@ -1,6 +1,6 @@
 // One DNS check for a verification: whether its result still counts, and what it changes.
 
-import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/oauth-client.ts'
+import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/records/oauth-client.ts'
 import { nextCheckAt } from './schedule.ts'
 
 /**

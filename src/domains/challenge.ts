@@ -1,7 +1,7 @@
 // What the owner of a client has to publish, and what happens to the verification when client_uri is set again.
 
 import { randomBytes } from 'node:crypto'
-import type { DomainVerification } from '../store/oauth-client.ts'
+import type { DomainVerification } from '../store/records/oauth-client.ts'
 import { hostOf } from './host.ts'
 
 export const challengePrefix = 'svc_oauth_client_publisher='

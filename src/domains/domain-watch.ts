@@ -3,9 +3,9 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
-import type { Counts } from '../metrics/counts.ts'
-import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/oauth-client.ts'
-import { type Store, StoreUnreachable, type Versioned } from '../store/store.ts'
+import type { Counts } from '../metrics/counters/counts.ts'
+import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/records/oauth-client.ts'
+import { type Store, StoreUnreachable, type Versioned } from '../store/contract/store.ts'
 import { afterAnswer, counts } from './attempt.ts'
 import { challengeText } from './challenge.ts'
 import type { TxtLookup } from './txt-lookup.ts'

@@ -1,7 +1,7 @@
 // Looks up the TXT records of a host.
 
 import { Resolver } from 'node:dns/promises'
-import type { DnsAnswer, DnsOutcome } from '../store/oauth-client.ts'
+import type { DnsAnswer, DnsOutcome } from '../store/records/oauth-client.ts'
 import { challengePrefix } from './challenge.ts'
 import { TxtQuery } from './txt-query.ts'
 

@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { connect, isIPv6 } from 'node:net'
-import type { DnsOutcome } from '../store/oauth-client.ts'
+import type { DnsOutcome } from '../store/records/oauth-client.ts'
 import { readTxtReply, type TxtReply, writeTxtQuestion } from './txt-message.ts'
 
 interface QueryOptions {

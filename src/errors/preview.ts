@@ -1,9 +1,9 @@
 // A dry run: the response that a client would get for an error, and which rule or page it comes from, without serving it.
 // A draft of a rule or a page can be tried before it is set.
 
-import { customErrorSources } from '../metrics/edge-metrics.ts'
+import { customErrorSources } from '../metrics/counters/edge-metrics.ts'
 import type { Facts, RequestFacts } from '../expression/expression.ts'
-import { nextRay } from '../base/ray.ts'
+import { nextRay } from '../base/ids/ray.ts'
 import type { ErrorPageType, ErrorRule } from '../config/custom-errors-config.ts'
 import { errorRows } from './catalogue.ts'
 import { type ErrorResponse, compose, type Options } from './compose.ts'

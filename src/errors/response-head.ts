@@ -1,6 +1,6 @@
 // The reason phrase and the header fields of a response to a refusal.
 
-import { STATUS_CODES } from '../base/node-http.ts'
+import { STATUS_CODES } from '../net/http/node-http.ts'
 import { catalogue, type ErrorRow, errorRows } from './catalogue.ts'
 import type { Occasion } from './problem.ts'
 import { type Refusal, retryAfterOf } from './refusal.ts'

@@ -1,7 +1,7 @@
 // Tracks whether the store can count, and logs when it cannot.
 
 import type { Logger } from '../log/log.ts'
-import { type Counters, StoreUnreachable } from '../store/store.ts'
+import { type Counters, StoreUnreachable } from '../store/contract/store.ts'
 
 /** Ms between two identical log lines. */
 const quiet = 10_000

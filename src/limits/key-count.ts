@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import { SlidingWindow } from '../base/sliding-window.ts'
-import type { CounterReply, CounterAsk, CounterWindow } from '../store/store.ts'
+import type { CounterReply, CounterAsk, CounterWindow } from '../store/contract/store.ts'
 import { endOf, type Limit } from './limit.ts'
 
 /** The outcome of one request. */

@@ -1,6 +1,6 @@
 // Gathers lines and hands them to a stream in pieces, one at a time: the way of the log to stdout.
 
-import { Tally } from '../metrics/distribution.ts'
+import { Tally } from '../metrics/counters/distribution.ts'
 import { isoTime, lineHead } from './line-head.ts'
 
 interface LineWriterOptions {

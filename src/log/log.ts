@@ -2,7 +2,7 @@
 
 import { type Level, type Logger, pino } from 'pino'
 import { visibleJson } from '../base/text/visible.ts'
-import type { StatusClass } from '../metrics/edge-metrics.ts'
+import type { StatusClass } from '../metrics/counters/edge-metrics.ts'
 import { isoTime, lineHead } from './line-head.ts'
 
 export type { Logger }

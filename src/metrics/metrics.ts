@@ -3,7 +3,7 @@
 
 import { pause } from '../base/turns/turns.ts'
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client'
-import { Counts } from './counts.ts'
+import { Counts } from './counters/counts.ts'
 import { families } from './families/families.ts'
 import type { Family } from './families/family.ts'
 

@@ -1,7 +1,7 @@
 // The record of a client, from what it is to be. The management API makes and changes them.
 
-import { newId } from '../base/id.ts'
-import type { ClientSecret, DomainVerification, OAuthClient } from '../store/oauth-client.ts'
+import { newId } from '../base/ids/id.ts'
+import type { ClientSecret, DomainVerification, OAuthClient } from '../store/records/oauth-client.ts'
 
 /** What its owner decides; all of it is valid already. */
 export type ClientSettings = Pick<

@@ -1,7 +1,7 @@
 // Which host a client has proven to be its publisher's, as far as people may be told so, and what that says nothing of.
 
 import { hostsNamedIn } from '../domains/host.ts'
-import type { OAuthClient } from '../store/oauth-client.ts'
+import type { OAuthClient } from '../store/records/oauth-client.ts'
 
 /** Returns the host of client_uri, in lower case and as punycode, once DNS has verified it; null before, and for a client that names none any more. */
 export function provenHostOf({

@@ -2,9 +2,9 @@
 
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
-import type { ClientSecret, OAuthClient } from '../store/oauth-client.ts'
-import type { Store } from '../store/store.ts'
-import { HourlyUses } from '../tallies/hourly-uses.ts'
+import type { ClientSecret, OAuthClient } from '../store/records/oauth-client.ts'
+import type { Store } from '../store/contract/store.ts'
+import { HourlyUses } from '../activity/last-used.ts'
 
 interface SecretUsesOptions {
   readonly store: Store

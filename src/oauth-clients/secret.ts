@@ -1,8 +1,8 @@
 // The secrets of a client: two at most, so that one can take the place of the other without a pause.
 
 import { randomBytes } from 'node:crypto'
-import type { SecretKeys } from '../base/secret-keys.ts'
-import type { ClientSecret, OAuthClient } from '../store/oauth-client.ts'
+import type { SecretKeys } from '../base/secrets/secret-keys.ts'
+import type { ClientSecret, OAuthClient } from '../store/records/oauth-client.ts'
 
 const prefix = 'svcs_'
 const tailLength = 4

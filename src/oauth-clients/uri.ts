@@ -1,8 +1,8 @@
 // The rules for the URIs of a client, as words that follow the name of a member. The URL parser repairs what it reads, and two parsers repair
 // differently: so the text is looked at first, and has to be as the parser would write it, without needless escapes.
 
-import { canonicalAddress } from '../base/address/address.ts'
-import type { TokenEndpointAuthMethod } from '../store/oauth-client.ts'
+import { canonicalAddress } from '../net/address/address.ts'
+import type { TokenEndpointAuthMethod } from '../store/records/oauth-client.ts'
 
 /** Returns the rule that a redirect URI breaks, or one to go to after a logout: https, http on this machine, or for `none` a scheme of an app (RFC 8252 section 7). */
 export function redirectUriFault(uri: string, method: TokenEndpointAuthMethod): string | null {

@@ -1,6 +1,6 @@
 // What a client still lacks before everybody may authorize it. The management API asks before it makes one public, and whenever it changes one that is.
 
-import type { OAuthClient } from '../store/oauth-client.ts'
+import type { OAuthClient } from '../store/records/oauth-client.ts'
 import { oauthScopes } from '../permissions/scopes.ts'
 import { provenHostOf } from './proven-host.ts'
 

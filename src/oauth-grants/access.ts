@@ -1,13 +1,13 @@
 // What an access token may do now. Nothing of it is stored with the token: it is put together, at each lookup, of the consent, the client, the person and their
 // membership, and ends with any of them.
 
-import { type Credential, isDigest } from '../store/credential.ts'
-import type { OAuthClient } from '../store/oauth-client.ts'
-import type { OAuthGrant } from '../store/oauth-grant.ts'
-import { everybody, isEmailVerified, type Member, type User } from '../store/people.ts'
-import type { Account, Api, Token } from '../store/records.ts'
+import { type Credential, isDigest } from '../store/records/credential.ts'
+import type { OAuthClient } from '../store/records/oauth-client.ts'
+import type { OAuthGrant } from '../store/records/oauth-grant.ts'
+import { everybody, isEmailVerified, type Member, type User } from '../store/records/people.ts'
+import type { Account, Api, Token } from '../store/records/records.ts'
 import type { RecordChange } from '../store/cache/read-through.ts'
-import type { MaybeAtOnce, Store } from '../store/store.ts'
+import type { MaybeAtOnce, Store } from '../store/contract/store.ts'
 import { groupsOfRoles, groupsOfScopes } from '../permissions/roles.ts'
 import { endDigestOf, familyOf } from './family.ts'
 import { apisOf } from './resource.ts'

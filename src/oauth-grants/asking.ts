@@ -1,7 +1,7 @@
 // What a person is asked before an app gets a code, and what they can decide: what the authorization server and the pages tell each other.
 
-import type { OAuthClient } from '../store/oauth-client.ts'
-import type { Api } from '../store/records.ts'
+import type { OAuthClient } from '../store/records/oauth-client.ts'
+import type { Api } from '../store/records/records.ts'
 
 /** What to show. */
 export type Asking =

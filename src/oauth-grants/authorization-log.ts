@@ -1,10 +1,10 @@
 // Keeps what happens at the authorization server for each client, written behind the requests, as far as they differ.
 
 import { type Clock, systemClock } from '../base/clock.ts'
-import { newId } from '../base/id.ts'
+import { newId } from '../base/ids/id.ts'
 import type { Logger } from '../log/log.ts'
-import type { AuthorizationEvent } from '../store/authorization-event.ts'
-import type { Store } from '../store/store.ts'
+import type { AuthorizationEvent } from '../store/records/authorization-event.ts'
+import type { Store } from '../store/contract/store.ts'
 
 interface LogParts {
   readonly store: Pick<Store, 'authorizationEvents'>

@@ -1,8 +1,8 @@
 // Ends what a user allowed an OAuth client to do, whoever asks for it.
 
-import type { AuditEntry } from '../store/records.ts'
-import type { OAuthGrant } from '../store/oauth-grant.ts'
-import type { Store } from '../store/store.ts'
+import type { AuditEntry } from '../store/records/records.ts'
+import type { OAuthGrant } from '../store/records/oauth-grant.ts'
+import type { Store } from '../store/contract/store.ts'
 
 /**
  * Removes a grant with its codes and tokens, and keeps the entry with it; false when it had ended already. It is gone with its record, at once and everywhere: what

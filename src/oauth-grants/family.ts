@@ -1,7 +1,7 @@
 // Families: all that was given for one code, also by way of refresh tokens. They end together, and for good: by a credential that says so, which outlasts them.
 
 import { hash } from 'node:crypto'
-import type { Credential, CredentialKind, Succession } from '../store/credential.ts'
+import type { Credential, CredentialKind, Succession } from '../store/records/credential.ts'
 
 /** How long a refresh token that was used may be used again, since apps race and lose responses; in ms. */
 const grace = 30_000

@@ -3,10 +3,10 @@
 import { permissionGroups } from '../permissions/permission-groups.ts'
 import { groupsOfRoles } from '../permissions/roles.ts'
 import { lacksSecondFactor } from '../people/second-factor.ts'
-import { everybody } from '../store/people.ts'
-import type { Token } from '../store/records.ts'
+import { everybody } from '../store/records/people.ts'
+import type { Token } from '../store/records/records.ts'
 import type { RecordChange } from '../store/cache/read-through.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/contract/store.ts'
 
 /** The permission group that such tokens may have, and no other. */
 export const runGroup = permissionGroups.find(({ name }) => name === 'AI Gateway Run')!.id

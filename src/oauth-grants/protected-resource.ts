@@ -2,7 +2,7 @@
 // the authorization server.
 
 import { oauthScopes } from '../permissions/scopes.ts'
-import type { Api } from '../store/records.ts'
+import type { Api } from '../store/records/records.ts'
 
 /** Where the metadata of a resource are: between its origin and its path (RFC 9728 section 3.1). */
 export const metadataPath = '/.well-known/oauth-protected-resource'

@@ -2,7 +2,7 @@
 // get a token that opens something here.
 
 import { isLoopback } from '../config/settings/host-rules.ts'
-import type { Api } from '../store/records.ts'
+import type { Api } from '../store/records/records.ts'
 
 export interface Places {
   /** The URL of the authorization server, where the management API is; null for none. */

@@ -1,8 +1,8 @@
 // All grants of a client or a user, a few at a time, whatever is removed meanwhile.
 
-import { isId } from '../base/id.ts'
-import type { OAuthGrant } from '../store/oauth-grant.ts'
-import type { Position, Store } from '../store/store.ts'
+import { isId } from '../base/ids/id.ts'
+import type { OAuthGrant } from '../store/records/oauth-grant.ts'
+import type { Position, Store } from '../store/contract/store.ts'
 
 const atOnce = 50
 

@@ -1,8 +1,8 @@
 // The OAuth clients by their id alone, remembered until they change.
 
 import { ReadThrough } from '../store/cache/read-through.ts'
-import type { OAuthClient } from '../store/oauth-client.ts'
-import type { Store } from '../store/store.ts'
+import type { OAuthClient } from '../store/records/oauth-client.ts'
+import type { Store } from '../store/contract/store.ts'
 
 const size = 10_000
 const missLife = 5_000

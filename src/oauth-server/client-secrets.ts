@@ -5,8 +5,8 @@ import { limitOf } from '../limits/limit.ts'
 import { secretThatMatches } from '../oauth-clients/secret.ts'
 import type { SecretUses } from '../oauth-clients/secret-uses.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { SecretKeys } from '../base/secret-keys.ts'
-import type { OAuthClient } from '../store/oauth-client.ts'
+import type { SecretKeys } from '../base/secrets/secret-keys.ts'
+import type { OAuthClient } from '../store/records/oauth-client.ts'
 
 /** Wrong secrets of one client, counted with all who share the store. */
 const wrongSecrets = limitOf('wrong client secrets', 60, { kind: 'sliding', period: 60_000 })

@@ -1,7 +1,7 @@
 // The cookies that bind an authorization request to the browser that began it.
 
 import type { IncomingMessage } from 'node:http'
-import { ownCookies } from '../http1/own-cookies.ts'
+import { ownCookies } from '../http1/fields/own-cookies.ts'
 
 /** Names the cookies for an issuer: on https, browsers take them over nothing else. */
 export function cookieNames(issuer: string): { readonly interaction: string; readonly resume: string } {

@@ -1,9 +1,9 @@
 // What an API token finds out about a token of OAuth (RFC 7662). Clients, which see their own tokens alone, ask the engine.
 
 import { permits } from '../permissions/permit.ts'
-import type { Credential } from '../store/credential.ts'
-import type { Token } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
+import type { Credential } from '../store/records/credential.ts'
+import type { Token } from '../store/records/records.ts'
+import type { Store } from '../store/contract/store.ts'
 import { endDigestOf, familyOf } from '../oauth-grants/family.ts'
 import { digestOf, isWellFormed } from '../tokens/token.ts'
 import type { ClientDirectory } from './client-directory.ts'

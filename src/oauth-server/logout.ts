@@ -1,7 +1,7 @@
 // Signing out on behalf of an app (OpenID Connect RP-Initiated Logout 1.0): what a request asks for, and where it leads.
 
 import { createPublicKey, verify } from 'node:crypto'
-import type { OAuthClient } from '../store/oauth-client.ts'
+import type { OAuthClient } from '../store/records/oauth-client.ts'
 import type { ClientDirectory } from './client-directory.ts'
 import type { Jwk } from './signing-keys.ts'
 

@@ -1,13 +1,13 @@
 // The authorization server as the side port and the edge serve it: which request is for which endpoint.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { SecretKeys } from '../base/secret-keys.ts'
+import type { SecretKeys } from '../base/secrets/secret-keys.ts'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../log/log.ts'
-import { PeopleMetrics } from '../metrics/people-metrics.ts'
-import type { Api, Token } from '../store/records.ts'
-import type { Json } from '../store/credential.ts'
-import { type Store, StoreUnreachable } from '../store/store.ts'
+import { PeopleMetrics } from '../metrics/counters/people-metrics.ts'
+import type { Api, Token } from '../store/records/records.ts'
+import type { Json } from '../store/records/credential.ts'
+import { type Store, StoreUnreachable } from '../store/contract/store.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import { hasKnownPublisher } from '../oauth-clients/proven-host.ts'
 import { SecretUses } from '../oauth-clients/secret-uses.ts'

@@ -4,7 +4,7 @@ import { type Html, html } from '../base/text/html.ts'
 import { negotiate } from '../errors/negotiate.ts'
 import { appSchemeOf, type PageResponse, writePage } from '../pages/layout.ts'
 import { messagePage, oauthErrorPage } from '../pages/views/message.ts'
-import type { OAuthClient } from '../store/oauth-client.ts'
+import type { OAuthClient } from '../store/records/oauth-client.ts'
 import { type ErrorEntry, errorEntries } from './errors.ts'
 import { paths } from './paths.ts'
 

@@ -1,10 +1,10 @@
 // What happens around the engine: tokens are written before the response goes out, errors get more words, and what happened is noted.
 
-import type { AuthorizationStep } from '../store/authorization-event.ts'
-import type { PeopleMetrics } from '../metrics/people-metrics.ts'
-import type { Credential } from '../store/credential.ts'
-import type { OAuthClient } from '../store/oauth-client.ts'
-import { type Store, StoreUnreachable } from '../store/store.ts'
+import type { AuthorizationStep } from '../store/records/authorization-event.ts'
+import type { PeopleMetrics } from '../metrics/counters/people-metrics.ts'
+import type { Credential } from '../store/records/credential.ts'
+import type { OAuthClient } from '../store/records/oauth-client.ts'
+import { type Store, StoreUnreachable } from '../store/contract/store.ts'
 import type { Happening } from '../oauth-grants/authorization-log.ts'
 import { endOf, familyOf, graceOf, replayReason, successionOf } from '../oauth-grants/family.ts'
 import { hasKnownPublisher } from '../oauth-clients/proven-host.ts'

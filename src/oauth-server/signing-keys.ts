@@ -3,10 +3,10 @@
 import { generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { SecretKeys } from '../base/secret-keys.ts'
+import type { SecretKeys } from '../base/secrets/secret-keys.ts'
 import type { Logger } from '../log/log.ts'
-import { keyOwner, type SigningKey } from '../store/signing-key.ts'
-import type { Store } from '../store/store.ts'
+import { keyOwner, type SigningKey } from '../store/records/signing-key.ts'
+import type { Store } from '../store/contract/store.ts'
 
 export type Jwk = Readonly<Record<string, string>>
 

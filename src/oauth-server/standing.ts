@@ -1,8 +1,8 @@
 // Whether a person may still be represented in an account by an app.
 
-import type { OAuthClient } from '../store/oauth-client.ts'
-import { everybody } from '../store/people.ts'
-import type { Store } from '../store/store.ts'
+import type { OAuthClient } from '../store/records/oauth-client.ts'
+import { everybody } from '../store/records/people.ts'
+import type { Store } from '../store/contract/store.ts'
 
 interface Represented {
   readonly client: OAuthClient

@@ -1,7 +1,7 @@
 // The sign of an app: its logo, or the initials of its name.
 
 import { hash } from 'node:crypto'
-import { rememberOnce } from '../base/remember.ts'
+import { rememberOnce } from '../base/memo.ts'
 import { type Html, html } from '../base/text/html.ts'
 
 /** How many colours there are for initials; each has its class in the style of our pages. */

@@ -1,6 +1,6 @@
 // The parts that our pages are made of.
 
-import { rememberOnce } from '../base/remember.ts'
+import { rememberOnce } from '../base/memo.ts'
 import { type Html, type HtmlValue, html } from '../base/text/html.ts'
 
 /** What stands in every form: where it leads, and the token that proves where it comes from. */

@@ -1,6 +1,6 @@
 // The cookies of our pages: one for a session, one for a visitor who has none yet.
 
-import { ownCookies } from '../http1/own-cookies.ts'
+import { ownCookies } from '../http1/fields/own-cookies.ts'
 
 /** Names without the prefix that https adds. */
 type CookieName = (typeof ownCookies)['session' | 'visit']

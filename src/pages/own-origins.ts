@@ -1,6 +1,6 @@
 // Under which names people reach the pages: to a browser each is an origin of its own, with cookies of its own.
 
-import { hostName } from '../http1/host.ts'
+import { hostName } from '../http1/fields/host.ts'
 import type { Page } from './layout.ts'
 import { messagePage } from './views/message.ts'
 

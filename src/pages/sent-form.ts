@@ -1,7 +1,7 @@
 // Reads a form from a browser, which only one of our own pages can have sent, and sends pages to it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { sendStream } from '../base/send-stream.ts'
+import { sendStream } from '../net/http/send-stream.ts'
 import { type Form, type FormRules, isForm, readForm, signInForms } from './form.ts'
 import { isFromOwnPage } from './form-proof.ts'
 import type { Page, PageResponse } from './layout.ts'

@@ -4,9 +4,9 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
-import { strangerAt } from '../store/audit-entry.ts'
-import type { AuditAction, ProofFailure, ProofMethod } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
+import { strangerAt } from '../store/records/audit-entry.ts'
+import type { AuditAction, ProofFailure, ProofMethod } from '../store/records/records.ts'
+import type { Store } from '../store/contract/store.ts'
 import type { Throttle, Throttled } from './throttle.ts'
 import { Trail } from './trail.ts'
 import type { Visit } from './visit.ts'

@@ -2,8 +2,8 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import { roleOf } from '../permissions/roles.ts'
-import type { Member, User } from '../store/people.ts'
-import type { Account } from '../store/records.ts'
+import type { Member, User } from '../store/records/people.ts'
+import type { Account } from '../store/records/records.ts'
 import { passwordFlaw, type PasswordFlaw } from './passwords/password-rules.ts'
 import {
   beginEnrolment,

@@ -1,12 +1,12 @@
 // All that people do to come in and stay, for one process.
 
 import type { Clock } from '../base/clock.ts'
-import type { SecretKeys } from '../base/secret-keys.ts'
+import type { SecretKeys } from '../base/secrets/secret-keys.ts'
 import type { PeopleConfig } from '../config/config.ts'
 import type { Logger } from '../log/log.ts'
-import { PeopleMetrics } from '../metrics/people-metrics.ts'
-import { everybody } from '../store/people.ts'
-import type { Store } from '../store/store.ts'
+import { PeopleMetrics } from '../metrics/counters/people-metrics.ts'
+import { everybody } from '../store/records/people.ts'
+import type { Store } from '../store/contract/store.ts'
 import { AttemptLog } from './attempt-log.ts'
 import { Invitations } from './links/invitations.ts'
 import { OpenIdProvider } from './openid/openid-provider.ts'

@@ -1,9 +1,9 @@
 // The second factor of a user: codes of an authenticator app, and recovery codes for who has lost it. Each is good once.
 
 import { hash, randomBytes } from 'node:crypto'
-import type { SecretKeys } from '../base/secret-keys.ts'
-import type { User } from '../store/people.ts'
-import type { Account } from '../store/records.ts'
+import type { SecretKeys } from '../base/secrets/secret-keys.ts'
+import type { User } from '../store/records/people.ts'
+import type { Account } from '../store/records/records.ts'
 import { base32, isCode, matchingStep, otpauthUri } from './totp.ts'
 
 const secretLength = 20

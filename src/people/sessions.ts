@@ -1,9 +1,9 @@
 // Sessions of people in browsers: 12 hours since they were last used, 7 days at most. The value is in a cookie, its digest in the store.
 
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { Credential, CredentialKind } from '../store/credential.ts'
-import { everybody, type User } from '../store/people.ts'
-import type { Store } from '../store/store.ts'
+import type { Credential, CredentialKind } from '../store/records/credential.ts'
+import { everybody, type User } from '../store/records/people.ts'
+import type { Store } from '../store/contract/store.ts'
 import { hasSecondFactor } from './second-factor.ts'
 import { digestOfValue, isValue, newValue } from './secret-value.ts'
 import type { Visit } from './visit.ts'

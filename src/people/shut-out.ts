@@ -1,7 +1,7 @@
 // What ends where it turns out that others may have used a user: whatever was let in with them.
 
-import { auditOf } from '../store/audit-entry.ts'
-import type { Store } from '../store/store.ts'
+import { auditOf } from '../store/records/audit-entry.ts'
+import type { Store } from '../store/contract/store.ts'
 import { Sessions } from './sessions.ts'
 
 /** Who asks, when and from where. */

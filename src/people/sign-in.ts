@@ -1,11 +1,11 @@
 // Signing in: a password, then a code of who has a second factor. Who guesses is told the same words in the same time, whether or not there is such a user.
 
-import type { SecretKeys } from '../base/secret-keys.ts'
+import type { SecretKeys } from '../base/secrets/secret-keys.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { Credential } from '../store/credential.ts'
-import type { ProofMethod } from '../store/records.ts'
-import { everybody, type User } from '../store/people.ts'
-import type { Store } from '../store/store.ts'
+import type { Credential } from '../store/records/credential.ts'
+import type { ProofMethod } from '../store/records/records.ts'
+import { everybody, type User } from '../store/records/people.ts'
+import type { Store } from '../store/contract/store.ts'
 import { normalEmail } from './email.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import type { Passwords } from './passwords/passwords.ts'

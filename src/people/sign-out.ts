@@ -1,7 +1,7 @@
 // Ends the session of a browser, which its owner asked for.
 
 import type { Clock } from '../base/clock.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/contract/store.ts'
 import type { Sessions } from './sessions.ts'
 import { tellSignIn } from './trail.ts'
 import type { Visit } from './visit.ts'

@@ -1,8 +1,8 @@
 // How often a password or code may be guessed: 5 times a user and 20 times an address in 10 minutes, counted in the store, whether or not there is such a user.
 
 import { hash } from 'node:crypto'
-import { clientKey } from '../base/address/client-key.ts'
-import type { CounterReply, Counters } from '../store/store.ts'
+import { clientKey } from '../net/address/client-key.ts'
+import type { CounterReply, Counters } from '../store/contract/store.ts'
 
 const period = 600_000 // ms
 const mostOfUser = 5

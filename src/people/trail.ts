@@ -8,9 +8,9 @@ import {
   type Resource,
   signingIn,
   userResource,
-} from '../store/audit-entry.ts'
-import type { AuditAction, AuditEntry, AuditProof } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
+} from '../store/records/audit-entry.ts'
+import type { AuditAction, AuditEntry, AuditProof } from '../store/records/records.ts'
+import type { Store } from '../store/contract/store.ts'
 import type { Visit } from './visit.ts'
 
 /** Accounts that are told of one deed. */

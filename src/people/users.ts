@@ -1,9 +1,9 @@
 // Users as records: made, found and changed.
 
-import { newId } from '../base/id.ts'
-import type { AuditEntry } from '../store/records.ts'
-import { everybody, type User } from '../store/people.ts'
-import type { Store, Users } from '../store/store.ts'
+import { newId } from '../base/ids/id.ts'
+import type { AuditEntry } from '../store/records/records.ts'
+import { everybody, type User } from '../store/records/people.ts'
+import type { Store, Users } from '../store/contract/store.ts'
 
 /** What a user says of themselves. */
 export interface Names {

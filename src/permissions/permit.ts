@@ -1,6 +1,6 @@
 // Whether a token allows an operation on an account.
 
-import type { Policy, Token } from '../store/records.ts'
+import type { Policy, Token } from '../store/records/records.ts'
 import { permissionGroups } from './permission-groups.ts'
 
 export type Permission = (typeof permissionGroups)[number]['name']

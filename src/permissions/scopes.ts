@@ -1,7 +1,7 @@
 // Every scope that a client can ask for: those of identity, and one for each permission of tokens, by the same name. The management API shows and checks them.
 
 import { permissions } from './permissions.ts'
-import type { GrantType } from '../store/oauth-client.ts'
+import type { GrantType } from '../store/records/oauth-client.ts'
 
 interface OAuthScope {
   /** Words between dots or underscores; what requests and clients name. */

@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { PoolConfig } from '../config/config.ts'
 import { usualEjection } from '../config/pool-config.ts'
-import type { PoolMember } from '../metrics/edge-metrics.ts'
+import type { PoolMember } from '../metrics/counters/edge-metrics.ts'
 import { Circuit } from './circuit.ts'
 
 export type HealthSettings = Pick<PoolConfig, 'ejection' | 'check' | 'slowStart'>

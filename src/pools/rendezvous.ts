@@ -1,7 +1,7 @@
 // The same member for the same client or header value, by weighted rendezvous hashing: each member draws a score for a key and the highest wins, so that
 // a member which goes moves only the keys that it had, and one that comes back gets the same again.
 
-import { equalsIgnoreCase } from '../http1/fields.ts'
+import { equalsIgnoreCase } from '../http1/fields/fields.ts'
 import { type Asking, type Balance, type Candidate, weightOf } from './candidate.ts'
 
 export class Rendezvous implements Balance {

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Actor } from '../people/own-account.ts'
 import type { People } from '../people/people.ts'
-import { StoreDegraded, StoreUnreachable } from '../store/store.ts'
+import { StoreDegraded, StoreUnreachable } from '../store/contract/store.ts'
 import { endCookie, readCookies, writeCookie } from '../pages/cookies.ts'
 import type { Form } from '../pages/form.ts'
 import { isFormToken, newSecret } from '../pages/form-proof.ts'

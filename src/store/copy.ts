@@ -1,19 +1,25 @@
 // Copies a store to an empty one, such as from a file to Redis.
 
-import { acmeOwner } from './acme.ts'
-import type { CredentialKind } from './credential.ts'
+import { acmeOwner } from './records/acme.ts'
+import type { CredentialKind } from './records/credential.ts'
 import { batchOf } from './log-batch/writer.ts'
-import { isMoved, movedIdentity, originalIdentity, type Seen } from './mark.ts'
-import type { OAuthClient } from './oauth-client.ts'
-import { everybody, type Member, type User } from './people.ts'
-import type { Account, Gateway } from './records.ts'
-import { type AuditQuery, LastSuperAdministrator, type Position, type Records, type Store } from './store.ts'
-import { keyOwner } from './signing-key.ts'
-import { keyNoteOf, writeKeyNote } from './key-note.ts'
-import { noteOwner } from './store-note.ts'
-import { ticketOwner } from './ticket-key.ts'
-import { tokenKeyOwner } from './token-key.ts'
-import { zoneOwner } from './zone-lists.ts'
+import { isMoved, movedIdentity, originalIdentity, type Seen } from './contract/mark.ts'
+import type { OAuthClient } from './records/oauth-client.ts'
+import { everybody, type Member, type User } from './records/people.ts'
+import type { Account, Gateway } from './records/records.ts'
+import {
+  type AuditQuery,
+  LastSuperAdministrator,
+  type Position,
+  type Records,
+  type Store,
+} from './contract/store.ts'
+import { keyOwner } from './records/signing-key.ts'
+import { keyNoteOf, writeKeyNote } from './contract/key-note.ts'
+import { noteOwner } from './records/store-note.ts'
+import { ticketOwner } from './records/ticket-key.ts'
+import { tokenKeyOwner } from './records/token-key.ts'
+import { zoneOwner } from './records/zone-lists.ts'
 
 /** How many of each kind were copied. */
 export interface CopyReport {

@@ -3,8 +3,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { StoreMetrics } from '../metrics/store-metrics.ts'
-import type { Store } from './store.ts'
+import type { StoreMetrics } from '../metrics/counters/store-metrics.ts'
+import type { Store } from './contract/store.ts'
 
 export interface StoreOptions {
   /** Ms after which a command without a reply rejects. */

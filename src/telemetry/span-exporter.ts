@@ -1,6 +1,6 @@
 // Spans on their way to a collector: they wait in a bounded queue, and go in batches. When the queue is full, new ones are dropped and counted.
 
-import type { Tally } from '../metrics/distribution.ts'
+import type { Tally } from '../metrics/counters/distribution.ts'
 import type { Collector } from './collector.ts'
 import type { Sender } from './metric-message.ts'
 import { SpanBatch } from './span-batch.ts'

@@ -1,7 +1,7 @@
 // What a certificate says: for which hosts it is good, until when, and by which algorithm its key signs.
 
 import { X509Certificate } from 'node:crypto'
-import { canonicalAddress } from '../base/address/address.ts'
+import { canonicalAddress } from '../net/address/address.ts'
 import { distinguishedName } from './distinguished-name.ts'
 
 export class Certificate {

@@ -1,7 +1,7 @@
 // Builds the record of a token from its settings.
 
-import { newId } from '../base/id.ts'
-import type { Policy, Token, TokenOwner } from '../store/records.ts'
+import { newId } from '../base/ids/id.ts'
+import type { Policy, Token, TokenOwner } from '../store/records/records.ts'
 import type { Minted } from './token.ts'
 
 /** The settings of a token; without limits it never expires and is valid from every address. */

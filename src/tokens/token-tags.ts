@@ -3,9 +3,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../base/clock.ts'
-import { type Store, StoreUnreachable } from '../store/store.ts'
-import { type TokenKey, tokenKeyId, tokenKeyOwner } from '../store/token-key.ts'
-import type { Tagger } from './tag.ts'
+import { type Store, StoreUnreachable } from '../store/contract/store.ts'
+import { type TokenKey, tokenKeyId, tokenKeyOwner } from '../store/records/token-key.ts'
+import type { Tagger } from './tagger.ts'
 import { digestOf, isTagged, type Minted, mintToken, taggerOf } from './token.ts'
 
 /** How often a store that could not be reached is asked for its key, in ms. */

@@ -2,9 +2,9 @@
 
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
-import type { Token, TokenUse } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
-import { hourLength, HourlyUses } from '../tallies/hourly-uses.ts'
+import type { Token, TokenUse } from '../store/records/records.ts'
+import type { Store } from '../store/contract/store.ts'
+import { hourLength, HourlyUses } from '../activity/last-used.ts'
 
 interface TokenUsesOptions {
   readonly store: { readonly tokens: Pick<Store['tokens'], 'noteUses'> }

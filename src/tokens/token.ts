@@ -3,7 +3,7 @@
 
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { Tagger, tagLength } from './tag.ts'
+import { Tagger, tagLength } from './tagger.ts'
 
 type TokenPrefix = 'svct_' | 'svco_' | 'svcr_'
 

@@ -2,15 +2,15 @@
 // While the store is unreachable, a token that was verified stays valid for the grace, and one that no process remembers is refused as `store_away`.
 
 import { timingSafeEqual } from 'node:crypto'
-import { AddressSet } from '../base/address/address.ts'
-import type { AiMetrics, RefuseReason } from '../metrics/ai-metrics.ts'
+import { AddressSet } from '../net/address/address.ts'
+import type { AiMetrics, RefuseReason } from '../metrics/counters/ai-metrics.ts'
 import { ownText } from '../base/text/own-text.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { Lent } from '../store/cache/lending.ts'
+import type { Lent } from '../store/cache/cache-handover.ts'
 import { ReadThrough, type RecordChange } from '../store/cache/read-through.ts'
-import type { Api, Token } from '../store/records.ts'
-import { type MaybeAtOnce, type Store, StoreUnreachable } from '../store/store.ts'
-import { Familiar } from './familiar.ts'
+import type { Api, Token } from '../store/records/records.ts'
+import { type MaybeAtOnce, type Store, StoreUnreachable } from '../store/contract/store.ts'
+import { Familiar } from './recent-token-filter.ts'
 import { digestOf, isWellFormed } from './token.ts'
 import type { TokenTags } from './token-tags.ts'
 

@@ -8,7 +8,7 @@ import type {
   ErrorRuleList,
   KeptAccessRule,
   KeptErrorRule,
-} from '../store/zone-lists.ts'
+} from '../store/records/zone-lists.ts'
 
 /** What is set for a zone; the same object as long as nothing of it changes. */
 export interface KnownZone {

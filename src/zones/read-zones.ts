@@ -1,7 +1,7 @@
 // Reads the records of zones from the store.
 
-import { zoneOwner } from '../store/zone-lists.ts'
-import type { Records, Store } from '../store/store.ts'
+import { zoneOwner } from '../store/records/zone-lists.ts'
+import type { Records, Store } from '../store/contract/store.ts'
 import type { ZoneRecordKind, ZoneRecordKinds, ZoneRecordLists } from './known-zones.ts'
 
 /** Names a record. */

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
 import { Follower } from '../store/cache/follower.ts'
 import { LocalCopy } from '../store/cache/local-copy.ts'
-import type { Change, Store } from '../store/store.ts'
+import type { Change, Store } from '../store/contract/store.ts'
 import { type KnownZone, KnownZones, type ZoneRecordLists, zoneRecordKinds } from './known-zones.ts'
 import { type ReadRecord, readAll, readThese, type ZoneRecordName } from './read-zones.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type AddressList, AddressLists } from '../../src/access/lists.ts'
-import { AddressWords } from '../../src/base/address/address-words.ts'
+import { AddressWords } from '../../src/net/address/address-words.ts'
 import { until } from '../help/until.ts'
 import { watchedFolder } from './watched-folder.ts'
 

@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { AccessMetrics } from '../../src/metrics/access-metrics.ts'
+import { AccessMetrics } from '../../src/metrics/counters/access-metrics.ts'
 import { createLogger } from '../../src/log/log.ts'
 
 /** Makes a folder that goes after the test; `write` puts a whole file in the place of the one before and gives its path. */

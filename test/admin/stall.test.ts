@@ -18,7 +18,7 @@ import {
 import { batchOf } from '../../src/store/log-batch/writer.ts'
 import { account } from '../tokens/token-with.ts'
 import { startApi } from './api.ts'
-import { gatewayError, gatewaysScope } from '../../src/tallies/scopes.ts'
+import { gatewayError, gatewaysScope } from '../../src/activity/tally-scopes.ts'
 import { errorPageTypes } from '../../src/config/custom-errors-config.ts'
 import { keepAccess } from './oauth-grants/access.ts'
 import { memberWith, role, userWith } from './people/people.ts'

@@ -6,7 +6,7 @@ import { noTokens } from '../../src/ai/usage/usage.ts'
 import type { Observation } from '../../src/ai-logs/observation.ts'
 import { entriesOf } from '../../src/store/log-batch/batch.ts'
 import { LogBatchWriter } from '../../src/store/log-batch/writer.ts'
-import type { LogEntry } from '../../src/store/records.ts'
+import type { LogEntry } from '../../src/store/records/records.ts'
 import { captured, observed } from './observed.ts'
 
 /** Counts characters in place of tokens, and takes a dollar for each. */

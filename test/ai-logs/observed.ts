@@ -2,7 +2,7 @@
 
 import { Capture } from '../../src/ai-logs/capture.ts'
 import type { Observation } from '../../src/ai-logs/observation.ts'
-import type { Gateway } from '../../src/store/records.ts'
+import type { Gateway } from '../../src/store/records/records.ts'
 
 export const gateway: Gateway = {
   account: '0123456789abcdef0123456789abcdef',

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import Cloudflare from 'cloudflare'
 import fc from 'fast-check'
 import { readQuery, readRemoval } from '../../src/ai-logs/query.ts'
-import { type LogQuery, logFields } from '../../src/store/store.ts'
+import { type LogQuery, logFields } from '../../src/store/contract/store.ts'
 import { anyCharacter } from '../help/any-text.ts'
 
 const usual = { filters: [], orderBy: 'created_at', descending: true, offset: 0, limit: 20 }

@@ -1,14 +1,14 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { AiMetrics } from '../../src/metrics/ai-metrics.ts'
+import { AiMetrics } from '../../src/metrics/counters/ai-metrics.ts'
 import { createLogger } from '../../src/log/log.ts'
 import type { Meter } from '../../src/ai-logs/entry.ts'
 import { LogQueue, type LogQueueOptions } from '../../src/ai-logs/queue.ts'
 import { noTokens } from '../../src/ai/usage/usage.ts'
-import type { LogEntry } from '../../src/store/records.ts'
+import type { LogEntry } from '../../src/store/records/records.ts'
 import { openStore } from '../../src/store/open.ts'
-import { type Logs, type Store, StoreUnreachable } from '../../src/store/store.ts'
+import { type Logs, type Store, StoreUnreachable } from '../../src/store/contract/store.ts'
 import { captured, gateway, observed } from './observed.ts'
 
 const meter: Meter = {

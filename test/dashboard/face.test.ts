@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { newSecret } from '../../src/pages/form-proof.ts'
-import { StoreUnreachable } from '../../src/store/store.ts'
+import { StoreUnreachable } from '../../src/store/contract/store.ts'
 import { Visitor } from '../sign-in/site.ts'
 import { openDashboard, password, type RoleName } from './site.ts'
 

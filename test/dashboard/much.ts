@@ -1,7 +1,7 @@
 // An account that has much of everything that pages list, with long texts.
 
 import { randomBytes } from 'node:crypto'
-import { slotOf } from '../../src/store/tally.ts'
+import { slotOf } from '../../src/store/records/tally.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { zoneWith } from '../admin/zones/zones.ts'
 import { auditEntry, gateway, member, oauthClient, oauthGrant, user } from '../store/contract-specimens.ts'

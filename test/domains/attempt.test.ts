@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { afterAnswer, counts } from '../../src/domains/attempt.ts'
-import type { DnsAnswer, DnsOutcome, DomainVerification } from '../../src/store/oauth-client.ts'
+import type { DnsAnswer, DnsOutcome, DomainVerification } from '../../src/store/records/oauth-client.ts'
 import { oauthClient, verification } from '../store/contract-specimens.ts'
 
 const outcomes: readonly DnsOutcome[] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { challengeText, verificationFor } from '../../src/domains/challenge.ts'
-import type { DnsAnswer, DomainVerification } from '../../src/store/oauth-client.ts'
+import type { DnsAnswer, DomainVerification } from '../../src/store/records/oauth-client.ts'
 
 const second = 1_000
 const twoDays = 172_800_000

@@ -5,7 +5,7 @@ import type { Clock } from '../../src/base/clock.ts'
 import { createLogger } from '../../src/log/log.ts'
 import { DomainWatch } from '../../src/domains/domain-watch.ts'
 import { TxtLookup } from '../../src/domains/txt-lookup.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/contract/store.ts'
 import { type DnsServer, startDns } from './dns.ts'
 
 /** Starts a DNS server and a watch that asks it; both end with the test. */

@@ -1,6 +1,6 @@
 // What an origin may send over HTTP/2 to keep a gateway busy: one connection's bytes each, behind the head of its first request.
 
-import { errorCode, flag, frameType } from '../../src/http2/frames.ts'
+import { errorCode, flag, frameType } from '../../src/http2/frames/frames.ts'
 import { rstStream, uint32, windowUpdate } from './http2.ts'
 import { data, frame, headers, many } from './http2-origin.ts'
 

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import { flag, frameType } from '../../src/http2/frames.ts'
+import { flag, frameType } from '../../src/http2/frames/frames.ts'
 import { type HeaderField, HpackDecoder } from '../../src/http2/hpack/decoder.ts'
 import {
   data,

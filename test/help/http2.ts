@@ -1,14 +1,19 @@
 // A session of HTTP/2 without a socket: frames in by hand, frames out as records, and what its user was told.
 
-import type { RequestHead } from '../../src/http1/request-head.ts'
-import type { HeadFault } from '../../src/http1/request-line.ts'
-import { Budgets } from '../../src/http2/budget.ts'
-import { errorCode, flag, frameType } from '../../src/http2/frames.ts'
+import type { RequestHead } from '../../src/http1/heads/request-head.ts'
+import type { HeadFault } from '../../src/http1/heads/request-line.ts'
+import { Budgets } from '../../src/http2/server/budget.ts'
+import { errorCode, flag, frameType } from '../../src/http2/frames/frames.ts'
 import { type HeaderField, HpackDecoder } from '../../src/http2/hpack/decoder.ts'
-import { ServerSession } from '../../src/http2/server-session.ts'
-import type { ReadState, SessionFault, SessionUser, StreamFault } from '../../src/http2/session-user.ts'
-import type { Stream } from '../../src/http2/stream.ts'
-import { TurnWork } from '../../src/http2/turn-work.ts'
+import { ServerSession } from '../../src/http2/server/session.ts'
+import type {
+  ReadState,
+  SessionFault,
+  SessionUser,
+  StreamFault,
+} from '../../src/http2/server/session-user.ts'
+import type { Stream } from '../../src/http2/server/stream.ts'
+import { TurnWork } from '../../src/http2/frames/turn-work.ts'
 
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 

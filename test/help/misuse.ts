@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { misuse } from '../../src/base/misuse.ts'
+import { misuse } from '../../src/base/invariants.ts'
 
 const found: Error[] = []
 

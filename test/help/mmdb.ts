@@ -1,7 +1,7 @@
 // Writes MaxMind DB files (format 2.0): a tree over the bits of addresses, the records at its leaves, and what the file says of itself.
 
-import { parseNetwork } from '../../src/base/address/address.ts'
-import { AddressWords } from '../../src/base/address/address-words.ts'
+import { parseNetwork } from '../../src/net/address/address.ts'
+import { AddressWords } from '../../src/net/address/address-words.ts'
 
 /** What is known of a network: texts, whole numbers, and these within mappings. */
 export interface GeoRecord {

@@ -5,7 +5,7 @@ import { EventEmitter, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { TLSSocket } from 'node:tls'
-import { reset } from '../../src/base/reset.ts'
+import { reset } from '../../src/net/socket/reset.ts'
 
 export type Ending = 'FIN' | 'RST'
 

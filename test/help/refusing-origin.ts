@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import type { TestContext } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
 import { fileURLToPath } from 'node:url'
-import { flag, frameType } from '../../src/http2/frames.ts'
+import { flag, frameType } from '../../src/http2/frames/frames.ts'
 import { selfSigned } from '../../src/process/demo/self-signed.ts'
 import { data, frame, headers, preface, settings, windowUpdate } from './http2.ts'
 

@@ -104,7 +104,7 @@ test('an import that climbs, or goes sideways, would be seen', () => {
   const imports = [
     'process/cli.ts',
     'admin/routes.ts',
-    'base/ray.ts',
+    'base/ids/ray.ts',
     'edge/client/connection.ts',
     'edge/forward/attempt.ts',
   ]

@@ -8,8 +8,8 @@ import { root } from '../help/source.ts'
 
 /** Exports that only tests and benches use, and why they are part of the product. */
 const exceptions: Readonly<Record<string, string>> = {
-  'src/store/redis/server/rights.ts aclRules': 'what the documentation tells operators to write',
-  'src/store/redis/server/rights.ts clusterRules': 'what the documentation tells operators to write',
+  'src/store/redis/server/acl.ts aclRules': 'what the documentation tells operators to write',
+  'src/store/redis/server/acl.ts clusterRules': 'what the documentation tells operators to write',
 }
 
 interface File {

@@ -10,7 +10,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/otlp-transformer': ['telemetry/metric-message.ts'],
   '@bufbuild/re2': ['expression/pattern.ts'],
   '@marcbachmann/cel-js': ['expression/language.ts', 'expression/work.ts'],
-  'acme-client': ['process/acme/acme-authority.ts'],
+  'acme-client': ['process/certificates/acme-authority.ts'],
   ioredis: ['store/redis/server/connect.ts'],
   'lru-cache': ['limits/limiter.ts', 'store/cache/read-through.ts'],
   marked: ['admin/docs/guides.ts'],

@@ -5,9 +5,9 @@ import { createServer, type IncomingMessage, METHODS, type Server } from 'node:h
 import { type AddressInfo, connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
-import { endOfHead } from '../../src/http1/head.ts'
-import { hostName } from '../../src/http1/host.ts'
-import { parseRequestHead, requestBody } from '../../src/http1/request-head.ts'
+import { endOfHead } from '../../src/http1/fields/field-lines.ts'
+import { hostName } from '../../src/http1/fields/host.ts'
+import { parseRequestHead, requestBody } from '../../src/http1/heads/request-head.ts'
 
 /** A request as a parser understood it; its body is null when it did not end. */
 interface Understood {

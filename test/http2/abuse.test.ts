@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { errorCode, flag, frameType, setting } from '../../src/http2/frames.ts'
-import { TurnWork } from '../../src/http2/turn-work.ts'
+import { errorCode, flag, frameType, setting } from '../../src/http2/frames/frames.ts'
+import { TurnWork } from '../../src/http2/frames/turn-work.ts'
 import {
   block,
   codeOf,

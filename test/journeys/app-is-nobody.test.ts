@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { routes } from '../../src/dashboard/routes.ts'
-import { ownCookies } from '../../src/http1/own-cookies.ts'
+import { ownCookies } from '../../src/http1/fields/own-cookies.ts'
 import { methods, paths as oauthPaths } from '../../src/oauth-server/paths.ts'
 import { Sessions } from '../../src/people/sessions.ts'
 import { consentPath, paths } from '../../src/pages/paths.ts'

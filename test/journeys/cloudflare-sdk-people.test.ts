@@ -7,7 +7,7 @@ import { roles } from '../../src/permissions/roles.ts'
 import { startApi } from '../admin/api.ts'
 import { keepAccess } from '../admin/oauth-grants/access.ts'
 import { keepMember, memberWith, role } from '../admin/people/people.ts'
-import { everybody } from '../../src/store/people.ts'
+import { everybody } from '../../src/store/records/people.ts'
 import { account } from '../tokens/token-with.ts'
 
 const here = { account_id: account }

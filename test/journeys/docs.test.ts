@@ -50,7 +50,7 @@ const holders: Readonly<Record<string, string>> = {
   js: 'run',
   yaml: 'read here; the recipes are run by recipes.test.ts',
   yml: 'the set-up of Prometheus, done below as it would',
-  redis: 'run by test/store/redis/server/rights.test.ts',
+  redis: 'run by test/store/redis/server/acl.test.ts',
   toml: 'not run: it needs Codex; its base URL is compared with the routes below',
   text: 'not run: a picture of the code, compared with its folders by test/house/docs.test.ts',
 }

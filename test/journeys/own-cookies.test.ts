@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { ownCookies } from '../../src/http1/own-cookies.ts'
+import { ownCookies } from '../../src/http1/fields/own-cookies.ts'
 import { bodyOfClient } from '../admin/oauth-clients/client-bodies.ts'
 import { type RunningGateway, startGateway } from '../help/gateway.ts'
 import { startSite } from '../help/site.ts'

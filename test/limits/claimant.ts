@@ -1,7 +1,7 @@
 // A process that spends against a limit in the store of its arguments as fast as it is told to, and tells its parent when each request was let in.
 
 import { systemClock } from '../../src/base/clock.ts'
-import { LimitMetrics } from '../../src/metrics/limit-metrics.ts'
+import { LimitMetrics } from '../../src/metrics/counters/limit-metrics.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { limitOf } from '../../src/limits/limit.ts'
 import { openStore } from '../../src/store/open.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'node:test'
-import { LimitMetrics } from '../../src/metrics/limit-metrics.ts'
+import { LimitMetrics } from '../../src/metrics/counters/limit-metrics.ts'
 import { createLogger } from '../../src/log/log.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { type Limit, limitOf } from '../../src/limits/limit.ts'

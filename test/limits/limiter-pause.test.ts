@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { type TestContext, test } from 'node:test'
-import { LimitMetrics } from '../../src/metrics/limit-metrics.ts'
+import { LimitMetrics } from '../../src/metrics/counters/limit-metrics.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { limitOf } from '../../src/limits/limit.ts'
 import { ManualClock } from '../help/clock.ts'

@@ -1,5 +1,10 @@
 // Counters in the hands of a test: they keep what they were asked, and answer when and what they are told to.
-import { type CounterReply, type CounterAsk, type Counters, StoreUnreachable } from '../../src/store/store.ts'
+import {
+  type CounterReply,
+  type CounterAsk,
+  type Counters,
+  StoreUnreachable,
+} from '../../src/store/contract/store.ts'
 
 export class SteeredCounters implements Counters {
   readonly asks: CounterAsk[] = []

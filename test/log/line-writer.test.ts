@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { mock, test } from 'node:test'
-import { Tally } from '../../src/metrics/distribution.ts'
+import { Tally } from '../../src/metrics/counters/distribution.ts'
 import { LineWriter } from '../../src/log/line-writer.ts'
 
 /** A reader that takes pieces only when the test lets it. */

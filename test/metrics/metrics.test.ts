@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { allowReasons, refuseReasons } from '../../src/metrics/ai-metrics.ts'
+import { allowReasons, refuseReasons } from '../../src/metrics/counters/ai-metrics.ts'
 import { Metrics, remains } from '../../src/metrics/metrics.ts'
 import { readMetrics } from '../help/prometheus.ts'
 

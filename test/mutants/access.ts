@@ -410,7 +410,7 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
-    file: 'base/address/address.ts',
+    file: 'net/address/address.ts',
     tests: ['base/address/address', 'wire/forwarding-headers'],
     changes: [
       {
@@ -426,7 +426,7 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
-    file: 'base/address/client-key.ts',
+    file: 'net/address/client-key.ts',
     tests: ['base/address/client-key'],
     changes: [
       {
@@ -533,7 +533,7 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
-    file: 'base/remember.ts',
+    file: 'base/memo.ts',
     tests: ['access/policy'],
     changes: [
       {

@@ -249,7 +249,7 @@ export const admin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'base/vouch.ts',
+    file: 'net/http/side-port-auth.ts',
     tests: ['base/vouch'],
     changes: [
       {

@@ -181,7 +181,7 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
-    file: 'ai/providers.ts',
+    file: 'ai/providers/providers.ts',
     tests: ['wire/ai-errors'],
     changes: [
       {
@@ -197,7 +197,7 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
-    file: 'ai/key-ring.ts',
+    file: 'ai/providers/key-ring.ts',
     tests: ['ai/key-ring'],
     changes: [
       {
@@ -483,7 +483,7 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
-    file: 'ai/usage/member.ts',
+    file: 'ai/usage/usage-member.ts',
     tests: ['ai/usage/member'],
     changes: [
       {
@@ -494,7 +494,7 @@ export const ai: readonly Mutated[] = [
     ],
   },
   {
-    file: 'ai/members.ts',
+    file: 'ai/parsing/json-members.ts',
     tests: ['ai/members'],
     changes: [
       {

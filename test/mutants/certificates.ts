@@ -108,7 +108,7 @@ export const certificates: readonly Mutated[] = [
     ],
   },
   {
-    file: 'process/acme/acme-authority.ts',
+    file: 'process/certificates/acme-authority.ts',
     tests: ['certificates/acme/hostile-authority'],
     changes: [
       {

@@ -177,7 +177,7 @@ export const credentials: readonly Mutated[] = [
     ],
   },
   {
-    file: 'tokens/tag.ts',
+    file: 'tokens/tagger.ts',
     tests: ['tokens/tag'],
     changes: [
       {
@@ -220,7 +220,7 @@ export const credentials: readonly Mutated[] = [
     ],
   },
   {
-    file: 'tokens/misplaced.ts',
+    file: 'tokens/misplaced-tokens.ts',
     tests: ['tokens/misplaced'],
     changes: [
       {
@@ -309,7 +309,7 @@ export const credentials: readonly Mutated[] = [
     ],
   },
   {
-    file: 'base/secret-keys.ts',
+    file: 'base/secrets/secret-keys.ts',
     tests: ['base/secret-keys'],
     changes: [
       {
@@ -331,7 +331,7 @@ export const credentials: readonly Mutated[] = [
     ],
   },
   {
-    file: 'base/seal.ts',
+    file: 'base/secrets/seal.ts',
     tests: ['base/seal'],
     changes: [
       {
@@ -369,7 +369,7 @@ export const credentials: readonly Mutated[] = [
     ],
   },
   {
-    file: 'tallies/hourly-uses.ts',
+    file: 'activity/last-used.ts',
     tests: ['oauth-clients/secret-uses', 'tokens/token-uses'],
     changes: [
       {

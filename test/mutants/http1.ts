@@ -4,7 +4,7 @@ import type { Mutated } from './mutation.ts'
 
 export const http1: readonly Mutated[] = [
   {
-    file: 'http1/repeated-head.ts',
+    file: 'http1/heads/repeated-head.ts',
     tests: ['http1/repeated-head'],
     changes: [
       {
@@ -40,7 +40,7 @@ export const http1: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http1/request-head.ts',
+    file: 'http1/heads/request-head.ts',
     tests: ['http1/request-head'],
     changes: [
       {
@@ -91,7 +91,7 @@ export const http1: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http1/request-line.ts',
+    file: 'http1/heads/request-line.ts',
     tests: ['http1/request-line', 'http1/request-head'],
     changes: [
       {
@@ -117,7 +117,7 @@ export const http1: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http1/fields.ts',
+    file: 'http1/fields/fields.ts',
     tests: ['http1/fields'],
     changes: [
       {
@@ -173,7 +173,7 @@ export const http1: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http1/claimed-names.ts',
+    file: 'http1/fields/claimed-names.ts',
     tests: ['wire/forwarding-headers'],
     changes: [
       {
@@ -189,7 +189,7 @@ export const http1: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http1/own-cookies.ts',
+    file: 'http1/fields/own-cookies.ts',
     tests: ['http1/own-cookies'],
     changes: [
       {
@@ -220,7 +220,7 @@ export const http1: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http1/body.ts',
+    file: 'http1/body/body.ts',
     tests: ['http1/body'],
     changes: [
       {
@@ -261,7 +261,7 @@ export const http1: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http1/trailers.ts',
+    file: 'http1/body/trailers.ts',
     tests: ['http1/trailers'],
     changes: [
       {
@@ -287,7 +287,7 @@ export const http1: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http1/head.ts',
+    file: 'http1/fields/field-lines.ts',
     tests: ['http1/head'],
     changes: [
       {
@@ -313,7 +313,7 @@ export const http1: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http1/response-head.ts',
+    file: 'http1/heads/response-head.ts',
     tests: ['http1/response-head'],
     changes: [
       {
@@ -350,7 +350,7 @@ export const http1: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http1/host.ts',
+    file: 'http1/fields/host.ts',
     tests: ['http1/host'],
     changes: [
       {
@@ -371,7 +371,7 @@ export const http1: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http1/connection-options.ts',
+    file: 'http1/fields/connection-options.ts',
     tests: ['http1/connection-options'],
     changes: [
       {
@@ -387,7 +387,7 @@ export const http1: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http1/forwarded.ts',
+    file: 'http1/fields/forwarded.ts',
     tests: ['http1/forwarded', 'wire/forwarding-headers'],
     changes: [
       {

@@ -4,7 +4,7 @@ import type { Mutated } from './mutation.ts'
 
 export const http2Clients: readonly Mutated[] = [
   {
-    file: 'http2/header-frames.ts',
+    file: 'http2/server/header-frames.ts',
     tests: ['http2/abuse'],
     changes: [
       {
@@ -15,7 +15,7 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http2/inflow.ts',
+    file: 'http2/server/inflow.ts',
     tests: ['http2/abuse'],
     changes: [
       {
@@ -26,7 +26,7 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http2/server-session.ts',
+    file: 'http2/server/session.ts',
     tests: ['http2/abuse', 'wire/http2-leaving'],
     changes: [
       {
@@ -241,7 +241,7 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http2/stream.ts',
+    file: 'http2/server/stream.ts',
     tests: ['http2/abuse'],
     changes: [
       {
@@ -253,7 +253,7 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http2/response-pace.ts',
+    file: 'http2/server/response-pace.ts',
     tests: ['http2/abuse'],
     changes: [
       {
@@ -269,7 +269,7 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http2/budget.ts',
+    file: 'http2/server/budget.ts',
     tests: ['edge/client/http2-offenders'],
     changes: [
       {
@@ -280,7 +280,7 @@ export const http2Clients: readonly Mutated[] = [
     ],
   },
   {
-    file: 'base/accepted-connection.ts',
+    file: 'net/socket/accepted-connection.ts',
     tests: ['base/accepted-connection'],
     changes: [
       {

@@ -65,7 +65,7 @@ export const http2Origin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http2/header-block.ts',
+    file: 'http2/frames/header-block.ts',
     tests: ['http2/abuse'],
     changes: [
       {
@@ -93,7 +93,7 @@ export const http2Origin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http2/client/request-fields.ts',
+    file: 'http2/frames/request-block.ts',
     tests: ['wire/ai-http2'],
     changes: [
       {

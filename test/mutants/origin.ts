@@ -99,7 +99,7 @@ export const origin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http1/connection-authentication.ts',
+    file: 'http1/fields/connection-authentication.ts',
     tests: ['http1/connection-authentication', 'wire/connection-authentication'],
     changes: [
       {

@@ -256,7 +256,7 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'store/people.ts',
+    file: 'store/records/people.ts',
     tests: ['people/links/invitations'],
     changes: [
       {

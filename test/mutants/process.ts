@@ -4,7 +4,7 @@ import type { Mutated } from './mutation.ts'
 
 export const process: readonly Mutated[] = [
   {
-    file: 'process/commands/client/confirm.ts',
+    file: 'process/commands/api/confirm.ts',
     tests: ['process/commands/token', 'process/commands/client/verbs'],
     changes: [
       {
@@ -42,7 +42,7 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
-    file: 'process/commands/running.ts',
+    file: 'process/commands/reload-upgrade.ts',
     tests: ['journeys/listen'],
     changes: [
       {
@@ -144,7 +144,7 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
-    file: 'process/store/care.ts',
+    file: 'process/store/maintenance.ts',
     tests: ['process/store/care'],
     changes: [
       {
@@ -171,7 +171,7 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
-    file: 'process/gateway/listen-failure.ts',
+    file: 'process/ports/listen-failure.ts',
     tests: ['process/gateway/listen-failure'],
     changes: [
       {
@@ -215,7 +215,7 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
-    file: 'base/lifecycle.ts',
+    file: 'process/system/lifecycle.ts',
     tests: ['base/lifecycle'],
     changes: [
       {

@@ -129,7 +129,7 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
-    file: 'store/redis/log-scripts.ts',
+    file: 'store/redis/logs/log-scripts.ts',
     tests: ['store/redis/logs', 'store/redis/contract'],
     changes: [
       {
@@ -242,7 +242,7 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
-    file: 'store/redis/record-writes.ts',
+    file: 'store/redis/companion-writes.ts',
     tests: ['store/redis/contract'],
     changes: [
       {
@@ -260,7 +260,7 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
-    file: 'store/sqlite/ledgers.ts',
+    file: 'store/sqlite/companion-writes.ts',
     tests: ['store/sqlite/sqlite-store'],
     changes: [
       {
@@ -314,7 +314,7 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
-    file: 'store/credential.ts',
+    file: 'store/records/credential.ts',
     tests: ['store/sqlite/sqlite-store'],
     changes: [
       {
@@ -580,7 +580,7 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
-    file: 'store/trust.ts',
+    file: 'store/contract/trust.ts',
     tests: ['store/sqlite/sqlite-store', 'store/trust'],
     changes: [
       {
@@ -670,7 +670,7 @@ export const store: readonly Mutated[] = [
     ],
   },
   {
-    file: 'store/redis/server/lacks.ts',
+    file: 'store/redis/server/requirements.ts',
     tests: ['store/redis/server/lacks'],
     changes: [
       {

@@ -82,7 +82,7 @@ export const telemetry: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http1/request-head.ts',
+    file: 'http1/heads/request-head.ts',
     tests: ['edge/trace/trace-lines'],
     changes: [
       {
@@ -98,7 +98,7 @@ export const telemetry: readonly Mutated[] = [
     ],
   },
   {
-    file: 'http1/trace-context.ts',
+    file: 'http1/fields/trace-context.ts',
     tests: ['http1/trace-context'],
     changes: [
       {

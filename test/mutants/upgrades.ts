@@ -4,7 +4,7 @@ import type { Mutated } from './mutation.ts'
 
 export const upgrades: readonly Mutated[] = [
   {
-    file: 'process/gateway/upgrade.ts',
+    file: 'process/handover/upgrade.ts',
     tests: ['process/gateway/upgrade'],
     changes: [
       {
@@ -81,7 +81,7 @@ export const upgrades: readonly Mutated[] = [
     ],
   },
   {
-    file: 'process/gateway/inheritance.ts',
+    file: 'process/handover/inheritance.ts',
     tests: ['process/gateway/inheritance'],
     changes: [
       {
@@ -117,7 +117,7 @@ export const upgrades: readonly Mutated[] = [
     ],
   },
   {
-    file: 'process/gateway/main-of-container.ts',
+    file: 'process/system/container.ts',
     tests: ['process/gateway/main-of-container'],
     changes: [
       {
@@ -133,7 +133,7 @@ export const upgrades: readonly Mutated[] = [
     ],
   },
   {
-    file: 'process/gateway/handover.ts',
+    file: 'process/handover/takeover.ts',
     tests: ['process/gateway/handover'],
     changes: [
       {
@@ -164,7 +164,7 @@ export const upgrades: readonly Mutated[] = [
     ],
   },
   {
-    file: 'process/gateway/admin-listener.ts',
+    file: 'process/side-port/admin-listener.ts',
     tests: ['journeys/restart'],
     changes: [
       {
@@ -212,7 +212,7 @@ export const upgrades: readonly Mutated[] = [
     ],
   },
   {
-    file: 'process/systemd/activation.ts',
+    file: 'process/handover/socket-activation.ts',
     tests: ['process/systemd/activation', 'journeys/systemd'],
     changes: [
       {

@@ -2,8 +2,8 @@
 
 import { newClient } from '../../src/oauth-clients/client.ts'
 import { mintSecret } from '../../src/oauth-clients/secret.ts'
-import { SecretKeys } from '../../src/base/secret-keys.ts'
-import type { ClientSecret, DomainVerification, OAuthClient } from '../../src/store/oauth-client.ts'
+import { SecretKeys } from '../../src/base/secrets/secret-keys.ts'
+import type { ClientSecret, DomainVerification, OAuthClient } from '../../src/store/records/oauth-client.ts'
 
 export const account = 'a'.repeat(32)
 export const birth = Date.UTC(2026, 0, 1)

@@ -7,8 +7,8 @@ import {
   withNewSecret,
   withoutOldSecret,
 } from '../../src/oauth-clients/secret.ts'
-import { SecretKeys } from '../../src/base/secret-keys.ts'
-import type { ClientSecret, TokenEndpointAuthMethod } from '../../src/store/oauth-client.ts'
+import { SecretKeys } from '../../src/base/secrets/secret-keys.ts'
+import type { ClientSecret, TokenEndpointAuthMethod } from '../../src/store/records/oauth-client.ts'
 import { clientWith, keys, mint } from './client-with.ts'
 
 test('a new secret can be told by its prefix, and is kept as digest and tail', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { missingForPublic } from '../../src/oauth-clients/visibility.ts'
-import type { OAuthClient, VerificationStatus } from '../../src/store/oauth-client.ts'
+import type { OAuthClient, VerificationStatus } from '../../src/store/records/oauth-client.ts'
 import { clientWith, verificationWith } from './client-with.ts'
 
 const complete: Partial<OAuthClient> = {

@@ -1,7 +1,7 @@
 // Keeps in a store what an access token is made of, as the authorization server and the API do.
 
 import assert from 'node:assert/strict'
-import type { Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/contract/store.ts'
 import { TokenTags } from '../../src/tokens/token-tags.ts'
 import { partsWith, roleIds } from './parts-with.ts'
 

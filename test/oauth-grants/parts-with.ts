@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Parts } from '../../src/oauth-grants/access.ts'
 import { roles } from '../../src/permissions/roles.ts'
-import { everybody, type Member } from '../../src/store/people.ts'
+import { everybody, type Member } from '../../src/store/records/people.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { clientWith } from '../oauth-clients/client-with.ts'
 

@@ -1,7 +1,7 @@
 // What apps do at an authorization server, in tests.
 
 import assert from 'node:assert/strict'
-import type { OAuthClient } from '../../src/store/oauth-client.ts'
+import type { OAuthClient } from '../../src/store/records/oauth-client.ts'
 import {
   authorizationPath,
   authorize,

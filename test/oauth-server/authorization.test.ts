@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { everybody } from '../../src/store/people.ts'
+import { everybody } from '../../src/store/records/people.ts'
 import { codeOf, errorIn, eventsOf, exchange, refresh, scope, tokensIn, tokensOf, visit } from './app.ts'
 import {
   authorizationPath,
@@ -17,7 +17,7 @@ import {
   startSite,
 } from './site.ts'
 import { roles } from '../../src/permissions/roles.ts'
-import type { OAuthClient } from '../../src/store/oauth-client.ts'
+import type { OAuthClient } from '../../src/store/records/oauth-client.ts'
 import { verificationWith } from '../oauth-clients/client-with.ts'
 
 /** Goes to the page that an authorization request leads to, and returns its id. */

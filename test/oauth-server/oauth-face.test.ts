@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Sessions } from '../../src/people/sessions.ts'
-import { everybody, type User } from '../../src/store/people.ts'
+import { everybody, type User } from '../../src/store/records/people.ts'
 import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'
 import {
@@ -19,7 +19,7 @@ import {
   userinfo,
   visit,
 } from './app.ts'
-import type { AuthorizationEvent } from '../../src/store/authorization-event.ts'
+import type { AuthorizationEvent } from '../../src/store/records/authorization-event.ts'
 import { authorizationPath, Browser, callback, makeUser, pkce, register, startSite } from './site.ts'
 
 const stores: Readonly<Record<string, (t: TestContext) => Promise<string>>> = {

@@ -1,7 +1,7 @@
 // A user with a confirmed second factor, for tests.
 
 import { beginEnrolment, confirmEnrolment } from '../../src/people/second-factor.ts'
-import type { User } from '../../src/store/people.ts'
+import type { User } from '../../src/store/records/people.ts'
 import { codeAt } from './authenticator.ts'
 import type { Village } from './on-stores.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { SecretKeys } from '../../src/base/secret-keys.ts'
+import { SecretKeys } from '../../src/base/secrets/secret-keys.ts'
 import {
   beginEnrolment,
   confirmEnrolment,

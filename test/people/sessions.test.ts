@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { isStale } from '../../src/people/sessions.ts'
 import { beginEnrolment } from '../../src/people/second-factor.ts'
 import { digestOfValue } from '../../src/people/secret-value.ts'
-import type { User } from '../../src/store/people.ts'
+import type { User } from '../../src/store/records/people.ts'
 import { onStores, type Village, visit } from './on-stores.ts'
 
 const minute = 60_000

@@ -1,9 +1,9 @@
 // A place for tests of people, where they settle, found accounts and join them.
 
 import { Passwords } from '../../src/people/passwords/passwords.ts'
-import type { Member, User } from '../../src/store/people.ts'
-import type { Account } from '../../src/store/records.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Member, User } from '../../src/store/records/people.ts'
+import type { Account } from '../../src/store/records/records.ts'
+import type { Store } from '../../src/store/contract/store.ts'
 import { account, member } from '../store/contract-specimens.ts'
 import { cheap } from './cheap.ts'
 import { userWith } from './user-with.ts'

@@ -1,7 +1,7 @@
 // A user for tests; what a test says replaces members.
 
 import { randomBytes } from 'node:crypto'
-import { everybody, type User } from '../../src/store/people.ts'
+import { everybody, type User } from '../../src/store/records/people.ts'
 
 const birth = Date.UTC(2026, 0, 1)
 

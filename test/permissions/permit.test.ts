@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Policy } from '../../src/store/records.ts'
+import type { Policy } from '../../src/store/records/records.ts'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import { type Permission, permits } from '../../src/permissions/permit.ts'
 import { tokenWith } from '../tokens/token-with.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { permissions } from '../../src/permissions/permissions.ts'
 import { oauthScopes, withProtocolScopes } from '../../src/permissions/scopes.ts'
-import type { GrantType } from '../../src/store/oauth-client.ts'
+import type { GrantType } from '../../src/store/records/oauth-client.ts'
 
 const identity = [
   'openid',

@@ -1,8 +1,8 @@
 // The promises of a store about audit entries.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AuditEntry } from '../../src/store/records.ts'
-import type { AuditQuery, DropTeller } from '../../src/store/store.ts'
+import type { AuditEntry } from '../../src/store/records/records.ts'
+import type { AuditQuery, DropTeller } from '../../src/store/contract/store.ts'
 import type { Place } from './contract.ts'
 import { auditEntry, auditQuery, hex } from './contract-specimens.ts'
 

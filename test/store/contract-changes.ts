@@ -1,7 +1,7 @@
 // The promises of a store about telling what changed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Change, Store } from '../../src/store/store.ts'
+import type { Change, Store } from '../../src/store/contract/store.ts'
 import { busySecond, until } from '../help/until.ts'
 import type { Place } from './contract.ts'
 import {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import type { CounterAsk, CounterWindow } from '../../src/store/store.ts'
+import type { CounterAsk, CounterWindow } from '../../src/store/contract/store.ts'
 import type { Place } from './contract.ts'
 import { ContractClock } from './contract-clock.ts'
 import { hex } from './contract-specimens.ts'

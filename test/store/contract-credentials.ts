@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Credential, CredentialKind, CredentialOwner } from '../../src/store/credential.ts'
+import type { Credential, CredentialKind, CredentialOwner } from '../../src/store/records/credential.ts'
 import type { Place } from './contract.ts'
 import { startConsumer } from './consumers.ts'
 import { ContractClock } from './contract-clock.ts'

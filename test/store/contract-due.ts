@@ -1,8 +1,8 @@
 // The promises of a store about OAuth clients whose next look at DNS is due: who is given one, when, and when again.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { OAuthClient } from '../../src/store/oauth-client.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { OAuthClient } from '../../src/store/records/oauth-client.ts'
+import type { Store } from '../../src/store/contract/store.ts'
 import type { Place } from './contract.ts'
 import { ContractClock } from './contract-clock.ts'
 import { oauthClient, verification } from './contract-specimens.ts'

@@ -2,8 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Credential, type Exchange, isReplay, type Succession } from '../../src/store/credential.ts'
-import type { Change } from '../../src/store/store.ts'
+import {
+  type Credential,
+  type Exchange,
+  isReplay,
+  type Succession,
+} from '../../src/store/records/credential.ts'
+import type { Change } from '../../src/store/contract/store.ts'
 import { until } from '../help/until.ts'
 import type { Place } from './contract.ts'
 import { ContractClock } from './contract-clock.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { OAuthClient } from '../../src/store/oauth-client.ts'
+import type { OAuthClient } from '../../src/store/records/oauth-client.ts'
 import type { Place } from './contract.ts'
 import { hex, oauthClient } from './contract-specimens.ts'
 

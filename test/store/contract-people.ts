@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { everybody, type Member } from '../../src/store/people.ts'
-import { LastSuperAdministrator, type Store } from '../../src/store/store.ts'
+import { everybody, type Member } from '../../src/store/records/people.ts'
+import { LastSuperAdministrator, type Store } from '../../src/store/contract/store.ts'
 import type { Place } from './contract.ts'
 import {
   auditEntry,

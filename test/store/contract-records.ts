@@ -1,9 +1,9 @@
 // The promises of a store about records that an account owns, tried on gateways.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Gateway } from '../../src/store/records.ts'
-import type { Page } from '../../src/store/store.ts'
-import { zoneOwner } from '../../src/store/zone-lists.ts'
+import type { Gateway } from '../../src/store/records/records.ts'
+import type { Page } from '../../src/store/contract/store.ts'
+import { zoneOwner } from '../../src/store/records/zone-lists.ts'
 import type { Place } from './contract.ts'
 import { auditEntry, auditQuery, errorPage, gateway, hex } from './contract-specimens.ts'
 

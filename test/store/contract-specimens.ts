@@ -1,22 +1,35 @@
 // Records and log entries for the tests of stores; what a test says of them replaces members.
 import { randomBytes, randomFillSync } from 'node:crypto'
-import type { AuthorizationEvent, AuthorizationStep } from '../../src/store/authorization-event.ts'
-import type { Credential, CredentialKind, Json } from '../../src/store/credential.ts'
-import type { ClientSecret, DomainVerification, OAuthClient } from '../../src/store/oauth-client.ts'
-import type { OAuthGrant } from '../../src/store/oauth-grant.ts'
-import { everybody, type Identity, type Member, type Totp, type User } from '../../src/store/people.ts'
-import type { Account, AuditEntry, Gateway, KeptResponse, LogEntry, Token } from '../../src/store/records.ts'
-import type { AuditQuery, Bootstrap, LogQuery } from '../../src/store/store.ts'
-import { type AcmeAccount, acmeOwner, type HostCertificate } from '../../src/store/acme.ts'
-import { keyOwner, type SigningKey } from '../../src/store/signing-key.ts'
-import { type TicketKey, ticketOwner } from '../../src/store/ticket-key.ts'
-import { type TokenKey, tokenKeyId, tokenKeyOwner } from '../../src/store/token-key.ts'
+import type { AuthorizationEvent, AuthorizationStep } from '../../src/store/records/authorization-event.ts'
+import type { Credential, CredentialKind, Json } from '../../src/store/records/credential.ts'
+import type { ClientSecret, DomainVerification, OAuthClient } from '../../src/store/records/oauth-client.ts'
+import type { OAuthGrant } from '../../src/store/records/oauth-grant.ts'
+import {
+  everybody,
+  type Identity,
+  type Member,
+  type Totp,
+  type User,
+} from '../../src/store/records/people.ts'
+import type {
+  Account,
+  AuditEntry,
+  Gateway,
+  KeptResponse,
+  LogEntry,
+  Token,
+} from '../../src/store/records/records.ts'
+import type { AuditQuery, Bootstrap, LogQuery } from '../../src/store/contract/store.ts'
+import { type AcmeAccount, acmeOwner, type HostCertificate } from '../../src/store/records/acme.ts'
+import { keyOwner, type SigningKey } from '../../src/store/records/signing-key.ts'
+import { type TicketKey, ticketOwner } from '../../src/store/records/ticket-key.ts'
+import { type TokenKey, tokenKeyId, tokenKeyOwner } from '../../src/store/records/token-key.ts'
 import {
   type AccessRuleList,
   type ErrorPage,
   type ErrorRuleList,
   zoneOwner,
-} from '../../src/store/zone-lists.ts'
+} from '../../src/store/records/zone-lists.ts'
 
 const birth = Date.UTC(2026, 0, 1)
 

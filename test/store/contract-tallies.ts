@@ -1,7 +1,7 @@
 // The promises of a store about what it tallies of errors, rules and limits.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { slotOf, type Tally, type TallyKind } from '../../src/store/tally.ts'
+import { slotOf, type Tally, type TallyKind } from '../../src/store/records/tally.ts'
 import type { Place } from './contract.ts'
 import { ContractClock } from './contract-clock.ts'
 import { hex } from './contract-specimens.ts'

@@ -1,7 +1,7 @@
 // The promises of a store about what is written with a record: all of it or nothing, for every kind of record.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Records, Store } from '../../src/store/store.ts'
+import type { Records, Store } from '../../src/store/contract/store.ts'
 import type { Place } from './contract.ts'
 import {
   accessRuleList,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { largestErrorPage, longestRuleContent } from '../../src/config/custom-errors-config.ts'
-import { zoneOwner } from '../../src/store/zone-lists.ts'
+import { zoneOwner } from '../../src/store/records/zone-lists.ts'
 import type { Place } from './contract.ts'
 import {
   accessRuleList,

@@ -1,7 +1,7 @@
 // What every store promises, as tests: storeContract runs them on one backend.
 import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/contract/store.ts'
 import { accountsContract } from './contract-accounts.ts'
 import { responsesContract } from './contract-responses.ts'
 import { auditContract } from './contract-audit.ts'

@@ -1,7 +1,7 @@
 // Makes tokens for tests: minted, valid for ever, allowing nothing, but for what the test says.
 
 import { randomBytes } from 'node:crypto'
-import type { Token } from '../../src/store/records.ts'
+import type { Token } from '../../src/store/records/records.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 
 export const account = '0123456789abcdef0123456789abcdef'

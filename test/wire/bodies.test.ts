@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { BodyReader } from '../../src/http1/body.ts'
+import { BodyReader } from '../../src/http1/body/body.ts'
 import { startEdge } from '../help/edge.ts'
 import { ok, startOrigin, startResponder } from '../help/origin.ts'
 import { request } from '../help/raw.ts'

@@ -19,7 +19,7 @@ import {
 import { ManualClock } from '../help/clock.ts'
 import { Edge, type EdgeParts, type EdgeSettings, edgeConfig, listenAt } from '../help/edge.ts'
 import { Origin } from '../../src/edge/origin/origin.ts'
-import { errorCode, flag, frameType } from '../../src/http2/frames.ts'
+import { errorCode, flag, frameType } from '../../src/http2/frames/frames.ts'
 import { data, headers, startHttp2Origin } from '../help/http2-origin.ts'
 import { rstStream } from '../help/http2.ts'
 import { deadOrigin } from '../help/origin.ts'

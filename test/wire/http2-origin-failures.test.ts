@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { errorCode, flag, frameType } from '../../src/http2/frames.ts'
+import { errorCode, flag, frameType } from '../../src/http2/frames/frames.ts'
 import { originAttacks } from '../help/http2-origin-attacks.ts'
 import { type Edge, type EdgeSettings, recordOf, startEdge } from '../help/edge.ts'
 import { rstStream } from '../help/http2.ts'

@@ -6,7 +6,7 @@ import { createSecureServer, createServer, type ServerHttp2Stream, type Settings
 import { createServer as createHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { errorCode, flag, frameType, setting } from '../../src/http2/frames.ts'
+import { errorCode, flag, frameType, setting } from '../../src/http2/frames/frames.ts'
 import { selfSigned } from '../../src/process/demo/self-signed.ts'
 import { Edge, edgeConfig, listenAt, recordOf, startEdge } from '../help/edge.ts'
 import { ManualClock, patient } from '../help/clock.ts'

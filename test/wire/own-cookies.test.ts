@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { flag, frameType } from '../../src/http2/frames.ts'
+import { flag, frameType } from '../../src/http2/frames/frames.ts'
 import { call, completion, json, startAi } from '../help/ai.ts'
 import { usualCompression } from '../help/codings.ts'
 import { Edge, edgeConfig, listenAt, startEdge } from '../help/edge.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StoreUnreachable } from '../../src/store/store.ts'
+import { StoreUnreachable } from '../../src/store/contract/store.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { startAi } from '../help/ai.ts'
 import { type Edge, recordOf, startEdge } from '../help/edge.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { GatewayRateLimit } from '../../src/store/records.ts'
+import type { GatewayRateLimit } from '../../src/store/records/records.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
 import { ManualClock, patient } from '../help/clock.ts'

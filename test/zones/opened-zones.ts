@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createLogger } from '../../src/log/log.ts'
 import { openStore } from '../../src/store/open.ts'
-import { zoneOwner } from '../../src/store/zone-lists.ts'
-import { type Change, type Records, type Store, StoreUnreachable } from '../../src/store/store.ts'
+import { zoneOwner } from '../../src/store/records/zone-lists.ts'
+import { type Change, type Records, type Store, StoreUnreachable } from '../../src/store/contract/store.ts'
 import { ZoneRecords, type ZoneRecordsOptions } from '../../src/zones/zone-records.ts'
 
 export interface OpenedZones {

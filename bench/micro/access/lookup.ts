@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { readListFile } from '../../../src/access/list-file.ts'
-import { AddressWords } from '../../../src/base/address/address-words.ts'
+import { AddressWords } from '../../../src/net/address/address-words.ts'
 
 const entries = 1_000_000
 const lookups = 1_000_000

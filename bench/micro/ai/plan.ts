@@ -1,6 +1,6 @@
 // Measures what it costs to plan a REST call of 300 bytes, 30 KB or 300 KB, in ns: node bench/micro/ai/plan.ts
 import { planCall } from '../../../src/ai/plan.ts'
-import { Providers } from '../../../src/ai/providers.ts'
+import { Providers } from '../../../src/ai/providers/providers.ts'
 import { parseAiTarget, type RestTarget } from '../../../src/ai/target.ts'
 import { chatBody } from '../../load/chat.ts'
 import { medianOf } from '../median.ts'

@@ -1,6 +1,6 @@
 // Fills a store with what benches of the dashboard look at: many OAuth clients and members, and a log of many calls.
 import { batchOf } from '../../../src/store/log-batch/writer.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { Store } from '../../../src/store/contract/store.ts'
 import { entryWith } from '../../../test/admin/ai-logs/log-entries.ts'
 import { member, oauthClient, user } from '../../../test/store/contract-specimens.ts'
 import { account } from '../../../test/tokens/token-with.ts'

@@ -1,5 +1,5 @@
 // Measures what it costs to know where the frames of a WebSocket end, in ns a chunk: node bench/micro/edge/frame-borders.ts
-import { FrameBorders } from '../../../src/http1/frame-borders.ts'
+import { FrameBorders } from '../../../src/http1/websocket/frame-borders.ts'
 import { medianOf } from '../median.ts'
 
 report('one frame of 32 bytes in each chunk', framesOf(32, 1))

@@ -1,12 +1,12 @@
 // Measures what rules of a route make of a request, in ns, beside the copy of its lines without rules: node bench/micro/edge/rewrite.ts
 import { Work } from '../../../src/expression/work-budget.ts'
-import { Tally } from '../../../src/metrics/distribution.ts'
+import { Tally } from '../../../src/metrics/counters/distribution.ts'
 import type { Facts } from '../../../src/expression/expression.ts'
 import { HeaderChanges, HeaderRules } from '../../../src/edge/rewrite/headers.ts'
 import { PathRule } from '../../../src/edge/rewrite/path.ts'
-import { crossingLines } from '../../../src/http1/fields.ts'
-import { endOfHead } from '../../../src/http1/head.ts'
-import { parseRequestHead, RequestHead } from '../../../src/http1/request-head.ts'
+import { crossingLines } from '../../../src/http1/fields/fields.ts'
+import { endOfHead } from '../../../src/http1/fields/field-lines.ts'
+import { parseRequestHead, RequestHead } from '../../../src/http1/heads/request-head.ts'
 import { medianOf } from '../median.ts'
 import { noTls } from '../../../src/expression/tls-facts.ts'
 

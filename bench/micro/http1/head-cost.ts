@@ -1,5 +1,5 @@
 // What a message head costs to parse and to pass on, for request-head.ts and response-head.ts.
-import { crossingLines, type FieldLines } from '../../../src/http1/fields.ts'
+import { crossingLines, type FieldLines } from '../../../src/http1/fields/fields.ts'
 
 const rounds = 7
 const calls = 200_000

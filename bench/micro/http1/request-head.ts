@@ -1,6 +1,6 @@
 // Measures what a request head costs, in ns: found, parsed, and written for the next hop: node bench/micro/http1/request-head.ts
-import { endOfHead } from '../../../src/http1/head.ts'
-import { parseRequestHead } from '../../../src/http1/request-head.ts'
+import { endOfHead } from '../../../src/http1/fields/field-lines.ts'
+import { parseRequestHead } from '../../../src/http1/heads/request-head.ts'
 import { report } from './head-cost.ts'
 
 const limits = { url: 16 * 1024, headerSection: 128 * 1024, headers: 256 }

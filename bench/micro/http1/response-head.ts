@@ -1,6 +1,6 @@
 // Measures what a response head costs, in ns: found, parsed with its framing, and written for the client: node bench/micro/http1/response-head.ts
-import { endOfHead } from '../../../src/http1/head.ts'
-import { parseResponseHead, responseBody } from '../../../src/http1/response-head.ts'
+import { endOfHead } from '../../../src/http1/fields/field-lines.ts'
+import { parseResponseHead, responseBody } from '../../../src/http1/heads/response-head.ts'
 import { report } from './head-cost.ts'
 
 const api = [

@@ -1,7 +1,7 @@
 // Attacks over HTTP/2 as fast as it can, by one connection, one after the other, or a hundred at a time; or, to compare with, floods with
 // ordinary requests. A process that is told by a message what to do, says that it has begun, and is told by the next one to stop.
 import { connect, type Socket } from 'node:net'
-import { flag, frameType, setting } from '../../../src/http2/frames.ts'
+import { flag, frameType, setting } from '../../../src/http2/frames/frames.ts'
 import {
   block,
   data,

@@ -1,7 +1,7 @@
 // Measures heads of HTTP/2, in ns each: node bench/micro/http2/hpack.ts
 import { HpackDecoder } from '../../../src/http2/hpack/decoder.ts'
 import { HpackEncoder } from '../../../src/http2/hpack/encoder.ts'
-import { RequestFields } from '../../../src/http2/request-fields.ts'
+import { RequestFields } from '../../../src/http2/server/request-fields.ts'
 import { medianOf } from '../median.ts'
 
 const calls = 200_000

@@ -1,10 +1,10 @@
 // A server as small as can be on the codec of this project, over TLS, beside the one on node:http2: node bench/micro/http2/ours.ts FOLDER PORT
 import { readFileSync } from 'node:fs'
 import { createServer, type TLSSocket } from 'node:tls'
-import type { RequestHead } from '../../../src/http1/request-head.ts'
-import { ServerSession } from '../../../src/http2/server-session.ts'
-import type { ReadState, SessionUser } from '../../../src/http2/session-user.ts'
-import type { Stream } from '../../../src/http2/stream.ts'
+import type { RequestHead } from '../../../src/http1/heads/request-head.ts'
+import { ServerSession } from '../../../src/http2/server/session.ts'
+import type { ReadState, SessionUser } from '../../../src/http2/server/session-user.ts'
+import type { Stream } from '../../../src/http2/server/stream.ts'
 import { bodyOf, linesOf } from './responses.ts'
 
 const [folder = '.', port = '0'] = process.argv.slice(2)

@@ -2,7 +2,7 @@
 import { systemClock } from '../../../src/base/clock.ts'
 import { Limiter } from '../../../src/limits/limiter.ts'
 import { type Limit, limitOf } from '../../../src/limits/limit.ts'
-import type { Counters } from '../../../src/store/store.ts'
+import type { Counters } from '../../../src/store/contract/store.ts'
 
 const rounds = 7
 const calls = 200_000

@@ -5,9 +5,9 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Credential, CredentialKind } from '../../../src/store/credential.ts'
+import type { Credential, CredentialKind } from '../../../src/store/records/credential.ts'
 import { openStore } from '../../../src/store/open.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { Store } from '../../../src/store/contract/store.ts'
 import { freePort } from '../../../test/help/free-port.ts'
 
 /** Calls at once: as many as apps wait for while a commit is on its way to the disk. */

@@ -1,7 +1,7 @@
 // Measures what a token costs at each call, in ns: node bench/micro/tokens/verify.ts
-import { AiMetrics } from '../../../src/metrics/ai-metrics.ts'
-import type { Token } from '../../../src/store/records.ts'
-import type { Store } from '../../../src/store/store.ts'
+import { AiMetrics } from '../../../src/metrics/counters/ai-metrics.ts'
+import type { Token } from '../../../src/store/records/records.ts'
+import type { Store } from '../../../src/store/contract/store.ts'
 import { permissionGroups } from '../../../src/permissions/permission-groups.ts'
 import { permits } from '../../../src/permissions/permit.ts'
 import { mintToken } from '../../../src/tokens/token.ts'

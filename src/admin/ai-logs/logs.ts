@@ -1,12 +1,12 @@
 // Handlers of the logs of AI gateways.
 
-import { auditOf } from '../../store/audit-entry.ts'
+import { auditOf } from '../../store/records/audit-entry.ts'
 import { logCursorOf, readQuery, readRemoval, readSums, timeOf } from '../../ai-logs/query.ts'
 import { LogSums, mostGroups } from '../../ai-logs/sums.ts'
 import { sortInTurns } from '../../base/turns/sort-in-turns.ts'
-import { matches, placeOf } from '../../store/log-match.ts'
-import type { LogEntry, Payload } from '../../store/records.ts'
-import { StoreUnreachable } from '../../store/store.ts'
+import { matches, placeOf } from '../../store/contract/log-match.ts'
+import type { LogEntry, Payload } from '../../store/records/records.ts'
+import { StoreUnreachable } from '../../store/contract/store.ts'
 import { tellAudit } from '../records/audit.ts'
 import { type ApiResponse, failure, failures, listInTurns, success, successInTurns } from '../envelope.ts'
 import { findGateway, noGateway } from '../gateways/gateways.ts'

@@ -1,9 +1,9 @@
 // Handlers that look at a bounded number of log entries, and say where to go on.
 
 import { logCursorOf, readTail, tailCursorOf, timeOf } from '../../ai-logs/query.ts'
-import { matches, placeOf } from '../../store/log-match.ts'
-import type { LogSummary } from '../../store/records.ts'
-import type { LogQuery, Position, Store } from '../../store/store.ts'
+import { matches, placeOf } from '../../store/contract/log-match.ts'
+import type { LogSummary } from '../../store/records/records.ts'
+import type { LogQuery, Position, Store } from '../../store/contract/store.ts'
 import { type ApiResponse, failures, pieceInTurns } from '../envelope.ts'
 import { findGateway, noGateway } from '../gateways/gateways.ts'
 import type { Api, Call } from '../row.ts'

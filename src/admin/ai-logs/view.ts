@@ -2,7 +2,7 @@
 
 import { isJson } from '../../base/text/json.ts'
 import type { Group, GroupKey, Sum } from '../../ai-logs/sums.ts'
-import type { ActingApp, LogEntry, LogSummary, Payload } from '../../store/records.ts'
+import type { ActingApp, LogEntry, LogSummary, Payload } from '../../store/records/records.ts'
 import type { ApiResponse } from '../envelope.ts'
 import { isoTime } from '../records/kept.ts'
 

@@ -2,7 +2,7 @@
 // the next one.
 
 import type { Permission } from '../../permissions/permit.ts'
-import { type Change, type Store, StoreDegraded, StoreUnreachable } from '../../store/store.ts'
+import { type Change, type Store, StoreDegraded, StoreUnreachable } from '../../store/contract/store.ts'
 import { type Finding, finds, type FindingKind, type Scene } from './findings.ts'
 
 /** Findings of one kind that are kept; others are only counted. */

@@ -1,13 +1,13 @@
 // What needs attention in an account, each kind found by walking through records a few at a time. Sentences are for the person who can change it.
 
-import type { SecretKeys } from '../../base/secret-keys.ts'
+import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { Holding } from '../../certificates/holdings.ts'
 import { lacksSecondFactor } from '../../people/second-factor.ts'
 import type { LimitsWatch } from '../../limits/limits-watch.ts'
 import type { Permission } from '../../permissions/permit.ts'
-import type { OAuthClient } from '../../store/oauth-client.ts'
-import type { Account, Gateway, Token } from '../../store/records.ts'
-import type { Store } from '../../store/store.ts'
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
+import type { Account, Gateway, Token } from '../../store/records/records.ts'
+import type { Store } from '../../store/contract/store.ts'
 import { usersOf } from '../people/users.ts'
 import type { OriginState, PoolState } from '../zones/zones.ts'
 

@@ -8,8 +8,8 @@ import {
   hasTooManyTokens,
   mostPageTokens,
 } from '../../config/custom-errors-config.ts'
-import { auditOf, type Resource } from '../../store/audit-entry.ts'
-import { type ErrorPage, zoneOwner } from '../../store/zone-lists.ts'
+import { auditOf, type Resource } from '../../store/records/audit-entry.ts'
+import { type ErrorPage, zoneOwner } from '../../store/records/zone-lists.ts'
 import { type ApiResponse, failure, failures, list, success } from '../envelope.ts'
 import type { Api, ZoneCall } from '../row.ts'
 import { drop, isoTime, upsert } from '../records/kept.ts'

@@ -2,7 +2,7 @@
 
 import { type ErrorRule, errorContentTypes, longestRuleContent } from '../../config/custom-errors-config.ts'
 import { expressionWork } from '../../config/resolve/rule-work.ts'
-import type { KeptErrorRule } from '../../store/zone-lists.ts'
+import type { KeptErrorRule } from '../../store/records/zone-lists.ts'
 import type { Field } from '../request/field.ts'
 import { besideRule, type ReadRule, readDescription, readExpression } from '../zones/rules/rule-members.ts'
 import type { Zones } from '../zones/zones.ts'

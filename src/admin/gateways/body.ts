@@ -1,8 +1,8 @@
 // What makes the body of an AI gateway valid, in the shape of its published clients.
 
-import { isGatewayId } from '../../ai/gateways.ts'
+import { isGatewayId } from '../../ai/gateway-directory.ts'
 import type { Fault } from '../../errors/refusal.ts'
-import type { Gateway, GatewayRateLimit } from '../../store/records.ts'
+import type { Gateway, GatewayRateLimit } from '../../store/records/records.ts'
 import { Field } from '../request/field.ts'
 
 /** What can be set on a gateway. */

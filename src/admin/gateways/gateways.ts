@@ -1,9 +1,9 @@
 // Handlers of AI gateways.
 
 import { hash } from 'node:crypto'
-import { auditOf, type Resource } from '../../store/audit-entry.ts'
-import { isGatewayId } from '../../ai/gateways.ts'
-import type { Gateway } from '../../store/records.ts'
+import { auditOf, type Resource } from '../../store/records/audit-entry.ts'
+import { isGatewayId } from '../../ai/gateway-directory.ts'
+import type { Gateway } from '../../store/records/records.ts'
 import { membersSet, updateOf } from '../records/audit.ts'
 import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { notBuilt, readGateway, readNewGateway } from './body.ts'

@@ -1,6 +1,6 @@
 // What AI gateways look like, in requests and in responses.
 
-import type { GatewayRateLimit, LogStrategy } from '../../store/records.ts'
+import type { GatewayRateLimit, LogStrategy } from '../../store/records/records.ts'
 import { mostNear } from '../../limits/near-keys.ts'
 import { nearKey } from '../zones/rate-limit-schemas.ts'
 import { longestInterval, mostCalls, notBuilt } from './body.ts'

@@ -1,11 +1,11 @@
 // Handlers of OAuth clients. The value of a secret is shown once, when it is made.
 
-import type { SecretKeys } from '../../base/secret-keys.ts'
-import { auditOf } from '../../store/audit-entry.ts'
+import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
+import { auditOf } from '../../store/records/audit-entry.ts'
 import { newClient } from '../../oauth-clients/client.ts'
 import { mintSecret } from '../../oauth-clients/secret.ts'
 import { verificationFor } from '../../domains/challenge.ts'
-import type { OAuthClient } from '../../store/oauth-client.ts'
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import { membersSet, updateOf } from '../records/audit.ts'
 import { readNewClient } from './body.ts'
 import { changeClient } from './change.ts'

@@ -2,7 +2,7 @@
 
 import type { ClientSettings } from '../../oauth-clients/client.ts'
 import { oauthScopes, withProtocolScopes } from '../../permissions/scopes.ts'
-import type { GrantType } from '../../store/oauth-client.ts'
+import type { GrantType } from '../../store/records/oauth-client.ts'
 import type { Field } from '../request/field.ts'
 import { distinct, readList, textsOf } from '../request/text-list.ts'
 

@@ -1,8 +1,8 @@
 // What the handlers of OAuth clients share: the one that a path names, and a change of it.
 
-import { isId } from '../../base/id.ts'
-import type { Resource } from '../../store/audit-entry.ts'
-import type { OAuthClient } from '../../store/oauth-client.ts'
+import { isId } from '../../base/ids/id.ts'
+import type { Resource } from '../../store/records/audit-entry.ts'
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import { failure } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 import { type Revised, revise } from '../records/kept.ts'

@@ -1,9 +1,9 @@
 // What OAuth clients and scopes look like, in requests and in responses.
 
-import { checkOutcomes } from '../../metrics/counts.ts'
+import { checkOutcomes } from '../../metrics/counters/counts.ts'
 import { oauthScopes } from '../../permissions/scopes.ts'
 import { challengePrefix } from '../../domains/challenge.ts'
-import type { DnsOutcome, VerificationStatus } from '../../store/oauth-client.ts'
+import type { DnsOutcome, VerificationStatus } from '../../store/records/oauth-client.ts'
 import { authMethods, mostUris } from './body.ts'
 import { grantTypes } from './grants.ts'
 import {

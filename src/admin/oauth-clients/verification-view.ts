@@ -1,7 +1,7 @@
 // How the management API shows the proof that a host is owned: what to publish, what DNS said last, and what to do about it.
 
 import { challengePrefix, challengeText } from '../../domains/challenge.ts'
-import type { DnsAnswer, DnsOutcome, DomainVerification } from '../../store/oauth-client.ts'
+import type { DnsAnswer, DnsOutcome, DomainVerification } from '../../store/records/oauth-client.ts'
 import { isoTime } from '../records/kept.ts'
 
 /** Shows a verification: `status` and `text` as published clients know them, and why it is not verified yet. */

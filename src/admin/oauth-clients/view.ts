@@ -1,7 +1,7 @@
 // How the management API shows an OAuth client: never a digest, and a secret only at its birth.
 
-import type { SecretKeys } from '../../base/secret-keys.ts'
-import type { ClientSecret, OAuthClient } from '../../store/oauth-client.ts'
+import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
+import type { ClientSecret, OAuthClient } from '../../store/records/oauth-client.ts'
 import { isoTime, isoTimeOfUse } from '../records/kept.ts'
 import { viewVerification } from './verification-view.ts'
 

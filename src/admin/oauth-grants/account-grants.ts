@@ -1,8 +1,8 @@
 // Handlers of what members of an account allowed OAuth clients to do there, for its administrators.
 
-import { isId } from '../../base/id.ts'
-import { everybody } from '../../store/people.ts'
-import type { OAuthGrant } from '../../store/oauth-grant.ts'
+import { isId } from '../../base/ids/id.ts'
+import { everybody } from '../../store/records/people.ts'
+import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
 import { type ApiResponse, failures, success } from '../envelope.ts'
 import { pageOf } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'

@@ -1,6 +1,6 @@
 // Handlers of the grants of an OAuth client, for its owner.
 
-import { auditOf } from '../../store/audit-entry.ts'
+import { auditOf } from '../../store/records/audit-entry.ts'
 import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { findClient, noClient, resourceOf } from '../oauth-clients/kept-client.ts'
 import { tellAudit } from '../records/audit.ts'

@@ -4,7 +4,7 @@ import {
   type AuthorizationEvent,
   mostEvents as mostProven,
   mostUnproven,
-} from '../../store/authorization-event.ts'
+} from '../../store/records/authorization-event.ts'
 import { type ApiResponse, failures } from '../envelope.ts'
 import { findClient, noClient } from '../oauth-clients/kept-client.ts'
 import { isoTime, pageOfAll } from '../records/kept.ts'

@@ -3,7 +3,7 @@
 import { json, type Operation } from '../openapi/operation.ts'
 import { pageQuery } from '../openapi/query-schemas.ts'
 import { about, id, named, oneOf, open, page, success, whole } from '../openapi/schemas.ts'
-import { mostEvents as mostProven, mostUnproven } from '../../store/authorization-event.ts'
+import { mostEvents as mostProven, mostUnproven } from '../../store/records/authorization-event.ts'
 import { mostEvents } from './events.ts'
 
 const tag = 'OAuth grants'

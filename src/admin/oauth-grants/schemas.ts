@@ -1,7 +1,7 @@
 // What OAuth grants and authorization events look like.
 
 import { oauthScopes } from '../../permissions/scopes.ts'
-import type { AuthorizationStep } from '../../store/authorization-event.ts'
+import type { AuthorizationStep } from '../../store/records/authorization-event.ts'
 import {
   about,
   emailVerified,

@@ -1,6 +1,6 @@
 // Handlers of what a user allowed OAuth clients to do: their connected apps.
 
-import type { OAuthGrant } from '../../store/oauth-grant.ts'
+import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
 import { type ApiResponse, failures, success } from '../envelope.ts'
 import { responseOf, cutOf } from '../records/kept.ts'
 import { Parameters } from '../request/query.ts'

@@ -2,10 +2,10 @@
 // of the others what they need to decide, and no more.
 
 import { provenHostOf } from '../../oauth-clients/proven-host.ts'
-import type { OAuthClient } from '../../store/oauth-client.ts'
-import type { OAuthGrant } from '../../store/oauth-grant.ts'
-import { isEmailVerified, type User } from '../../store/people.ts'
-import type { Account } from '../../store/records.ts'
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
+import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
+import { isEmailVerified, type User } from '../../store/records/people.ts'
+import type { Account } from '../../store/records/records.ts'
 import { isoTime } from '../records/kept.ts'
 
 /** Shows a user what they allowed; null stands for what is gone. */

@@ -1,6 +1,6 @@
 // What the management API knows of the gateway that it is a part of. `process` gives it.
 
-import type { RequestHistory } from '../../metrics/request-history.ts'
+import type { RequestHistory } from '../../activity/request-history.ts'
 
 export interface Instance {
   readonly version: string

@@ -2,9 +2,9 @@
 // token may see elsewhere.
 
 import type { ZoneConfig } from '../../config/config.ts'
-import type { RequestWindow } from '../../metrics/request-history.ts'
+import type { RequestWindow } from '../../activity/request-history.ts'
 import { permits } from '../../permissions/permit.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store } from '../../store/contract/store.ts'
 import { type ApiResponse, success } from '../envelope.ts'
 import { isoTime } from '../records/kept.ts'
 import type { Api, Call } from '../row.ts'

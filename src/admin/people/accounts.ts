@@ -2,7 +2,7 @@
 
 import { reaches } from '../../permissions/permit.ts'
 import type { Fault } from '../../errors/refusal.ts'
-import type { Account } from '../../store/records.ts'
+import type { Account } from '../../store/records/records.ts'
 import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { updateOf } from '../records/audit.ts'
 import { isoTime, pageOfAll, tellAfter } from '../records/kept.ts'

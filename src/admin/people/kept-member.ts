@@ -1,9 +1,9 @@
 // What the handlers of members and of memberships share: the one that a path names, its user, and its removal.
 
-import { isId } from '../../base/id.ts'
-import { auditOf, memberResource } from '../../store/audit-entry.ts'
-import { everybody, type Member, type User } from '../../store/people.ts'
-import { LastSuperAdministrator, type Versioned } from '../../store/store.ts'
+import { isId } from '../../base/ids/id.ts'
+import { auditOf, memberResource } from '../../store/records/audit-entry.ts'
+import { everybody, type Member, type User } from '../../store/records/people.ts'
+import { LastSuperAdministrator, type Versioned } from '../../store/contract/store.ts'
 import { type ApiResponse, failure, success } from '../envelope.ts'
 import { endTokensOf } from '../tokens/own-tokens.ts'
 import { endGrantsOf } from '../oauth-grants/ending.ts'

@@ -3,7 +3,7 @@
 import { emailFault, normalEmail } from '../../people/email.ts'
 import { roleOf, roles as allRoles } from '../../permissions/roles.ts'
 import type { Fault } from '../../errors/refusal.ts'
-import type { Member, User } from '../../store/people.ts'
+import type { Member, User } from '../../store/records/people.ts'
 import { Field } from '../request/field.ts'
 import { distinct } from '../request/text-list.ts'
 

@@ -1,7 +1,7 @@
 // The handler of the list of an account's members, in the order of the published clients.
 
 import { sortInTurns } from '../../base/turns/sort-in-turns.ts'
-import type { Member, User } from '../../store/people.ts'
+import type { Member, User } from '../../store/records/people.ts'
 import { type ApiResponse, failures, listInTurns } from '../envelope.ts'
 import { pageOf } from '../records/kept.ts'
 import { type PageQuery, pageParameters, Parameters } from '../request/query.ts'

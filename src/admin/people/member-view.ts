@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import { hasSecondFactor } from '../../people/second-factor.ts'
 import { roleOf } from '../../permissions/roles.ts'
-import { isEmailVerified, type Member, type User } from '../../store/people.ts'
+import { isEmailVerified, type Member, type User } from '../../store/records/people.ts'
 import { viewRole } from './roles.ts'
 
 /** Shows a member, and the user as far as the account may know. */

@@ -1,6 +1,6 @@
 // Handlers of the members of an account. Nobody gives a role beyond what their own token permits, nor touches a member who has such a one.
 
-import { newId } from '../../base/id.ts'
+import { newId } from '../../base/ids/id.ts'
 import { reissueInvitation } from '../../people/links/invitations.ts'
 import { invitationPath } from '../../pages/paths.ts'
 import { newInvitation } from '../../people/links/links.ts'
@@ -8,8 +8,8 @@ import { Sessions } from '../../people/sessions.ts'
 import { Trail } from '../../people/trail.ts'
 import { userOfEmail } from '../../people/users.ts'
 import { areSuper, roleOf } from '../../permissions/roles.ts'
-import { auditOf, keeper, memberResource } from '../../store/audit-entry.ts'
-import type { Member, User } from '../../store/people.ts'
+import { auditOf, keeper, memberResource } from '../../store/records/audit-entry.ts'
+import type { Member, User } from '../../store/records/people.ts'
 import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { endGrantsOf } from '../oauth-grants/ending.ts'
 import { membersSet, tellAudit, updateOf } from '../records/audit.ts'

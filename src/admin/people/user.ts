@@ -2,7 +2,7 @@
 
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import { hasSecondFactor } from '../../people/second-factor.ts'
-import { everybody, isEmailVerified, type User } from '../../store/people.ts'
+import { everybody, isEmailVerified, type User } from '../../store/records/people.ts'
 import { type ApiResponse, failure, success } from '../envelope.ts'
 import type { Api, UserCall } from '../row.ts'
 

@@ -1,7 +1,7 @@
 // Finds the users of members.
 
-import type { Member, User } from '../../store/people.ts'
-import type { Users } from '../../store/store.ts'
+import type { Member, User } from '../../store/records/people.ts'
+import type { Users } from '../../store/contract/store.ts'
 
 /** Returns the users of members, by their ids. */
 export async function usersOf(

@@ -3,7 +3,7 @@
 
 import type { SecretSource } from '../../config/config.ts'
 import { permits } from '../../permissions/permit.ts'
-import type { Token } from '../../store/records.ts'
+import type { Token } from '../../store/records/records.ts'
 import { type ApiResponse, failure, list, success } from '../envelope.ts'
 import { isoTime } from '../records/kept.ts'
 import type { Api, Call } from '../row.ts'

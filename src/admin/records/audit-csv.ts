@@ -1,8 +1,8 @@
 // Audit entries as CSV (RFC 4180), for spreadsheets.
 
 import { isInPerson } from '../../people/person-token.ts'
-import { isStranger } from '../../store/audit-entry.ts'
-import type { ActingApp, AuditEntry } from '../../store/records.ts'
+import { isStranger } from '../../store/records/audit-entry.ts'
+import type { ActingApp, AuditEntry } from '../../store/records/records.ts'
 import { proxyIn } from '../sender.ts'
 import { isoTime } from './kept.ts'
 

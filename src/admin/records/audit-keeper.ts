@@ -3,11 +3,11 @@
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
-import { nextRay } from '../../base/ray.ts'
-import { auditOf, isStranger, keeper } from '../../store/audit-entry.ts'
-import { everybody } from '../../store/people.ts'
-import type { AuditEntry } from '../../store/records.ts'
-import { type DropTeller, type Store, StoreUnreachable } from '../../store/store.ts'
+import { nextRay } from '../../base/ids/ray.ts'
+import { auditOf, isStranger, keeper } from '../../store/records/audit-entry.ts'
+import { everybody } from '../../store/records/people.ts'
+import type { AuditEntry } from '../../store/records/records.ts'
+import { type DropTeller, type Store, StoreUnreachable } from '../../store/contract/store.ts'
 import { tellAudit } from './audit.ts'
 
 export interface AuditBounds {

@@ -1,8 +1,8 @@
 // The handler of the audit entries of an account, in the shape of the published clients.
 
 import { isInPerson } from '../../people/person-token.ts'
-import { commandLine, isStranger, keeper } from '../../store/audit-entry.ts'
-import type { AuditEntry } from '../../store/records.ts'
+import { commandLine, isStranger, keeper } from '../../store/records/audit-entry.ts'
+import type { AuditEntry } from '../../store/records/records.ts'
 import { type ApiResponse, failures, listInTurns, pieceInTurns } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 import { auditActions, auditKinds } from './audit-schemas.ts'

@@ -1,6 +1,6 @@
 // What audit entries look like.
 
-import type { AuditAction, AuditEntry, ProofFailure, ProofMethod } from '../../store/records.ts'
+import type { AuditAction, AuditEntry, ProofFailure, ProofMethod } from '../../store/records/records.ts'
 import { about, emailVerified, flag, id, listOf, oneOf, open, text, time, whole } from '../openapi/schemas.ts'
 
 export const auditActions = [

@@ -1,8 +1,8 @@
 // Goes through the audit entries of an account, some at a time.
 
 import { nextTurn } from '../../base/turns/turns.ts'
-import type { AuditEntry } from '../../store/records.ts'
-import type { AuditLog, Position } from '../../store/store.ts'
+import type { AuditEntry } from '../../store/records/records.ts'
+import type { AuditLog, Position } from '../../store/contract/store.ts'
 
 export interface AuditSpan {
   /** Ms since the epoch: up to but not at `before`; null for no bound. */

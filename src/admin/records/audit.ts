@@ -1,8 +1,8 @@
 // What is told of a change: a line in the log once its entry was written, which members were set or changed, and their values before and after.
 
 import type { Logger } from '../../log/log.ts'
-import { auditOf, type Resource } from '../../store/audit-entry.ts'
-import type { AuditEntry, ChangedValues } from '../../store/records.ts'
+import { auditOf, type Resource } from '../../store/records/audit-entry.ts'
+import type { AuditEntry, ChangedValues } from '../../store/records/records.ts'
 
 /** Writes an entry to the log. */
 export function tellAudit(log: Logger, entry: AuditEntry, message = 'audit'): void {

@@ -1,8 +1,14 @@
 // What the handlers of all kept records share: a page of them, and changes that are told of, between which no other write may come.
 
 import type { Logger } from '../../log/log.ts'
-import type { AuditEntry } from '../../store/records.ts'
-import { type Page, type Position, type Records, StoreUnreachable, type Together } from '../../store/store.ts'
+import type { AuditEntry } from '../../store/records/records.ts'
+import {
+  type Page,
+  type Position,
+  type Records,
+  StoreUnreachable,
+  type Together,
+} from '../../store/contract/store.ts'
 import { tellAudit } from './audit.ts'
 import { type ApiResponse, listInTurns } from '../envelope.ts'
 import { cursorOf, type PageQuery } from '../request/query.ts'

@@ -1,6 +1,6 @@
 // Header fields and addresses of a request that a body describes.
 
-import { canonicalAddress } from '../../base/address/address.ts'
+import { canonicalAddress } from '../../net/address/address.ts'
 import { accept, headerName } from '../../config/settings/rules.ts'
 import type { Rule } from '../../config/settings/shape.ts'
 import type { Field } from './field.ts'

@@ -1,7 +1,7 @@
 // Idempotency-Key: a request that is sent again gives the response of the first, for a day.
 
 import { hash } from 'node:crypto'
-import type { KeptResponse } from '../../store/records.ts'
+import type { KeptResponse } from '../../store/records/records.ts'
 import { type ApiResponse, failure } from '../envelope.ts'
 import type { Api, Call } from '../row.ts'
 

@@ -3,7 +3,7 @@
 import { fault } from '../../errors/api-faults.ts'
 import { parseMoment } from '../../base/text/moment.ts'
 import type { Fault } from '../../errors/refusal.ts'
-import type { Position } from '../../store/store.ts'
+import type { Position } from '../../store/contract/store.ts'
 
 /** Which part of a list is asked for. */
 export interface PageQuery {

@@ -1,13 +1,13 @@
 // Handlers of tokens that people make for themselves: to run models in one account, as a member of it.
 
-import { isId } from '../../base/id.ts'
+import { isId } from '../../base/ids/id.ts'
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import { apiFaults, faultAt } from '../../errors/api-faults.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { runGroup } from '../../oauth-grants/personal-tokens.ts'
-import { auditOf, tokenResource } from '../../store/audit-entry.ts'
-import type { Member } from '../../store/people.ts'
-import type { Token } from '../../store/records.ts'
+import { auditOf, tokenResource } from '../../store/records/audit-entry.ts'
+import type { Member } from '../../store/records/people.ts'
+import type { Token } from '../../store/records/records.ts'
 import { newToken } from '../../tokens/new-token.ts'
 import { type ApiResponse, failure, failures, success } from '../envelope.ts'
 import { membersSet } from '../records/audit.ts'

@@ -2,8 +2,8 @@
 
 import type { Fault } from '../../errors/refusal.ts'
 import { faultAt } from '../../errors/api-faults.ts'
-import { AddressSet, parseNetwork } from '../../base/address/address.ts'
-import type { Policy, Token } from '../../store/records.ts'
+import { AddressSet, parseNetwork } from '../../net/address/address.ts'
+import type { Policy, Token } from '../../store/records/records.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { permits } from '../../permissions/permit.ts'
 import { isoTime } from '../records/kept.ts'

@@ -1,11 +1,11 @@
 // Handlers of API tokens. A value is shown once, when it is made; no token gives or touches one that reaches further.
 
 import { hash } from 'node:crypto'
-import { isId } from '../../base/id.ts'
+import { isId } from '../../base/ids/id.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { apiFaults } from '../../errors/api-faults.ts'
-import { auditOf, tokenResource } from '../../store/audit-entry.ts'
-import type { Token } from '../../store/records.ts'
+import { auditOf, tokenResource } from '../../store/records/audit-entry.ts'
+import type { Token } from '../../store/records/records.ts'
 import { newToken, withSettings } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { permits } from '../../permissions/permit.ts'

@@ -1,6 +1,6 @@
 // How the management API shows an API token: everything but its value and digest.
 
-import type { Policy, Token, TokenOwner } from '../../store/records.ts'
+import type { Policy, Token, TokenOwner } from '../../store/records/records.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { isoTime, isoTimeOfUse } from '../records/kept.ts'
 import { resourcePrefix } from './body.ts'

@@ -1,7 +1,7 @@
 // What an error that happened looks like in responses.
 
 import { about, listOf, oneOf, open, orNull, text, time, whole } from '../openapi/schemas.ts'
-import { mostOccurrences } from '../../store/tally.ts'
+import { mostOccurrences } from '../../store/records/tally.ts'
 
 const occurrence = open({
   at: about('When the request began, as in the access log.', time),

@@ -1,7 +1,7 @@
 // Whose a zone is.
 
 import type { ZoneConfig } from '../../config/config.ts'
-import type { Accounts } from '../../store/store.ts'
+import type { Accounts } from '../../store/contract/store.ts'
 
 /** Returns the account whose tokens may see and change a zone: the oldest, unless the configuration says another; null where there is none. */
 export async function ownerOf(

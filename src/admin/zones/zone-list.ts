@@ -2,7 +2,7 @@
 
 import type { PoolConfig, RouteConfig, ZoneConfig } from '../../config/config.ts'
 import type { RewriteConfig } from '../../config/rewrite-config.ts'
-import type { Account } from '../../store/records.ts'
+import type { Account } from '../../store/records/records.ts'
 import { permits } from '../../permissions/permit.ts'
 import { type ApiResponse, failures, success } from '../envelope.ts'
 import { pageOfAll } from '../records/kept.ts'

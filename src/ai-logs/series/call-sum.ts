@@ -1,6 +1,6 @@
 // What calls add up to. Durations are counted in a histogram, so that sums can be added to each other and still have percentiles.
 
-import type { LogSummary } from '../../store/records.ts'
+import type { LogSummary } from '../../store/records/records.ts'
 
 /** Four slots for each doubling of ms, up to half an hour and more. */
 const slotsPerDoubling = 4

@@ -1,8 +1,8 @@
 // The calls of a window of time, summed by all that charts can be drawn and filtered by.
 
-import { matches } from '../../store/log-match.ts'
-import type { LogSummary } from '../../store/records.ts'
-import type { LogField, LogFilter } from '../../store/store.ts'
+import { matches } from '../../store/contract/log-match.ts'
+import type { LogSummary } from '../../store/records/records.ts'
+import type { LogField, LogFilter } from '../../store/contract/store.ts'
 import { CallSum, type KeptCallSum } from './call-sum.ts'
 
 /** What calls have in common; names are those of the latest of them. */

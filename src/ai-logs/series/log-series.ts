@@ -3,7 +3,7 @@
 // remembered. A reader waits for a bounded time, and is told what is missing; the rest is summed in the background, for the next one.
 
 import { nextTurn } from '../../base/turns/turns.ts'
-import { matches } from '../../store/log-match.ts'
+import { matches } from '../../store/contract/log-match.ts'
 import {
   type LogFilter,
   type LogMark,
@@ -11,7 +11,7 @@ import {
   type MarkedWindow,
   type Store,
   StoreUnreachable,
-} from '../../store/store.ts'
+} from '../../store/contract/store.ts'
 import { arePlain, Cells } from './cells.ts'
 import { KnownWindows } from './known-windows.ts'
 

@@ -1,6 +1,6 @@
 // Translates the chunks of a chat completion into events of Messages, one at a time.
 
-import { SseReader } from '../sse.ts'
+import { SseReader } from '../parsing/sse.ts'
 import { CallIds, type StreamedCall, StreamedCalls } from './calls.ts'
 import {
   callsIn,

@@ -1,6 +1,6 @@
 // JSON for translators: what cannot be read is null and never an exception, and numbers keep every digit.
 
-import { bounds, brokenBound } from '../members.ts'
+import { bounds, brokenBound } from '../parsing/json-members.ts'
 import type { Place } from './place.ts'
 import { isObject, numberIn } from './rules.ts'
 

@@ -1,6 +1,6 @@
 // Translates the events of Messages into chunks of a chat completion, one at a time.
 
-import { SseReader } from '../sse.ts'
+import { SseReader } from '../parsing/sse.ts'
 import { argumentsText, CallIds, ObjectEnd } from './calls.ts'
 import { type JsonObject, objectIn, readObject, textIn } from './json.ts'
 import { chatServiceTier, createdAt, refusalOf } from './messages-response-to-chat.ts'

@@ -1,7 +1,7 @@
 // About how many tokens a text has, where nobody counted them: a stream that was broken off, a session that ended within a response.
 
 import { isObject } from '../../base/text/json.ts'
-import { SseReader } from '../sse.ts'
+import { SseReader } from '../parsing/sse.ts'
 import type { Kept } from './usage.ts'
 
 /** Bytes of UTF-8 that a token stands for, on average over languages. */

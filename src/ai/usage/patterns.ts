@@ -2,7 +2,7 @@
 // each of them costs several times as much.
 
 import { levelOf } from './level.ts'
-import { type Counts, countsIn, type Tokens, tokensIn, tokensOf, usageName } from './member.ts'
+import { type Counts, countsIn, type Tokens, tokensIn, tokensOf, usageName } from './usage-member.ts'
 
 /** How many forms are remembered: few models are in use at a time. */
 const mostRemembered = 4

@@ -1,6 +1,6 @@
 // The cost of a call, from the configuration, the list of prices, or the price rows.
 
-import { rememberLast } from '../../base/remember.ts'
+import { rememberLast } from '../../base/memo.ts'
 import type { PriceConfig } from '../../config/config.ts'
 import type { ListedPrice, PriceList, Rates } from '../../config/price-config.ts'
 import {

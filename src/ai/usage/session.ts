@@ -2,7 +2,7 @@
 
 import { isObject } from '../../base/text/json.ts'
 import { textIn, tokensOfBytes } from './estimate.ts'
-import { tokensIn as tokensOfObject } from './member.ts'
+import { tokensIn as tokensOfObject } from './usage-member.ts'
 import { noTokens, type Usage } from './usage.ts'
 
 /** How many responses of a session are told apart; the counts of more are added to the last one. */

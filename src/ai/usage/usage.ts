@@ -1,8 +1,8 @@
 // How many tokens a call used, from the kept parts of its response.
 
-import { lastMember } from '../members.ts'
+import { lastMember } from '../parsing/json-members.ts'
 import { endOfEvents, levelOf } from './level.ts'
-import { numberOf, type Tokens, tokensIn as tokensOfObject, usageName, usageAt } from './member.ts'
+import { numberOf, type Tokens, tokensIn as tokensOfObject, usageName, usageAt } from './usage-member.ts'
 import { UsagePatterns } from './patterns.ts'
 
 /** Null where the response does not report it; for a stream or a truncated response, as far as the kept parts report it. */

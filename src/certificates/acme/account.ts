@@ -3,10 +3,10 @@
 import { generateKeyPair, hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { Clock } from '../../base/clock.ts'
-import type { SecretKeys } from '../../base/secret-keys.ts'
+import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { AcmeConfig } from '../../config/config.ts'
-import { type AcmeAccount, acmeOwner } from '../../store/acme.ts'
-import type { Records, Versioned } from '../../store/store.ts'
+import { type AcmeAccount, acmeOwner } from '../../store/records/acme.ts'
+import type { Records, Versioned } from '../../store/contract/store.ts'
 import type { Authority, AuthorityAccount } from './authority.ts'
 
 /** The account's key was sealed with another server key. */

@@ -1,8 +1,8 @@
 // The record of one host in the hands of one process. Each write names the version that it replaces, so that a process that has lost the record cannot write it any
 // more, however long it was held up.
 
-import type { HostCertificate } from '../../store/acme.ts'
-import type { Records, Versioned } from '../../store/store.ts'
+import type { HostCertificate } from '../../store/records/acme.ts'
+import type { Records, Versioned } from '../../store/contract/store.ts'
 
 /** Ms between two signs of life, and without any until another process may take the record over. */
 const beatPeriod = 4_000

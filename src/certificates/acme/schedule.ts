@@ -1,6 +1,6 @@
 // When to try again, and when to renew. Random parts keep hosts and gateways from asking all at once. Times are ms since the epoch.
 
-import type { RenewalTime } from '../../store/acme.ts'
+import type { RenewalTime } from '../../store/records/acme.ts'
 import type { RenewalInfo } from './authority.ts'
 
 /** From when and until when a certificate is valid. */

@@ -1,6 +1,6 @@
 // How the certificate of a host stands, in one word and a few facts: what is due, and what an operator should know.
 
-import type { HostCertificate, IssuedCertificate } from '../../store/acme.ts'
+import type { HostCertificate, IssuedCertificate } from '../../store/records/acme.ts'
 import { Certificate } from '../../tls/certificate.ts'
 import { restOf } from './schedule.ts'
 

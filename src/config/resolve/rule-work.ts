@@ -2,7 +2,7 @@
 
 import { compileExpression, type ResultType, type Scope } from '../../expression/expression.ts'
 import { Glob } from '../../base/text/glob.ts'
-import { HostNames } from '../../base/path/host-names.ts'
+import { HostNames } from '../../net/address/host-names.ts'
 import { usual } from '../../expression/work-budget.ts'
 import type { AccessCondition } from '../access-config.ts'
 import type { Findings, Place } from '../file/mistake.ts'

@@ -1,7 +1,7 @@
 // Warnings about rules that are valid but probably not intended.
 
 import { isJson } from '../../base/text/json.ts'
-import { parseNetwork } from '../../base/address/address.ts'
+import { parseNetwork } from '../../net/address/address.ts'
 import type { AccessRuleSettings, AccessSettings } from '../settings/access-settings.ts'
 import type { ErrorRuleSettings } from '../settings/custom-errors-settings.ts'
 import type { Findings } from '../file/mistake.ts'

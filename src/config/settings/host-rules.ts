@@ -1,7 +1,7 @@
 // Rules for values that name hosts: listeners, zones, origins.
 
 import { isIPv4 } from 'node:net'
-import { canonicalAddress } from '../../base/address/address.ts'
+import { canonicalAddress } from '../../net/address/address.ts'
 import type { Endpoint, OriginConfig, RouteConfig } from '../config.ts'
 import type { Reading } from '../../base/text/quantity.ts'
 import { accept, readWhole, within } from './rules.ts'

@@ -1,7 +1,7 @@
 // The proxy through which calls leave a network, and the hosts that are reached without it.
 
 import type { ProxyConfig, ProxyException } from '../pool-config.ts'
-import { canonicalAddress, parseNetwork } from '../../base/address/address.ts'
+import { canonicalAddress, parseNetwork } from '../../net/address/address.ts'
 import { originUrl } from './host-rules.ts'
 import { accept, certificates } from './rules.ts'
 import { mapping, optional, required, type Rule, scalar, shorthand, type Value, wordOr } from './shape.ts'

@@ -1,7 +1,7 @@
 // The settings of what a route changes about requests and responses.
 
 import type { Reading } from '../../base/text/quantity.ts'
-import { fieldId, isSettable } from '../../http1/fields.ts'
+import { fieldId, isSettable } from '../../http1/fields/fields.ts'
 import { type ExpressionSettings, expression } from './expression-shape.ts'
 import type { Findings } from '../file/mistake.ts'
 import { refuseRepeats } from '../resolve/names.ts'

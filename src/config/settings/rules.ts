@@ -2,7 +2,7 @@
 
 import { createPrivateKey } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
-import { parseNetwork } from '../../base/address/address.ts'
+import { parseNetwork } from '../../net/address/address.ts'
 import { normalPath } from '../../base/path/path.ts'
 import { isReadAlike } from '../../base/path/path-readings.ts'
 import {

@@ -3,7 +3,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, told } from '../../pages/components.ts'
 import { apiPath } from '../api.ts'
-import { personal } from '../../store/audit-entry.ts'
+import { personal } from '../../store/records/audit-entry.ts'
 import type { Ask, Handler } from '../ask.ts'
 import { bodyBlock } from '../parts/body.ts'
 import { compact, dollars, grouped } from '../parts/numbers.ts'

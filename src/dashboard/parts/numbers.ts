@@ -1,6 +1,6 @@
 // Numbers as people read them. To make a format costs a hundred times as much as to use it, and tables have many numbers: each is made with the first.
 
-import { rememberOnce } from '../../base/remember.ts'
+import { rememberOnce } from '../../base/memo.ts'
 
 /** Writes a number with commas between its thousands. */
 export function grouped(value: number): string {

@@ -1,11 +1,11 @@
 // The open connections of clients: how many there may be, which one makes room for another, and how all of them end.
 
 import type { Socket } from 'node:net'
-import { canonicalAddress } from '../../base/address/address.ts'
-import { clientKey } from '../../base/address/client-key.ts'
-import type { AcceptedConnection } from '../../base/accepted-connection.ts'
-import { descriptorOf } from '../../base/descriptors.ts'
-import { ignoreErrors } from '../../base/closed.ts'
+import { canonicalAddress } from '../../net/address/address.ts'
+import { clientKey } from '../../net/address/client-key.ts'
+import type { AcceptedConnection } from '../../net/socket/accepted-connection.ts'
+import { descriptorOf } from '../../net/socket/descriptors.ts'
+import { ignoreErrors } from '../../net/socket/closed-socket.ts'
 import { inSlices } from '../../base/turns/slices.ts'
 import { type Announced, type Arrival, ClientConnection } from '../client/connection.ts'
 import type { Listener } from '../../config/config.ts'

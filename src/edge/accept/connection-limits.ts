@@ -1,7 +1,7 @@
 // How many connections clients may have: in all, from one address, and as long as there are file descriptors.
 
-import { clientKey } from '../../base/address/client-key.ts'
-import { freeDescriptors, mostDescriptors } from '../../base/descriptors.ts'
+import { clientKey } from '../../net/address/client-key.ts'
+import { freeDescriptors, mostDescriptors } from '../../net/socket/descriptors.ts'
 import type { Config } from '../../config/config.ts'
 import { everybody, Share } from './connection-share.ts'
 

@@ -1,7 +1,7 @@
 // Chooses the connection to close when there is no room for a new one: one without a complete request before an idle
 // one, and in each case from the network that has the most. A client with many connections crowds out only itself.
 
-import { clientKey, networkKey } from '../../base/address/client-key.ts'
+import { clientKey, networkKey } from '../../net/address/client-key.ts'
 import { type Crowd, Crowds } from './connections-by-network.ts'
 import { everybody } from './connection-share.ts'
 

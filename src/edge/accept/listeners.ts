@@ -8,8 +8,13 @@ import {
   type Socket,
 } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
-import { type AcceptedConnection, screen } from '../../base/accepted-connection.ts'
-import { backlog, handleOf, type ListeningSocket, type SocketHandle } from '../../base/listening-socket.ts'
+import { type AcceptedConnection, screen } from '../../net/socket/accepted-connection.ts'
+import {
+  backlog,
+  handleOf,
+  type ListeningSocket,
+  type SocketHandle,
+} from '../../net/socket/listening-socket.ts'
 import type { Listener } from '../../config/config.ts'
 import { highWaterMark } from '../origin/dial/dial.ts'
 

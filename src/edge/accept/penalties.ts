@@ -1,6 +1,6 @@
 // What clients have to bear whose connections have met limits of HTTP/2: few of the next ones are taken at a time, and the others are held before they are read.
 
-import type { AcceptedConnection } from '../../base/accepted-connection.ts'
+import type { AcceptedConnection } from '../../net/socket/accepted-connection.ts'
 import { Offenders } from '../client/http2/http2-offenders.ts'
 import { guarded } from '../../base/guarded.ts'
 import type { Plane } from '../snapshot/plane.ts'

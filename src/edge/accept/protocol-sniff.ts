@@ -1,9 +1,9 @@
 // What a client begins with where it may speak either version without TLS: the first bytes decide which one it is.
 
 import type { Socket } from 'node:net'
-import { canonicalAddress } from '../../base/address/address.ts'
-import { ignoreErrors } from '../../base/closed.ts'
-import { reset } from '../../base/reset.ts'
+import { canonicalAddress } from '../../net/address/address.ts'
+import { ignoreErrors } from '../../net/socket/closed-socket.ts'
+import { reset } from '../../net/socket/reset.ts'
 import { guarded } from '../../base/guarded.ts'
 import type { Plane } from '../snapshot/plane.ts'
 import { drainPatience } from './handshake.ts'

@@ -1,9 +1,9 @@
 // A connection that a load balancer has opened for a client, from its first byte until it is known for whom.
 
 import type { Socket } from 'node:net'
-import { ignoreErrors } from '../../base/closed.ts'
-import { reset } from '../../base/reset.ts'
-import type { ProxyFailure } from '../../metrics/edge-metrics.ts'
+import { ignoreErrors } from '../../net/socket/closed-socket.ts'
+import { reset } from '../../net/socket/reset.ts'
+import type { ProxyFailure } from '../../metrics/counters/edge-metrics.ts'
 import type { Announced } from '../client/connection.ts'
 import { guarded } from '../../base/guarded.ts'
 import type { Plane } from '../snapshot/plane.ts'

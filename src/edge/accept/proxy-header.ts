@@ -2,7 +2,7 @@
 // (https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt, section 2).
 
 import { isIPv4, isIPv6 } from 'node:net'
-import { canonicalAddress } from '../../base/address/address.ts'
+import { canonicalAddress } from '../../net/address/address.ts'
 import { crc32c } from './crc32c.ts'
 
 /** `missing`: the connection begins with something else. */

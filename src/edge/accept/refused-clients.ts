@@ -1,9 +1,9 @@
 // Connections that are closed before anything is served: counted by their reason, and logged now and then.
 
 import type { Socket } from 'node:net'
-import { ignoreErrors } from '../../base/closed.ts'
-import { reset } from '../../base/reset.ts'
-import type { EdgeMetrics, ProxyFailure } from '../../metrics/edge-metrics.ts'
+import { ignoreErrors } from '../../net/socket/closed-socket.ts'
+import { reset } from '../../net/socket/reset.ts'
+import type { EdgeMetrics, ProxyFailure } from '../../metrics/counters/edge-metrics.ts'
 import type { LogThrottle } from '../../log/log-throttle.ts'
 import type { RefusedConnection } from './connection-limits.ts'
 

@@ -1,7 +1,7 @@
 // Holds new connections of penalised clients for a moment before a byte of them is read. Those of a client are released in the order in which they came: an attacker that replaces each
 // connection as soon as it ends stands behind whoever shares its address.
 
-import { clientKey } from '../../base/address/client-key.ts'
+import { clientKey } from '../../net/address/client-key.ts'
 
 /** Ms after which a connection is due, and how many are held at one time. */
 const holdTime = 200

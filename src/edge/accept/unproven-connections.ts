@@ -1,8 +1,8 @@
 // Connections that have yet to show what they are about, a few of each address at a time on listeners of HTTP/2: whoever attacks with many at once is known by the first of them,
 // before anything of the others is read.
 
-import type { AcceptedConnection } from '../../base/accepted-connection.ts'
-import { clientKey } from '../../base/address/client-key.ts'
+import type { AcceptedConnection } from '../../net/socket/accepted-connection.ts'
+import { clientKey } from '../../net/address/client-key.ts'
 import { guarded } from '../../base/guarded.ts'
 import type { Plane } from '../snapshot/plane.ts'
 import type { ConnectionLimits } from './connection-limits.ts'

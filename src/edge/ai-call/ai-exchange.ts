@@ -1,12 +1,12 @@
 // The state of an AI call, beside that of every exchange.
 
-import type { Gateway, Token } from '../../store/records.ts'
-import type { Key, KeyRing } from '../../ai/key-ring.ts'
+import type { Gateway, Token } from '../../store/records/records.ts'
+import type { Key, KeyRing } from '../../ai/providers/key-ring.ts'
 import type { Call } from '../../ai/plan.ts'
-import type { ProviderCalls } from '../../ai/provider-calls.ts'
-import type { Dialect } from '../../ai/provider-rows.ts'
-import type { Provider } from '../../ai/providers.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
+import type { ProviderCalls } from '../../ai/providers/provider-calls.ts'
+import type { Dialect } from '../../ai/providers/provider-rows.ts'
+import type { Provider } from '../../ai/providers/providers.ts'
+import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { AiTarget } from '../../ai/target.ts'
 import { type AiFields, aiFieldsOf, misplacedIn } from './ai-fields.ts'
 import type { Rewriting } from './rewriting.ts'

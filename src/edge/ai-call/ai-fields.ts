@@ -1,8 +1,8 @@
 // The request fields that AI routes read, and those that are removed here: what a caller tells the gateway is not meant for a provider.
 
-import { type FieldId, type FieldLines, field } from '../../http1/fields.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
-import { placeInField, placeInLine } from '../../tokens/misplaced.ts'
+import { type FieldId, type FieldLines, field } from '../../http1/fields/fields.ts'
+import type { RequestHead } from '../../http1/heads/request-head.ts'
+import { placeInField, placeInLine } from '../../tokens/misplaced-tokens.ts'
 
 /** Marks a field that came twice where only one can count. */
 export const repeated = Symbol('repeated')

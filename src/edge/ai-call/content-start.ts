@@ -1,8 +1,8 @@
 // Finds where the content of a provider's response begins: a stream's head, first events and comments may come at once, and what the model says minutes later.
 
-import { SseReader } from '../../ai/sse.ts'
+import { SseReader } from '../../ai/parsing/sse.ts'
 import { isObject } from '../../ai/translate/rules.ts'
-import type { ResponseHead } from '../../http1/response-head.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
 
 /** The most characters of an event that is parsed; those that hold no content are short, except for a call that is repeated to its caller. */
 const largestOpening = 1024 * 1024

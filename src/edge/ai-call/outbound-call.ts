@@ -1,13 +1,13 @@
 // An AI call as its provider will see it: what the caller sent except what is removed here, the provider's credential, and nothing about the client behind the
 // gateway.
 
-import { crosses, equalsIgnoreCase, type FieldId } from '../../http1/fields.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
-import type { KeyRing } from '../../ai/key-ring.ts'
-import type { Dialect } from '../../ai/provider-rows.ts'
-import type { Provider } from '../../ai/providers.ts'
+import { crosses, equalsIgnoreCase, type FieldId } from '../../http1/fields/fields.ts'
+import type { RequestHead } from '../../http1/heads/request-head.ts'
+import type { KeyRing } from '../../ai/providers/key-ring.ts'
+import type { Dialect } from '../../ai/providers/provider-rows.ts'
+import type { Provider } from '../../ai/providers/providers.ts'
 import { bearerOf } from '../../tokens/bearer.ts'
-import { holdsOurs } from '../../tokens/misplaced.ts'
+import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 import { isOfTrace } from '../trace/trace.ts'
 import { isForGateway } from './ai-fields.ts'
 import type { AiExchange } from './ai-exchange.ts'

@@ -2,7 +2,7 @@
 
 import type { Call } from '../../ai/plan.ts'
 import type { EventTranslator, Translation } from '../../ai/translate/translation.ts'
-import type { ResponseHead } from '../../http1/response-head.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 import type { Rewriter } from './rewriter.ts'
 import { WithheldUsage } from './withheld-usage.ts'

@@ -3,9 +3,9 @@
 import type { Clock } from '../../base/clock.ts'
 import { SessionUsage } from '../../ai/usage/session.ts'
 import { Capture } from '../../ai-logs/capture.ts'
-import type { Metadata } from '../../store/records.ts'
-import { FrameMessages } from '../../http1/frame-messages.ts'
-import type { ResponseHead } from '../../http1/response-head.ts'
+import type { Metadata } from '../../store/records/records.ts'
+import { FrameMessages } from '../../http1/websocket/frame-messages.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
 
 export class Tap {
   /** Whether bodies are stored with the entry, and not only read for model and usage. */

@@ -1,6 +1,6 @@
 // Step 2 on the hosts of `ai.hosts`: which AI route a request is for. Other requests go to the zone that has the host, if there is one.
 
-import { rememberLast } from '../../base/remember.ts'
+import { rememberLast } from '../../base/memo.ts'
 import { refuseCall } from '../../errors/api-faults.ts'
 import { negotiateForPrograms } from '../../errors/negotiate.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'

@@ -3,7 +3,7 @@
 import { withoutQuery } from '../../base/path/path.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { safetyHeaders } from '../../errors/safety-headers.ts'
-import { hostName } from '../../http1/host.ts'
+import { hostName } from '../../http1/fields/host.ts'
 import { challengeOf, metadataOf, metadataPath, resourceAt } from '../../oauth-grants/protected-resource.ts'
 import { isAmongAiRoutes } from '../../ai/target.ts'
 import type { Exchange } from '../exchange/exchange.ts'

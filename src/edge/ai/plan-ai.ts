@@ -1,7 +1,7 @@
 // Step 11 for AI calls: which provider, which path there, and with what body.
 
 import { planCall } from '../../ai/plan.ts'
-import type { Provider } from '../../ai/providers.ts'
+import type { Provider } from '../../ai/providers/providers.ts'
 import type { AiTarget } from '../../ai/target.ts'
 import type { Translation } from '../../ai/translate/translation.ts'
 import { refuseCall } from '../../errors/api-faults.ts'

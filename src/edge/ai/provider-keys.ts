@@ -1,10 +1,10 @@
 // Chooses the key for a call where several are configured for a provider: one that is refused rests, and the call continues with the next.
 
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import { equalsIgnoreCase } from '../../http1/fields.ts'
-import type { ResponseHead } from '../../http1/response-head.ts'
-import { retryAfterIn } from '../../http1/retry-after.ts'
-import type { Key } from '../../ai/key-ring.ts'
+import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
+import { retryAfterIn } from '../../http1/fields/retry-after.ts'
+import type { Key } from '../../ai/providers/key-ring.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { secondsOf } from '../snapshot/limit-fields.ts'

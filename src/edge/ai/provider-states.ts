@@ -2,7 +2,7 @@
 
 import type { ErrorName } from '../../errors/catalogue.ts'
 import type { Cause } from '../../errors/origin-failure.ts'
-import type { ResponseHead } from '../../http1/response-head.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { EdgeAi } from '../snapshot/snapshot.ts'
 import type { Exchange } from '../exchange/exchange.ts'

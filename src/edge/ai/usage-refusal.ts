@@ -1,7 +1,7 @@
 // Providers that refuse to be asked for the usage of a stream: where only the gateway asked, the call is made again without.
 
 import { withoutUsage } from '../../ai/plan.ts'
-import type { ResponseHead } from '../../http1/response-head.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { rewritingOf } from '../ai-call/rewriting.ts'

@@ -1,10 +1,10 @@
 // Makes an exchange of each request of a connection, with what is known of client and host from the requests before.
 
 import { ownText } from '../../base/text/own-text.ts'
-import { nextRay } from '../../base/ray.ts'
-import { BodyReader } from '../../http1/body.ts'
-import { hostName } from '../../http1/host.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
+import { nextRay } from '../../base/ids/ray.ts'
+import { BodyReader } from '../../http1/body/body.ts'
+import { hostName } from '../../http1/fields/host.ts'
+import type { RequestHead } from '../../http1/heads/request-head.ts'
 import { type Client, Exchange, type RequestBody } from '../exchange/exchange.ts'
 import type { Plane } from '../snapshot/plane.ts'
 import { salvage } from './salvaged-head.ts'

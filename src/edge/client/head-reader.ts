@@ -1,9 +1,9 @@
 // Finds request heads in what a client sends, however it is cut into packets, and refuses at once what can't become one.
 
-import { endOfHead, mayContinue } from '../../http1/head.ts'
-import { RepeatedHead } from '../../http1/repeated-head.ts'
-import { type HeadLimits, overLimit, type RequestHead, startsBadly } from '../../http1/request-head.ts'
-import type { HeadFault } from '../../http1/request-line.ts'
+import { endOfHead, mayContinue } from '../../http1/fields/field-lines.ts'
+import { RepeatedHead } from '../../http1/heads/repeated-head.ts'
+import { type HeadLimits, overLimit, type RequestHead, startsBadly } from '../../http1/heads/request-head.ts'
+import type { HeadFault } from '../../http1/heads/request-line.ts'
 
 /** Empty lines that may precede a request line, as some clients send them after a body (RFC 9112 section 2.2). */
 const mostEmptyLines = 4

@@ -1,6 +1,6 @@
 // Responses as the text of HTTP/1 (RFC 9112): status line, framing and connection around the lines that every version has.
 
-import { chunkText } from '../../http1/chunk.ts'
+import { chunkText } from '../../http1/body/chunk.ts'
 import type { Exchange, ResponseTop } from '../exchange/exchange.ts'
 
 /** Writes an interim response, which clients of HTTP/1.0 would take for the final one. */

@@ -2,9 +2,9 @@
 
 import type { Socket } from 'node:net'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import type { BodyReader } from '../../http1/body.ts'
-import { type RequestHead, requestBody } from '../../http1/request-head.ts'
-import type { HeadFault } from '../../http1/request-line.ts'
+import type { BodyReader } from '../../http1/body/body.ts'
+import { type RequestHead, requestBody } from '../../http1/heads/request-head.ts'
+import type { HeadFault } from '../../http1/heads/request-line.ts'
 import { tooLarge } from '../exchange/bounds.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { guarded } from '../../base/guarded.ts'

@@ -1,7 +1,7 @@
 // What goes wrong before there is a request: bytes that are not HTTP, or not acceptable. Their sender still gets a response in its own format.
 
-import { field } from '../../http1/fields.ts'
-import { RequestHead } from '../../http1/request-head.ts'
+import { field } from '../../http1/fields/fields.ts'
+import { RequestHead } from '../../http1/heads/request-head.ts'
 
 /** Makes a head of refused bytes, for the response to them: Accept and Host where they can be made out, and a connection that ends. */
 export function salvage(bytes: Buffer): RequestHead {

@@ -1,8 +1,8 @@
 // Decides whether a response is compressed, and what becomes of its fields.
 
 import type { ContentCoding } from '../../config/compression-config.ts'
-import type { FieldLines } from '../../http1/fields.ts'
-import type { ResponseHead } from '../../http1/response-head.ts'
+import type { FieldLines } from '../../http1/fields/fields.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { forbidsTransform, isCompressible } from '../encoding/compressible.ts'
 import { compressedFields, revalidatedFields, varying } from '../encoding/compressed-fields.ts'

@@ -1,7 +1,7 @@
 // What compression changes in the fields of a response.
 
-import { equalsIgnoreCase, type FieldId, type FieldLines, field, listHas } from '../../http1/fields.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
+import { equalsIgnoreCase, type FieldId, type FieldLines, field, listHas } from '../../http1/fields/fields.ts'
+import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { ContentCoding } from '../../config/compression-config.ts'
 import { isDigest } from './compressible.ts'
 

@@ -1,8 +1,8 @@
 // Which responses may be compressed: those that a client can use no less compressed, and that nobody has asked or promised to leave as they are.
 
-import { equalsIgnoreCase, type FieldLines, field, listHas } from '../../http1/fields.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
-import type { ResponseHead } from '../../http1/response-head.ts'
+import { equalsIgnoreCase, type FieldLines, field, listHas } from '../../http1/fields/fields.ts'
+import type { RequestHead } from '../../http1/heads/request-head.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Compression } from './compression.ts'
 
 /** A response whose fields are as the client will see them. */

@@ -3,7 +3,7 @@
 import { formatSize } from '../../base/text/quantity.ts'
 import { refuseCall } from '../../errors/api-faults.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import { listHas } from '../../http1/fields.ts'
+import { listHas } from '../../http1/fields/fields.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Refuses a body whose announced length exceeds the limit (413), and a request that passed this gateway before (1000). */

@@ -4,12 +4,12 @@
 
 import { isIPv6 } from 'node:net'
 import { ownText } from '../../base/text/own-text.ts'
-import { type AddressSet, believedHops, canonicalAddress } from '../../base/address/address.ts'
+import { type AddressSet, believedHops, canonicalAddress } from '../../net/address/address.ts'
 import type { Config } from '../../config/config.ts'
-import { equalsIgnoreCase, type FieldId, field, isClaim } from '../../http1/fields.ts'
-import { parseForwarded } from '../../http1/forwarded.ts'
-import { hostName } from '../../http1/host.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
+import { equalsIgnoreCase, type FieldId, field, isClaim } from '../../http1/fields/fields.ts'
+import { parseForwarded } from '../../http1/fields/forwarded.ts'
+import { hostName } from '../../http1/fields/host.ts'
+import type { RequestHead } from '../../http1/heads/request-head.ts'
 
 /** What trusted hops report of a request. */
 export interface Way {

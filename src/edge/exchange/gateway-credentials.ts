@@ -2,8 +2,8 @@
 
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
-import { placeInField, placeInLine } from '../../tokens/misplaced.ts'
+import type { RequestHead } from '../../http1/heads/request-head.ts'
+import { placeInField, placeInLine } from '../../tokens/misplaced-tokens.ts'
 import { callerAt } from '../ai-call/callers.ts'
 import type { LastRequest } from './request-reuse.ts'
 import type { Exchange } from './exchange.ts'

@@ -1,7 +1,7 @@
 // What the gateway knows of gRPC: which requests are its calls, and how long a call may take. All else of it is HTTP/2.
 
-import { equalsIgnoreCase, field } from '../../http1/fields.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
+import { equalsIgnoreCase, field } from '../../http1/fields/fields.ts'
+import type { RequestHead } from '../../http1/heads/request-head.ts'
 
 /** Whether a request is a call of gRPC, which only HTTP/2 carries. */
 export function isGrpc({ version, fields, ids }: RequestHead): boolean {

@@ -1,7 +1,7 @@
 // What was made of the last request of a connection: mostly the next one says the same.
 
 import type { AiFields } from '../ai-call/ai-fields.ts'
-import type { FieldId } from '../../http1/fields.ts'
+import type { FieldId } from '../../http1/fields/fields.ts'
 import type { ProviderLines } from '../ai-call/outbound-call.ts'
 import type { StrangersLines } from './forwarded-trust.ts'
 

@@ -2,9 +2,9 @@
 
 import type { AccessDecision } from '../../access/policy.ts'
 import type { Visit } from '../../access/visit.ts'
-import { AddressTable } from '../../base/address/address-table.ts'
-import { clientKey } from '../../base/address/client-key.ts'
-import { HostNames } from '../../base/path/host-names.ts'
+import { AddressTable } from '../../net/address/address-table.ts'
+import { clientKey } from '../../net/address/client-key.ts'
+import { HostNames } from '../../net/address/host-names.ts'
 import { leads, withoutQuery } from '../../base/path/path.ts'
 import { Glob } from '../../base/text/glob.ts'
 import type { AccessRule } from '../../config/access-config.ts'

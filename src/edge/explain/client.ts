@@ -1,8 +1,8 @@
 // The client of a request that nobody sends: what the gateway writes to it is kept, and nothing leaves the process.
 
-import { canonicalAddress } from '../../base/address/address.ts'
-import type { BodyReader } from '../../http1/body.ts'
-import { chunkText } from '../../http1/chunk.ts'
+import { canonicalAddress } from '../../net/address/address.ts'
+import type { BodyReader } from '../../http1/body/body.ts'
+import { chunkText } from '../../http1/body/chunk.ts'
 import { Shown } from '../../tokens/verify.ts'
 import { tooLarge } from '../exchange/bounds.ts'
 import { LastRequest } from '../exchange/request-reuse.ts'

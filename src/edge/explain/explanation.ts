@@ -1,6 +1,6 @@
 // The explanation of a request that was taken through the steps.
 
-import { holdsOurs } from '../../tokens/misplaced.ts'
+import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 import type { ExplainedGateway, Explanation } from '../../zones/explanation.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { factsOf } from '../exchange/facts.ts'

@@ -2,9 +2,9 @@
 
 import type { BalanceConfig } from '../../config/pool-config.ts'
 import { withoutQuery } from '../../base/path/path.ts'
-import { authenticatesConnection } from '../../http1/connection-authentication.ts'
-import { certificateFields } from '../../http1/fields.ts'
-import { holdsOurs } from '../../tokens/misplaced.ts'
+import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
+import { certificateFields } from '../../http1/fields/fields.ts'
+import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 import type {
   ExplainedField,
   ExplainedForward,

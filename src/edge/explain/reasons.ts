@@ -1,7 +1,7 @@
 // Why a step decided as it did, in a sentence and in data.
 
 import { withoutQuery } from '../../base/path/path.ts'
-import { authenticatesConnection } from '../../http1/connection-authentication.ts'
+import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
 import { errorRows } from '../../errors/catalogue.ts'
 import { type Refusal, retryAfterOf } from '../../errors/refusal.ts'
 import type { Compared, DecidingRule, ExplainedError, ExplainedStep } from '../../zones/explanation.ts'

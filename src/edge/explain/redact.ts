@@ -1,6 +1,6 @@
 // What of a request in question may be shown: it may carry credentials in any place.
 
-import { holdsOurs } from '../../tokens/misplaced.ts'
+import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 
 /** The most characters of a text that are shown. */
 const longest = 300

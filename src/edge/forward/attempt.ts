@@ -2,9 +2,9 @@
 
 import type { Timeouts } from '../../config/config.ts'
 import { type Failure, fault, type OriginFault } from '../../errors/origin-failure.ts'
-import { authenticatesConnection } from '../../http1/connection-authentication.ts'
-import { isIdempotent } from '../../http1/method.ts'
-import type { ResponseHead } from '../../http1/response-head.ts'
+import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
+import { isIdempotent } from '../../http1/heads/method.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/phase.ts'
 import { FirstContent } from '../ai-call/content-start.ts'
 import { largestReason } from '../ai/usage-refusal.ts'

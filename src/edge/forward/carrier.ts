@@ -1,7 +1,7 @@
 // What the parts of carrying a request report to the one that decides: the gathering of its body, and an attempt.
 
 import type { Failure } from '../../errors/origin-failure.ts'
-import type { ResponseHead } from '../../http1/response-head.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/phase.ts'
 import type { ResponseBody } from '../origin/connection-user.ts'
 

@@ -1,7 +1,7 @@
 // The wait of a request for a connection to its origin, from one attempt to the next.
 
 import type { Timeouts } from '../../config/config.ts'
-import { authenticatesConnection } from '../../http1/connection-authentication.ts'
+import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
 import type { Failure } from '../../errors/origin-failure.ts'
 import { answerBug } from '../exchange/deliver.ts'
 import type { Exchange } from '../exchange/exchange.ts'

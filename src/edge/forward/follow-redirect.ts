@@ -1,14 +1,14 @@
 // Redirects that the gateway follows in place of the client, where a route asks for it: only those that lead back to the same route, so that nobody can
 // send the gateway elsewhere.
 
-import { equalsIgnoreCase } from '../../http1/fields.ts'
-import { RequestHead } from '../../http1/request-head.ts'
-import type { ResponseHead } from '../../http1/response-head.ts'
+import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
+import { RequestHead } from '../../http1/heads/request-head.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import { accessRefusal } from '../steps/admit.ts'
 import { Exchange } from '../exchange/exchange.ts'
 import { locate } from '../steps/locate.ts'
 import { isCountedByPath } from '../meter/meter.ts'
-import { holdsOurs } from '../../tokens/misplaced.ts'
+import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 
 /** Returns the request that a redirect asks for (RFC 9110 section 15.4); null for a response that is none, or that only the client may follow. */
 export function redirected(x: Exchange, head: ResponseHead): RequestHead | null {

@@ -2,9 +2,9 @@
 
 import { type Failure, fault, type OriginFault, originFailure } from '../../errors/origin-failure.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import { continuesHandshake } from '../../http1/connection-authentication.ts'
-import { isIdempotent } from '../../http1/method.ts'
-import type { ResponseHead } from '../../http1/response-head.ts'
+import { continuesHandshake } from '../../http1/fields/connection-authentication.ts'
+import { isIdempotent } from '../../http1/heads/method.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/phase.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { verdictOnKey } from '../ai/provider-keys.ts'

@@ -1,7 +1,7 @@
 // What follows a 101: a WebSocket, whose bytes pass both ways untouched until one side ends, or a shutdown has both closed (RFC 6455).
 
-import { FrameBorders } from '../../http1/frame-borders.ts'
-import { goingAway, maskedGoingAway } from '../../http1/going-away.ts'
+import { FrameBorders } from '../../http1/websocket/frame-borders.ts'
+import { goingAway, maskedGoingAway } from '../../http1/websocket/going-away.ts'
 import { modelInQuery } from '../ai-call/query-model.ts'
 import { answerBug } from '../exchange/deliver.ts'
 import type { Exchange, Upstream } from '../exchange/exchange.ts'

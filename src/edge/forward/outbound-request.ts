@@ -1,8 +1,8 @@
 // The request as the origin will see it, built from what the client sent less what ends at this hop, plus what a gateway must say of itself
 // (RFC 9110 section 7.6).
 
-import { field, listHas } from '../../http1/fields.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
+import { field, listHas } from '../../http1/fields/fields.ts'
+import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { certificateLines } from '../exchange/client-certificate.ts'

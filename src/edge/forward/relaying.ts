@@ -1,6 +1,6 @@
 // A response on its way from the origin to the client, rewritten where the call asks for it, and in no greater haste than the client reads.
 
-import type { ResponseHead } from '../../http1/response-head.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Rewriter } from '../ai-call/rewriter.ts'
 import { CompressedBody } from '../compression/compressed-body.ts'
 import type { Encoding } from '../encoding/encoding.ts'

@@ -1,9 +1,9 @@
 // The heads of an origin's responses as the client will see them: everything end to end unchanged, the length of the body where it is known, and what is about
 // the connection left to it.
 
-import type { Framing } from '../../http1/body.ts'
-import { crossingLines, equalsIgnoreCase, type FieldLines, field } from '../../http1/fields.ts'
-import type { ResponseHead } from '../../http1/response-head.ts'
+import type { Framing } from '../../http1/body/body.ts'
+import { crossingLines, equalsIgnoreCase, type FieldLines, field } from '../../http1/fields/fields.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Settled } from '../compression/decide.ts'
 import type { Exchange, ResponseTop } from '../exchange/exchange.ts'
 import type { ResponseBody } from '../origin/connection-user.ts'

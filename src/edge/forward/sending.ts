@@ -1,7 +1,7 @@
 // What follows the body of a request on its way to an origin.
 
 import type { Exchange } from '../exchange/exchange.ts'
-import { holdsOurs, valueHoldsOurs } from '../../tokens/misplaced.ts'
+import { holdsOurs, valueHoldsOurs } from '../../tokens/misplaced-tokens.ts'
 import { keptTrailers } from '../rewrite/headers.ts'
 
 /** Returns the trailers that go on: what ends at the gateway ends there behind the body too, credentials of this gateway among it, and no provider asks for any. */

@@ -1,7 +1,7 @@
 // How requests to origins say of which trace they are a part.
 
-import { crossingLines } from '../../http1/fields.ts'
-import { traceFlag, traceParentText } from '../../http1/trace-context.ts'
+import { crossingLines } from '../../http1/fields/fields.ts'
+import { traceFlag, traceParentText } from '../../http1/fields/trace-context.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Tracing } from '../trace/sampling.ts'
 import { newTraces, parentIn, sampledTrace, stateOf, type Trace } from '../trace/trace.ts'

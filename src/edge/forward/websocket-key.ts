@@ -1,7 +1,7 @@
 // Whether an origin has read the handshake of a WebSocket as one (RFC 6455 section 4.1), where the client cannot look for itself.
 
 import { createHash } from 'node:crypto'
-import { equalsIgnoreCase, type FieldLines } from '../../http1/fields.ts'
+import { equalsIgnoreCase, type FieldLines } from '../../http1/fields/fields.ts'
 
 const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 

@@ -1,9 +1,9 @@
 // The key by which a rate limit counts a request.
 
 import { hash } from 'node:crypto'
-import { clientKey } from '../../base/address/client-key.ts'
+import { clientKey } from '../../net/address/client-key.ts'
 import type { LimitKey } from '../../config/limit-config.ts'
-import { equalsIgnoreCase } from '../../http1/fields.ts'
+import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
 import { token68Of } from '../../tokens/bearer.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { type Once, repeated } from '../ai-call/ai-fields.ts'

@@ -3,7 +3,7 @@
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import type { Spent } from '../../limits/key-count.ts'
 import { gatewayLimitName, gatewayLimitOf, type Limit } from '../../limits/limit.ts'
-import type { Gateway, Token } from '../../store/records.ts'
+import type { Gateway, Token } from '../../store/records/records.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 import { LimitFields, secondsOf } from '../snapshot/limit-fields.ts'
 import { meterApp } from './meter.ts'

@@ -2,8 +2,8 @@
 
 import type { Phase } from '../../errors/phase.ts'
 import type { Failure } from '../../errors/origin-failure.ts'
-import type { Framing } from '../../http1/body.ts'
-import type { ResponseHead } from '../../http1/response-head.ts'
+import type { Framing } from '../../http1/body/body.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
 
 /** What is known of a response's body before it comes. */
 export interface ResponseBody {

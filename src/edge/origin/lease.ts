@@ -1,7 +1,7 @@
 // The hold of one exchange on a connection to an origin, from when it is handed over until it is given back, destroyed or lost: ownership moves here and
 // nowhere else.
 
-import { misuse } from '../../base/misuse.ts'
+import { misuse } from '../../base/invariants.ts'
 import type { Phase } from '../../errors/phase.ts'
 import type { ByteSink } from '../wire/body-writer.ts'
 import type { Dial } from './dial/dial.ts'

@@ -2,7 +2,7 @@
 
 import { isIP, type Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
-import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
+import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import type { Logger } from '../../log/log.ts'
 import type { OriginConfig } from '../../config/config.ts'
 import { type Failure, fault } from '../../errors/origin-failure.ts'

@@ -1,7 +1,7 @@
 // The pools of a configuration with their origins as members.
 
 import type { Clock } from '../../base/clock.ts'
-import type { EdgeMetrics, PoolMember } from '../../metrics/edge-metrics.ts'
+import type { EdgeMetrics, PoolMember } from '../../metrics/counters/edge-metrics.ts'
 import type { OriginConfig, PoolConfig } from '../../config/config.ts'
 import { usualRetries } from '../../config/pool-config.ts'
 import { type HealthSettings, MemberHealth } from '../../pools/health.ts'

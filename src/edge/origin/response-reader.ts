@@ -2,9 +2,9 @@
 
 import type { Socket } from 'node:net'
 import type { OriginFault } from '../../errors/origin-failure.ts'
-import type { BodyReader } from '../../http1/body.ts'
-import { endOfHead, mayContinue } from '../../http1/head.ts'
-import { parseResponseHead, type ResponseHead, responseBody } from '../../http1/response-head.ts'
+import type { BodyReader } from '../../http1/body/body.ts'
+import { endOfHead, mayContinue } from '../../http1/fields/field-lines.ts'
+import { parseResponseHead, type ResponseHead, responseBody } from '../../http1/heads/response-head.ts'
 import type { Lease } from './lease.ts'
 
 /** Most bytes that the head of a response may have; more is 520. */

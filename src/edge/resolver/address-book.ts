@@ -1,7 +1,7 @@
 // The addresses of one origin's name, refreshed in the background.
 
 import type { Clock } from '../../base/clock.ts'
-import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
+import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import type { TransportConfig } from '../../config/pool-config.ts'
 import { guarded } from '../../base/guarded.ts'
 import type { NameAnswer, NameLookup } from './name-lookup.ts'

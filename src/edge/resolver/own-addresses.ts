@@ -2,7 +2,7 @@
 
 import { isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { AddressSet, canonicalAddress } from '../../base/address/address.ts'
+import { AddressSet, canonicalAddress } from '../../net/address/address.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { Endpoint } from '../../config/config.ts'
 

@@ -1,7 +1,7 @@
 // Whether an address is on the public Internet.
 
 import { isIPv4 } from 'node:net'
-import { AddressSet, canonicalAddress } from '../../base/address/address.ts'
+import { AddressSet, canonicalAddress } from '../../net/address/address.ts'
 
 /** Those that IANA's registries of special-purpose addresses do not call globally reachable (RFC 6890), and multicast. */
 const specialV4 = new AddressSet([

@@ -1,12 +1,19 @@
 // The header rules of a route: their values for one request, and the resulting lines of a message.
 
 import type { Facts } from '../../expression/expression.ts'
-import type { Tally } from '../../metrics/distribution.ts'
+import type { Tally } from '../../metrics/counters/distribution.ts'
 import type { Read } from '../../expression/readings.ts'
 import type { HeaderRewrite } from '../../config/rewrite-config.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import { isFieldByte } from '../../http1/characters.ts'
-import { type FieldId, type FieldLines, field, fieldId, isClaim, isSettable } from '../../http1/fields.ts'
+import { isFieldByte } from '../../http1/fields/characters.ts'
+import {
+  type FieldId,
+  type FieldLines,
+  field,
+  fieldId,
+  isClaim,
+  isSettable,
+} from '../../http1/fields/fields.ts'
 import { RewriteValue } from './value.ts'
 
 /** The most bytes of a value; far less than origins accept for a whole head. */

@@ -1,12 +1,12 @@
 // The path rule of a route: the target of a request as its origin will see it.
 
 import type { Facts } from '../../expression/expression.ts'
-import type { Tally } from '../../metrics/distribution.ts'
+import type { Tally } from '../../metrics/counters/distribution.ts'
 import type { Read } from '../../expression/readings.ts'
 import { isPlainPath, leads, withoutQuery } from '../../base/path/path.ts'
 import { pathReadings, readingWork } from '../../base/path/path-readings.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import { isTargetByte } from '../../http1/characters.ts'
+import { isTargetByte } from '../../http1/fields/characters.ts'
 import { RewriteValue } from './value.ts'
 
 const cause = { code: 'rewrite of path' }

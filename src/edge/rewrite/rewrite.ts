@@ -1,11 +1,11 @@
 // What a route changes in a request before it is sent to its origin, and in its response.
 
 import type { Facts } from '../../expression/expression.ts'
-import type { Tally } from '../../metrics/distribution.ts'
+import type { Tally } from '../../metrics/counters/distribution.ts'
 import type { Read } from '../../expression/readings.ts'
 import type { RewriteConfig } from '../../config/rewrite-config.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
-import { type HeadLimits, RequestHead } from '../../http1/request-head.ts'
+import { type HeadLimits, RequestHead } from '../../http1/heads/request-head.ts'
 import { HeaderChanges, HeaderRules } from './headers.ts'
 import { PathRule } from './path.ts'
 

@@ -5,7 +5,7 @@ import type { Read } from '../../expression/readings.ts'
 import { decodedPath, isPlainPath, withPlainDots } from '../../base/path/path.ts'
 import { pathReadings, readingWork } from '../../base/path/path-readings.ts'
 import type { Work } from '../../expression/work-budget.ts'
-import type { Tally } from '../../metrics/distribution.ts'
+import type { Tally } from '../../metrics/counters/distribution.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { ambiguousPath } from '../../errors/ambiguous-path.ts'
 

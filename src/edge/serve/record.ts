@@ -1,15 +1,15 @@
 // Turns a finished exchange into metrics and an access log line.
 
 import { withoutQuery } from '../../base/path/path.ts'
-import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
+import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import type { Phase } from '../../errors/phase.ts'
 import type { AccessEntry } from '../../log/log.ts'
 import { ownText } from '../../base/text/own-text.ts'
 import { errorRows } from '../../errors/catalogue.ts'
 import type { Refusal } from '../../errors/refusal.ts'
-import type { Provider } from '../../ai/providers.ts'
+import type { Provider } from '../../ai/providers/providers.ts'
 import type { Observation } from '../../ai-logs/observation.ts'
-import { holdsOurs } from '../../tokens/misplaced.ts'
+import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Tap } from '../ai-call/tap.ts'
 import type { Dial } from '../origin/dial/dial.ts'

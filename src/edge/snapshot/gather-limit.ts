@@ -1,7 +1,7 @@
 // How many bytes of request bodies a process may buffer whole: as much as the memory is good for, whatever else needs some of it.
 
 import { availableParallelism } from 'node:os'
-import { availableToGateway } from '../../base/memory.ts'
+import { availableToGateway } from '../../base/system/available-memory.ts'
 import type { Config } from '../../config/config.ts'
 
 /** What buffered bodies may take of the memory of all processes. */

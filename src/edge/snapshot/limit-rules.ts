@@ -1,13 +1,13 @@
 // Rate limits and quotas of a snapshot: compiled once, with all that a request needs at hand.
 
-import type { EdgeMetrics } from '../../metrics/edge-metrics.ts'
+import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import { compileExpression, type Expression } from '../../expression/expression.ts'
-import type { LimitDecisions } from '../../metrics/limit-metrics.ts'
+import type { LimitDecisions } from '../../metrics/counters/limit-metrics.ts'
 import type { Config, ZoneConfig } from '../../config/config.ts'
 import type { LimitKey, RateLimitConfig } from '../../config/limit-config.ts'
 import type { ErrorName } from '../../errors/catalogue.ts'
 import { type Limit, quotaLimitOf, rateLimitOf } from '../../limits/limit.ts'
-import { quotaHits, rateLimitHits } from '../../tallies/scopes.ts'
+import { quotaHits, rateLimitHits } from '../../activity/tally-scopes.ts'
 import { LimitFields } from './limit-fields.ts'
 
 export interface MeterRule {

@@ -1,11 +1,11 @@
 // Step 6: the error that a client asked to see, at /cdn-cgi/error/{code} on every host that is served. Rules and limits apply to previews too, so it comes after them.
 
 import { withoutQuery } from '../../base/path/path.ts'
-import { field } from '../../http1/fields.ts'
+import { field } from '../../http1/fields/fields.ts'
 import { errorsPrefix } from '../../errors/problem.ts'
 import { type Refusal, refusalFor, refuse } from '../../errors/refusal.ts'
 import { permits } from '../../permissions/permit.ts'
-import type { Token } from '../../store/records.ts'
+import type { Token } from '../../store/records/records.ts'
 import { bearerOf } from '../../tokens/bearer.ts'
 import type { TokenFault } from '../../tokens/verify.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'

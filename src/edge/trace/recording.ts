@@ -1,6 +1,6 @@
 // What is noted of a sampled request while it is served, for its spans.
 
-import { randomHex } from '../../base/random-hex.ts'
+import { randomHex } from '../../base/ids/random-hex.ts'
 import type { OriginConfig } from '../../config/config.ts'
 import type { ErrorName } from '../../errors/catalogue.ts'
 

@@ -1,9 +1,14 @@
 // Which trace a request is a part of (W3C Trace Context). Of one that is not sampled nothing is kept, since its id and its head say it all.
 
-import { randomHex } from '../../base/random-hex.ts'
-import { type FieldId, field } from '../../http1/fields.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
-import { parseTraceParent, parseTraceState, traceFlag, traceFlagsOf } from '../../http1/trace-context.ts'
+import { randomHex } from '../../base/ids/random-hex.ts'
+import { type FieldId, field } from '../../http1/fields/fields.ts'
+import type { RequestHead } from '../../http1/heads/request-head.ts'
+import {
+  parseTraceParent,
+  parseTraceState,
+  traceFlag,
+  traceFlagsOf,
+} from '../../http1/fields/trace-context.ts'
 import type { Recording } from './recording.ts'
 import { isSampled, type Tracing } from './sampling.ts'
 

@@ -1,8 +1,8 @@
 // Writes one message to its next hop, head and body: what one run of received bytes brings leaves as one write, however small its pieces.
 
 import type { Socket } from 'node:net'
-import type { Framing } from '../../http1/body.ts'
-import { chunkSize, chunkText, lastChunk } from '../../http1/chunk.ts'
+import type { Framing } from '../../http1/body/body.ts'
+import { chunkSize, chunkText, lastChunk } from '../../http1/body/chunk.ts'
 
 /** Bytes up to this length are copied into the text that is written anyway: one write costs less than the copy. */
 const worthCopying = 16 * 1024

@@ -1,8 +1,8 @@
 // The operator's content for errors, compiled: rules of the zone, then of the account, then pages of the zone, then of the
 // account. A snapshot has one for every zone, and one for requests outside of all zones.
 
-import { rememberEach } from '../../base/remember.ts'
-import type { CustomErrorSource } from '../../metrics/edge-metrics.ts'
+import { rememberEach } from '../../base/memo.ts'
+import type { CustomErrorSource } from '../../metrics/counters/edge-metrics.ts'
 import type { Facts } from '../../expression/expression.ts'
 import { mostWork, Work } from '../../expression/work-budget.ts'
 import {

@@ -1,6 +1,6 @@
 // Renders an error once with sample values, and splits the text at them: a response then only costs filling the gaps.
 
-import { rememberLast } from '../../base/remember.ts'
+import { rememberLast } from '../../base/memo.ts'
 import { errorRows } from '../catalogue.ts'
 import { type Occasion, type Problem, problem, timestampOf } from '../problem.ts'
 import { type Refusal, retryAfterOf } from '../refusal.ts'

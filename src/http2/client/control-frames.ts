@@ -1,9 +1,9 @@
 // Takes the frames of a connection to an origin that carry nothing of a response (RFC 9113 section 6): what the origin sets, allows, resets, asks and announces.
 
-import { uint31 } from '../frame-reader.ts'
-import type { FrameWriter } from '../frame-writer.ts'
-import { errorCode, flag, frameType } from '../frames.ts'
-import { largestWindow, type PeerSettings } from '../peer-settings.ts'
+import { uint31 } from '../frames/frame-reader.ts'
+import type { FrameWriter } from '../frames/frame-writer.ts'
+import { errorCode, flag, frameType } from '../frames/frames.ts'
+import { largestWindow, type PeerSettings } from '../frames/peer-settings.ts'
 import type { Liveness } from './liveness.ts'
 import type { Outflow } from './outflow.ts'
 import { faultOfSettings } from './session-fault.ts'

@@ -1,6 +1,6 @@
 // Takes the DATA frames of a connection to an origin (RFC 9113 section 6.1): of each, the bytes that its response may have, without the padding.
 
-import { flag } from '../frames.ts'
+import { flag } from '../frames/frames.ts'
 import type { Inflow } from './inflow.ts'
 import type { SessionCalls } from './session-calls.ts'
 import type { SessionParts } from './session-parts.ts'

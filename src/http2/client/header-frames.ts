@@ -1,11 +1,11 @@
 // Takes the header blocks of a connection to an origin, in whichever frames they come (RFC 9113 sections 6.2 and 6.10): each is an interim response, the head of
 // the final one, or its trailer section.
 
-import { flag } from '../frames.ts'
-import { HeaderBlock } from '../header-block.ts'
+import { flag } from '../frames/frames.ts'
+import { HeaderBlock } from '../frames/header-block.ts'
 import { HpackDecoder } from '../hpack/decoder.ts'
-import { nobody, TrailerFields } from '../trailer-fields.ts'
-import type { TurnWork } from '../turn-work.ts'
+import { nobody, TrailerFields } from '../frames/trailer-fields.ts'
+import type { TurnWork } from '../frames/turn-work.ts'
 import type { Inflow } from './inflow.ts'
 import { ResponseFields } from './response-fields.ts'
 import type { SessionCalls } from './session-calls.ts'

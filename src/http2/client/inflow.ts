@@ -1,7 +1,7 @@
 // Takes the bodies of all responses of a connection within the windows that we grant (RFC 9113 section 5.2), and keeps what comes for those who do not read now.
 
-import type { FrameWriter } from '../frame-writer.ts'
-import { firstWindow } from '../peer-settings.ts'
+import type { FrameWriter } from '../frames/frame-writer.ts'
+import { firstWindow } from '../frames/peer-settings.ts'
 import type { ClientStream } from './stream.ts'
 
 /** Bytes of the connection's window. It is given back as bytes come, so that it is never used up and a stream whose reader is slow holds up no other; each stream's own window bounds what may wait. */

@@ -1,8 +1,8 @@
 // Sends the bodies of all requests of a connection through its windows (RFC 9113 section 5.2), a frame of each in turn, so that one stream keeps no other waiting.
 
-import { frameLimit } from '../frame-reader.ts'
-import type { FrameWriter } from '../frame-writer.ts'
-import { firstWindow, largestWindow } from '../peer-settings.ts'
+import { frameLimit } from '../frames/frame-reader.ts'
+import type { FrameWriter } from '../frames/frame-writer.ts'
+import { firstWindow, largestWindow } from '../frames/peer-settings.ts'
 import type { ClientStream } from './stream.ts'
 
 /** Bytes of bodies that are made into frames at a time. */

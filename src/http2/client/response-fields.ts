@@ -1,8 +1,8 @@
 // The head of a response as it comes out of a header block (RFC 9113 sections 8.2 and 8.3).
 
-import { STATUS_CODES } from '../../base/node-http.ts'
-import { field } from '../../http1/fields.ts'
-import { ResponseHead } from '../../http1/response-head.ts'
+import { STATUS_CODES } from '../../net/http/node-http.ts'
+import { field } from '../../http1/fields/fields.ts'
+import { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { FieldSink, HeaderField } from '../hpack/decoder.ts'
 
 /** Reads the head of one response; `isMalformed` says whether it may stand. */

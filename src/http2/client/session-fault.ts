@@ -1,6 +1,6 @@
 // Why a connection to an origin cannot go on, and how the origin is told so (RFC 9113 section 7).
 
-import { type ErrorCode, errorCode } from '../frames.ts'
+import { type ErrorCode, errorCode } from '../frames/frames.ts'
 
 /** For what its origin sent, or did not send. */
 export type SessionFault =

@@ -1,8 +1,8 @@
 // What the parts of a session with an origin share.
 
-import type { FrameWriter } from '../frame-writer.ts'
-import type { PeerSettings } from '../peer-settings.ts'
-import type { TurnWork } from '../turn-work.ts'
+import type { FrameWriter } from '../frames/frame-writer.ts'
+import type { PeerSettings } from '../frames/peer-settings.ts'
+import type { TurnWork } from '../frames/turn-work.ts'
 import type { Inflow } from './inflow.ts'
 import type { Liveness } from './liveness.ts'
 import type { Outflow } from './outflow.ts'

@@ -1,7 +1,7 @@
 // One request on a connection of HTTP/2 and its response, as the session keeps them.
 
-import type { ResponseHead } from '../../http1/response-head.ts'
-import { firstWindow } from '../peer-settings.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
+import { firstWindow } from '../frames/peer-settings.ts'
 
 /**
  * What became of one stream. `refused`: the origin has surely done nothing with the request (RFC 9113 section 8.7); `http1_required`: nor then, but it takes it by HTTP/1.1

@@ -1,7 +1,7 @@
 // The streams of a connection to an origin: which are open, and how each ends.
 
-import type { FrameWriter } from '../frame-writer.ts'
-import { errorCode } from '../frames.ts'
+import type { FrameWriter } from '../frames/frame-writer.ts'
+import { errorCode } from '../frames/frames.ts'
 import type { Inflow } from './inflow.ts'
 import type { Outflow } from './outflow.ts'
 import type { SessionCalls } from './session-calls.ts'

@@ -1,7 +1,7 @@
 // Reads header blocks (RFC 7541). What was read of a field stays with its entry in the table, so that a field that repeats costs a look-up.
 
-import { isFieldByte, isTokenByte, htab, sp } from '../../http1/characters.ts'
-import { type FieldId, field, fieldId } from '../../http1/fields.ts'
+import { isFieldByte, isTokenByte, htab, sp } from '../../http1/fields/characters.ts'
+import { type FieldId, field, fieldId } from '../../http1/fields/fields.ts'
 import { decodeHuffman } from './huffman.ts'
 import { staticFields } from './static-table.ts'
 

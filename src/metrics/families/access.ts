@@ -1,6 +1,6 @@
 // What Prometheus sees of access rules, and of the files that they look into.
 
-import type { AccessMetrics } from '../access-metrics.ts'
+import type { AccessMetrics } from '../counters/access-metrics.ts'
 import { byName, type Family, type Sample, sample } from './family.ts'
 
 export const accessFamilies: readonly Family[] = [

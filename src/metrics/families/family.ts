@@ -1,7 +1,7 @@
 // What a family of metrics is: name, help, type, and how its numbers are read out; and the ways in which the lists of them read.
 
-import { bucketBounds, type Distribution, type Tally } from '../distribution.ts'
-import type { Counts } from '../counts.ts'
+import { bucketBounds, type Distribution, type Tally } from '../counters/distribution.ts'
+import type { Counts } from '../counters/counts.ts'
 
 /** One line of a family; a histogram has several names. */
 export interface Sample {

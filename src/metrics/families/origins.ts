@@ -1,6 +1,6 @@
 // What Prometheus sees of origins: their time and health, and what is asked of them again.
 
-import { type EdgeMetrics, healthStates } from '../edge-metrics.ts'
+import { type EdgeMetrics, healthStates } from '../counters/edge-metrics.ts'
 import { byName, type Family, histogram, type Sample, sample } from './family.ts'
 
 const phaseDuration = 'gatehouse_origin_phase_duration_seconds'

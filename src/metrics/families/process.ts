@@ -1,7 +1,7 @@
 // What Prometheus sees of the processes themselves, and of what they do beside requests.
 
 import { byName, type Family, type Sample, sample } from './family.ts'
-import { type Counts, degradedCodes, type StoreSigns } from '../counts.ts'
+import { type Counts, degradedCodes, type StoreSigns } from '../counters/counts.ts'
 
 export const processFamilies: readonly Family[] = [
   {

@@ -1,6 +1,6 @@
 // What Prometheus sees of requests and connections: how many, how long, and what became of them.
 
-import type { EdgeMetrics } from '../edge-metrics.ts'
+import type { EdgeMetrics } from '../counters/edge-metrics.ts'
 import { byName, type Family, histogram, type Sample, sample } from './family.ts'
 
 const requestDuration = 'gatehouse_request_duration_seconds'

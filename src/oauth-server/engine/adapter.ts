@@ -1,10 +1,10 @@
 // What the engine keeps, in terms of the store: codes, tokens and interactions as credentials of which only digests are kept, consents as grants.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
-import type { Credential, CredentialKind, Json } from '../../store/credential.ts'
-import type { OAuthClient } from '../../store/oauth-client.ts'
-import type { OAuthGrant } from '../../store/oauth-grant.ts'
-import { type Store, StoreUnreachable } from '../../store/store.ts'
+import type { Credential, CredentialKind, Json } from '../../store/records/credential.ts'
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
+import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
+import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
 import { digestOf, isWellFormed } from '../../tokens/token.ts'
 import { endDigestOf, endOf } from '../../oauth-grants/family.ts'
 import type { ClientDirectory } from '../client-directory.ts'

@@ -1,12 +1,12 @@
 // The consents that people gave: which one covers a request, and how another is kept.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
-import { newId } from '../../base/id.ts'
+import { newId } from '../../base/ids/id.ts'
 import { lacksSecondFactor } from '../../people/second-factor.ts'
-import type { OAuthClient } from '../../store/oauth-client.ts'
-import type { OAuthGrant } from '../../store/oauth-grant.ts'
-import { everybody } from '../../store/people.ts'
-import type { Store } from '../../store/store.ts'
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
+import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
+import { everybody } from '../../store/records/people.ts'
+import type { Store } from '../../store/contract/store.ts'
 import { faultOfStanding } from '../standing.ts'
 import { redirectHostOf } from './redirect.ts'
 

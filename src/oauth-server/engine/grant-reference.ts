@@ -1,6 +1,6 @@
 // How a code and its tokens name the grant that they are of, and the family of what was given for one code. The engine takes it as one id.
 
-import { everybody } from '../../store/people.ts'
+import { everybody } from '../../store/records/people.ts'
 
 export interface GrantReference {
   /** The account of the grant; `everybody` where it reaches none. */

@@ -1,10 +1,10 @@
 // What is known of a request while the engine works on it: who sent it, whose browser it is, and what is to be written when it is done.
 
 import type { IncomingMessage } from 'node:http'
-import type { Credential } from '../../store/credential.ts'
-import type { OAuthClient } from '../../store/oauth-client.ts'
-import { everybody, type User } from '../../store/people.ts'
-import type { Store } from '../../store/store.ts'
+import type { Credential } from '../../store/records/credential.ts'
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
+import { everybody, type User } from '../../store/records/people.ts'
+import type { Store } from '../../store/contract/store.ts'
 import type { EngineFailure } from './reasons.ts'
 
 /** Who sent a request. */

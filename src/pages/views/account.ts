@@ -3,7 +3,7 @@
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
 import { wordsOf } from '../../oauth-grants/resource.ts'
-import type { Api } from '../../store/records.ts'
+import type { Api } from '../../store/records/records.ts'
 import { accountName, button, field, form, moment, notice, told } from '../components.ts'
 import type { Page } from '../layout.ts'
 import { ownTokensOf, paths } from '../paths.ts'

@@ -1,11 +1,11 @@
 // Accepting an invitation: who is new sets a password, who is a user already signs in.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
-import { auditOf, inPerson, memberResource, userResource } from '../../store/audit-entry.ts'
-import type { Credential } from '../../store/credential.ts'
-import { everybody, isEmailVerified, type Member, type User } from '../../store/people.ts'
-import type { Account } from '../../store/records.ts'
-import type { Store } from '../../store/store.ts'
+import { auditOf, inPerson, memberResource, userResource } from '../../store/records/audit-entry.ts'
+import type { Credential } from '../../store/records/credential.ts'
+import { everybody, isEmailVerified, type Member, type User } from '../../store/records/people.ts'
+import type { Account } from '../../store/records/records.ts'
+import type { Store } from '../../store/contract/store.ts'
 import { newInvitation, type NewLink, purposeOf } from './links.ts'
 import { passwordFlaw, type PasswordFlaw } from '../passwords/password-rules.ts'
 import { digestOfValue, isValue } from '../secret-value.ts'

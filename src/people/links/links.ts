@@ -1,7 +1,7 @@
 // One-time links, which somebody hands over: an invitation to an account (7 days), and the set-up of the first super administrator (15 minutes).
 
-import type { Credential } from '../../store/credential.ts'
-import type { Member } from '../../store/people.ts'
+import type { Credential } from '../../store/records/credential.ts'
+import type { Member } from '../../store/records/people.ts'
 import { newValue } from '../secret-value.ts'
 
 const minute = 60_000

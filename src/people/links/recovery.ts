@@ -1,9 +1,9 @@
 // The way back for somebody who has lost the password or the second factor. There is no mail: who runs the machine hands over a link.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
-import type { AuditEntry } from '../../store/records.ts'
-import type { Member, User } from '../../store/people.ts'
-import type { Store } from '../../store/store.ts'
+import type { AuditEntry } from '../../store/records/records.ts'
+import type { Member, User } from '../../store/records/people.ts'
+import type { Store } from '../../store/contract/store.ts'
 import { reissueInvitation } from './invitations.ts'
 import type { NewLink } from './links.ts'
 import { shutOut } from '../shut-out.ts'

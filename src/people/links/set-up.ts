@@ -1,11 +1,11 @@
 // The set-up of an account: by a one-time link, which only the machine itself makes, somebody becomes a super administrator.
 
-import { newId } from '../../base/id.ts'
+import { newId } from '../../base/ids/id.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { roles, areSuper } from '../../permissions/roles.ts'
-import { auditOf, inPerson, memberResource } from '../../store/audit-entry.ts'
-import type { Member } from '../../store/people.ts'
-import type { Account } from '../../store/records.ts'
+import { auditOf, inPerson, memberResource } from '../../store/records/audit-entry.ts'
+import type { Member } from '../../store/records/people.ts'
+import type { Account } from '../../store/records/records.ts'
 import { emailFault, normalEmail } from '../email.ts'
 import type { NewPassword } from './invitations.ts'
 import { purposeOf } from './links.ts'

@@ -4,8 +4,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
-import { inPerson } from '../../store/audit-entry.ts'
-import { isEmailVerified, type User } from '../../store/people.ts'
+import { inPerson } from '../../store/records/audit-entry.ts'
+import { isEmailVerified, type User } from '../../store/records/people.ts'
 import { emailFault, normalEmail } from '../email.ts'
 import {
   type Challenge,

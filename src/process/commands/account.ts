@@ -5,11 +5,11 @@ import { longestName, viewAccount } from '../../admin/people/accounts.ts'
 import { Field } from '../../admin/request/field.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { createAccount } from '../store/new-account.ts'
-import { reportEmpty } from './chosen-account.ts'
-import { withConfiguredStore } from './configured-store.ts'
+import { reportEmpty } from './store/chosen-account.ts'
+import { withConfiguredStore } from './store/configured-store.ts'
 import type { Input } from './input.ts'
-import { columns, json } from './table.ts'
-import { print, tell } from './terminal.ts'
+import { columns, json } from '../terminal/format.ts'
+import { print, tell } from '../terminal/output.ts'
 
 /** Writes the id of the new account to stdout and all else to stderr, so that a script can capture it; returns 1 when the store refuses, 2 for invalid arguments. */
 export async function create(input: Input): Promise<number> {

@@ -4,12 +4,12 @@ import { restOf } from '../../certificates/acme/schedule.ts'
 import { isRateLimited, standingOf } from '../../certificates/acme/standing.ts'
 import { type Holding, holdingsOf, viewHolding } from '../../certificates/holdings.ts'
 import type { AcmeConfig } from '../../config/config.ts'
-import { acmeOwner } from '../../store/acme.ts'
-import type { Store } from '../../store/store.ts'
-import { withConfiguredStore } from './configured-store.ts'
+import { acmeOwner } from '../../store/records/acme.ts'
+import type { Store } from '../../store/contract/store.ts'
+import { withConfiguredStore } from './store/configured-store.ts'
 import type { Input } from './input.ts'
-import { columns, json } from './table.ts'
-import { print, refuse, tell } from './terminal.ts'
+import { columns, json } from '../terminal/format.ts'
+import { print, refuse, tell } from '../terminal/output.ts'
 
 const minute = 60_000
 /** Ms for which a new certificate is not replaced: authorities issue few of them for the same host. */

@@ -1,17 +1,17 @@
 // `gatehouse check`: validates the configuration and the files that its rules use, reports every mistake, and changes nothing.
 
-import { AccessMetrics } from '../../metrics/access-metrics.ts'
+import { AccessMetrics } from '../../metrics/counters/access-metrics.ts'
 import { createLogger } from '../../log/log.ts'
 import type { Config } from '../../config/config.ts'
 import { type Loaded, loadConfig } from '../../config/file/load.ts'
 import type { Mistake } from '../../config/file/mistake.ts'
 import type { GivenAddresses } from '../../config/resolve/given-addresses.ts'
-import { priceDateOf } from '../gateway/price-date.ts'
+import { priceDateOf } from '../plane/price-date.ts'
 import { AccessFiles } from '../plane/access-files.ts'
 import { configPath, givenAddresses, type Input } from './input.ts'
-import { isUsable } from './mistakes.ts'
-import { json } from './table.ts'
-import { print } from './terminal.ts'
+import { isUsable } from '../terminal/config-mistakes.ts'
+import { json } from '../terminal/format.ts'
+import { print } from '../terminal/output.ts'
 
 export async function check(input: Input): Promise<number> {
   const path = configPath(input)

@@ -3,7 +3,7 @@
 import { DemoOrigin } from '../demo/origin.ts'
 import { bundledConfig, givenAddresses, type Input } from './input.ts'
 import { run } from '../gateway/run.ts'
-import { greet } from '../gateway/log-output.ts'
+import { greet } from '../terminal/log-output.ts'
 
 export async function demo(input: Input): Promise<number> {
   const origin = new DemoOrigin()

@@ -1,13 +1,13 @@
 // `gatehouse errors`: shows what a client would get, without a gateway.
 
-import { nextRay } from '../../base/ray.ts'
+import { nextRay } from '../../base/ids/ray.ts'
 import { didYouMean } from '../../base/text/nearest.ts'
 import { catalogue, type ErrorRow, errorRows, protocolErrors } from '../../errors/catalogue.ts'
 import { compose } from '../../errors/compose.ts'
 import { errorNameOf, refuse } from '../../errors/refusal.ts'
 import type { Input } from './input.ts'
-import { json } from './table.ts'
-import { complain, print, tell } from './terminal.ts'
+import { json } from '../terminal/format.ts'
+import { complain, print, tell } from '../terminal/output.ts'
 
 /** Prints one error in the format that `--accept` asks for, Markdown by default since terminals show it well; or the list of all. */
 export function errors({ args: [code], accept, json: asJson }: Input): number {

@@ -4,11 +4,11 @@
 import type { Endpoint } from '../../config/config.ts'
 import { loadConfig } from '../../config/file/load.ts'
 import { configPath, type Input } from './input.ts'
-import { isUsable } from './mistakes.ts'
-import { adminOf, runningHere } from '../gateway/presence.ts'
-import { json } from './table.ts'
-import { complain, print, tell } from './terminal.ts'
-import { reachable, urlOf } from '../url.ts'
+import { isUsable } from '../terminal/config-mistakes.ts'
+import { adminOf, runningHere } from '../ports/presence.ts'
+import { json } from '../terminal/format.ts'
+import { complain, print, tell } from '../terminal/output.ts'
+import { reachable, urlOf } from '../ports/urls.ts'
 
 /** How long the whole check may take, in seconds. */
 const usualTimeout = 2

@@ -1,7 +1,7 @@
 // The help of `gatehouse`, of its nouns and of its commands, for terminals of 120 columns.
 
 import type { Command } from './command.ts'
-import { version } from '../version.ts'
+import { version } from '../system/version.ts'
 
 const width = 120
 /** Where summaries begin, behind usages that are short enough. */

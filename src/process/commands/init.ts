@@ -4,8 +4,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { bundledConfig, configName, type Input } from './input.ts'
 import { schemaName, schemaText } from './schema.ts'
-import { json } from './table.ts'
-import { print, tell } from './terminal.ts'
+import { json } from '../terminal/format.ts'
+import { print, tell } from '../terminal/output.ts'
 
 export async function init({ args: [path = configName], json: asJson }: Input): Promise<number> {
   const fault = await writeNew(path, withAddresses(await readFile(bundledConfig(configName), 'utf8')))

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { jsonSchema } from '../../config/file/json-schema.ts'
 import { bundledConfig, configName } from './input.ts'
-import { print } from './terminal.ts'
+import { print } from '../terminal/output.ts'
 
 /** The name of the file beside a configuration, as its first line has it. */
 export const schemaName = 'gatehouse.schema.json'

@@ -2,11 +2,11 @@
 // come back after a password or second factor was lost.
 
 import { resolve } from 'node:path'
-import { newId } from '../../base/id.ts'
+import { newId } from '../../base/ids/id.ts'
 import type { Config } from '../../config/config.ts'
-import type { Member, User } from '../../store/people.ts'
-import { memberResource, userResource } from '../../store/audit-entry.ts'
-import type { Store } from '../../store/store.ts'
+import type { Member, User } from '../../store/records/people.ts'
+import { memberResource, userResource } from '../../store/records/audit-entry.ts'
+import type { Store } from '../../store/contract/store.ts'
 import { areSuper, roles } from '../../permissions/roles.ts'
 import { emailFault, normalEmail } from '../../people/email.ts'
 import { reissueInvitation } from '../../people/links/invitations.ts'
@@ -14,12 +14,12 @@ import { newSetUp } from '../../people/links/links.ts'
 import { recover } from '../../people/links/recovery.ts'
 import { canSignIn, userOfEmail } from '../../people/users.ts'
 import { invitationPath, setUpPath } from '../../pages/paths.ts'
-import { gatewaysHere } from '../gateway/presence.ts'
-import { pagesUrl } from '../gateway/pages-url.ts'
+import { gatewaysHere } from '../ports/presence.ts'
+import { pagesUrl } from '../ports/pages-url.ts'
 import { configPath, type Input } from './input.ts'
-import { auditHere, withAccount } from './configured-store.ts'
-import { json } from './table.ts'
-import { complain, print, refuse, tell } from './terminal.ts'
+import { auditHere, withAccount } from './store/configured-store.ts'
+import { json } from '../terminal/format.ts'
+import { complain, print, refuse, tell } from '../terminal/output.ts'
 
 /** Writes the link to stdout and all else to stderr; returns 1 when the store refuses, 2 for invalid arguments. */
 export async function userInvite(input: Input): Promise<number> {

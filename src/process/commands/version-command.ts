@@ -1,9 +1,9 @@
 // `gatehouse version`: what this program is.
 
-import { commit, version } from '../version.ts'
+import { commit, version } from '../system/version.ts'
 import type { Input } from './input.ts'
-import { json } from './table.ts'
-import { print } from './terminal.ts'
+import { json } from '../terminal/format.ts'
+import { print } from '../terminal/output.ts'
 
 export function showVersion(input: Input): number {
   print(input.json ? json({ version, commit: commit(), node: process.versions.node }) : `${versionLine()}\n`)

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { reset } from '../../base/reset.ts'
+import { reset } from '../../net/socket/reset.ts'
 
 interface Misdeed {
   /** The path; one that ends in a slash includes everything below it. */

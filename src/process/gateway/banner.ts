@@ -2,8 +2,8 @@
 
 import type { Config, Endpoint, Listener } from '../../config/config.ts'
 import type { FirstStart } from '../store/first-start.ts'
-import { urlOf } from '../url.ts'
-import { version } from '../version.ts'
+import { urlOf } from '../ports/urls.ts'
+import { version } from '../system/version.ts'
 
 /** Returns the greeting, for a terminal. */
 export function banner(config: Config, edge: readonly Listener[], admin: Endpoint): string {

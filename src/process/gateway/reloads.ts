@@ -3,9 +3,9 @@
 import type { Changes } from '../../config/changes.ts'
 import type { Loaded } from '../../config/file/load.ts'
 import { type ConfigWatch, watchConfig } from '../../config/file/watch.ts'
-import type { ServiceManager } from '../systemd/service-manager.ts'
+import type { ServiceManager } from '../system/service-manager.ts'
 import type { Assembly } from './assemble.ts'
-import type { ReloadReport } from './operator-reports.ts'
+import type { ReloadReport } from '../handover/command-reports.ts'
 import { reload } from './reload.ts'
 
 interface ReloadsParts {

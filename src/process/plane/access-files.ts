@@ -1,6 +1,6 @@
 // The files that access rules use, address lists and geographic databases, of one data plane: loaded before a configuration that names them takes effect.
 
-import type { AccessMetrics } from '../../metrics/access-metrics.ts'
+import type { AccessMetrics } from '../../metrics/counters/access-metrics.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Config } from '../../config/config.ts'
 import { GeoDatabases } from '../../access/geo.ts'

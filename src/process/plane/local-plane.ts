@@ -1,11 +1,11 @@
 // A data plane in this process, with its log: the only one without workers, or that of one worker.
 
-import type { ListeningSocket } from '../../base/listening-socket.ts'
+import type { ListeningSocket } from '../../net/socket/listening-socket.ts'
 import { AccessLog, type LogDestination, type Logger } from '../../log/log.ts'
 import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Listener } from '../../config/config.ts'
 import type { Bans } from '../../access/bans.ts'
-import type { Tally } from '../../store/tally.ts'
+import type { Tally } from '../../store/records/tally.ts'
 import { type AutomaticTls, nothingAutomatic } from '../../certificates/automatic.ts'
 import { DataPlane } from '../../edge/data-plane.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health/health-checker.ts'
@@ -18,10 +18,10 @@ import type { ProviderInProcess } from '../../edge/ai/provider-states.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 import { AccessFiles } from './access-files.ts'
-import { listenFailure } from '../gateway/listen-failure.ts'
+import { listenFailure } from '../ports/listen-failure.ts'
 import type { ManagedPlane } from './managed-plane.ts'
 import { lastExport, openSpans } from './telemetry.ts'
-import type { Services } from '../gateway/services.ts'
+import type { Services } from '../services/services.ts'
 
 interface LocalPlaneParts {
   readonly documentation: string | null

@@ -1,6 +1,6 @@
 // The data plane as the gateway manages it, in this process or in workers.
 
-import type { ListeningSocket } from '../../base/listening-socket.ts'
+import type { ListeningSocket } from '../../net/socket/listening-socket.ts'
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Listener } from '../../config/config.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health/health-checker.ts'

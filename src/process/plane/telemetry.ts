@@ -9,7 +9,7 @@ import type { Logger } from '../../log/log.ts'
 import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
 import type { MetricExporter } from '../../telemetry/metric-exporter.ts'
 import type { SpanExporter } from '../../telemetry/span-exporter.ts'
-import { version } from '../version.ts'
+import { version } from '../system/version.ts'
 
 /** Ms that a process which ends waits for the collector. */
 export const lastExport = 2_000

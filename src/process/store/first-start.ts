@@ -1,7 +1,7 @@
 // What an empty store is filled with at the first start: an account with its gateway, one token with all permissions, and the key of the tags of tokens.
 
-import type { Bootstrap, Store } from '../../store/store.ts'
-import type { TokenKey } from '../../store/token-key.ts'
+import type { Bootstrap, Store } from '../../store/contract/store.ts'
+import type { TokenKey } from '../../store/records/token-key.ts'
 import { newToken } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { digestOf, type Minted, mintToken } from '../../tokens/token.ts'

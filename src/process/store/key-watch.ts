@@ -1,10 +1,10 @@
 // Has the store name the key under which client secrets are made. A machine without that key does not trust the store: it would refuse valid clients, and make
 // secrets that the other machines refuse. One per gateway, in its main process.
 
-import type { SecretKeys } from '../../base/secret-keys.ts'
+import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { Logger } from '../../log/log.ts'
-import { writeKeyNote, keyNoteOf } from '../../store/key-note.ts'
-import { type Store, StoreUnreachable } from '../../store/store.ts'
+import { writeKeyNote, keyNoteOf } from '../../store/contract/key-note.ts'
+import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
 
 /** Ms between two looks. */
 const period = 1_000

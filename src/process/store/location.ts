@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, join, sep } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import type { StoreOptions } from '../../store/open.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store } from '../../store/contract/store.ts'
 
 /** Returns the URL for `openStore`. */
 export function storeLocation({ store }: Config, env: NodeJS.ProcessEnv = process.env): string {

@@ -1,10 +1,10 @@
 // What every account begins with: a gateway `default`, which requires a token. A first start adds a token, and operators those of other accounts.
 
-import { newId } from '../../base/id.ts'
-import { nextRay } from '../../base/ray.ts'
-import { auditOf, commandLine } from '../../store/audit-entry.ts'
-import type { Account, Gateway } from '../../store/records.ts'
-import type { Store } from '../../store/store.ts'
+import { newId } from '../../base/ids/id.ts'
+import { nextRay } from '../../base/ids/ray.ts'
+import { auditOf, commandLine } from '../../store/records/audit-entry.ts'
+import type { Account, Gateway } from '../../store/records/records.ts'
+import type { Store } from '../../store/contract/store.ts'
 
 interface NewAccount {
   readonly account: Account

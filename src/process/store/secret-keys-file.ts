@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, link, mkdir, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SecretKeys } from '../../base/secret-keys.ts'
-import { writeNew } from '../../base/whole-file.ts'
+import { SecretKeys } from '../../base/secrets/secret-keys.ts'
+import { writeNew } from '../../base/system/private-file.ts'
 import { parseSecretKey } from '../../config/settings/secret-key.ts'
 
 const keyLength = 32

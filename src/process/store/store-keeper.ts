@@ -2,8 +2,8 @@
 // the file says, too. One per gateway, in its main process.
 
 import type { Logger } from '../../log/log.ts'
-import { type Store, StoreUnreachable } from '../../store/store.ts'
-import { originalIdentity } from '../../store/mark.ts'
+import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
+import { originalIdentity } from '../../store/contract/mark.ts'
 import { isWhole } from './unfinished-copy.ts'
 import { memoryPath, readMemory, type Remembered, writeMemory } from './store-memory.ts'
 

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { writeNew } from '../../base/whole-file.ts'
-import type { Seen } from '../../store/mark.ts'
+import { writeNew } from '../../base/system/private-file.ts'
+import type { Seen } from '../../store/contract/mark.ts'
 import { dataFolder } from './location.ts'
 
 export interface Remembered extends Seen {

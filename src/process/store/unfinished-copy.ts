@@ -1,7 +1,7 @@
 // Whether another store was copied to this one in part: its rules that deny may be among what is missing.
 
-import { noteOwner } from '../../store/store-note.ts'
-import type { Store } from '../../store/store.ts'
+import { noteOwner } from '../../store/records/store-note.ts'
+import type { Store } from '../../store/contract/store.ts'
 
 /** Has a store that holds an unfinished copy not trusted, and one whose copy is complete trusted again. Returns whether it holds none; rejects with `StoreUnreachable`. */
 export async function isWhole(store: Store): Promise<boolean> {

@@ -2,11 +2,11 @@
 // valid. Management checks clients and users once, in the background.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SecretKeys } from '../../base/secret-keys.ts'
+import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { Logger } from '../../log/log.ts'
-import type { OAuthClient } from '../../store/oauth-client.ts'
-import { everybody } from '../../store/people.ts'
-import { type Store, StoreUnreachable } from '../../store/store.ts'
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
+import { everybody } from '../../store/records/people.ts'
+import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
 import { isFactorReadable } from '../../people/second-factor.ts'
 
 /** Ms between two tries while the store is unreachable. */

@@ -1,9 +1,9 @@
 // A store for the length of one command.
 
 import { openStore, type StoreOptions } from '../../store/open.ts'
-import { originalIdentity } from '../../store/mark.ts'
-import { type Store, StoreDegraded, StoreUnreachable } from '../../store/store.ts'
-import { tell } from '../commands/terminal.ts'
+import { originalIdentity } from '../../store/contract/mark.ts'
+import { type Store, StoreDegraded, StoreUnreachable } from '../../store/contract/store.ts'
+import { tell } from '../terminal/output.ts'
 
 /** Opens a store for one use, and returns its exit code; failures are printed as a sentence, with exit code 1. Only the operator waits for a command. */
 export async function withStore(

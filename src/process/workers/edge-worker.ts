@@ -1,22 +1,22 @@
 // One data-plane process: does what its supervisor asks, and outlives it only to finish running requests.
 
-import '../heap.ts'
-import '../threads.ts'
+import '../system/heap.ts'
+import '../system/thread-pool.ts'
 import type { Server } from 'node:net'
 import { systemClock } from '../../base/clock.ts'
-import type { ListeningSocket, SocketHandle } from '../../base/listening-socket.ts'
+import type { ListeningSocket, SocketHandle } from '../../net/socket/listening-socket.ts'
 import { createLogger } from '../../log/log.ts'
 import { Metrics } from '../../metrics/metrics.ts'
 import type { Listener } from '../../config/config.ts'
-import { Borrower } from '../../store/cache/lending.ts'
-import type { Seen } from '../../store/mark.ts'
-import type { Store } from '../../store/store.ts'
-import type { Tally } from '../../store/tally.ts'
+import { Borrower } from '../../store/cache/cache-handover.ts'
+import type { Seen } from '../../store/contract/mark.ts'
+import type { Store } from '../../store/contract/store.ts'
+import type { Tally } from '../../store/records/tally.ts'
 import { BanPost } from '../../access/ban-post.ts'
 import { Bans } from '../../access/bans.ts'
 import { Share } from '../../edge/accept/connection-share.ts'
 import { LocalPlane } from '../plane/local-plane.ts'
-import { logWarningsOfNode, openOutput } from '../gateway/log-output.ts'
+import { logWarningsOfNode, openOutput } from '../terminal/log-output.ts'
 import {
   type Ask,
   type FromWorker,
@@ -26,9 +26,9 @@ import {
   type ToWorker,
 } from './messages.ts'
 import { usualSupervision } from './supervision.ts'
-import { tuneHeap } from '../heap.ts'
-import { Services } from '../gateway/services.ts'
-import { version } from '../version.ts'
+import { tuneHeap } from '../system/heap.ts'
+import { Services } from '../services/services.ts'
+import { version } from '../system/version.ts'
 
 const metrics = new Metrics(version)
 // Known before the configuration comes, since lines may be written before.

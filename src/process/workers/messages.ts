@@ -1,12 +1,12 @@
 // The messages between the supervisor and a worker.
 
-import type { ListeningSocket } from '../../base/listening-socket.ts'
+import type { ListeningSocket } from '../../net/socket/listening-socket.ts'
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Listener } from '../../config/config.ts'
-import type { FoundKey } from '../../store/cache/found-keys.ts'
-import type { Seen } from '../../store/mark.ts'
-import type { Tally } from '../../store/tally.ts'
-import type { Loan } from '../../store/cache/lending.ts'
+import type { FoundKey } from '../../store/cache/announced-keys.ts'
+import type { Seen } from '../../store/contract/mark.ts'
+import type { Tally } from '../../store/records/tally.ts'
+import type { Loan } from '../../store/cache/cache-handover.ts'
 import type { BanNews } from '../../access/bans.ts'
 import type { AutomaticTls } from '../../certificates/automatic.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health/health-checker.ts'

@@ -1,7 +1,7 @@
 // The listening sockets of all workers. Each worker has its own, among which the system spreads connections; the supervisor has them too, so that no
 // connection is lost in the queue of a worker that ends: another one accepts from it until the replacement is up.
 
-import type { ListeningSocket } from '../../base/listening-socket.ts'
+import type { ListeningSocket } from '../../net/socket/listening-socket.ts'
 import type { SocketPlace } from './messages.ts'
 
 /** A worker that accepts connections. */

@@ -2,7 +2,7 @@
 
 import type { Logger } from '../../log/log.ts'
 import type { Lists, LocalCopy } from './local-copy.ts'
-import { type Change, type Store, StoreUnreachable } from '../store.ts'
+import { type Change, type Store, StoreUnreachable } from '../contract/store.ts'
 
 interface Followed<Name, Content extends Lists<Content>> {
   readonly store: Store

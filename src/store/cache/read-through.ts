@@ -1,9 +1,9 @@
 // Caches what the store returned, so that most requests need no query.
 
 import { LRUCache } from 'lru-cache'
-import type { Lent } from './lending.ts'
+import type { Lent } from './cache-handover.ts'
 import { KeySketch, RecentMisses } from './recent-misses.ts'
-import { type Change, type Changes, type MaybeAtOnce, StoreUnreachable } from '../store.ts'
+import { type Change, type Changes, type MaybeAtOnce, StoreUnreachable } from '../contract/store.ts'
 
 export interface ReadThroughOptions<T> {
   readonly load: (key: string) => MaybeAtOnce<T | null>

@@ -1,7 +1,7 @@
 // Log entries on their way to a backend, as bytes: it keeps them as they are, or reads them.
 
 import { flags, headSlices, readHeads, readTimes, summaryOf } from './head.ts'
-import type { LogEntry, LogSummary, Payload } from '../records.ts'
+import type { LogEntry, LogSummary, Payload } from '../records/records.ts'
 
 /** Entries of one gateway in the order in which they came. */
 export interface LogBatch {

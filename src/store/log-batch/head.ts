@@ -1,7 +1,7 @@
 // All of a log entry but its id and bodies, as JSON.
 
 import { comma, LogBytes, lineEnd, member, power, zero } from './bytes.ts'
-import type { ActingApp, LogSummary } from '../records.ts'
+import type { ActingApp, LogSummary } from '../records/records.ts'
 
 /** The bodies of an entry, in the order in which they are kept. */
 export interface Bodies {

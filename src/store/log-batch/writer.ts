@@ -3,7 +3,7 @@
 import { entriesOf, idSize, idsOf, type LogBatch } from './batch.ts'
 import { withRoom } from './bytes.ts'
 import { type Bodies, type Body, Heads } from './head.ts'
-import type { LogEntry, LogSummary, Payload } from '../records.ts'
+import type { LogEntry, LogSummary, Payload } from '../records/records.ts'
 
 /** Bytes to begin with. */
 const smallest = 4096

@@ -1,13 +1,13 @@
 // Accounts in Redis: one hash, since they are few.
 
 import type { Clock } from '../../base/clock.ts'
-import type { Account } from '../records.ts'
-import type { Accounts, AccountSettings, Beginning, Together } from '../store.ts'
+import type { Account } from '../records/records.ts'
+import type { Accounts, AccountSettings, Beginning, Together } from '../contract/store.ts'
 import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
-import { changeChannel, keys } from './keys.ts'
+import { changeChannel, keys } from './server/keys.ts'
 import { insertAccount, recordKeys, stampLua } from './record-scripts.ts'
-import { togetherArguments, togetherCount, togetherKeys, togetherLua } from './record-writes.ts'
+import { togetherArguments, togetherCount, togetherKeys, togetherLua } from './companion-writes.ts'
 import { lua } from './server/script.ts'
 
 const insertOne = lua`return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`

@@ -1,14 +1,14 @@
 // Audit entries in Redis: of each account the ids by time, for all and for each actor, and the entries by id.
 
 import { nextTurn } from '../../base/turns/turns.ts'
-import type { AuditEntry, DroppedEntries } from '../records.ts'
-import type { AuditLimit, AuditLog, AuditQuery, DropTeller, Listing } from '../store.ts'
+import type { AuditEntry, DroppedEntries } from '../records/records.ts'
+import type { AuditLimit, AuditLog, AuditQuery, DropTeller, Listing } from '../contract/store.ts'
 import type { Argument } from './server/connect.ts'
 import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
-import { keys } from './keys.ts'
+import { keys } from './server/keys.ts'
 import { lua, rankLua } from './server/script.ts'
-import { auditArguments, auditKeys, auditLua } from './record-writes.ts'
+import { auditArguments, auditKeys, auditLua } from './companion-writes.ts'
 
 /** Entries that one command reads, and that one removes, so that neither holds up the server or this process for long. */
 const readStep = 200

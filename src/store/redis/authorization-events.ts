@@ -8,9 +8,9 @@ import {
   mostEvents,
   mostOfUser,
   mostUnproven,
-} from '../authorization-event.ts'
-import type { AuthorizationEvents } from '../store.ts'
-import { keys } from './keys.ts'
+} from '../records/authorization-event.ts'
+import type { AuthorizationEvents } from '../contract/store.ts'
+import { keys } from './server/keys.ts'
 import { shiftOf } from './server/clock.ts'
 import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'

@@ -2,9 +2,9 @@
 // something to read, so one that is lost delays a change until the next regular look. It is the heartbeat of the connection, too.
 
 import type { Clock } from '../../base/clock.ts'
-import type { Change, ChangeKind, Changes } from '../store.ts'
+import type { Change, ChangeKind, Changes } from '../contract/store.ts'
 import type { Reader } from './server/connection.ts'
-import { keys } from './keys.ts'
+import { keys } from './server/keys.ts'
 import { mostChanges } from './record-scripts.ts'
 
 type Entry = readonly [id: string, fields: readonly string[]]

@@ -2,9 +2,9 @@
 
 import { bucketReach, bucketWidth } from '../../base/sliding-window.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { CounterReply, CounterAsk, Counters } from '../store.ts'
+import type { CounterReply, CounterAsk, Counters } from '../contract/store.ts'
 import type { Connection } from './server/connection.ts'
-import { keys } from './keys.ts'
+import { keys } from './server/keys.ts'
 import { lua } from './server/script.ts'
 import { serverClockLua, shiftOf } from './server/clock.ts'
 

@@ -14,9 +14,9 @@ import {
   jsonOf,
   narrowest,
   type Succession,
-} from '../credential.ts'
-import type { Credentials } from '../store.ts'
-import { changeChannel, keys } from './keys.ts'
+} from '../records/credential.ts'
+import type { Credentials } from '../contract/store.ts'
+import { changeChannel, keys } from './server/keys.ts'
 import { stampLua } from './record-scripts.ts'
 import { serverClockLua, shiftOf } from './server/clock.ts'
 import type { Argument } from './server/connect.ts'

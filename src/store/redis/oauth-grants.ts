@@ -2,9 +2,9 @@
 
 import { hash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
-import type { OAuthGrant } from '../oauth-grant.ts'
-import type { GrantParty, Listing, OAuthGrants, Page, Versioned } from '../store.ts'
-import { keys } from './keys.ts'
+import type { OAuthGrant } from '../records/oauth-grant.ts'
+import type { GrantParty, Listing, OAuthGrants, Page, Versioned } from '../contract/store.ts'
+import { keys } from './server/keys.ts'
 import { placeIn, RedisRecords, type Traits } from './records.ts'
 import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'

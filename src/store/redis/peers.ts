@@ -2,8 +2,8 @@
 // what has ended is removed by the next that speaks.
 
 import type { Clock } from '../../base/clock.ts'
-import type { Peers } from '../store.ts'
-import { keys } from './keys.ts'
+import type { Peers } from '../contract/store.ts'
+import { keys } from './server/keys.ts'
 import { serverClockLua, shiftOf } from './server/clock.ts'
 import type { Connection } from './server/connection.ts'
 import { lua } from './server/script.ts'

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
-import { everybody, type Identity, type Member, type User } from '../people.ts'
-import type { Members, Users, Versioned } from '../store.ts'
+import { everybody, type Identity, type Member, type User } from '../records/people.ts'
+import type { Members, Users, Versioned } from '../contract/store.ts'
 import { placeIn, RedisRecords, type Traits } from './records.ts'
 import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'

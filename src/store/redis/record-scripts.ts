@@ -1,10 +1,10 @@
 // The writes of records as scripts. A record is kept as `version birth marks json`: birth is its first version, and marks are by what it is found beside its id,
 // - where that is nothing.
 
-import type { RecordKind } from '../store.ts'
-import { keys } from './keys.ts'
+import type { RecordKind } from '../contract/store.ts'
+import { keys } from './server/keys.ts'
 import { lua, rankLua, type Script } from './server/script.ts'
-import { togetherCount, togetherLua } from './record-writes.ts'
+import { togetherCount, togetherLua } from './companion-writes.ts'
 
 /** The most changes that are kept to be read; who is further behind is told that everything may have changed. */
 export const mostChanges = 1_000

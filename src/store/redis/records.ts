@@ -1,7 +1,7 @@
 // Records in Redis: what all kinds have in common, and how a name finds one of them.
 
 import type { Clock } from '../../base/clock.ts'
-import type { Token, TokenUse } from '../records.ts'
+import type { Token, TokenUse } from '../records/records.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
 import {
   LastSuperAdministrator,
@@ -14,11 +14,11 @@ import {
   type Tokens,
   type Versioned,
   type WalkStart,
-} from '../store.ts'
+} from '../contract/store.ts'
 import type { Argument } from './server/connect.ts'
 import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
-import { changeChannel, keys } from './keys.ts'
+import { changeChannel, keys } from './server/keys.ts'
 import {
   findByName,
   listGroup,
@@ -31,7 +31,7 @@ import {
   type RecordScripts,
 } from './record-scripts.ts'
 import type { Script } from './server/script.ts'
-import { togetherArguments, togetherKeys } from './record-writes.ts'
+import { togetherArguments, togetherKeys } from './companion-writes.ts'
 
 /** What scripts must know of a record. */
 export interface Traits<T> {

@@ -2,7 +2,7 @@
 // step; nobody finds them from then on, and whoever notices the removal clears them away, again later for what was on its way meanwhile.
 
 import type { Connection } from './server/connection.ts'
-import { keys, logKeys } from './keys.ts'
+import { keys, logKeys } from './server/keys.ts'
 import { lua } from './server/script.ts'
 
 /** For how long a write to removed logs may still be on its way, in ms. */

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
-import type { Tallies } from '../store.ts'
+import type { Tallies } from '../contract/store.ts'
 import {
   endOfSlot,
   lastOf,
@@ -13,8 +13,8 @@ import {
   type TallyKind,
   tallyKinds,
   type TallySum,
-} from '../tally.ts'
-import { keys } from './keys.ts'
+} from '../records/tally.ts'
+import { keys } from './server/keys.ts'
 import { shiftOf } from './server/clock.ts'
 import type { Connection } from './server/connection.ts'
 import { lua } from './server/script.ts'

@@ -1,10 +1,10 @@
 // Accounts, a row each.
 
-import type { Account } from '../records.ts'
-import type { Accounts, AccountSettings, Beginning, Together } from '../store.ts'
+import type { Account } from '../records/records.ts'
+import type { Accounts, AccountSettings, Beginning, Together } from '../contract/store.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'
 import type { SqliteGateways } from './gateways.ts'
-import { type Ledgers, writeTogether } from './ledgers.ts'
+import { type Ledgers, writeTogether } from './companion-writes.ts'
 
 export class SqliteAccounts implements Accounts {
   readonly #db: Database

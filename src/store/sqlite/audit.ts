@@ -1,8 +1,8 @@
 // Audit entries, each as JSON in a row. Books have their numbers, of each account and of each actor in it, so that nothing has to count them all.
 
 import { nextTurn } from '../../base/turns/turns.ts'
-import type { AuditEntry, DroppedEntries } from '../records.ts'
-import type { AuditLimit, AuditLog, AuditQuery, DropTeller, Listing, Position } from '../store.ts'
+import type { AuditEntry, DroppedEntries } from '../records/records.ts'
+import type { AuditLimit, AuditLog, AuditQuery, DropTeller, Listing, Position } from '../contract/store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
 import { fromRow, OrderedRows, type Stretch } from './database/ordered-rows.ts'
 

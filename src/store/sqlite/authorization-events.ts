@@ -8,8 +8,8 @@ import {
   mostEvents,
   mostOfUser,
   mostUnproven,
-} from '../authorization-event.ts'
-import type { AuthorizationEvents } from '../store.ts'
+} from '../records/authorization-event.ts'
+import type { AuthorizationEvents } from '../contract/store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
 import { fromRow } from './database/ordered-rows.ts'
 

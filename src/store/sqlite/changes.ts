@@ -1,7 +1,7 @@
 // The writes of all processes, read from a table of the last ones. Versions of records are numbers of this table.
 
 import type { Clock } from '../../base/clock.ts'
-import { type Change, type ChangeKind, type Changes, StoreUnreachable } from '../store.ts'
+import { type Change, type ChangeKind, type Changes, StoreUnreachable } from '../contract/store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
 
 interface Row {

@@ -2,7 +2,7 @@
 
 import { bucketReach, bucketWidth, SlidingWindow } from '../../base/sliding-window.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { CounterReply, CounterAsk, Counters } from '../store.ts'
+import type { CounterReply, CounterAsk, Counters } from '../contract/store.ts'
 import { type Command, Database, type Row, type Statement } from './database/database.ts'
 import { smallPages } from './database/schema.ts'
 

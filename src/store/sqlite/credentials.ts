@@ -14,8 +14,8 @@ import {
   jsonOf,
   narrowest,
   type Succession,
-} from '../credential.ts'
-import type { Credentials, MaybeAtOnce } from '../store.ts'
+} from '../records/credential.ts'
+import type { Credentials, MaybeAtOnce } from '../contract/store.ts'
 import type { SqliteChanges } from './changes.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'
 

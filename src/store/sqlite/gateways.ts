@@ -1,13 +1,13 @@
 // AI gateways: records that own log entries.
 
-import type { Gateway } from '../records.ts'
+import type { Gateway } from '../records/records.ts'
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import { pause } from '../../base/turns/turns.ts'
-import { FoundClients, type NamedClient } from '../client-search.ts'
-import type { Gateways, Listing, Page, Together } from '../store.ts'
+import { FoundClients, type NamedClient } from '../contract/client-search.ts'
+import type { Gateways, Listing, Page, Together } from '../contract/store.ts'
 import type { Database, Statement } from './database/database.ts'
 import { stretchOf } from './database/ordered-rows.ts'
-import type { Ledgers } from './ledgers.ts'
+import type { Ledgers } from './companion-writes.ts'
 import { SqliteRecords } from './records.ts'
 
 /** Ids that are looked through in one step. */

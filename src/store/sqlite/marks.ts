@@ -1,7 +1,7 @@
 // By what a file is known again: its identity, and how many changes of records were made, which are numbered.
 
-import type { Mark } from '../mark.ts'
-import type { Trust } from '../trust.ts'
+import type { Mark } from '../contract/mark.ts'
+import type { Trust } from '../contract/trust.ts'
 import type { Database, Statement } from './database/database.ts'
 import { isOutOfReach } from './database/transactions.ts'
 

@@ -2,12 +2,12 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
-import { FoundClients, isFound, type NamedClient } from '../client-search.ts'
-import type { ClientSearch, OAuthClient } from '../oauth-client.ts'
-import type { Listing, OAuthClients, Page, Position, Versioned } from '../store.ts'
+import { FoundClients, isFound, type NamedClient } from '../contract/client-search.ts'
+import type { ClientSearch, OAuthClient } from '../records/oauth-client.ts'
+import type { Listing, OAuthClients, Page, Position, Versioned } from '../contract/store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
 import { fromRow, OrderedRows, stretchOf } from './database/ordered-rows.ts'
-import type { Ledgers } from './ledgers.ts'
+import type { Ledgers } from './companion-writes.ts'
 import { SqliteRecords, versionedOf } from './records.ts'
 
 /** Names that are looked through in one step, and records that are read in one. */

@@ -1,10 +1,10 @@
 // OAuth grants: records that are also found and listed by user and by client.
 
-import type { OAuthGrant } from '../oauth-grant.ts'
-import type { GrantParty, Listing, OAuthGrants, Page, Versioned } from '../store.ts'
+import type { OAuthGrant } from '../records/oauth-grant.ts'
+import type { GrantParty, Listing, OAuthGrants, Page, Versioned } from '../contract/store.ts'
 import type { Database, Statement } from './database/database.ts'
 import { OrderedRows } from './database/ordered-rows.ts'
-import type { Ledgers } from './ledgers.ts'
+import type { Ledgers } from './companion-writes.ts'
 import { foundIn, pageOf, SqliteRecords } from './records.ts'
 
 const table = 'oauth_grants'

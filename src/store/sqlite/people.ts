@@ -1,11 +1,11 @@
 // Users and members: records of which no two are the same person, and of which one per account must stay.
 
 import { nextTurn } from '../../base/turns/turns.ts'
-import { everybody, type Identity, type Member, type User } from '../people.ts'
-import { LastSuperAdministrator, type Members, type Users, type Versioned } from '../store.ts'
+import { everybody, type Identity, type Member, type User } from '../records/people.ts'
+import { LastSuperAdministrator, type Members, type Users, type Versioned } from '../contract/store.ts'
 import type { Database, Statement } from './database/database.ts'
 import { fromRow, OrderedRows, stretchOf } from './database/ordered-rows.ts'
-import type { Ledgers } from './ledgers.ts'
+import type { Ledgers } from './companion-writes.ts'
 import { foundIn, SqliteRecords } from './records.ts'
 
 /** Users that one step reads. */

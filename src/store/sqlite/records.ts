@@ -1,10 +1,10 @@
 // Records that an account owns, each as JSON in a row of the table of its kind.
 
 import { nextTurn } from '../../base/turns/turns.ts'
-import type { Listing, Page, RecordKind, Records, Together, Versioned, WalkStart } from '../store.ts'
+import type { Listing, Page, RecordKind, Records, Together, Versioned, WalkStart } from '../contract/store.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'
 import { fromRow, OrderedRows, stretchOf } from './database/ordered-rows.ts'
-import { type Ledgers, writeTogether } from './ledgers.ts'
+import { type Ledgers, writeTogether } from './companion-writes.ts'
 
 /** Characters from which on it is one step to read a record, and another to parse it. */
 const longRecord = 256 * 1024

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
-import type { Tallies } from '../store.ts'
+import type { Tallies } from '../contract/store.ts'
 import {
   endOfSlot,
   lastOf,
@@ -11,7 +11,7 @@ import {
   type TallyKind,
   tallyKinds,
   type TallySum,
-} from '../tally.ts'
+} from '../records/tally.ts'
 import { type Command, Database, type Statement } from './database/database.ts'
 import { smallPages } from './database/schema.ts'
 

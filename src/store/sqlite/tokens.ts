@@ -1,10 +1,10 @@
 // API tokens: records that are also found by the digest of their value, and beside each when it was last used.
 
-import type { Token, TokenUse } from '../records.ts'
-import type { MaybeAtOnce, Tokens } from '../store.ts'
+import type { Token, TokenUse } from '../records/records.ts'
+import type { MaybeAtOnce, Tokens } from '../contract/store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
 import { fromRow } from './database/ordered-rows.ts'
-import type { Ledgers } from './ledgers.ts'
+import type { Ledgers } from './companion-writes.ts'
 import { SqliteRecords } from './records.ts'
 
 /** The most uses of one transaction. */

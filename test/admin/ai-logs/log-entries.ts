@@ -1,8 +1,8 @@
 // Makes entries of AI calls for tests, and keeps them under the gateway `default`.
 
 import { batchOf } from '../../../src/store/log-batch/writer.ts'
-import type { LogEntry } from '../../../src/store/records.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { LogEntry } from '../../../src/store/records/records.ts'
+import type { Store } from '../../../src/store/contract/store.ts'
 import { account } from '../../tokens/token-with.ts'
 
 /** Makes the entry of a call in the second `n` of 2026. */

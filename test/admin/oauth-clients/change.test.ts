@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { type ChangedClient, changeClient } from '../../../src/admin/oauth-clients/change.ts'
 import { secretThatMatches } from '../../../src/oauth-clients/secret.ts'
-import { SecretKeys } from '../../../src/base/secret-keys.ts'
+import { SecretKeys } from '../../../src/base/secrets/secret-keys.ts'
 import type { Fault } from '../../../src/errors/refusal.ts'
-import type { OAuthClient } from '../../../src/store/oauth-client.ts'
+import type { OAuthClient } from '../../../src/store/records/oauth-client.ts'
 import { oauthClient, verification } from '../../store/contract-specimens.ts'
 
 const keys = new SecretKeys(randomBytes(32))

@@ -7,9 +7,9 @@ import {
   resourceOf,
   reviseClient,
 } from '../../../src/admin/oauth-clients/kept-client.ts'
-import { auditOf } from '../../../src/store/audit-entry.ts'
+import { auditOf } from '../../../src/store/records/audit-entry.ts'
 import { success } from '../../../src/admin/envelope.ts'
-import type { OAuthClient } from '../../../src/store/oauth-client.ts'
+import type { OAuthClient } from '../../../src/store/records/oauth-client.ts'
 import { oauthClient } from '../../store/contract-specimens.ts'
 import { account, tokenWith } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'

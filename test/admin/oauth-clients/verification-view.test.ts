@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { viewVerification } from '../../../src/admin/oauth-clients/verification-view.ts'
 import { challengePrefix } from '../../../src/domains/challenge.ts'
-import type { DnsAnswer, DnsOutcome, DomainVerification } from '../../../src/store/oauth-client.ts'
+import type { DnsAnswer, DnsOutcome, DomainVerification } from '../../../src/store/records/oauth-client.ts'
 
 const at = Date.UTC(2026, 0, 1)
 const code = 'c0de'.repeat(8)

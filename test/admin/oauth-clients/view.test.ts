@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { viewClient } from '../../../src/admin/oauth-clients/view.ts'
-import { SecretKeys } from '../../../src/base/secret-keys.ts'
+import { SecretKeys } from '../../../src/base/secrets/secret-keys.ts'
 import { clientSecret, oauthClient } from '../../store/contract-specimens.ts'
 
 const at = Date.UTC(2026, 0, 1)

@@ -1,6 +1,6 @@
 // Keeps in a store all that an access token is made of, for tests of what such tokens ask for.
 
-import type { Store } from '../../../src/store/store.ts'
+import type { Store } from '../../../src/store/contract/store.ts'
 import { partsWith } from '../../oauth-grants/parts-with.ts'
 import { account } from '../../tokens/token-with.ts'
 

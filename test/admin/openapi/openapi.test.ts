@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { openapi } from '../../../src/admin/openapi/openapi.ts'
 import { routes } from '../../../src/admin/routes.ts'
-import { checkOutcomes } from '../../../src/metrics/counts.ts'
+import { checkOutcomes } from '../../../src/metrics/counters/counts.ts'
 import { described, document, faultsOf, pointed, rows } from './openapi-document.ts'
 
 const written = JSON.parse(openapi(rows).body)

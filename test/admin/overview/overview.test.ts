@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { batchOf } from '../../../src/store/log-batch/writer.ts'
-import type { LogEntry } from '../../../src/store/records.ts'
+import type { LogEntry } from '../../../src/store/records/records.ts'
 import { startRedis } from '../../help/redis.ts'
 import { account } from '../../tokens/token-with.ts'
 import { entryWith } from '../ai-logs/log-entries.ts'

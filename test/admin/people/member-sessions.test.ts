@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Sessions } from '../../../src/people/sessions.ts'
-import { keeper } from '../../../src/store/audit-entry.ts'
+import { keeper } from '../../../src/store/records/audit-entry.ts'
 import { account as accountWith, auditQuery, member as memberWith } from '../../store/contract-specimens.ts'
 import { startApi } from '../api.ts'
 import { keepMember, role } from './people.ts'

@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { areSuper, roles } from '../../../src/permissions/roles.ts'
-import { everybody, type Member, type User } from '../../../src/store/people.ts'
-import type { Store } from '../../../src/store/store.ts'
+import { everybody, type Member, type User } from '../../../src/store/records/people.ts'
+import type { Store } from '../../../src/store/contract/store.ts'
 import { account } from '../../tokens/token-with.ts'
 
 const newId = () => randomBytes(16).toString('hex')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Sessions } from '../../../src/people/sessions.ts'
-import { everybody } from '../../../src/store/people.ts'
+import { everybody } from '../../../src/store/records/people.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 import { keepAccess } from '../oauth-grants/access.ts'

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { commandLine, signingIn, strangerAt } from '../../../src/store/audit-entry.ts'
+import { commandLine, signingIn, strangerAt } from '../../../src/store/records/audit-entry.ts'
 import { type AuditBounds, AuditKeeper, mostOfStrangers } from '../../../src/admin/records/audit-keeper.ts'
 import { createLogger } from '../../../src/log/log.ts'
-import { StoreUnreachable } from '../../../src/store/store.ts'
+import { StoreUnreachable } from '../../../src/store/contract/store.ts'
 import { auditEntry, auditQuery } from '../../store/contract-specimens.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { slotOf, type Tally } from '../../../src/store/tally.ts'
+import { slotOf, type Tally } from '../../../src/store/records/tally.ts'
 import { account, tokenWith } from '../../tokens/token-with.ts'
 import { allowing, startApi } from '../api.ts'
 import { zoneWith } from './zones.ts'

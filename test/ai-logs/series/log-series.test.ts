@@ -7,8 +7,13 @@ import { CallSum } from '../../../src/ai-logs/series/call-sum.ts'
 import { LogSeries, type LogSeriesOptions } from '../../../src/ai-logs/series/log-series.ts'
 import { batchOf } from '../../../src/store/log-batch/writer.ts'
 import { openStore } from '../../../src/store/open.ts'
-import type { LogEntry, LogStrategy } from '../../../src/store/records.ts'
-import { type LogFilter, type LogWindows, type Store, StoreUnreachable } from '../../../src/store/store.ts'
+import type { LogEntry, LogStrategy } from '../../../src/store/records/records.ts'
+import {
+  type LogFilter,
+  type LogWindows,
+  type Store,
+  StoreUnreachable,
+} from '../../../src/store/contract/store.ts'
 import { entryWith } from '../../admin/ai-logs/log-entries.ts'
 import { startRedis } from '../../help/redis.ts'
 import { gateway, logQuery } from '../../store/contract-specimens.ts'

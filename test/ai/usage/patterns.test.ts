@@ -1,7 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type Tokens, usageName, usageAt } from '../../../src/ai/usage/member.ts'
+import { type Tokens, usageName, usageAt } from '../../../src/ai/usage/usage-member.ts'
 import { levelOf } from '../../../src/ai/usage/level.ts'
 import { noTokens } from '../../../src/ai/usage/usage.ts'
 import { UsagePatterns } from '../../../src/ai/usage/patterns.ts'

@@ -202,7 +202,7 @@ test('a directory over https leads to no plain http, and nothing is sent there',
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
-  const { connectAuthority } = await import('../../../src/process/acme/acme-authority.ts')
+  const { connectAuthority } = await import('../../../src/process/certificates/acme-authority.ts')
   const { newKey } = await import('../../../src/certificates/acme/account.ts')
   const authority = await connectAuthority(
     {

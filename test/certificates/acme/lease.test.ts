@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Lease, LeaseLost } from '../../../src/certificates/acme/lease.ts'
-import { acmeOwner } from '../../../src/store/acme.ts'
+import { acmeOwner } from '../../../src/store/records/acme.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { hostCertificate } from '../../store/contract-specimens.ts'
 

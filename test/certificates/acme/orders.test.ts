@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SecretKeys } from '../../../src/base/secret-keys.ts'
-import { acmeOwner, type HostCertificate } from '../../../src/store/acme.ts'
+import { SecretKeys } from '../../../src/base/secrets/secret-keys.ts'
+import { acmeOwner, type HostCertificate } from '../../../src/store/records/acme.ts'
 import { AcmeServer } from '../../help/acme-server.ts'
 import { freePort } from '../../help/free-port.ts'
 import { until } from '../../help/until.ts'

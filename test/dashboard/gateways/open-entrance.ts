@@ -1,7 +1,7 @@
 // The dashboard with an edge before it that has the same store, and a provider on loopback.
 
 import type { TestContext } from 'node:test'
-import { AiEntrance } from '../../../src/process/gateway/ai-entrance.ts'
+import { AiEntrance } from '../../../src/process/side-port/ai-endpoint.ts'
 import { completion, startAi } from '../../help/ai.ts'
 import { type Reply, say, startProvider } from '../../help/provider.ts'
 import { openDashboard, type RoleName } from '../site.ts'

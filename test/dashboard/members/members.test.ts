@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keepMember, role } from '../../admin/people/people.ts'
-import { everybody } from '../../../src/store/people.ts'
+import { everybody } from '../../../src/store/records/people.ts'
 import { oauthGrant as grant, totp } from '../../store/contract-specimens.ts'
 import { openDashboard } from '../site.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StoreUnreachable } from '../../../src/store/store.ts'
-import { slotOf } from '../../../src/store/tally.ts'
+import { StoreUnreachable } from '../../../src/store/contract/store.ts'
+import { slotOf } from '../../../src/store/records/tally.ts'
 import { entryWith, keepEntries } from '../../admin/ai-logs/log-entries.ts'
 import { openDashboard } from '../site.ts'
 

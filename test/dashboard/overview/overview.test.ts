@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { slotOf } from '../../../src/store/tally.ts'
+import { slotOf } from '../../../src/store/records/tally.ts'
 import { entryWith, keepEntries } from '../../admin/ai-logs/log-entries.ts'
 import { oauthClient } from '../../store/contract-specimens.ts'
 import { hostile } from '../fixtures.ts'

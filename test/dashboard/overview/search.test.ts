@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
-import { StoreUnreachable } from '../../../src/store/store.ts'
+import { StoreUnreachable } from '../../../src/store/contract/store.ts'
 import { gateway, oauthClient } from '../../store/contract-specimens.ts'
 import { zoneWith } from '../../admin/zones/zones.ts'
 import { hostile } from '../fixtures.ts'

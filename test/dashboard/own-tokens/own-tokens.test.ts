@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AiMetrics } from '../../../src/metrics/ai-metrics.ts'
+import { AiMetrics } from '../../../src/metrics/counters/ai-metrics.ts'
 import { PersonalTokens } from '../../../src/oauth-grants/personal-tokens.ts'
 import { formToken } from '../../../src/pages/form-proof.ts'
 import { TokenVerifier } from '../../../src/tokens/verify.ts'

@@ -4,7 +4,7 @@ import type { RateLimitConfig } from '../../../src/config/limit-config.ts'
 import { rateLimitOf } from '../../../src/limits/limit.ts'
 import type { startApi } from '../../admin/api.ts'
 import type { TestContext } from 'node:test'
-import { type KeptAccessRule, zoneOwner } from '../../../src/store/zone-lists.ts'
+import { type KeptAccessRule, zoneOwner } from '../../../src/store/records/zone-lists.ts'
 import { Edge, edgeConfig, zoneTo } from '../../help/edge.ts'
 import { pool, zoneWith } from '../../admin/zones/zones.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { freeDescriptors, mostDescriptors } from '../../../src/base/descriptors.ts'
+import { freeDescriptors, mostDescriptors } from '../../../src/net/socket/descriptors.ts'
 import { ConnectionLimits } from '../../../src/edge/accept/connection-limits.ts'
 import { edgeConfig } from '../../help/edge.ts'
 

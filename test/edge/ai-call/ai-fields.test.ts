@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LastRequest } from '../../../src/edge/exchange/request-reuse.ts'
-import { RepeatedHead } from '../../../src/http1/repeated-head.ts'
+import { RepeatedHead } from '../../../src/http1/heads/repeated-head.ts'
 import {
   AiFields,
   aiFieldsOf,

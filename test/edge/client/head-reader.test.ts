@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { HeadReader } from '../../../src/edge/client/head-reader.ts'
-import { RequestHead } from '../../../src/http1/request-head.ts'
+import { RequestHead } from '../../../src/http1/heads/request-head.ts'
 
 const limits = { headerSection: 1024, headers: 100, url: 256 }
 const head = 'GET /a HTTP/1.1\r\nHost: site.test\r\nX-A: 1\r\n\r\n'

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { AddressSet, believedHops } from '../../../src/base/address/address.ts'
+import { AddressSet, believedHops } from '../../../src/net/address/address.ts'
 import type { Exchange } from '../../../src/edge/exchange/exchange.ts'
 import { trustedLines, wayOf } from '../../../src/edge/exchange/forwarded-trust.ts'
-import { parseForwarded } from '../../../src/http1/forwarded.ts'
-import { hostName } from '../../../src/http1/host.ts'
-import { parseRequestHead, RequestHead } from '../../../src/http1/request-head.ts'
+import { parseForwarded } from '../../../src/http1/fields/forwarded.ts'
+import { hostName } from '../../../src/http1/fields/host.ts'
+import { parseRequestHead, RequestHead } from '../../../src/http1/heads/request-head.ts'
 
 const trusted = new AddressSet(['10.0.0.0/8', 'fd00::/8'])
 const address = fc.oneof(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { Vouch } from '../../../src/base/vouch.ts'
+import { Vouch } from '../../../src/net/http/side-port-auth.ts'
 import { outboundHead } from '../../../src/edge/forward/outbound-request.ts'
 import { headText } from '../../../src/edge/origin/outbound-head.ts'
 import type { EdgeSettings } from '../../help/edge.ts'

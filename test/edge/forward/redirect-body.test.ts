@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { RedirectBody } from '../../../src/edge/forward/redirect-body.ts'
 import type { Lease } from '../../../src/edge/origin/lease.ts'
 import { fault } from '../../../src/errors/origin-failure.ts'
-import { BodyReader } from '../../../src/http1/body.ts'
+import { BodyReader } from '../../../src/http1/body/body.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { GatewayRateLimit } from '../../../src/store/records.ts'
+import type { GatewayRateLimit } from '../../../src/store/records/records.ts'
 import { AiExchange } from '../../../src/edge/ai-call/ai-exchange.ts'
 import { meterGateway } from '../../../src/edge/meter/meter-gateway.ts'
 import { parseAiTarget } from '../../../src/ai/target.ts'

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EdgeMetrics } from '../../../src/metrics/edge-metrics.ts'
+import { EdgeMetrics } from '../../../src/metrics/counters/edge-metrics.ts'
 import type { Exchange } from '../../../src/edge/exchange/exchange.ts'
 import { meter } from '../../../src/edge/meter/meter.ts'
 import { compileRateLimits } from '../../../src/edge/snapshot/limit-rules.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import type { Spent } from '../../../src/limits/key-count.ts'
-import { TallyBook } from '../../../src/tallies/tally-book.ts'
+import { TallyBook } from '../../../src/activity/tally-book.ts'
 
 const metrics = new EdgeMetrics()
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { type TestContext, test } from 'node:test'
-import { EdgeMetrics } from '../../../src/metrics/edge-metrics.ts'
+import { EdgeMetrics } from '../../../src/metrics/counters/edge-metrics.ts'
 import { AddressBook } from '../../../src/edge/resolver/address-book.ts'
 import { NameLookup } from '../../../src/edge/resolver/name-lookup.ts'
 import { ManualClock } from '../../help/clock.ts'

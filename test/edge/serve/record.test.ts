@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { EdgeMetrics } from '../../../src/metrics/edge-metrics.ts'
+import type { EdgeMetrics } from '../../../src/metrics/counters/edge-metrics.ts'
 import { startEdge } from '../../help/edge.ts'
 import { ok, startResponder } from '../../help/origin.ts'
 import { chunks, post, request } from '../../help/raw.ts'

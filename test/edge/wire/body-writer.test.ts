@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { BodyWriter } from '../../../src/edge/wire/body-writer.ts'
-import { BodyReader } from '../../../src/http1/body.ts'
+import { BodyReader } from '../../../src/http1/body/body.ts'
 
 /** A next hop that keeps each write, and can be told to ask for time. */
 class Sink {

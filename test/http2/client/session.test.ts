@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { ResponseHead } from '../../../src/http1/response-head.ts'
+import type { ResponseHead } from '../../../src/http1/heads/response-head.ts'
 import { ClientSession } from '../../../src/http2/client/session.ts'
 import type { SessionFault } from '../../../src/http2/client/session-fault.ts'
 import type { ClientStream, StreamFault, StreamUser } from '../../../src/http2/client/stream.ts'
-import { errorCode, flag, frameType, setting } from '../../../src/http2/frames.ts'
+import { errorCode, flag, frameType, setting } from '../../../src/http2/frames/frames.ts'
 import { type HeaderField, HpackDecoder } from '../../../src/http2/hpack/decoder.ts'
 import {
   codeOf,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { auditOf } from '../../../src/store/audit-entry.ts'
+import { auditOf } from '../../../src/store/records/audit-entry.ts'
 import { Invitations, reissueInvitation } from '../../../src/people/links/invitations.ts'
 import { recover } from '../../../src/people/links/recovery.ts'
 import { SignIn } from '../../../src/people/sign-in.ts'

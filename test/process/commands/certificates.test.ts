@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { acmeOwner, type HostCertificate } from '../../../src/store/acme.ts'
+import { acmeOwner, type HostCertificate } from '../../../src/store/records/acme.ts'
 import { openStore } from '../../../src/store/open.ts'
 
 import { gatehouse, type Outcome } from '../../help/command.ts'

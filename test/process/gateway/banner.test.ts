@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Config } from '../../../src/config/config.ts'
 import { banner, welcome } from '../../../src/process/gateway/banner.ts'
-import { urlOf } from '../../../src/process/url.ts'
+import { urlOf } from '../../../src/process/ports/urls.ts'
 import { edgeConfig } from '../../help/edge.ts'
 
 const admin = { host: '127.0.0.1', port: 8081 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { ListeningSocket } from '../../../src/base/listening-socket.ts'
+import type { ListeningSocket } from '../../../src/net/socket/listening-socket.ts'
 import type { SocketPlace } from '../../../src/process/workers/messages.ts'
 import { type Acceptor, SharedSockets } from '../../../src/process/workers/shared-sockets.ts'
 

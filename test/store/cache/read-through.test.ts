@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { ReadThrough, type ReadThroughOptions } from '../../../src/store/cache/read-through.ts'
-import { StoreUnreachable } from '../../../src/store/store.ts'
+import { StoreUnreachable } from '../../../src/store/contract/store.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { SteeredStore } from '../../tokens/steered-store.ts'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { entriesOf, idsOf, joined, summarySlices, timesOf } from '../../../src/store/log-batch/batch.ts'
 import { batchOf, bodiesOf, LogBatchWriter, partOf } from '../../../src/store/log-batch/writer.ts'
-import type { LogEntry } from '../../../src/store/records.ts'
+import type { LogEntry } from '../../../src/store/records/records.ts'
 import { anyCharacter } from '../../help/any-text.ts'
 import { gateway, logEntries, logEntry } from '../contract-specimens.ts'
 

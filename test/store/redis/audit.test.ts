@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Position } from '../../../src/store/store.ts'
+import type { Position } from '../../../src/store/contract/store.ts'
 import { startRedis } from '../../help/redis.ts'
 import { auditEntry, hex } from '../contract-specimens.ts'
 import { openRedis } from './open.ts'

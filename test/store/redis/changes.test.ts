@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Change, Store } from '../../../src/store/store.ts'
+import type { Change, Store } from '../../../src/store/contract/store.ts'
 import { HaltingClock } from '../../help/clock.ts'
 import { type RedisServer, startRedis } from '../../help/redis.ts'
 import { until } from '../../help/until.ts'

@@ -1,7 +1,7 @@
 // What counts in Redis survive: those of short windows no restart, and nobody waits for the disk for them; those of long ones as much as records do.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CounterAsk } from '../../../src/store/store.ts'
+import type { CounterAsk } from '../../../src/store/contract/store.ts'
 import { startRedis } from '../../help/redis.ts'
 import { until } from '../../help/until.ts'
 import { openRedis } from './open.ts'

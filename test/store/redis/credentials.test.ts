@@ -1,8 +1,8 @@
 // What credentials leave in Redis: keys that end by themselves, and nothing that grows.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { keys } from '../../../src/store/redis/keys.ts'
-import { StoreUnreachable } from '../../../src/store/store.ts'
+import { keys } from '../../../src/store/redis/server/keys.ts'
+import { StoreUnreachable } from '../../../src/store/contract/store.ts'
 import { replicates, startRedis } from '../../help/redis.ts'
 import { until } from '../../help/until.ts'
 import { credential, hex } from '../contract-specimens.ts'

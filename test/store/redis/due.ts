@@ -1,7 +1,7 @@
 // OAuth clients that are due before a server takes over for another, and must be due behind that.
 import assert from 'node:assert/strict'
-import type { OAuthClient } from '../../../src/store/oauth-client.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { OAuthClient } from '../../../src/store/records/oauth-client.ts'
+import type { Store } from '../../../src/store/contract/store.ts'
 import type { ContractClock } from '../contract-clock.ts'
 import { auditEntry, auditQuery, hex, oauthClient, verification } from '../contract-specimens.ts'
 

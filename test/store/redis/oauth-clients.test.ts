@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { OAuthClient } from '../../../src/store/oauth-client.ts'
+import type { OAuthClient } from '../../../src/store/records/oauth-client.ts'
 import type { RedisStore } from '../../../src/store/redis/redis-store.ts'
 import { type RedisServer, startRedis } from '../../help/redis.ts'
 import { ContractClock } from '../contract-clock.ts'

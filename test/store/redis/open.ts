@@ -3,8 +3,8 @@ import type { TestContext } from 'node:test'
 import type { Clock } from '../../../src/base/clock.ts'
 import { batchOf } from '../../../src/store/log-batch/writer.ts'
 import { RedisStore } from '../../../src/store/redis/redis-store.ts'
-import type { Store } from '../../../src/store/store.ts'
-import { zoneOwner } from '../../../src/store/zone-lists.ts'
+import type { Store } from '../../../src/store/contract/store.ts'
+import { zoneOwner } from '../../../src/store/records/zone-lists.ts'
 import {
   accessRuleList,
   account,

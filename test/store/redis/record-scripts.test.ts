@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { keys } from '../../../src/store/redis/keys.ts'
+import { keys } from '../../../src/store/redis/server/keys.ts'
 import { startRedis } from '../../help/redis.ts'
 import {
   account,

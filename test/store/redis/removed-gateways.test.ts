@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { keys, logKeys } from '../../../src/store/redis/keys.ts'
+import { keys, logKeys } from '../../../src/store/redis/server/keys.ts'
 import { Graves } from '../../../src/store/redis/removed-gateways.ts'
 import type { Connection } from '../../../src/store/redis/server/connection.ts'
 import type { Script } from '../../../src/store/redis/server/script.ts'

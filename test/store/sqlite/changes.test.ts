@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { SqliteChanges } from '../../../src/store/sqlite/changes.ts'
 import { Database } from '../../../src/store/sqlite/database/database.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
-import type { Change } from '../../../src/store/store.ts'
+import type { Change } from '../../../src/store/contract/store.ts'
 import { ManualClock } from '../../help/clock.ts'
 
 async function start(t: { after(end: () => void): void }) {

@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { LogEntry } from '../../../../src/store/records.ts'
+import type { LogEntry } from '../../../../src/store/records/records.ts'
 import { batchOf } from '../../../../src/store/log-batch/writer.ts'
 import { SqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts'
-import type { LogFilter, LogQuery, Logs } from '../../../../src/store/store.ts'
+import type { LogFilter, LogQuery, Logs } from '../../../../src/store/contract/store.ts'
 import { gateway, hex, logEntries } from '../../../../test/store/contract-specimens.ts'
 
 const batch = 256

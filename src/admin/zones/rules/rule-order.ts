@@ -1,6 +1,6 @@
 // The body that puts the rules of a zone in another order: all their ids.
 
-import { isId } from '../../../base/id.ts'
+import { isId } from '../../../base/ids/id.ts'
 import { faultAt } from '../../../errors/api-faults.ts'
 import type { Fault } from '../../../errors/refusal.ts'
 import { Field } from '../../request/field.ts'

@@ -1,13 +1,13 @@
 // Handlers of the rules that the API sets for a zone, alike for all kinds: a list of which the first rule that matches wins.
 
 import { hash } from 'node:crypto'
-import { newId } from '../../../base/id.ts'
+import { newId } from '../../../base/ids/id.ts'
 import { nextTurn } from '../../../base/turns/turns.ts'
 import type { Fault } from '../../../errors/refusal.ts'
-import { auditOf, type Resource } from '../../../store/audit-entry.ts'
-import type { AuditEntry } from '../../../store/records.ts'
-import type { Records, Store } from '../../../store/store.ts'
-import { type RuleList, zoneOwner } from '../../../store/zone-lists.ts'
+import { auditOf, type Resource } from '../../../store/records/audit-entry.ts'
+import type { AuditEntry } from '../../../store/records/records.ts'
+import type { Records, Store } from '../../../store/contract/store.ts'
+import { type RuleList, zoneOwner } from '../../../store/records/zone-lists.ts'
 import { membersSet, updateOf } from '../../records/audit.ts'
 import { type ApiResponse, failure, failures, listInTurns, success } from '../../envelope.ts'
 import { Field } from '../../request/field.ts'

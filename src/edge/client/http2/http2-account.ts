@@ -1,7 +1,7 @@
 // What a connection over HTTP/2 has its client account for: the requests that are under way at its address, and what it spends that means nothing.
 
-import type { ServerSession } from '../../../http2/server-session.ts'
-import type { SessionFault } from '../../../http2/session-user.ts'
+import type { ServerSession } from '../../../http2/server/session.ts'
+import type { SessionFault } from '../../../http2/server/session-user.ts'
 import type { Plane } from '../../snapshot/plane.ts'
 import type { Http2Address, Http2Addresses } from './http2-address.ts'
 import type { Offenders } from './http2-offenders.ts'

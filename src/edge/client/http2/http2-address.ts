@@ -1,7 +1,7 @@
 // The HTTP/2 connections of one address. Those that leave responses unread may begin requests at a pace that slows with
 // the number of unread responses; the others are not held up by them. Requests that wait for their origin do not count.
 
-import { clientKey } from '../../../base/address/client-key.ts'
+import { clientKey } from '../../../net/address/client-key.ts'
 
 /** Requests beyond which the address is crowded or there is a pace, and beyond which that gets no slower. */
 const free = 128

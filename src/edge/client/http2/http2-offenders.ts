@@ -2,8 +2,8 @@
 // budgets, so reconnecting gains little, and for a while only a few are accepted at once, so a flood of them costs
 // little. Some always are, since many clients may share an address.
 
-import { clientKey } from '../../../base/address/client-key.ts'
-import { Budget, Budgets } from '../../../http2/budget.ts'
+import { clientKey } from '../../../net/address/client-key.ts'
+import { Budget, Budgets } from '../../../http2/server/budget.ts'
 import { Spending } from './http2-spending.ts'
 
 /** Ms for which a client is remembered once its last connection has offended and its penalty is over, and how many are. */

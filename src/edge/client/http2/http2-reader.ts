@@ -1,8 +1,8 @@
 // Reads what the client of a connection over HTTP/2 sends, no faster than its address may send, others have their turns, and it takes what is written.
 
 import type { Socket } from 'node:net'
-import type { ServerSession } from '../../../http2/server-session.ts'
-import type { ReadState } from '../../../http2/session-user.ts'
+import type { ServerSession } from '../../../http2/server/session.ts'
+import type { ReadState } from '../../../http2/server/session-user.ts'
 import type { Plane } from '../../snapshot/plane.ts'
 import type { Http2Account } from './http2-account.ts'
 import type { Http2Requests } from './http2-requests.ts'

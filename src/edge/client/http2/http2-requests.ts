@@ -1,10 +1,10 @@
 // The requests of one connection over HTTP/2: each has an exchange, which hears what becomes of its stream.
 
 import { type Refusal, refuse } from '../../../errors/refusal.ts'
-import type { RequestHead } from '../../../http1/request-head.ts'
-import type { HeadFault } from '../../../http1/request-line.ts'
-import { errorCode } from '../../../http2/frames.ts'
-import type { StreamFault } from '../../../http2/session-user.ts'
+import type { RequestHead } from '../../../http1/heads/request-head.ts'
+import type { HeadFault } from '../../../http1/heads/request-line.ts'
+import { errorCode } from '../../../http2/frames/frames.ts'
+import type { StreamFault } from '../../../http2/server/session-user.ts'
 import { answer, answerBug } from '../../exchange/deliver.ts'
 import { tooLarge } from '../../exchange/bounds.ts'
 import type { Exchange } from '../../exchange/exchange.ts'

@@ -1,8 +1,8 @@
 // What the connections of clients over HTTP/2 spend of their budgets, by address: whoever has many of them, at once or one after the other, and stays below each limit of one, meets
 // that of the address.
 
-import { clientKey } from '../../../base/address/client-key.ts'
-import { Budgets } from '../../../http2/budget.ts'
+import { clientKey } from '../../../net/address/client-key.ts'
+import { Budgets } from '../../../http2/server/budget.ts'
 
 /** How many clients are remembered. */
 const most = 4_096

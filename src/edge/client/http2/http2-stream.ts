@@ -1,10 +1,10 @@
 // The client of one exchange over HTTP/2: one stream of its connection, which may have many.
 
-import { misuse } from '../../../base/misuse.ts'
-import type { Framing } from '../../../http1/body.ts'
-import { errorCode } from '../../../http2/frames.ts'
-import type { ServerSession } from '../../../http2/server-session.ts'
-import type { Stream } from '../../../http2/stream.ts'
+import { misuse } from '../../../base/invariants.ts'
+import type { Framing } from '../../../http1/body/body.ts'
+import { errorCode } from '../../../http2/frames/frames.ts'
+import type { ServerSession } from '../../../http2/server/session.ts'
+import type { Stream } from '../../../http2/server/stream.ts'
 import type { Shown } from '../../../tokens/verify.ts'
 import type {
   Client,

@@ -1,7 +1,7 @@
 // Which connections over HTTP/2 read on once a turn of the event loop has had its work: a slice each, the addresses in turns and each one's connections in turns, so that whoever
 // comes with many waits for those and keeps nobody else waiting.
 
-import { TurnWork, workOfTurn } from '../../../http2/turn-work.ts'
+import { TurnWork, workOfTurn } from '../../../http2/frames/turn-work.ts'
 import type { Http2Address } from './http2-address.ts'
 
 /** What one connection may do before it is the turn of another one, and all that a crowded address may do in a turn of the loop. */

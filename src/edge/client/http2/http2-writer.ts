@@ -1,7 +1,7 @@
 // Writes what all streams of a connection over HTTP/2 have said in a turn at once, and the rest when that is on its way.
 
 import type { Socket } from 'node:net'
-import type { ServerSession } from '../../../http2/server-session.ts'
+import type { ServerSession } from '../../../http2/server/session.ts'
 import { guarded } from '../../../base/guarded.ts'
 import type { Http2Account } from './http2-account.ts'
 

@@ -10,7 +10,7 @@ import {
   type TcpNetConnectOpts,
 } from 'node:net'
 import { connect as connectTls, type ConnectionOptions, TLSSocket } from 'node:tls'
-import { request as requestPlain } from '../../../base/node-http.ts'
+import { request as requestPlain } from '../../../net/http/node-http.ts'
 import type { OriginConfig } from '../../../config/config.ts'
 import type { CheckConfig } from '../../../config/pool-config.ts'
 import type { AddressGuard } from '../../resolver/address-guard.ts'

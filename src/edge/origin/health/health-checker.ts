@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { Clock } from '../../../base/clock.ts'
-import type { EdgeMetrics } from '../../../metrics/edge-metrics.ts'
+import type { EdgeMetrics } from '../../../metrics/counters/edge-metrics.ts'
 import type { Logger } from '../../../log/log.ts'
 import type { Config, Endpoint, OriginConfig } from '../../../config/config.ts'
 import type { CheckConfig } from '../../../config/pool-config.ts'

@@ -2,7 +2,7 @@
 
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import { HeldWriteError } from '../../../base/held-write-error.ts'
+import { HeldWriteError } from '../../../net/socket/held-write-error.ts'
 import type { Clock } from '../../../base/clock.ts'
 import {
   type Cause,

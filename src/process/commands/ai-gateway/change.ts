@@ -1,10 +1,10 @@
 // `gatehouse gateway create` and `gatehouse gateway set`: an AI gateway, and its settings from options.
 
 import { isDeepStrictEqual } from 'node:util'
-import { changeAsRead, withApi } from '../client/session.ts'
+import { changeAsRead, withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
-import { json } from '../table.ts'
-import { complain, print, tell } from '../terminal.ts'
+import { json } from '../../terminal/format.ts'
+import { complain, print, tell } from '../../terminal/output.ts'
 import { type Setting, settingNames } from './settings.ts'
 import { gatewayIdFlaw, gateways, type ShownGateway, withGateway } from './shown-gateway.ts'
 

@@ -1,9 +1,9 @@
 // `gatehouse gateway delete`: asks first, since the log of the gateway is deleted with it.
 
-import { confirmed } from '../client/confirm.ts'
+import { confirmed } from '../api/confirm.ts'
 import type { Input } from '../input.ts'
-import { json } from '../table.ts'
-import { print, tell } from '../terminal.ts'
+import { json } from '../../terminal/format.ts'
+import { print, tell } from '../../terminal/output.ts'
 import { withGateway } from './shown-gateway.ts'
 
 const deed = {

@@ -1,9 +1,9 @@
 // `gatehouse gateway list` and `gatehouse gateway show`: the AI gateways of an account, and their settings.
 
-import { withApi } from '../client/session.ts'
+import { withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
-import { columns, json } from '../table.ts'
-import { print } from '../terminal.ts'
+import { columns, json } from '../../terminal/format.ts'
+import { print } from '../../terminal/output.ts'
 import { gateways, type ShownGateway, withGateway } from './shown-gateway.ts'
 
 export function list(input: Input): Promise<number> {

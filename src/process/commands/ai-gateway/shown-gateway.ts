@@ -1,10 +1,10 @@
 // AI gateways as the API shows them, and how the command line names one.
 
-import { isGatewayId } from '../../../ai/gateways.ts'
-import type { ApiClient } from '../client/api-client.ts'
-import { withApi } from '../client/session.ts'
+import { isGatewayId } from '../../../ai/gateway-directory.ts'
+import type { ApiClient } from '../api/api-client.ts'
+import { withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
-import { complain } from '../terminal.ts'
+import { complain } from '../../terminal/output.ts'
 
 export interface ShownGateway {
   readonly id: string

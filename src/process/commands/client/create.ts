@@ -2,9 +2,9 @@
 
 import { visible } from '../../../base/text/visible.ts'
 import type { Input } from '../input.ts'
-import { columns, json } from '../table.ts'
-import { complain, print, tell } from '../terminal.ts'
-import { clients, withApi } from './session.ts'
+import { columns, json } from '../../terminal/format.ts'
+import { complain, print, tell } from '../../terminal/output.ts'
+import { clients, withApi } from '../api/session.ts'
 import { type Body, bodyIn, settingsOf } from './settings.ts'
 import { recordText, type ShownClient } from './view.ts'
 

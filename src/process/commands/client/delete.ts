@@ -1,9 +1,9 @@
 // `gatehouse client delete`: asks first, since it revokes every grant of the client.
 
 import type { Input } from '../input.ts'
-import { json } from '../table.ts'
-import { print, tell } from '../terminal.ts'
-import { confirmed } from './confirm.ts'
+import { json } from '../../terminal/format.ts'
+import { print, tell } from '../../terminal/output.ts'
+import { confirmed } from '../api/confirm.ts'
 
 const deed = {
   consequence: 'deleting a client revokes all of its grants',

@@ -1,9 +1,9 @@
 // `gatehouse client events`: what happened when users connected an OAuth client, and why it failed.
 
 import type { Input } from '../input.ts'
-import { columns, json } from '../table.ts'
-import { print } from '../terminal.ts'
-import { withClient } from './session.ts'
+import { columns, json } from '../../terminal/format.ts'
+import { print } from '../../terminal/output.ts'
+import { withClient } from '../api/session.ts'
 
 interface ShownEvent {
   readonly when: string

@@ -1,9 +1,9 @@
 // `gatehouse client list`: lists the OAuth clients of an account, all pages of them.
 
 import type { Input } from '../input.ts'
-import { columns, json } from '../table.ts'
-import { print } from '../terminal.ts'
-import { clients, withApi } from './session.ts'
+import { columns, json } from '../../terminal/format.ts'
+import { print } from '../../terminal/output.ts'
+import { clients, withApi } from '../api/session.ts'
 import type { ShownClient } from './view.ts'
 
 export function list(input: Input): Promise<number> {

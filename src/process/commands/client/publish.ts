@@ -1,10 +1,10 @@
 // `gatehouse client publish`: makes a client public; asks first, since it is irreversible.
 
-import { type ApiMistake, ApiRefusal } from './api-client.ts'
+import { type ApiMistake, ApiRefusal } from '../api/api-client.ts'
 import type { Input } from '../input.ts'
-import { columns, json } from '../table.ts'
-import { print, tell } from '../terminal.ts'
-import { confirmed } from './confirm.ts'
+import { columns, json } from '../../terminal/format.ts'
+import { print, tell } from '../../terminal/output.ts'
+import { confirmed } from '../api/confirm.ts'
 import type { ShownClient } from './view.ts'
 
 const deed = {

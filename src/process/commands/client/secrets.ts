@@ -1,11 +1,11 @@
 // `gatehouse client rotate` and `gatehouse client drop-old-secret`: replace a secret without a moment in which none is valid.
 
 import { visible } from '../../../base/text/visible.ts'
-import { type ApiClient, ApiRefusal } from './api-client.ts'
+import { type ApiClient, ApiRefusal } from '../api/api-client.ts'
 import type { Input } from '../input.ts'
-import { json } from '../table.ts'
-import { print, tell } from '../terminal.ts'
-import { withClient } from './session.ts'
+import { json } from '../../terminal/format.ts'
+import { print, tell } from '../../terminal/output.ts'
+import { withClient } from '../api/session.ts'
 
 /** Writes the new secret to stdout and all else to stderr, so that a script can capture it. */
 export function rotate(input: Input): Promise<number> {

@@ -1,9 +1,9 @@
 // `gatehouse client show`: prints all of one OAuth client.
 
 import type { Input } from '../input.ts'
-import { json } from '../table.ts'
-import { print, tell } from '../terminal.ts'
-import { withClient } from './session.ts'
+import { json } from '../../terminal/format.ts'
+import { print, tell } from '../../terminal/output.ts'
+import { withClient } from '../api/session.ts'
 import { clientText, failedSentence, type ShownClient } from './view.ts'
 
 export function show(input: Input): Promise<number> {

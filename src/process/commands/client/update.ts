@@ -3,9 +3,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { visible } from '../../../base/text/visible.ts'
 import type { Input } from '../input.ts'
-import { json } from '../table.ts'
-import { complain, print, tell } from '../terminal.ts'
-import { changeAsRead, withClient } from './session.ts'
+import { json } from '../../terminal/format.ts'
+import { complain, print, tell } from '../../terminal/output.ts'
+import { changeAsRead, withClient } from '../api/session.ts'
 import { type Body, bodyIn, settingsOf } from './settings.ts'
 import { recordText, type ShownClient, settingNames } from './view.ts'
 

@@ -2,11 +2,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { visible } from '../../../base/text/visible.ts'
-import { type ApiClient, isPassing } from './api-client.ts'
+import { type ApiClient, isPassing } from '../api/api-client.ts'
 import type { Input } from '../input.ts'
-import { json } from '../table.ts'
-import { print, tell } from '../terminal.ts'
-import { changeAsRead, withClient } from './session.ts'
+import { json } from '../../terminal/format.ts'
+import { print, tell } from '../../terminal/output.ts'
+import { changeAsRead, withClient } from '../api/session.ts'
 import { answerInWords, failedSentence, proofText, type ShownClient, type ShownVerification } from './view.ts'
 
 /** How long to wait between two checks, in ms: at first, and at most. */

@@ -1,6 +1,6 @@
 // Prints an OAuth client at a terminal.
 
-import { columns } from '../table.ts'
+import { columns } from '../../terminal/format.ts'
 
 export interface ShownClient {
   readonly client_id: string

@@ -1,13 +1,13 @@
 // `gatehouse explain`: what would happen to a request, as the running gateway sees it.
 
 import { HostLookup } from '../../../zones/lookup.ts'
-import { hostName } from '../../../http1/host.ts'
+import { hostName } from '../../../http1/fields/host.ts'
 import type { Explanation } from '../../../zones/explanation.ts'
-import type { ApiClient } from '../client/api-client.ts'
-import { withApi } from '../client/session.ts'
+import type { ApiClient } from '../api/api-client.ts'
+import { withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
-import { json } from '../table.ts'
-import { complain, print } from '../terminal.ts'
+import { json } from '../../terminal/format.ts'
+import { complain, print } from '../../terminal/output.ts'
 import { questionOf } from './question.ts'
 import { explanationText } from './text.ts'
 

@@ -1,7 +1,7 @@
 // The request in question, as options describe it.
 
 import { readFileSync } from 'node:fs'
-import { valueHoldsOurs } from '../../../tokens/misplaced.ts'
+import { valueHoldsOurs } from '../../../tokens/misplaced-tokens.ts'
 import type { Input } from '../input.ts'
 
 interface Question {

@@ -7,7 +7,7 @@ import {
   type LimitState,
   outcomeSentence,
 } from '../../../zones/explanation.ts'
-import { columns } from '../table.ts'
+import { columns } from '../../terminal/format.ts'
 
 /** Writes the outcome, the steps, and what else there is to tell. */
 export function explanationText(explanation: Explanation): string {

@@ -3,10 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { visible } from '../../../base/text/visible.ts'
 import { gatewayIdFlaw, gateways, type ShownGateway } from '../ai-gateway/shown-gateway.ts'
-import { type ApiClient, ApiRefusal, isPassing } from '../client/api-client.ts'
-import { withApi } from '../client/session.ts'
+import { type ApiClient, ApiRefusal, isPassing } from '../api/api-client.ts'
+import { withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
-import { complain, print, tell } from '../terminal.ts'
+import { complain, print, tell } from '../../terminal/output.ts'
 import { filtersOf } from './filters.ts'
 import { entryLine, type GatewayEntry, headLine, jsonLine, type ShownEntry } from './line.ts'
 

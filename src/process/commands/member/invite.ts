@@ -1,10 +1,10 @@
 // `gatehouse member invite`: a person as a member to be, and the link with which they accept.
 
 import { visible } from '../../../base/text/visible.ts'
-import { withApi } from '../client/session.ts'
+import { withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
-import { json } from '../table.ts'
-import { complain, print, tell } from '../terminal.ts'
+import { json } from '../../terminal/format.ts'
+import { complain, print, tell } from '../../terminal/output.ts'
 import { members, rolesNamed, type ShownMember } from './shown-member.ts'
 
 /** Writes the link to stdout, all else to stderr. */

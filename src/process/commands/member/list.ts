@@ -1,9 +1,9 @@
 // `gatehouse member list` and `gatehouse member roles`: who works in an account, and what members can be.
 
-import { withApi } from '../client/session.ts'
+import { withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
-import { columns, json } from '../table.ts'
-import { print } from '../terminal.ts'
+import { columns, json } from '../../terminal/format.ts'
+import { print } from '../../terminal/output.ts'
 import { members, roles, type ShownMember, type ShownRole } from './shown-member.ts'
 
 export function list(input: Input): Promise<number> {

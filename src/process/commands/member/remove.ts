@@ -1,10 +1,10 @@
 // `gatehouse member remove`: asks first, since apps that act for the person in the account end with it.
 
 import { visible } from '../../../base/text/visible.ts'
-import { confirmed } from '../client/confirm.ts'
+import { confirmed } from '../api/confirm.ts'
 import type { Input } from '../input.ts'
-import { json } from '../table.ts'
-import { print, tell } from '../terminal.ts'
+import { json } from '../../terminal/format.ts'
+import { print, tell } from '../../terminal/output.ts'
 import { withMember } from './shown-member.ts'
 
 const deed = {

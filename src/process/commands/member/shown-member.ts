@@ -1,10 +1,10 @@
 // Members and roles as the API shows them, and how people name them at a terminal.
 
-import { isId } from '../../../base/id.ts'
-import type { ApiClient } from '../client/api-client.ts'
-import { withApi } from '../client/session.ts'
+import { isId } from '../../../base/ids/id.ts'
+import type { ApiClient } from '../api/api-client.ts'
+import { withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
-import { complain } from '../terminal.ts'
+import { complain } from '../../terminal/output.ts'
 
 export interface ShownMember {
   readonly id: string

@@ -2,8 +2,8 @@
 
 import { visible } from '../../../base/text/visible.ts'
 import type { Input } from '../input.ts'
-import { json } from '../table.ts'
-import { complain, print, tell } from '../terminal.ts'
+import { json } from '../../terminal/format.ts'
+import { complain, print, tell } from '../../terminal/output.ts'
 import { rolesNamed, type ShownMember, withMember } from './shown-member.ts'
 
 export async function update(input: Input): Promise<number> {

@@ -5,11 +5,11 @@ import { nearest } from '../../../base/text/nearest.ts'
 import { permissionGroups } from '../../../permissions/permission-groups.ts'
 import { newToken } from '../../../tokens/new-token.ts'
 import { TokenTags } from '../../../tokens/token-tags.ts'
-import { tokenResource } from '../../../store/audit-entry.ts'
+import { tokenResource } from '../../../store/records/audit-entry.ts'
 import type { Input } from '../input.ts'
-import { auditHere, withAccount } from '../configured-store.ts'
-import { json } from '../table.ts'
-import { complain, print, tell } from '../terminal.ts'
+import { auditHere, withAccount } from '../store/configured-store.ts'
+import { json } from '../../terminal/format.ts'
+import { complain, print, tell } from '../../terminal/output.ts'
 
 /** Writes the value to stdout and all else to stderr, so that a script can capture it; returns 1 when the store refuses, 2 for invalid arguments. */
 export async function create(input: Input): Promise<number> {

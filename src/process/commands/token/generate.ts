@@ -2,8 +2,8 @@
 
 import { mintToken } from '../../../tokens/token.ts'
 import type { Input } from '../input.ts'
-import { json } from '../table.ts'
-import { print } from '../terminal.ts'
+import { json } from '../../terminal/format.ts'
+import { print } from '../../terminal/output.ts'
 
 /** Writes a token that is in no store to stdout. */
 export function generate(input: Input): number {

@@ -1,12 +1,12 @@
 // `gatehouse token list`: the API tokens of an account, straight from the store.
 
 import { viewToken } from '../../../admin/tokens/view.ts'
-import type { Token } from '../../../store/records.ts'
-import type { Store } from '../../../store/store.ts'
+import type { Token } from '../../../store/records/records.ts'
+import type { Store } from '../../../store/contract/store.ts'
 import type { Input } from '../input.ts'
-import { withAccount } from '../configured-store.ts'
-import { columns, json } from '../table.ts'
-import { print } from '../terminal.ts'
+import { withAccount } from '../store/configured-store.ts'
+import { columns, json } from '../../terminal/format.ts'
+import { print } from '../../terminal/output.ts'
 
 export function list(input: Input): Promise<number> {
   return withAccount(input, async ({ tokens }, account) => {

@@ -1,12 +1,12 @@
 // The token that the first argument of a command names, and whether to go on with it.
 
-import { isId } from '../../../base/id.ts'
-import type { Token } from '../../../store/records.ts'
-import type { Store, Versioned } from '../../../store/store.ts'
-import { agrees, type Deed, obstacleToAsking } from '../client/confirm.ts'
+import { isId } from '../../../base/ids/id.ts'
+import type { Token } from '../../../store/records/records.ts'
+import type { Store, Versioned } from '../../../store/contract/store.ts'
+import { agrees, type Deed, obstacleToAsking } from '../api/confirm.ts'
 import type { Input } from '../input.ts'
-import { withAccount } from '../configured-store.ts'
-import { complain, refuse } from '../terminal.ts'
+import { withAccount } from '../store/configured-store.ts'
+import { complain, refuse } from '../../terminal/output.ts'
 
 /** Hands over the token once the person agrees, or with `--yes`; returns 1 when they decline or there is no such token, 2 when there is no one to ask. */
 export async function withToken(

@@ -1,11 +1,11 @@
 // `gatehouse token revoke`: deletes a token from the store; asks first, since what uses it fails from then on.
 
 import { visible } from '../../../base/text/visible.ts'
-import { tokenResource } from '../../../store/audit-entry.ts'
+import { tokenResource } from '../../../store/records/audit-entry.ts'
 import type { Input } from '../input.ts'
-import { auditHere } from '../configured-store.ts'
-import { json } from '../table.ts'
-import { print, refuse, tell } from '../terminal.ts'
+import { auditHere } from '../store/configured-store.ts'
+import { json } from '../../terminal/format.ts'
+import { print, refuse, tell } from '../../terminal/output.ts'
 import { withToken } from './one-token.ts'
 
 const deed = {

@@ -3,11 +3,11 @@
 import { viewToken } from '../../../admin/tokens/view.ts'
 import { visible } from '../../../base/text/visible.ts'
 import { TokenTags } from '../../../tokens/token-tags.ts'
-import { tokenResource } from '../../../store/audit-entry.ts'
+import { tokenResource } from '../../../store/records/audit-entry.ts'
 import type { Input } from '../input.ts'
-import { auditHere } from '../configured-store.ts'
-import { json } from '../table.ts'
-import { print, refuse, tell } from '../terminal.ts'
+import { auditHere } from '../store/configured-store.ts'
+import { json } from '../../terminal/format.ts'
+import { print, refuse, tell } from '../../terminal/output.ts'
 import { withToken } from './one-token.ts'
 
 const deed = {

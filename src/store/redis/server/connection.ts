@@ -2,7 +2,7 @@
 // of a server that hangs. Only a primary counts as reachable, which is checked each second.
 
 import { inTime } from '../../../base/turns/in-time.ts'
-import { StoreUnreachable, StoreUntouched } from '../../store.ts'
+import { StoreUnreachable, StoreUntouched } from '../../contract/store.ts'
 import { type Argument, type Client, type Command, pauseBefore } from './connect.ts'
 import type { Address } from './address.ts'
 import {
@@ -16,11 +16,11 @@ import {
   reasonOf,
   tooLate,
 } from './failure.ts'
-import { Unfit, unfitByLoss, unfitBy, unfitDatabase } from './lacks.ts'
-import { recordsQuestion } from './rights.ts'
-import { keys } from '../keys.ts'
+import { Unfit, unfitByLoss, unfitBy, unfitDatabase } from './requirements.ts'
+import { recordsQuestion } from './acl.ts'
+import { keys } from './keys.ts'
 import { byName, isUnknownScript, type Script, whole } from './script.ts'
-import { allFacts, factsOf, fewFacts, type ServerFacts } from './facts.ts'
+import { allFacts, factsOf, fewFacts, type ServerFacts } from './server-facts.ts'
 
 /** The data format that we write, and the newest that we read. */
 const knownFormat = 1

@@ -3,16 +3,16 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'
-import type { DegradedCode } from '../../../metrics/counts.ts'
-import type { Degradation } from '../../degradation.ts'
-import { expectTrusted, StoreDegraded, StoreUnreachable, StoreUntouched } from '../../store.ts'
-import type { Seen } from '../../mark.ts'
-import type { Trust } from '../../trust.ts'
+import type { DegradedCode } from '../../../metrics/counters/counts.ts'
+import type { Degradation } from '../../contract/degradation.ts'
+import { expectTrusted, StoreDegraded, StoreUnreachable, StoreUntouched } from '../../contract/store.ts'
+import type { Seen } from '../../contract/mark.ts'
+import type { Trust } from '../../contract/trust.ts'
 import type { Argument, Command } from './connect.ts'
 import type { Connection } from './connection.ts'
 import { isDemoted, isDenied, isMoved, isReply, NotPrimary, reasonOf } from './failure.ts'
-import { keys } from '../keys.ts'
-import { markIn, readingOfMark } from '../mark-text.ts'
+import { keys } from './keys.ts'
+import { markIn, readingOfMark } from './mark-text.ts'
 import { lackOf, type Replicas } from './replicas.ts'
 import { byName, isUnknownScript, type Script, whole } from './script.ts'
 import {
@@ -23,7 +23,7 @@ import {
   type Reach,
   roleFacts,
   type ServerFacts,
-} from './facts.ts'
+} from './server-facts.ts'
 import {
   diskPatience,
   proofsOf,

@@ -2,7 +2,7 @@
 // primary all the same, so none is let off because it went away, but where somebody with a majority says that it can't be chosen.
 
 import type { Sentinels } from './sentinels.ts'
-import type { Follower } from './facts.ts'
+import type { Follower } from './server-facts.ts'
 import type { Confirmers } from './settings.ts'
 
 interface Sight {

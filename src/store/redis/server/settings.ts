@@ -1,7 +1,7 @@
 // What a server does for the safety of writes: what its settings say, what they can lose, and what it can be asked to prove.
 
 import type { Command } from './connect.ts'
-import { linesOf } from './facts.ts'
+import { linesOf } from './server-facts.ts'
 
 /** What the settings of a server promise; null where it won't tell. */
 export interface Settings {

@@ -2,8 +2,8 @@
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreMetrics } from '../../../metrics/store-metrics.ts'
-import { StoreBusy, StoreDegraded, StoreUnreachable } from '../../store.ts'
+import { StoreMetrics } from '../../../metrics/counters/store-metrics.ts'
+import { StoreBusy, StoreDegraded, StoreUnreachable } from '../../contract/store.ts'
 import { isBusy, isOutOfReach, named, Transactions } from './transactions.ts'
 import { WriteQueue } from './write-queue.ts'
 

@@ -2,7 +2,7 @@
 // turn.
 
 import { nextTurn } from '../../../base/turns/turns.ts'
-import type { Position } from '../../store.ts'
+import type { Position } from '../../contract/store.ts'
 import type { Database, Row, Statement } from './database.ts'
 
 /** The rows of an account behind a place, and up to a time: in rising order those before it, in falling order those from it on. */

@@ -1,8 +1,8 @@
 // Writes of one connection, in order. Each commit waits for the disk, so that queued writes share one; and while another
 // process holds the lock of the file, the event loop continues: SQLite itself would block it.
 
-import type { StoreMetrics, WriteRefusal } from '../../../metrics/store-metrics.ts'
-import { StoreUnreachable, StoreBusy, StoreUntouched } from '../../store.ts'
+import type { StoreMetrics, WriteRefusal } from '../../../metrics/counters/store-metrics.ts'
+import { StoreUnreachable, StoreBusy, StoreUntouched } from '../../contract/store.ts'
 import { isBusy, isOutOfReach, isTorn, named, type Transactions } from './transactions.ts'
 
 interface WriteQueueOptions {

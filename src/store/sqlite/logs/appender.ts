@@ -2,8 +2,8 @@
 
 import { idsOf, type LogBatch, timesOf } from '../../log-batch/batch.ts'
 import { partOf } from '../../log-batch/writer.ts'
-import { fittest } from '../../log-limit.ts'
-import type { LogLimit } from '../../store.ts'
+import { fittest } from '../../contract/log-limit.ts'
+import type { LogLimit } from '../../contract/store.ts'
 import type { Database } from '../database/database.ts'
 import { LogSegments } from './segments.ts'
 

@@ -1,7 +1,7 @@
 // What the thread that appends log entries is told, and what it tells: bytes in shared memory, and failures in words, since the class of an error gets lost on the way.
 
 import type { LogBatch } from '../../log-batch/batch.ts'
-import { type LogLimit, StoreBusy, StoreUnreachable, StoreUntouched } from '../../store.ts'
+import { type LogLimit, StoreBusy, StoreUnreachable, StoreUntouched } from '../../contract/store.ts'
 
 export interface ThreadOptions {
   readonly path: string

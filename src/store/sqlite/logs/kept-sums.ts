@@ -1,6 +1,6 @@
 // What was worked out of windows of log entries, as texts; all within a transaction of the caller.
 
-import type { MarkedWindow } from '../../store.ts'
+import type { MarkedWindow } from '../../contract/store.ts'
 import type { Command, Database, Statement } from '../database/database.ts'
 
 export class KeptSums {

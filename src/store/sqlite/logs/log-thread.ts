@@ -3,9 +3,9 @@
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import type { StoreMetrics } from '../../../metrics/store-metrics.ts'
+import type { StoreMetrics } from '../../../metrics/counters/store-metrics.ts'
 import type { LogBatch } from '../../log-batch/batch.ts'
-import { type LogLimit, type Logs, StoreBusy, StoreUnreachable } from '../../store.ts'
+import { type LogLimit, type Logs, StoreBusy, StoreUnreachable } from '../../contract/store.ts'
 import { errorOf, type Order, type Report, SharedBytes, type ThreadOptions } from './handover.ts'
 
 interface LogThreadOptions extends ThreadOptions {

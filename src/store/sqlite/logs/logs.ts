@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { entriesOf, idsOf, type LogBatch, summarySlices } from '../../log-batch/batch.ts'
 import { partOf } from '../../log-batch/writer.ts'
-import type { LogEntry, LogSummary } from '../../records.ts'
+import type { LogEntry, LogSummary } from '../../records/records.ts'
 import {
   type Listing,
   type LogLimit,
@@ -16,7 +16,7 @@ import {
   type LogWindows,
   type MarkedWindow,
   StoreUnreachable,
-} from '../../store.ts'
+} from '../../contract/store.ts'
 import type { Database } from '../database/database.ts'
 import { nextTurn, pause } from '../../../base/turns/turns.ts'
 import { LogAppender } from './appender.ts'

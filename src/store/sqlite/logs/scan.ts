@@ -1,10 +1,10 @@
 // Finds the entries of a gateway that a query asks for, segment by segment, and lets other work of the process go on between them.
 
 import { pause } from '../../../base/turns/turns.ts'
-import { comparePlaces, logOrder, matches, placeOf } from '../../log-match.ts'
-import { LogSelection } from '../../log-selection.ts'
-import type { LogSummary } from '../../records.ts'
-import type { Listing, LogFilter, LogQuery, LogWalk } from '../../store.ts'
+import { comparePlaces, logOrder, matches, placeOf } from '../../contract/log-match.ts'
+import { LogSelection } from '../../contract/log-selection.ts'
+import type { LogSummary } from '../../records/records.ts'
+import type { Listing, LogFilter, LogQuery, LogWalk } from '../../contract/store.ts'
 import type { Segment } from './shown-times.ts'
 
 /** What is looked through. */

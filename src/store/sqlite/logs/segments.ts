@@ -2,7 +2,7 @@
 
 import { idAt, idsOf, joined, type LogBatch, timesOf } from '../../log-batch/batch.ts'
 import { partOf } from '../../log-batch/writer.ts'
-import type { LogTime } from '../../store.ts'
+import type { LogTime } from '../../contract/store.ts'
 import type { Command, Database, Row, Statement } from '../database/database.ts'
 import { type End, LogSpans, type Segment, type Span, spanOf } from './shown-times.ts'
 

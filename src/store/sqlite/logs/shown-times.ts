@@ -1,6 +1,6 @@
 // What segments of log entries show: how many entries, and of which times; and the sums of that. All within a transaction of the caller.
 
-import type { LogTime } from '../../store.ts'
+import type { LogTime } from '../../contract/store.ts'
 import type { Command, Database, Row, Statement } from '../database/database.ts'
 
 /** What is known of a segment before its entries are read: of those that it shows. */

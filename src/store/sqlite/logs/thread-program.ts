@@ -2,7 +2,7 @@
 
 import { pathToFileURL } from 'node:url'
 import { parentPort, workerData } from 'node:worker_threads'
-import { StoreUnreachable, StoreUntouched } from '../../store.ts'
+import { StoreUnreachable, StoreUntouched } from '../../contract/store.ts'
 import { Database } from '../database/database.ts'
 import { named } from '../database/transactions.ts'
 import { LogAppender } from './appender.ts'

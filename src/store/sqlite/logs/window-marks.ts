@@ -1,6 +1,6 @@
 // Marks windows of time by the segments that reach into them: any change of such a segment changes the mark.
 
-import type { LogMark, LogWindows } from '../../store.ts'
+import type { LogMark, LogWindows } from '../../contract/store.ts'
 import type { Span } from './shown-times.ts'
 
 /** Prime numbers by which hashes are mixed, as FNV-1a and MurmurHash3 do. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { zoneOwner } from '../../../../src/store/zone-lists.ts'
+import { zoneOwner } from '../../../../src/store/records/zone-lists.ts'
 import { startRedis } from '../../../help/redis.ts'
 import { account } from '../../../tokens/token-with.ts'
 import { type Reply, startApi } from '../../api.ts'

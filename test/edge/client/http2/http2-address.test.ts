@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Http2Addresses } from '../../../../src/edge/client/http2/http2-address.ts'
-import { workOfRequest } from '../../../../src/http2/turn-work.ts'
+import { workOfRequest } from '../../../../src/http2/frames/turn-work.ts'
 
 function join(isTrusted = false) {
   return new Http2Addresses().join('192.0.2.1', isTrusted)

@@ -9,8 +9,8 @@ import { type Http2Address, Http2Addresses } from '../../../../src/edge/client/h
 import { Http2Connection } from '../../../../src/edge/client/http2/http2-connection.ts'
 import { Offenders } from '../../../../src/edge/client/http2/http2-offenders.ts'
 import { Http2Turns } from '../../../../src/edge/client/http2/http2-turns.ts'
-import { errorCode, frameType, setting } from '../../../../src/http2/frames.ts'
-import { workOfRequest } from '../../../../src/http2/turn-work.ts'
+import { errorCode, frameType, setting } from '../../../../src/http2/frames/frames.ts'
+import { workOfRequest } from '../../../../src/http2/frames/turn-work.ts'
 import { patient } from '../../../help/clock.ts'
 import { Edge, edgeConfig, listenAt } from '../../../help/edge.ts'
 import {

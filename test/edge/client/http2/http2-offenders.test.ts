@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Offenders } from '../../../../src/edge/client/http2/http2-offenders.ts'
-import { Budgets } from '../../../../src/http2/budget.ts'
+import { Budgets } from '../../../../src/http2/server/budget.ts'
 
 function spend({ resets }: Budgets, now: number): number {
   let count = 0

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Spending } from '../../../../src/edge/client/http2/http2-spending.ts'
-import { Budgets } from '../../../../src/http2/budget.ts'
+import { Budgets } from '../../../../src/http2/server/budget.ts'
 
 const client = '192.0.2.7'
 

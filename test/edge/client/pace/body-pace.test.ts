@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { BodyPace } from '../../../../src/edge/client/pace/body-pace.ts'
 import type { Exchange } from '../../../../src/edge/exchange/exchange.ts'
-import { field } from '../../../../src/http1/fields.ts'
+import { field } from '../../../../src/http1/fields/fields.ts'
 
 const usual = { type: 'text/plain', bodyRate: 500, bodyTimeout: 0, idle: 300_000 }
 

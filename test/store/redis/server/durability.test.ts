@@ -8,7 +8,7 @@ import {
   settingsOf,
   waitsForDisk,
 } from '../../../../src/store/redis/server/settings.ts'
-import { StoreUnreachable } from '../../../../src/store/store.ts'
+import { StoreUnreachable } from '../../../../src/store/contract/store.ts'
 import { type RedisSettings, replicates, startRedis } from '../../../help/redis.ts'
 import { turnsUntil, until } from '../../../help/until.ts'
 import { keptResponse, oauthClient, token } from '../../contract-specimens.ts'

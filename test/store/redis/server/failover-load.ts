@@ -1,8 +1,8 @@
 // Writers and revokers that go on whatever happens to the servers, and what they were promised meanwhile.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Token } from '../../../../src/store/records.ts'
-import { type Store, StoreUnreachable } from '../../../../src/store/store.ts'
+import type { Token } from '../../../../src/store/records/records.ts'
+import { type Store, StoreUnreachable } from '../../../../src/store/contract/store.ts'
 import type { RedisServer } from '../../../help/redis.ts'
 import { hex, token } from '../../contract-specimens.ts'
 

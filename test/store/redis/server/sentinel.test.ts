@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RedisStore } from '../../../../src/store/redis/redis-store.ts'
-import { StoreUnreachable } from '../../../../src/store/store.ts'
+import { StoreUnreachable } from '../../../../src/store/contract/store.ts'
 import { startSentinel } from '../../../help/redis.ts'
 import { startSentinelNet } from '../../../help/redis-net.ts'
 import { until } from '../../../help/until.ts'

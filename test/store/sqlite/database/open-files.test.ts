@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readdirSync, renameSync, rmSync, writeFileSyn
 import { dirname } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openStore } from '../../../../src/store/open.ts'
-import { type Store, StoreDegraded } from '../../../../src/store/store.ts'
+import { type Store, StoreDegraded } from '../../../../src/store/contract/store.ts'
 import { account, credential } from '../../contract-specimens.ts'
 import { temporaryFile } from '../temporary-file.ts'
 

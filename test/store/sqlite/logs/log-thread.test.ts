@@ -6,11 +6,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { text as textOf } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
-import { StoreMetrics } from '../../../../src/metrics/store-metrics.ts'
+import { StoreMetrics } from '../../../../src/metrics/counters/store-metrics.ts'
 import { batchOf } from '../../../../src/store/log-batch/writer.ts'
-import type { LogEntry } from '../../../../src/store/records.ts'
+import type { LogEntry } from '../../../../src/store/records/records.ts'
 import { SqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts'
-import { StoreUnreachable } from '../../../../src/store/store.ts'
+import { StoreUnreachable } from '../../../../src/store/contract/store.ts'
 import { gateway, logEntries, logQuery } from '../../contract-specimens.ts'
 import { temporaryFile } from '../temporary-file.ts'
 
@@ -169,7 +169,7 @@ test('a thread that is idle keeps no process alive, and one that writes does', a
   const { file, owner } = await start(t)
   const program = `${file}.mjs`
   const text = `
-    import { StoreMetrics } from ${JSON.stringify(source('metrics/store-metrics.ts'))}
+    import { StoreMetrics } from ${JSON.stringify(source('metrics/counters/store-metrics.ts'))}
     import { batchOf } from ${JSON.stringify(source('store/log-batch/writer.ts'))}
     import { LogThread } from ${JSON.stringify(source('store/sqlite/logs/log-thread.ts'))}
     const patience = { patience: 1000, writePatience: 1000 }

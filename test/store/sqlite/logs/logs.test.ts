@@ -5,8 +5,8 @@ import { Database } from '../../../../src/store/sqlite/database/database.ts'
 import { SqliteLogs } from '../../../../src/store/sqlite/logs/logs.ts'
 import { migrate } from '../../../../src/store/sqlite/database/migrate.ts'
 import { migrations } from '../../../../src/store/sqlite/database/schema.ts'
-import type { LogEntry } from '../../../../src/store/records.ts'
-import type { LogLimit } from '../../../../src/store/store.ts'
+import type { LogEntry } from '../../../../src/store/records/records.ts'
+import type { LogLimit } from '../../../../src/store/contract/store.ts'
 import { gateway, logEntries, logQuery } from '../../contract-specimens.ts'
 
 const forever = { most: 1_000_000, strategy: 'STOP_INSERTING' } as const

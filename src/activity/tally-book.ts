@@ -1,0 +1,169 @@
+// What one process counts of errors, rules and limits: bounded in memory, and handed over about once a second, so that a flood of refusals stays cheap.
+
+import type { Clock } from '../base/clock.ts'
+import { isZoneScope, zoneScope } from './tally-scopes.ts'
+import {
+  mostOccurrences,
+  type Occurrence,
+  slotOf,
+  type Tally,
+  type TallyKind,
+} from '../store/records/tally.ts'
+
+/** Ms from the first count to the handover of all. */
+const period = 1_000
+/** The most names, and occurrences of all of them, that are handed over at once; the rest are not counted. */
+const mostCounted = 10_000
+const mostSamples = 400
+/** The most counters that are kept by name. */
+const mostKept = 20_000
+
+/** What happens in one scope. */
+export class TallyScope {
+  readonly #book: TallyBook
+  readonly #scope: string
+  readonly #counters = new Map<TallyKind, Map<string, TallyCounter>>()
+  readonly #errors = new Map<number, TallyCounter>()
+  /** What was counted last: of a flood it is the next one, too. */
+  #code = -1
+  #error: TallyCounter | null = null
+  #last: TallyCounter | null = null
+
+  constructor(book: TallyBook, scope: string) {
+    this.#book = book
+    this.#scope = scope
+  }
+
+  /** Returns the counter of a name. */
+  counter(kind: TallyKind, name: string): TallyCounter {
+    const last = this.#last
+    if (last !== null && last.what.name === name && last.what.kind === kind) return last
+    const known = this.#counters.get(kind)?.get(name)
+    if (known !== undefined) return (this.#last = known)
+    const counter = this.#make(kind, name)
+    const counters = this.#counters.get(kind) ?? new Map<string, TallyCounter>()
+    this.#counters.set(kind, counters.set(name, counter))
+    return counter
+  }
+
+  /** Returns the counter of an error that is named by its code. */
+  error(code: number): TallyCounter {
+    if (code === this.#code) return this.#error!
+    let counter = this.#errors.get(code)
+    if (counter === undefined) this.#errors.set(code, (counter = this.#make('error', String(code))))
+    this.#code = code
+    this.#error = counter
+    return counter
+  }
+
+  /** Forgets all counters; those that are in use count on. */
+  clear(): void {
+    this.#counters.clear()
+  }
+
+  #make(kind: TallyKind, name: string): TallyCounter {
+    this.#book.noteKept()
+    return new TallyCounter(this.#book, { kind, scope: this.#scope, name })
+  }
+}
+
+/** Counts one thing until the next handover. */
+export class TallyCounter {
+  readonly what: Pick<Tally, 'kind' | 'scope' | 'name'>
+  readonly #book: TallyBook
+  #count = 0
+  #occurrences: Occurrence[] = []
+
+  constructor(book: TallyBook, what: TallyCounter['what']) {
+    this.#book = book
+    this.what = what
+  }
+
+  inc(): void {
+    if (this.#count === 0 && !this.#book.list(this)) return
+    this.#count++
+  }
+
+  /** Whether an occurrence is wanted with what was counted last: the first ones until the next handover are. */
+  get wantsOccurrence(): boolean {
+    return this.#occurrences.length < mostOccurrences && this.#count > 0 && this.#book.hasRoom
+  }
+
+  addOccurrence(occurrence: Occurrence): void {
+    this.#occurrences.push(occurrence)
+    this.#book.noteOccurrence()
+  }
+
+  /** Takes what was counted, and begins again. */
+  take(now: number): Tally {
+    const [count, occurrences] = [this.#count, this.#occurrences]
+    this.#count = 0
+    this.#occurrences = []
+    return { ...this.what, slot: slotOf(this.what.kind, now), count, last: now, occurrences }
+  }
+}
+
+export class TallyBook {
+  readonly #clock: Clock
+  readonly #send: (tallies: readonly Tally[]) => unknown
+  readonly #scopes = new Map<string, TallyScope>()
+  #listed: TallyCounter[] = []
+  #samples = 0
+  #kept = 0
+  #timer: NodeJS.Timeout | null = null
+
+  /** Takes what hands tallies over; it must neither throw nor reject. */
+  constructor(clock: Clock, send: (tallies: readonly Tally[]) => unknown) {
+    this.#clock = clock
+    this.#send = send
+  }
+
+  /** Returns what happens in a scope: always the same object. */
+  scope(name: string): TallyScope {
+    let scope = this.#scopes.get(name)
+    if (scope === undefined) this.#scopes.set(name, (scope = new TallyScope(this, name)))
+    return scope
+  }
+
+  /** Forgets the scopes of other zones: names come and go with reloads. Requests in progress count on in theirs. */
+  keepZones(names: ReadonlySet<string>): void {
+    const wanted = new Set([...names].map(zoneScope))
+    for (const name of this.#scopes.keys())
+      if (isZoneScope(name) && !wanted.has(name)) this.#scopes.delete(name)
+  }
+
+  get hasRoom(): boolean {
+    return this.#samples < mostSamples
+  }
+
+  noteOccurrence(): void {
+    this.#samples++
+  }
+
+  /** Has a counter handed over; false where there are too many. */
+  list(counter: TallyCounter): boolean {
+    if (this.#listed.length === mostCounted) return false
+    this.#listed.push(counter)
+    this.#timer ??= setTimeout(() => this.flush(), period).unref()
+    return true
+  }
+
+  /** Notes that a counter was made: names of gateways and rules come and go. */
+  noteKept(): void {
+    if (++this.#kept <= mostKept) return
+    this.#kept = 0
+    for (const scope of this.#scopes.values()) scope.clear()
+  }
+
+  /** Hands over what was counted. */
+  flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    if (this.#listed.length === 0) return
+    const now = this.#clock.now()
+    const tallies = this.#listed.map(counter => counter.take(now))
+    this.#listed = []
+    this.#samples = 0
+    void this.#send(tallies)
+  }
+}

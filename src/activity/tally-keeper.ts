@@ -1,0 +1,94 @@
+// Writes what all processes of a gateway counted to the store, about once a second. While the store is unreachable, counts wait here.
+
+import type { Logger } from '../log/log.ts'
+import { type Store, StoreUnreachable } from '../store/contract/store.ts'
+import { lastOf, type Tally } from '../store/records/tally.ts'
+
+/** Ms from the first tally to the write of all. */
+const period = 1_000
+/** The most that wait for the store; more are dropped. */
+const mostWaiting = 20_000
+
+interface TallyKeeperOptions {
+  readonly store: Pick<Store, 'tallies'>
+  readonly log: Logger
+}
+
+export class TallyKeeper {
+  readonly #store: TallyKeeperOptions['store']
+  readonly #log: Logger
+  #waiting = new Map<string, Tally>()
+  #timer: NodeJS.Timeout | null = null
+  #writing: Promise<void> | null = null
+  #isFailing = false
+  #isClosed = false
+
+  constructor({ store, log }: TallyKeeperOptions) {
+    this.#store = store
+    this.#log = log
+  }
+
+  /** Takes what a process has counted. */
+  take(tallies: readonly Tally[]): void {
+    for (const tally of tallies) this.#join(tally)
+    this.#writeSoon()
+  }
+
+  /** Writes what waits. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#writing
+    await this.#write()
+  }
+
+  #join(tally: Tally): void {
+    const key = JSON.stringify([tally.kind, tally.scope, tally.name, tally.slot])
+    const known = this.#waiting.get(key)
+    if (known === undefined && this.#waiting.size >= mostWaiting) return
+    this.#waiting.set(key, known === undefined ? tally : joined(known, tally))
+  }
+
+  #writeSoon(): void {
+    if (this.#isClosed || this.#waiting.size === 0) return
+    this.#timer ??= setTimeout(() => {
+      this.#writing = this.#write().then(() => {
+        this.#timer = null
+        this.#writeSoon()
+      })
+    }, period).unref()
+  }
+
+  async #write(): Promise<void> {
+    const tallies = [...this.#waiting.values()]
+    if (tallies.length === 0) return
+    this.#waiting = new Map()
+    try {
+      await this.#store.tallies.add(tallies)
+      if (this.#isFailing) this.#log.info('counts of errors and rules written to the store again')
+      this.#isFailing = false
+    } catch (failure) {
+      this.#fail(failure, tallies)
+    }
+  }
+
+  /** Keeps what was certainly not written for the next time: better too little than twice. */
+  #fail(failure: unknown, tallies: readonly Tally[]): void {
+    if (failure instanceof StoreUnreachable && failure.isUndone)
+      for (const tally of tallies) this.#join(tally)
+    if (this.#isFailing) return
+    this.#isFailing = true
+    if (failure instanceof StoreUnreachable)
+      this.#log.warn({ reason: failure.reason }, `counts of errors and rules not written: ${failure.state}`)
+    else this.#log.error({ err: failure }, 'writing counts of errors and rules failed')
+  }
+}
+
+function joined(one: Tally, other: Tally): Tally {
+  return {
+    ...one,
+    count: one.count + other.count,
+    last: Math.max(one.last, other.last),
+    occurrences: lastOf(one.occurrences, other.occurrences),
+  }
+}

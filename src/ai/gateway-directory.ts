@@ -1,0 +1,96 @@
+// Finds the gateway that a call names; a gateway that was found stays usable for the grace while the store is unreachable.
+
+import { isId } from '../base/ids/id.ts'
+import { ownText } from '../base/text/own-text.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { Lent } from '../store/cache/cache-handover.ts'
+import { ReadThrough } from '../store/cache/read-through.ts'
+import type { Gateway } from '../store/records/records.ts'
+import { type Store, StoreUnreachable } from '../store/contract/store.ts'
+
+interface DirectoryOptions {
+  readonly store: Store
+  /** How long a gateway stays usable while the store is unreachable, in ms. */
+  readonly grace: number
+  /** Called with the account and id of each gateway that is in the store. */
+  readonly found?: ((key: string) => void) | undefined
+  /** Asks other processes for what they know while the store is unreachable; never rejects. */
+  readonly borrow?: ((key: string) => Promise<Lent<Gateway> | null>) | undefined
+  readonly clock?: Clock
+}
+
+type Found = Gateway | null | 'store_away'
+
+const size = 10_000
+const missLife = 5_000
+const gatewayId = /^[a-z0-9_-]{1,64}$/
+
+export class GatewayDirectory {
+  readonly #gateways: ReadThrough<Gateway>
+  /** The last valid names that were asked for, and their key: mostly the next ones are the same. */
+  #last: { readonly account: string; readonly id: string; readonly key: string } | null = null
+
+  constructor({ store, grace, found, borrow, clock = systemClock }: DirectoryOptions) {
+    this.#gateways = new ReadThrough({
+      load: async key => {
+        const [account, id] = key.split('/') as [string, string]
+        return (await store.gateways.get(account, id))?.record ?? null
+      },
+      changes: store.changes,
+      kinds: ['gateway'],
+      concerns: (change, { account, id }) => change.id === id && change.account === account,
+      size,
+      missLife,
+      grace,
+      found,
+      borrow,
+      now: () => clock.monotonic(),
+    })
+  }
+
+  /** Loads a gateway that another process has found, unless it is remembered; rejects with `StoreUnreachable`. */
+  recall(key: string): Promise<void> {
+    return this.#gateways.recall(key)
+  }
+
+  /** Returns what is known about a gateway, for another process on this machine; null where nothing is. */
+  lend(key: string): Lent<Gateway> | null {
+    return this.#gateways.lend(key)
+  }
+
+  /** Returns all that is known, by key. */
+  loans(): Iterable<readonly [key: string, lent: Lent<Gateway>]> {
+    return this.#gateways.loans()
+  }
+
+  /** Remembers what another process knew, for no longer than that. */
+  adopt(key: string, lent: Lent<Gateway>): void {
+    this.#gateways.adopt(key, lent)
+  }
+
+  /** Returns at once for a gateway that is remembered, and for invalid names. */
+  find(account: string, id: string): Found | Promise<Found> {
+    const key = this.#keyOf(account, id)
+    if (key === null) return null
+    const gateway = this.#gateways.get(key)
+    return gateway instanceof Promise ? gateway.catch(unlessUnreachable) : gateway
+  }
+
+  #keyOf(account: string, id: string): string | null {
+    if (account !== this.#last?.account || id !== this.#last.id) {
+      if (!isId(account) || !isGatewayId(id)) return null
+      this.#last = { account, id, key: ownText(`${account}/${id}`) }
+    }
+    return this.#last.key
+  }
+}
+
+/** Whether a name is a valid gateway name. */
+export function isGatewayId(text: string): boolean {
+  return gatewayId.test(text)
+}
+
+function unlessUnreachable(error: unknown): 'store_away' {
+  if (error instanceof StoreUnreachable) return 'store_away'
+  throw error
+}

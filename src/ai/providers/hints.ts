@@ -1,0 +1,57 @@
+// What helps a caller who named a provider or a model that does not exist here: the nearest name, and those that it may use.
+
+import { nearest } from '../../base/text/nearest.ts'
+import { priceRows } from '../usage/price-rows.ts'
+
+/** Names of providers that a caller may read. */
+export interface Names {
+  /** Those among which the nearest is looked for. */
+  readonly known: readonly string[]
+  /** Those that it may use; empty for a caller whose token was not checked. */
+  readonly usable: readonly string[]
+}
+
+/** Returns a phrase to append to a sentence about an unknown provider; empty where nothing helps. */
+export function providerHint(name: string, { known, usable }: Names): string {
+  return phrase(nearest(name, known), usable)
+}
+
+/** Returns a phrase to append to a sentence about an unknown model; empty where nothing helps. */
+export function modelHint(model: string, { known, usable }: Names): string {
+  const slash = model.indexOf('/')
+  if (slash === -1) return phrase(withAuthor(model), usable)
+  const author = model.slice(0, slash)
+  const near = known.includes(author) || model.endsWith('/') ? null : nearest(author, known)
+  return phrase(near && near + model.slice(slash), usable)
+}
+
+/** The most names that are listed. */
+const most = 20
+
+function phrase(guess: string | null, usable: readonly string[]): string {
+  const question = guess === null ? '' : `; did you mean ${guess}?`
+  if (usable.length === 0) return question
+  const names = usable.slice(0, most).join(', ') + (usable.length > most ? ' and more' : '')
+  return question === '' ? `; this gateway has ${names}` : `${question} This gateway has ${names}`
+}
+
+/** Returns the whole name of a well-known model, or of a dated one of its family, that was written without its author; null for others. */
+function withAuthor(model: string): string | null {
+  if (model.length > longest || !/^[\w.:-]+$/.test(model)) return null
+  let family = ''
+  for (const name of models.keys())
+    if (name.length > family.length && (model === name || model.startsWith(`${name}-`))) family = name
+  if (family !== '') return `${models.get(family)}/${model}`
+  const near = nearest(model, models.keys())
+  return near === null ? null : `${models.get(near)}/${near}`
+}
+
+/** The most characters of a model that may be one of ours. */
+const longest = 100
+
+/** The authors of models whose prices come with Gatehouse. */
+const models: ReadonlyMap<string, string> = new Map(
+  Object.entries(priceRows).flatMap(([author, rows]) =>
+    Object.keys(rows).map(model => [model, author] as const),
+  ),
+)

@@ -1,0 +1,185 @@
+// What is known of each provider, one row each: pure data.
+
+import {
+  type ProviderApi,
+  type ProviderConfig,
+  type ProviderName,
+  providerApis,
+} from '../../config/config.ts'
+
+/** An API that a REST call can be sent on to unchanged. */
+export type Endpoint = ProviderApi
+
+/** Whose format of errors and events a provider or caller uses. */
+export type Dialect = 'openai' | 'anthropic'
+
+/** How a credential is written into a request. */
+interface Credential {
+  /** In lower case. */
+  readonly keyField: string
+  readonly keyPrefix: 'Bearer ' | ''
+}
+
+export interface ProviderRow extends Credential {
+  /** `{resource}` is a resource that the configuration lists and callers name in the path or model. */
+  readonly base: string
+  /** What comes between the base and the path of a native call. */
+  readonly nativeRoot: string
+  /** The path of the cheapest GET that shows whether a key is good: none of them runs a model. */
+  readonly check: string
+  /** What the provider's own SDK adds before each path although the base contains it, so that it must not be duplicated; '' for no more than the version. */
+  readonly sdkRoot: string
+  readonly dialect: Dialect
+  readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
+  /** What it surely has not, so that native calls of it are refused too. */
+  readonly lacks: readonly Endpoint[]
+  /** How the endpoints above expect their credential, where native calls differ. */
+  readonly restCredential: Credential | null
+  /** Where callers may send a credential of their own: fields in lower case, and a query parameter. */
+  readonly credentialFields: readonly string[]
+  readonly credentialParameter: string | null
+  /** Added where the caller sent none. */
+  readonly defaultFields: readonly (readonly [name: string, value: string])[]
+  /** Whether a streamed chat may request its usage; a provider where it may not reports usage always or never. */
+  readonly streamsUsage: boolean
+  /** Prefixes of model names that imply the provider. */
+  readonly aliases: readonly string[]
+}
+
+const bearer = { keyField: 'authorization', keyPrefix: 'Bearer ' } as const
+
+const openaiLike = {
+  ...bearer,
+  nativeRoot: '',
+  check: '/models',
+  sdkRoot: '',
+  dialect: 'openai',
+  endpoints: { chat: '/chat/completions', responses: '/responses', embeddings: '/embeddings' },
+  lacks: [],
+  restCredential: null,
+  credentialFields: ['authorization'],
+  credentialParameter: null,
+  defaultFields: [],
+  streamsUsage: true,
+  aliases: [],
+} as const
+
+const anthropicLike = {
+  keyField: 'x-api-key',
+  keyPrefix: '',
+  nativeRoot: '',
+  check: '/v1/models',
+  sdkRoot: '',
+  dialect: 'anthropic',
+  endpoints: { messages: '/v1/messages' },
+  lacks: ['responses', 'embeddings'],
+  restCredential: null,
+  credentialFields: ['x-api-key', 'authorization'],
+  credentialParameter: null,
+  defaultFields: [['anthropic-version', '2023-06-01']],
+  streamsUsage: false,
+  aliases: [],
+} as const
+
+export const providerRows = {
+  openai: { ...openaiLike, base: 'https://api.openai.com/v1', lacks: ['messages'] },
+  anthropic: { ...anthropicLike, base: 'https://api.anthropic.com' },
+  'google-ai-studio': {
+    ...openaiLike,
+    base: 'https://generativelanguage.googleapis.com',
+    check: '/v1beta/models',
+    endpoints: { chat: '/v1beta/openai/chat/completions', embeddings: '/v1beta/openai/embeddings' },
+    lacks: ['messages', 'responses'],
+    keyField: 'x-goog-api-key',
+    keyPrefix: '',
+    restCredential: bearer,
+    credentialFields: ['x-goog-api-key', 'authorization'],
+    credentialParameter: 'key',
+    aliases: ['google'],
+  },
+  mistral: {
+    ...openaiLike,
+    base: 'https://api.mistral.ai',
+    check: '/v1/models',
+    endpoints: { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' },
+    lacks: ['messages', 'responses'],
+    // Always reports it, and refuses unknown members.
+    streamsUsage: false,
+    aliases: ['mistralai'],
+  },
+  groq: {
+    ...openaiLike,
+    base: 'https://api.groq.com/openai/v1',
+    sdkRoot: '/openai/v1',
+    endpoints: { chat: '/chat/completions', responses: '/responses' },
+    lacks: ['messages', 'embeddings'],
+  },
+  deepseek: {
+    ...openaiLike,
+    base: 'https://api.deepseek.com',
+    endpoints: { chat: '/chat/completions' },
+    lacks: ['messages', 'responses', 'embeddings'],
+  },
+  openrouter: {
+    ...openaiLike,
+    base: 'https://openrouter.ai/api',
+    sdkRoot: '/api',
+    // Anyone may list the models.
+    check: '/v1/key',
+    endpoints: { chat: '/v1/chat/completions', responses: '/v1/responses', embeddings: '/v1/embeddings' },
+  },
+  'azure-openai': {
+    ...openaiLike,
+    base: 'https://{resource}.openai.azure.com',
+    nativeRoot: '/openai/deployments',
+    check: '/openai/models?api-version=2024-10-21',
+    endpoints: {
+      chat: '/openai/v1/chat/completions',
+      responses: '/openai/v1/responses',
+      embeddings: '/openai/v1/embeddings',
+    },
+    keyField: 'api-key',
+    keyPrefix: '',
+    credentialFields: ['api-key', 'authorization'],
+  },
+  ollama: {
+    ...openaiLike,
+    base: 'http://127.0.0.1:11434',
+    check: '/v1/models',
+    endpoints: { chat: '/v1/chat/completions', responses: '/v1/responses', embeddings: '/v1/embeddings' },
+    aliases: ['@local'],
+  },
+} as const satisfies Record<ProviderName, ProviderRow>
+
+/** What a custom provider has where its configuration does not say. */
+const usualApis = { openai: ['chat', 'embeddings'], anthropic: ['messages'] } as const
+const paths = {
+  chat: '/chat/completions',
+  messages: '/messages',
+  responses: '/responses',
+  embeddings: '/embeddings',
+} as const satisfies Record<Endpoint, string>
+
+/** Returns the row of a provider that only the configuration knows; which field it expects credentials in is left to its callers. */
+export function customRow({
+  speaks,
+  apis,
+  url,
+}: Pick<ProviderConfig, 'speaks' | 'apis' | 'url'>): ProviderRow {
+  const row = speaks === 'anthropic' ? anthropicLike : openaiLike
+  // The base of a server that speaks as OpenAI has the version, as for its SDK.
+  const version = speaks === 'anthropic' ? '/v1' : ''
+  const own: readonly Endpoint[] = apis ?? usualApis[speaks]
+  return {
+    ...row,
+    base: url!,
+    endpoints: Object.fromEntries(own.map(api => [api, version + paths[api]])),
+    lacks: providerApis.filter(api => !own.includes(api)),
+    credentialFields: ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'],
+  }
+}
+
+/** Returns the paths at which a provider would have an API, as its callers and their SDKs write them below its base. */
+export function pathsOf(api: Endpoint): readonly string[] {
+  return [paths[api], `/v1${paths[api]}`]
+}

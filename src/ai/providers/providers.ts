@@ -1,0 +1,261 @@
+// The providers that can be called: the rows and the configuration, compiled once for each snapshot.
+
+import { rememberLast } from '../../base/memo.ts'
+import { hasDotSegment, isPlainPath, withoutQuery } from '../../base/path/path.ts'
+import { pathReadings } from '../../base/path/path-readings.ts'
+import type { AiConfig, ProviderConfig } from '../../config/config.ts'
+import { keySetting, needsKey } from '../../config/settings/ai-rules.ts'
+import { refuseCall } from '../../errors/api-faults.ts'
+import type { Refusal } from '../../errors/refusal.ts'
+import { type Names, providerHint } from './hints.ts'
+import {
+  customRow,
+  pathsOf,
+  type Dialect,
+  type Endpoint,
+  type ProviderRow,
+  providerRows,
+} from './provider-rows.ts'
+
+export interface Provider {
+  readonly name: string
+  /** The resource that callers name, where it has some; null otherwise. */
+  readonly resource: string | null
+  /** Only scheme, host and port are used for the connection; every path here includes its path. */
+  readonly base: URL
+  readonly dialect: Dialect
+  /** The paths of its endpoints, base path included. */
+  readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
+  /** The path of the cheapest GET that shows whether a key is good. */
+  readonly check: string
+  /** The field of its credential, in lower case, and what precedes the key. */
+  readonly keyField: string
+  readonly keyPrefix: 'Bearer ' | ''
+  readonly keys: readonly string[]
+  /** Every field, in lower case, and the query parameter in which a caller may send a credential of its own. */
+  readonly credentialFields: readonly string[]
+  readonly credentialParameter: string | null
+  /** Added where the caller sent none. */
+  readonly defaultFields: readonly (readonly [name: string, value: string])[]
+  readonly streamsUsage: boolean
+  readonly config: ProviderConfig | null
+  /** The refusal of calls that bring no key, where it has none and takes no call without; null otherwise. */
+  readonly withoutKey: Refusal | null
+}
+
+/** A call in the provider's own API: path and query at the provider, base path included. */
+interface NativeCall {
+  readonly provider: Provider
+  readonly path: string
+}
+
+/** A model, its provider, and the provider's name for it. */
+export interface Model {
+  readonly provider: Provider
+  readonly name: string
+}
+
+/** A provider as both kinds of calls use it: they may differ in the credential. */
+interface Entry {
+  readonly native: Provider
+  readonly rest: Provider
+  /** The prefix of the path of a native call. */
+  readonly nativeRoot: string
+  /** What may precede that path and is removed; '' for nothing. */
+  readonly sdkRoot: string
+  /** The last segment of the base path with its slash, if it is a version such as /v1; '' for none. */
+  readonly version: string
+  /** The paths of APIs that it has not. */
+  readonly absent: ReadonlyMap<string, Endpoint>
+}
+
+export class Providers {
+  /** All providers that can be called; several may share a name and a base. */
+  readonly all: readonly Provider[]
+  /** By name, or by name/resource for a provider with resources. */
+  readonly #entries = new Map<string, Entry>()
+  /** The providers for which callers name a resource. */
+  readonly #withResources = new Set<string>()
+  /** Provider names by the prefixes of their models. */
+  readonly #authors = new Map<string, string>()
+
+  /**
+   * Finds a model by the name that REST callers use, author/model; null when the provider is unknown, or the name contains no model. Most calls have the
+   * model of the one before.
+   */
+  readonly model = rememberLast((name: string) => this.#find(name))
+
+  constructor({ providers }: Pick<AiConfig, 'providers'>) {
+    const configs = new Map(providers.map(config => [config.name as string, config]))
+    for (const [name, row] of Object.entries(providerRows)) this.#add(name, row, configs.get(name) ?? null)
+    for (const config of providers) {
+      const isKnown = config.name in providerRows
+      if (!isKnown) this.#add(config.name, customRow(config), config)
+    }
+    this.all = [...new Set(Array.from(this.#entries.values(), ({ native, rest }) => [native, rest]).flat())]
+  }
+
+  /** Finds the target of a native call, and keeps the caller's bytes; `isChecked` says whether the caller had a valid token. Refuses an unknown name or resource and an API that the provider lacks (404), and a path with dot segments (400). */
+  native(name: string, path: string, isChecked = false): NativeCall | Refusal {
+    if (climbs(path)) return climbing
+    let entry = this.#entries.get(name)
+    let rest = path
+    if (this.#withResources.has(name)) {
+      const end = resourceEnd(path)
+      entry = this.#entries.get(`${name}${path.slice(0, end)}`)
+      rest = path.slice(end)
+    }
+    if (entry === undefined) return this.#unknown(name, isChecked)
+    const { native, nativeRoot, sdkRoot, version, absent } = entry
+    const isOfSdk = sdkRoot !== '' && rest.startsWith(`${sdkRoot}/`)
+    const own = isOfSdk ? rest.slice(sdkRoot.length) : rest
+    const whole = nativeRoot + withVersionOnce(own, version)
+    const lack = absent.size === 0 ? undefined : absent.get(withoutQuery(whole))
+    return lack === undefined
+      ? { provider: native, path: whole }
+      : refuseCall('no_api', name, lackOf(native, lack))
+  }
+
+  #find(name: string): Model | null {
+    const slash = name.indexOf('/')
+    const author = this.#authors.get(name.slice(0, Math.max(slash, 0)))
+    if (author === undefined) return null
+    const isNested = this.#withResources.has(author)
+    const end = isNested ? name.indexOf('/', slash + 1) : slash
+    if (end === -1 || end === name.length - 1) return null
+    const entry = this.#entries.get(isNested ? `${author}${name.slice(slash, end)}` : author)
+    return entry === undefined ? null : { provider: entry.rest, name: name.slice(end + 1) }
+  }
+
+  #add(name: string, row: ProviderRow, config: ProviderConfig | null): void {
+    for (const author of [name, ...row.aliases]) this.#authors.set(author, name)
+    if (!row.base.includes('{resource}')) {
+      this.#entries.set(name, entryOf(name, row, config, row.base, null))
+      return
+    }
+    this.#withResources.add(name)
+    for (const resource of config?.resources ?? []) {
+      const base = row.base.replace('{resource}', resource)
+      this.#entries.set(`${name}/${resource}`, entryOf(name, row, config, base, resource))
+    }
+  }
+
+  #unknown(name: string, isChecked: boolean): Refusal {
+    if (!this.#withResources.has(name))
+      return refuseCall('no_provider', name, providerHint(name, this.names(isChecked)))
+    const resources = isChecked ? this.#resourcesOf(name).join(', ') : ''
+    return refuseCall('no_resource', name, resources === '' ? '' : `: ${resources}`)
+  }
+
+  /** Returns the names that a caller may read: only one with a valid token learns what the configuration has. */
+  names(isChecked: boolean): Names {
+    const known = [...this.#authors.keys()].filter(name => isChecked || !name.startsWith('custom-'))
+    return { known, usable: isChecked ? this.#usable() : [] }
+  }
+
+  /** Returns those that the configuration has, with a key or without need of one. */
+  #usable(): readonly string[] {
+    const found = this.all.filter(({ config, withoutKey }) => config !== null && withoutKey === null)
+    return [...new Set(found.map(({ name }) => name))]
+  }
+
+  #resourcesOf(name: string): readonly string[] {
+    return [...this.#entries.keys()]
+      .filter(key => key.startsWith(`${name}/`))
+      .map(key => key.slice(name.length + 1))
+  }
+}
+
+const climbing = refuseCall('invalid', 'The path', 'must not contain dot segments')
+
+function entryOf(
+  name: string,
+  row: ProviderRow,
+  config: ProviderConfig | null,
+  base: string,
+  resource: string | null,
+): Entry {
+  const url = new URL(config?.url ?? base)
+  const basePath = url.pathname.replace(/\/$/, '')
+  const native: Provider = {
+    name,
+    resource,
+    base: url,
+    dialect: row.dialect,
+    endpoints: Object.fromEntries(Object.entries(row.endpoints).map(([api, path]) => [api, basePath + path])),
+    check: basePath + row.check,
+    keyField: row.keyField,
+    keyPrefix: row.keyPrefix,
+    keys: config?.keys ?? [],
+    credentialFields: row.credentialFields,
+    credentialParameter: row.credentialParameter,
+    defaultFields: row.defaultFields,
+    streamsUsage: config?.streamUsage ?? row.streamsUsage,
+    config,
+    withoutKey: withoutKey(name, config),
+  }
+  const rest = row.restCredential === null ? native : { ...native, ...row.restCredential }
+  const nativeRoot = basePath + row.nativeRoot
+  const version = versionAtEnd.exec(nativeRoot)?.[0] ?? ''
+  return {
+    native,
+    rest,
+    nativeRoot,
+    sdkRoot: row.sdkRoot,
+    version,
+    absent: absentOf(row, config, nativeRoot),
+  }
+}
+
+/** What is known of a provider holds at its own address; what the configuration says of one, wherever that is. */
+function absentOf(
+  row: ProviderRow,
+  config: ProviderConfig | null,
+  nativeRoot: string,
+): Map<string, Endpoint> {
+  const isElsewhere = config !== null && config.url !== null && config.name in providerRows
+  const lacks = isElsewhere ? [] : row.lacks
+  return new Map(lacks.flatMap(api => pathsOf(api).map(path => [nativeRoot + path, api] as const)))
+}
+
+/** Returns the words for an API that a provider lacks, with the setting that lists those of a custom one. */
+export function lackOf({ name }: Pick<Provider, 'name'>, api: Endpoint): string {
+  const lack = `has no known API for ${api}`
+  return name in providerRows ? lack : `${lack}: if it has one, list it in ai.providers.${name}.apis`
+}
+
+const versionAtEnd = /\/v\d+(?:alpha|beta)?\d*$/
+const versionTwice = /^(\/v\d+(?:alpha|beta)?\d*)(?:\1)+(?=\/)/
+
+/** Removes a version that the base has already, or that a caller's base URL and its SDK both write: no provider has paths below `/v1/v1`. */
+function withVersionOnce(path: string, version: string): string {
+  if (path.charCodeAt(1) !== letterV) return path
+  const once = path.replace(versionTwice, '$1')
+  return version !== '' && once.startsWith(`${version}/`) ? once.slice(version.length) : once
+}
+
+const letterV = 0x76
+
+function withoutKey(name: string, config: ProviderConfig | null): Refusal | null {
+  const { url, keys, keyVariables } = config ?? unconfigured
+  if (keys.length > 0 || !needsKey(name, url)) return null
+  return refuseCall('no_key', name, keySetting(name, keyVariables))
+}
+
+const unconfigured: Pick<ProviderConfig, 'url' | 'keys' | 'keyVariables'> = {
+  url: null,
+  keys: [],
+  keyVariables: [],
+}
+
+/** Returns the end of the first segment, which names the resource. */
+function resourceEnd(path: string): number {
+  for (let i = 1; i < path.length; i++) if (path[i] === '/' || path[i] === '?') return i
+  return path.length
+}
+
+/** Whether an origin may read dot segments in a path, or that cannot be determined. */
+function climbs(path: string): boolean {
+  if (isPlainPath(path)) return false
+  return pathReadings(path)?.some(hasDotSegment) ?? true
+}

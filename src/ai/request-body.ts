@@ -1,0 +1,130 @@
+// The request in the body of a REST call, before its provider is known: the model, and the request in the caller's own bytes.
+
+import { isUtf8 } from 'node:buffer'
+import { isObject, pointerStep } from '../base/text/json.ts'
+import { refuseCall, refuseCallAt } from '../errors/api-faults.ts'
+import type { Refusal } from '../errors/refusal.ts'
+import { bounds, type Member, membersOf, membersWithin, splice } from './parsing/json-members.ts'
+
+/** A request, and where it is in the body. */
+export interface Asked {
+  /** As the caller wrote it. */
+  readonly model: string
+  /** The JSON pointer of the member that named the model; null for the path. */
+  readonly modelPointer: string | null
+  readonly bytes: Buffer
+  readonly request: Readonly<Record<string, unknown>>
+  readonly members: readonly Member[]
+  /** The JSON pointer of the request within the body. */
+  readonly pointer: '' | '/input'
+}
+
+/** The model as in the path of a run, repeated in logs and responses. */
+const longestModel = 256
+
+/** Reads a request that names its model itself. */
+export function readRequest(body: Buffer): Asked | Refusal {
+  const parsed = parseObject(body)
+  if ('error' in parsed) return parsed
+  const { request, members } = parsed
+  const { model } = request
+  if (members.filter(isModel).length > 1) return fault('/model', 'must be given once')
+  if (typeof model !== 'string') return fault('/model', 'must be a string, such as openai/gpt-4o')
+  if (model.length > longestModel) return fault('/model', `must have at most ${longestModel} characters`)
+  return { model, modelPointer: '/model', bytes: body, request, members, pointer: '' }
+}
+
+/** Reads a body of `/ai/run`: `{model, input}`, or the bare input where the path names the model. */
+export function readRun(body: Buffer, pathModel: string | null): Asked | Refusal {
+  if (pathModel !== null) return readBareInput(body, pathModel)
+  const asked = readRequest(body)
+  if ('error' in asked) return asked
+  const { model, modelPointer, members, request } = asked
+  const stranger = members.find(({ name }) => name !== 'model' && name !== 'input')
+  if (stranger) return fault(pointerOf(stranger.name), 'is unknown: the body is {model, input}')
+  const input = members.find(({ name }) => name === 'input')
+  if (isRepeated(members, 'input')) return fault('/input', 'must be given once')
+  if (!input || !isObject(request.input)) return fault('/input', 'must be an object')
+  const bytes = body.subarray(input.start, input.end)
+  const inner = { bytes, request: request.input, members: membersOf(bytes) }
+  return checkedInput({ model, modelPointer, ...inner, pointer: '/input' })
+}
+
+/** Writes the request with the provider's name for the model, and every other byte as received. */
+export function withModel({ bytes, members }: Pick<Asked, 'bytes' | 'members'>, name: string): Buffer {
+  const member = members.find(({ name }) => name === 'model')
+  if (member) return splice(bytes, member.start, member.end, JSON.stringify(name))
+  const first = members[0]?.nameStart ?? bytes.lastIndexOf('}')
+  const separator = members.length === 0 ? '' : ','
+  return splice(bytes, first, first, `"model":${JSON.stringify(name)}${separator}`)
+}
+
+/** Turns the member `prompt` into one message of a user, and leaves every other byte as received. */
+export function promptAsMessage(asked: Asked): Asked {
+  const { bytes, request } = asked
+  const { nameStart, start, end } = asked.members.find(({ name }) => name === 'prompt')!
+  const message = `"messages":[{"role":"user","content":${bytes.toString('utf8', start, end)}}]`
+  const rewritten = splice(bytes, nameStart, end, message)
+  const { prompt, ...others } = request
+  const messages = [{ role: 'user', content: prompt }]
+  return { ...asked, bytes: rewritten, request: { ...others, messages }, members: membersOf(rewritten) }
+}
+
+/** Refuses a call because of one member of its body. */
+export function fault(pointer: string | null, rule: string): Refusal {
+  const name = pointer === null ? 'The body' : pointer.slice(1).replaceAll('/', '.')
+  return refuseCallAt(pointer, 'invalid', name, rule)
+}
+
+function readBareInput(body: Buffer, model: string): Asked | Refusal {
+  const parsed = parseObject(body)
+  if ('error' in parsed) return parsed
+  return checkedInput({ model, modelPointer: null, bytes: body, ...parsed, pointer: '' })
+}
+
+/** Refuses an input with duplicate members, or a second name for the model. */
+function checkedInput(input: Asked): Asked | Refusal {
+  const seen = new Set<string>()
+  for (const member of input.members) {
+    const { name } = member
+    const pointer = input.pointer + pointerOf(name)
+    if (isModel(member)) return fault(pointer, 'belongs outside input: it is given beside it')
+    if (seen.has(name)) return fault(pointer, 'must be given once')
+    seen.add(name)
+  }
+  return input
+}
+
+function parseObject(body: Buffer): Pick<Asked, 'request' | 'members'> | Refusal {
+  const members = membersWithin(body, bounds)
+  if (typeof members === 'string') return unacceptable[members]
+  try {
+    const request: unknown = isUtf8(body) ? JSON.parse(body.toString()) : null
+    return isObject(request) ? { request, members } : notAnObject
+  } catch {
+    return notAnObject
+  }
+}
+
+const notAnObject = refuseCall('no_json_object')
+const unacceptable = {
+  no_object: notAnObject,
+  depth: fault(null, `must not nest deeper than ${bounds.depth} levels`),
+  values: fault(null, `must not have more than ${bounds.values} values`),
+}
+
+/** Whether a member is the model to any reader: those in Go take names in any case, and the last one counts. */
+function isModel({ name }: Member): boolean {
+  return name.length === 5 && name.toLowerCase() === 'model'
+}
+
+function isRepeated(members: readonly Member[], name: string): boolean {
+  let count = 0
+  for (const member of members) if (member.name === name) count++
+  return count > 1
+}
+
+/** Returns the pointer to a member; a long name is cut to its beginning. */
+function pointerOf(name: string): string {
+  return pointerStep(name.slice(0, 100))
+}

@@ -1,0 +1,161 @@
+// Where the body of a message ends and which of the received bytes are its data (RFC 9112 sections 6 and 7). One reader for both directions; it copies
+// nothing: it points into the caller's buffer.
+
+import { backslash, cr, dquote, hexValue, isFieldByte, lf, semicolon } from '../fields/characters.ts'
+import { TrailerSection } from './trailers.ts'
+
+export type Framing = 'none' | 'length' | 'chunked' | 'close'
+
+/** Most bytes of all chunk extensions of one body. */
+const extensionsLimit = 16 * 1024
+
+/** The longest chunk that a sender may announce: 2^40 bytes, far beyond any real one and far from rounding. */
+const largestChunkDigits = 10
+
+/** What the next byte of a chunked body belongs to. */
+const chunk = {
+  size: 0,
+  extension: 1,
+  quoted: 2,
+  quotedPair: 3,
+  sizeLf: 4,
+  data: 5,
+  dataCr: 6,
+  dataLf: 7,
+  trailer: 8,
+} as const
+type ChunkState = (typeof chunk)[keyof typeof chunk]
+
+/**
+ * Reads one body incrementally. After `next`, the bytes from `from` to `to` are data (perhaps none); `done` and `faulty` say how the body stands.
+ *
+ *     while (at < bytes.length && !body.done && !body.faulty) {
+ *       at = body.next(bytes, at)
+ *       if (body.to > body.from) …
+ *     }
+ */
+export class BodyReader {
+  readonly framing: Framing
+  from = 0
+  to = 0
+  done: boolean
+  faulty = false
+  /** Bytes still to come: of the body (`length`) or of the current chunk. */
+  #remaining: number
+  #state: ChunkState = chunk.size
+  #digits = 0
+  #extensions = 0
+  #trailers: TrailerSection | null = null
+  readonly #hopByHop: ReadonlySet<string> | null
+
+  /** Begins a body; `length` is read for that framing only, `hopByHop` are the names that Connection lists. */
+  constructor(framing: Framing, length: number, hopByHop: ReadonlySet<string> | null = null) {
+    this.framing = framing
+    this.#hopByHop = hopByHop
+    this.#remaining = framing === 'length' ? length : 0
+    this.done = framing === 'none' || (framing === 'length' && length === 0)
+  }
+
+  /** Moves on from `at`, at most to the end of one run of data, and returns the offset behind what it read. */
+  next(bytes: Buffer, at: number): number {
+    this.from = this.to = at
+    if (this.framing === 'chunked') return this.#chunked(bytes, at)
+    if (this.framing === 'none') return at
+    const available = bytes.length - at
+    if (this.framing === 'close') return (this.to = at + available)
+    return this.#data(available, at)
+  }
+
+  /** Takes note that the peer ended the connection: the clean end of a `close` body, a truncation of any other. */
+  end(): void {
+    if (this.framing === 'close') this.done = true
+    else if (!this.done) this.faulty = true
+  }
+
+  /** Field lines that followed the last chunk and may go on to the next hop; flat, null when there were none. */
+  get trailers(): string[] | null {
+    return this.#trailers === null ? null : this.#trailers.fields
+  }
+
+  #data(available: number, at: number): number {
+    const length = Math.min(available, this.#remaining)
+    this.#remaining -= length
+    this.to = at + length
+    if (this.framing === 'length') this.done = this.#remaining === 0
+    else if (this.#remaining === 0) this.#state = chunk.dataCr
+    return this.to
+  }
+
+  #chunked(bytes: Buffer, start: number): number {
+    let at = start
+    while (at < bytes.length) {
+      if (this.#state === chunk.data) {
+        this.from = at
+        return this.#data(bytes.length - at, at)
+      }
+      if (this.#state === chunk.trailer) return this.#trailer(bytes, at)
+      if (!this.#framingByte(bytes[at]!)) {
+        this.faulty = true
+        break
+      }
+      at++
+    }
+    this.from = this.to = at
+    return at
+  }
+
+  /** Takes one byte of a chunk's frame; false when it may not stand there. */
+  #framingByte(byte: number): boolean {
+    switch (this.#state) {
+      case chunk.size:
+        return this.#sizeByte(byte)
+      case chunk.extension:
+      case chunk.quoted:
+      case chunk.quotedPair:
+        return this.#extensionByte(byte)
+      case chunk.sizeLf:
+        this.#state = this.#remaining === 0 ? chunk.trailer : chunk.data
+        this.#digits = 0
+        return byte === lf
+      case chunk.dataCr:
+        this.#state = chunk.dataLf
+        return byte === cr
+      default:
+        this.#state = chunk.size
+        return byte === lf
+    }
+  }
+
+  #sizeByte(byte: number): boolean {
+    const digit = hexValue[byte]!
+    if (digit !== 255) {
+      this.#remaining = this.#remaining * 16 + digit
+      return ++this.#digits <= largestChunkDigits
+    }
+    // The grammar allows white space before the semicolon, and only smugglers send it.
+    this.#state = byte === cr ? chunk.sizeLf : chunk.extension
+    return this.#digits > 0 && (byte === cr || byte === semicolon)
+  }
+
+  /** Skips extensions, as nobody here knows any; what is quoted has to end on its line. */
+  #extensionByte(byte: number): boolean {
+    const state = this.#state
+    if (state === chunk.quotedPair) this.#state = chunk.quoted
+    else if (byte === dquote) this.#state = state === chunk.quoted ? chunk.extension : chunk.quoted
+    else if (state === chunk.quoted && byte === backslash) this.#state = chunk.quotedPair
+    else if (state === chunk.extension && byte === cr) {
+      this.#state = chunk.sizeLf
+      return true
+    }
+    return isFieldByte[byte] === 1 && ++this.#extensions <= extensionsLimit
+  }
+
+  #trailer(bytes: Buffer, at: number): number {
+    const section = (this.#trailers ??= new TrailerSection(this.#hopByHop))
+    const end = section.next(bytes, at)
+    this.done = section.done
+    this.faulty = section.faulty
+    this.from = this.to = end
+    return end
+  }
+}

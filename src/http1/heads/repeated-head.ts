@@ -1,0 +1,107 @@
+// Parses the heads that a client sends on one connection. Most repeat the field lines of the one before, and differ in the request line and in the length of the
+// body alone: those lines are compared as bytes, and not read again.
+
+import { colon, htab, lf, sp } from '../fields/characters.ts'
+import { field } from '../fields/fields.ts'
+import { type HeadLimits, parseRequestHead, RequestHead, settle } from './request-head.ts'
+import { type HeadFault, readRequestLine } from './request-line.ts'
+
+/** Bytes of field lines that are remembered at most. */
+const longest = 4096
+/** After so many heads in a row with other lines, a connection is taken for one that joins many clients. */
+const mostMisses = 8
+
+export class RepeatedHead {
+  /** The head whose lines are remembered; null for none. */
+  #head: RequestHead | null = null
+  /** Its lines and the empty one, in the first `#size` bytes. */
+  #lines: Buffer = noBytes
+  #size = 0
+  /** Which of the lines is Content-Length, -1 for none; and where its digits are, or the end of the lines. */
+  #length = -1
+  #digits = 0
+  #digitsEnd = 0
+  /** Heads since one that repeated the lines. Nothing is remembered of the first, so that a connection for one request takes no memory for it. */
+  #misses = -1
+
+  /** Parses a head as `parseRequestHead` does. */
+  parse(bytes: Buffer, start: number, end: number, limits: HeadLimits): RequestHead | HeadFault {
+    const repeated = this.#head === null ? null : this.#parseAgain(this.#head, bytes, start, end, limits)
+    if (repeated !== null) return repeated
+    const head = parseRequestHead(bytes, start, end, limits)
+    if (this.#misses < mostMisses && ++this.#misses > 0) this.#remember(bytes, start, end, head)
+    return head
+  }
+
+  /** Returns null where the lines are others, and where anything else has to be looked at in full. */
+  #parseAgain(
+    last: RequestHead,
+    bytes: Buffer,
+    start: number,
+    end: number,
+    limits: HeadLimits,
+  ): RequestHead | HeadFault | null {
+    const digitsEnd = end - this.#size + this.#digitsEnd
+    const digits = this.#length === -1 ? digitsEnd : startOfDigits(bytes, start, digitsEnd)
+    const linesAt = digits - this.#digits
+    if (linesAt <= start) return null
+    if (bytes.compare(this.#lines, 0, this.#digits, linesAt, digits) !== 0) return null
+    if (digitsEnd < end && bytes.compare(this.#lines, this.#digitsEnd, this.#size, digitsEnd, end) !== 0)
+      return null
+    if (end - start > limits.headerSection || last.ids.length > limits.headers) return null
+    const head = new RequestHead()
+    if (readRequestLine(bytes, bytes.toString('latin1', start, linesAt), start, head) !== linesAt) return null
+    if (head.target.length > limits.url) return null
+    head.takeLines(last)
+    if (this.#length !== -1 && !this.#hasSameDigits(bytes, digits, digitsEnd)) {
+      const value = bytes.toString('latin1', digits, digitsEnd)
+      if (!head.takeLength(value, this.#length)) return null
+    }
+    head.end = end
+    this.#misses = 0
+    return settle(head)
+  }
+
+  #hasSameDigits(bytes: Buffer, digits: number, digitsEnd: number): boolean {
+    if (digitsEnd - digits !== this.#digitsEnd - this.#digits) return false
+    for (let i = digits; i < digitsEnd; i++)
+      if (bytes[i] !== this.#lines[this.#digits + i - digits]) return false
+    return true
+  }
+
+  /** Remembers the lines of a head that alone say what it holds: an absolute target is another Host, and an upgrade counts by the version. */
+  #remember(bytes: Buffer, start: number, end: number, head: RequestHead | HeadFault): void {
+    const linesAt = bytes.indexOf(lf, start) + 1
+    const size = end - linesAt
+    if (typeof head === 'string' || size > longest || head.ids.includes(field.upgrade)) return
+    if (bytes[start + head.method.length + 1] !== slash) return
+    if (this.#lines.length < size) this.#lines = Buffer.allocUnsafeSlow(size)
+    bytes.copy(this.#lines, 0, linesAt, end)
+    this.#size = size
+    this.#length = head.ids.indexOf(field.contentLength)
+    this.#digits = this.#length === -1 ? size : valueAt(this.#lines, this.#length)
+    this.#digitsEnd = this.#length === -1 ? size : this.#digits + head.fields[2 * this.#length + 1]!.length
+    this.#head = head
+  }
+}
+
+/** Returns where the digits begin that end there. */
+function startOfDigits(bytes: Buffer, start: number, end: number): number {
+  let at = end
+  while (at > start && bytes[at - 1]! >= zero && bytes[at - 1]! <= nine) at--
+  return at
+}
+
+/** Returns where the value of the line of this number begins. */
+function valueAt(lines: Buffer, place: number): number {
+  let at = 0
+  for (let i = 0; i < place; i++) at = lines.indexOf(lf, at) + 1
+  at = lines.indexOf(colon, at) + 1
+  while (lines[at] === sp || lines[at] === htab) at++
+  return at
+}
+
+const noBytes = Buffer.alloc(0)
+const slash = 0x2f
+const zero = 0x30
+const nine = 0x39

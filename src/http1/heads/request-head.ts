@@ -1,0 +1,242 @@
+// A request head as this gateway will act on it (RFC 9112 sections 2 and 3). Everything that two readers could understand differently is a fault here,
+// so that nothing ambiguous ever reaches an origin.
+
+import { ownText } from '../../base/text/own-text.ts'
+import { BodyReader } from '../body/body.ts'
+import { connectionOptions } from '../fields/connection-options.ts'
+import { crossingLines, equalsIgnoreCase, type FieldId, field } from '../fields/fields.ts'
+import { type FieldReader, parseContentLength, readFieldLines } from '../fields/field-lines.ts'
+import { type HeadFault, type RequestLine, readRequestLine, settleTarget } from './request-line.ts'
+
+/** A version as Via and logs have it. */
+type HttpVersion = '1.0' | '1.1' | '2'
+
+export interface HeadLimits {
+  /** Bytes of the request target. */
+  readonly url: number
+  /** Bytes of the whole head, request line included. */
+  readonly headerSection: number
+  /** Field lines. */
+  readonly headers: number
+}
+
+/** A parsed request head. The fields stand as received; what they mean for framing and routing stands beside them. */
+export class RequestHead implements FieldReader, RequestLine {
+  readonly kind = 'request'
+  method = ''
+  /** The request target in origin form, bytes as received (latin1). */
+  target = ''
+  /** The minor version: 0, or 1 for all that is not HTTP/1.0. */
+  minor = 1
+  version: HttpVersion = '1.1'
+  fields: string[] = []
+  ids: FieldId[] = []
+  /** The Host value, or the authority of an absolute target; null when there is none. */
+  host: string | null = null
+  /** Bytes of the body, or -1 when no Content-Length says. */
+  contentLength = -1
+  chunked = false
+  keepAlive = true
+  expect: string | null = null
+  /** The protocols asked for, where the client may ask. */
+  upgrade: string | null = null
+  accept: string | null = null
+  xForwardedFor: string | null = null
+  cdnLoop: string | null = null
+  via: string | null = null
+  /** Empty where it came more than once, which is as good as none. */
+  traceparent: string | null = null
+  tracestate: string | null = null
+  connection: string | null = null
+  /** Names that Connection lists, lower-case: these fields end at this hop. */
+  hopByHop: ReadonlySet<string> | null = null
+  /** Offset behind the head. */
+  end = 0
+  fault: HeadFault | null = null
+  /** The most field lines that it may have. */
+  #most: number
+  /** The lines that go on, once they were asked for, and whether they are in one piece of memory. */
+  #crossing: string | null = null
+  #isFlat = false
+
+  constructor(most = Number.POSITIVE_INFINITY) {
+    this.#most = most
+  }
+
+  /** Takes one field line; false when it makes the message unacceptable. Part of parsing, not for callers. */
+  field(name: string, value: string, id: FieldId): boolean {
+    this.fields.push(name, value)
+    if (this.ids.push(id) > this.#most) {
+      this.fault = 'http_headers_exceed_limit'
+      return false
+    }
+    return id === field.other || this.#known(value, id)
+  }
+
+  /** Writes the field lines that go on to the next hop, as `crossingLines` does. */
+  crossing(atHome = false): string {
+    if (atHome) return crossingLines(this, true, true)
+    this.#crossing ??= crossingLines(this)
+    return this.#crossing
+  }
+
+  /** Takes the field lines of another head, and what they say, for its own. Part of parsing, not for callers. */
+  takeLines(from: RequestHead): void {
+    this.fields = from.fields
+    this.ids = from.ids
+    this.host = from.host
+    this.contentLength = from.contentLength
+    this.chunked = from.chunked
+    this.expect = from.expect
+    this.accept = from.accept
+    this.xForwardedFor = from.xForwardedFor
+    this.cdnLoop = from.cdnLoop
+    this.via = from.via
+    this.traceparent = from.traceparent
+    this.tracestate = from.tracestate
+    this.connection = from.connection
+    this.#crossing = from.#flatCrossing()
+    this.#isFlat = from.#isFlat
+  }
+
+  /** Takes another length of the body than those lines say, whose field is the one of this number. Part of parsing, not for callers. */
+  takeLength(value: string, place: number): boolean {
+    this.contentLength = parseContentLength(value)
+    this.fields = this.fields.with(2 * place + 1, value)
+    return this.contentLength !== -1
+  }
+
+  /** Makes one piece of what V8 keeps as the pieces that it was written in, and would copy one by one for each request. */
+  #flatCrossing(): string | null {
+    if (this.#crossing !== null && !this.#isFlat) {
+      this.#crossing = ownText(this.#crossing)
+      this.#isFlat = true
+    }
+    return this.#crossing
+  }
+
+  #known(value: string, id: FieldId): boolean {
+    switch (id) {
+      case field.host:
+        if (this.host !== null) return false
+        this.host = value
+        return true
+      case field.contentLength:
+        if (this.contentLength !== -1) return false
+        return (this.contentLength = parseContentLength(value)) !== -1
+      case field.transferEncoding:
+        return this.#transferEncoding(value)
+      case field.connection:
+        this.connection = join(this.connection, value)
+        return true
+      case field.expect:
+        this.expect = join(this.expect, value)
+        return true
+      case field.upgrade:
+        this.upgrade = join(this.upgrade, value)
+        return true
+      case field.accept:
+        this.accept = join(this.accept, value)
+        return true
+      case field.xForwardedFor:
+        this.xForwardedFor = join(this.xForwardedFor, value)
+        return true
+      case field.cdnLoop:
+        this.cdnLoop = join(this.cdnLoop, value)
+        return true
+      case field.via:
+        this.via = join(this.via, value)
+        return true
+      case field.traceparent:
+        this.traceparent = this.traceparent === null ? value : ''
+        return true
+      case field.tracestate:
+        this.tracestate = join(this.tracestate, value)
+        return true
+      default:
+        return true
+    }
+  }
+
+  #transferEncoding(value: string): boolean {
+    if (this.chunked) return false
+    if (equalsIgnoreCase(value, 'chunked')) return (this.chunked = true)
+    // A coding that we can't undo must not be passed on as if it were undone (RFC 9112 section 6.1).
+    this.fault = codingsUnderChunked.test(value) ? 'not_implemented' : 'bad_request'
+    return false
+  }
+}
+
+/**
+ * Parses the head between `start` and `end` (as `endOfHead` gave it) and returns it, or the fault for which it must be refused: two Host fields,
+ * two framings, a folded line, another version, and whatever else RFC 9112 forbids.
+ */
+export function parseRequestHead(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  limits: HeadLimits,
+): RequestHead | HeadFault {
+  if (end - start > limits.headerSection) return 'http_headers_exceed_limit'
+  const head = new RequestHead(limits.headers)
+  const text = bytes.toString('latin1', start, end)
+  const fieldsAt = readRequestLine(bytes, text, start, head)
+  if (fieldsAt === -1) return head.fault ?? 'bad_request'
+  if (head.target.length > limits.url) return 'uri_too_long'
+  if (!readFieldLines(bytes, text, start, fieldsAt, end, head)) return head.fault ?? 'bad_request'
+  head.end = end
+  return settle(head)
+}
+
+/**
+ * Whether a head that is still growing is already larger than any may be, so that nobody has to wait for its end: `bytes` from `start` on hold no empty
+ * line yet. One whose target alone is too long is waited for, since its fields say in which format the client wants to be told.
+ */
+export function overLimit(bytes: Buffer, start: number, limits: HeadLimits): HeadFault | null {
+  if (bytes.length - start <= limits.headerSection) return null
+  return isLineOpen(bytes, start) ? 'uri_too_long' : 'http_headers_exceed_limit'
+}
+
+/** Whether the request line of a head that is still growing is there already and can't be accepted. */
+export function startsBadly(bytes: Buffer, start: number): HeadFault | null {
+  const lineEnd = bytes.indexOf('\r\n', start)
+  if (lineEnd === -1) return null
+  const head = new RequestHead()
+  const isGood = readRequestLine(bytes, bytes.toString('latin1', start, lineEnd + 2), start, head) !== -1
+  return isGood ? null : (head.fault ?? 'bad_request')
+}
+
+/** Makes the reader of the body that follows a head (RFC 9112 section 6.3). */
+export function requestBody(head: RequestHead): BodyReader {
+  if (head.chunked) return new BodyReader('chunked', 0, head.hopByHop)
+  return head.contentLength > 0 ? new BodyReader('length', head.contentLength) : new BodyReader('none', 0)
+}
+
+/** Other codings, then `chunked` once: any other order leaves the end of the body unknown (RFC 9112 section 6.3). */
+const codingsUnderChunked = /^(?:(?!chunked[ \t]*,)[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*,[ \t]*)+chunked$/i
+
+function isLineOpen(bytes: Buffer, start: number): boolean {
+  return bytes.indexOf(0x0a, start) === -1
+}
+
+/** Judges what only the whole head can tell: framing, target form and Host, persistence. */
+export function settle(head: RequestHead): RequestHead | HeadFault {
+  if (head.chunked && (head.contentLength !== -1 || head.minor === 0)) return 'bad_request'
+  if (head.host === null && head.minor === 1) return 'bad_request'
+  return settleConnection(head) ?? settleTarget(head) ?? head
+}
+
+/** An upgrade counts only in HTTP/1.1 and where Connection announces it (RFC 9110 section 7.8). */
+function settleConnection(head: RequestHead): HeadFault | null {
+  const options = connectionOptions(head.connection)
+  if (options === null) return 'http_headers_exceed_limit'
+  const { close, keepAlive, upgrade, hopByHop } = options
+  head.keepAlive = !close && (keepAlive || head.minor === 1)
+  head.hopByHop = hopByHop
+  if (!upgrade || head.minor === 0) head.upgrade = null
+  return null
+}
+
+function join(before: string | null, value: string): string {
+  return before === null ? value : `${before}, ${value}`
+}

@@ -1,0 +1,157 @@
+// A response head as an origin sent it (RFC 9112 sections 4 and 6.3). What an origin says is passed on unchanged where it is sound, and refused as a
+// whole where two readers could disagree on it.
+
+import { BodyReader } from '../body/body.ts'
+import { cr, isFieldByte, lf, sp } from '../fields/characters.ts'
+import { hasConnectionScheme } from '../fields/connection-authentication.ts'
+import { connectionOptions } from '../fields/connection-options.ts'
+import { equalsIgnoreCase, type FieldId, field } from '../fields/fields.ts'
+import { type FieldReader, parseContentLength, readFieldLines } from '../fields/field-lines.ts'
+
+/** `unparsable`: not HTTP/1; `framing`: HTTP, but nobody can tell where its body ends. */
+export type ResponseFault = 'unparsable' | 'framing'
+
+/** The most field lines of a response: each costs time, and no origin means so many. */
+const mostFields = 1000
+
+/** A parsed response head; fields as received. */
+export class ResponseHead implements FieldReader {
+  readonly kind = 'response'
+  status = 0
+  reason = ''
+  readonly fields: string[] = []
+  readonly ids: FieldId[] = []
+  /** The Content-Length value as a number, or -1. */
+  contentLength = -1
+  chunked = false
+  /** Whether the origin keeps the connection open behind this message. */
+  keepAlive = true
+  /** Seconds that the origin's Keep-Alive field grants an idle connection, or -1. */
+  keepAliveTimeout = -1
+  connection: string | null = null
+  /** Names that Connection lists, lower-case: these fields end at this hop. */
+  hopByHop: ReadonlySet<string> | null = null
+  upgrade: string | null = null
+  /** Whether the origin authenticates the connection, or asks for that, and not the one request. */
+  authenticatesConnection = false
+  hasDate = false
+  isEventStream = false
+  contentType: string | null = null
+  /** The content codings applied, null for none. */
+  contentEncoding: string | null = null
+  /** Offset behind the head. */
+  end = 0
+  fault: ResponseFault | null = null
+
+  /** Whether a content coding hides the text of the body. */
+  get isEncoded(): boolean {
+    return this.contentEncoding !== null
+  }
+
+  /** Takes one field line. Part of parsing, not for callers. */
+  field(name: string, value: string, id: FieldId): boolean {
+    this.fields.push(name, value)
+    if (this.ids.push(id) > mostFields) this.fault = 'unparsable'
+    if (id !== field.other) this.#known(value, id)
+    return this.fault === null
+  }
+
+  #known(value: string, id: FieldId): void {
+    switch (id) {
+      case field.contentLength:
+        this.#contentLength(value)
+        break
+      case field.transferEncoding:
+        if (this.chunked || !equalsIgnoreCase(value, 'chunked')) this.fault = 'framing'
+        this.chunked = true
+        break
+      case field.connection:
+        this.connection = this.connection === null ? value : `${this.connection}, ${value}`
+        break
+      case field.keepAlive:
+        this.keepAliveTimeout = Number(/(?:^|[\s,])timeout=(\d{1,6})(?:$|[\s,])/i.exec(value)?.[1] ?? -1)
+        break
+      case field.upgrade:
+        this.upgrade = value
+        break
+      case field.date:
+        this.hasDate = true
+        break
+      case field.wwwAuthenticate:
+      case field.proxyAuthenticate:
+        this.authenticatesConnection ||= hasConnectionScheme(value)
+        break
+      case field.persistentAuth:
+        this.authenticatesConnection ||= !equalsIgnoreCase(value, 'false')
+        break
+      case field.contentEncoding:
+        this.contentEncoding = this.contentEncoding === null ? value : `${this.contentEncoding}, ${value}`
+        break
+      case field.contentType:
+        this.contentType = value
+        this.isEventStream = /^text\/event-stream[ \t]*(?:;|$)/i.test(value)
+        break
+      default:
+    }
+  }
+
+  /** Takes a repeated length only when it repeats itself (RFC 9110 section 8.6). */
+  #contentLength(value: string): void {
+    const length = parseContentLength(value)
+    if (length === -1 || (this.contentLength !== -1 && this.contentLength !== length)) this.fault = 'framing'
+    this.contentLength = length
+  }
+}
+
+/** Parses the head between `start` and `end` (as `endOfHead` gave it) and returns it, or why it can't be used. */
+export function parseResponseHead(bytes: Buffer, start: number, end: number): ResponseHead | ResponseFault {
+  const head = new ResponseHead()
+  const text = bytes.toString('latin1', start, end)
+  const fieldsAt = readStatusLine(bytes, text, start, head)
+  if (fieldsAt === -1) return 'unparsable'
+  if (!readFieldLines(bytes, text, start, fieldsAt, end, head)) return head.fault ?? 'unparsable'
+  if (head.chunked && (head.contentLength !== -1 || text.charCodeAt(7) === 0x30)) return 'framing'
+  if (!settleConnection(head)) return 'unparsable'
+  head.end = end
+  return head
+}
+
+/** Makes the reader of the body that follows a final head (RFC 9112 section 6.3), or says that its framing is broken. */
+export function responseBody(head: ResponseHead, method: string): BodyReader | ResponseFault {
+  if (method === 'HEAD' || head.status === 304) return new BodyReader('none', 0)
+  if (head.status === 204)
+    return head.chunked || head.contentLength > 0 ? 'framing' : new BodyReader('none', 0)
+  if (head.chunked) return new BodyReader('chunked', 0, head.hopByHop)
+  if (head.contentLength !== -1) return new BodyReader('length', head.contentLength)
+  return new BodyReader('close', 0)
+}
+
+/** Reads `HTTP/1.x SP 3DIGIT SP [reason] CRLF`; returns the offset behind it, or -1. The space before an empty reason may be missing, as many origins omit it. */
+function readStatusLine(bytes: Buffer, text: string, start: number, head: ResponseHead): number {
+  if (text.startsWith('HTTP/1.0 ')) head.keepAlive = false
+  else if (!text.startsWith('HTTP/1.1 ')) return -1
+  for (let i = 9; i < 12; i++) {
+    const digit = text.charCodeAt(i) - 0x30
+    if (!(digit >= 0 && digit <= 9)) return -1
+    head.status = head.status * 10 + digit
+  }
+  if (head.status < 100) return -1
+  let at = start + 12
+  if (bytes[at] === sp) at++
+  else if (bytes[at] !== cr) return -1
+  const reasonStart = at
+  while (isFieldByte[bytes[at]!] === 1) at++
+  if (bytes[at] !== cr || bytes[at + 1] !== lf) return -1
+  head.reason = text.slice(reasonStart - start, at - start)
+  return at + 2
+}
+
+/** Returns false for options that nobody can mean. */
+function settleConnection(head: ResponseHead): boolean {
+  const options = connectionOptions(head.connection)
+  if (options === null) return false
+  const { close, keepAlive, hopByHop } = options
+  head.keepAlive = !close && (keepAlive || head.keepAlive)
+  head.hopByHop = hopByHop
+  return true
+}

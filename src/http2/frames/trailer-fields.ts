@@ -1,0 +1,24 @@
+// What follows a body (RFC 9113 section 8.1), as the trailer section of HTTP/1 is taken.
+
+import { field } from '../../http1/fields/fields.ts'
+import { TrailerSection } from '../../http1/body/trailers.ts'
+import { type FieldSink, type HeaderField, pseudo } from '../hpack/decoder.ts'
+
+export class TrailerFields implements FieldSink {
+  isMalformed = false
+  readonly #section = new TrailerSection(null)
+
+  /** Those that may go on to the next hop; flat, null for none. */
+  get fields(): string[] | null {
+    return this.#section.fields
+  }
+
+  take({ name, value, id, pseudo: which, isSound }: HeaderField): void {
+    const isOfConnection = id > field.other && id <= field.upgrade
+    if (!isSound || which !== pseudo.none || isOfConnection || !this.#section.field(name, value, id))
+      this.isMalformed = true
+  }
+}
+
+/** Skips a block that nobody waits for, which counts for the table of the compression all the same. */
+export const nobody: FieldSink = { take() {} }

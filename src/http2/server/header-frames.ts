@@ -1,0 +1,164 @@
+// Takes the header blocks of a connection, in whichever frames they come (RFC 9113 sections 6.2 and 6.10): each begins a request, or is the trailer section of one.
+
+import type { Allowance } from './allowance.ts'
+import { errorCode, flag } from '../frames/frames.ts'
+import { HeaderBlock } from '../frames/header-block.ts'
+import { type FieldSink, HpackDecoder } from '../hpack/decoder.ts'
+import type { Inflow } from './inflow.ts'
+import { firstWindow, type PeerSettings } from '../frames/peer-settings.ts'
+import { RequestFields } from './request-fields.ts'
+import type { FaultTaker, SessionParts } from './session-parts.ts'
+import type { SessionUser } from './session-user.ts'
+import { Stream } from './stream.ts'
+import type { Streams } from './streams.ts'
+import { nobody, TrailerFields } from '../frames/trailer-fields.ts'
+import { type TurnWork, workOfRequest } from '../frames/turn-work.ts'
+
+/** Frames of one header block. */
+const mostBlockFrames = 64
+/** Bytes by which a header list may be too large and still be refused as a request: beyond, its block repeats long fields of the table, to cost more than it has sent. */
+const mostExcess = 512 * 1024
+
+export class HeaderFrames<Owner> {
+  /** Requests that have begun so far. */
+  requestCount = 0
+  readonly #session: FaultTaker<Owner>
+  readonly #user: SessionUser<Owner>
+  readonly #streams: Streams<Owner>
+  readonly #inflow: Inflow<Owner>
+  readonly #allowance: Allowance
+  readonly #peer: PeerSettings
+  readonly #work: TurnWork
+  readonly #decoder = new HpackDecoder()
+  readonly #fields = new RequestFields()
+  /** The block that is being read. */
+  readonly #block = new HeaderBlock()
+
+  constructor(
+    session: FaultTaker<Owner>,
+    { user, streams, allowance, peer, work }: SessionParts<Owner>,
+    inflow: Inflow<Owner>,
+  ) {
+    this.#session = session
+    this.#user = user
+    this.#streams = streams
+    this.#inflow = inflow
+    this.#allowance = allowance
+    this.#peer = peer
+    this.#work = work
+  }
+
+  /** The stream whose block goes on with the next frame; 0 for none. */
+  get stream(): number {
+    return this.#block.stream
+  }
+
+  /** Takes a HEADERS frame. */
+  headers(id: number, flags: number, bytes: Buffer, at: number, end: number): void {
+    const session = this.#session
+    if (id === 0) return void session.fail('protocol', errorCode.protocol, 'HEADERS on stream 0')
+    const extra = ((flags & flag.padded) === 0 ? 0 : 1) + ((flags & flag.priority) === 0 ? 0 : 5)
+    if (end - at < extra) return void session.fail('protocol', errorCode.frameSize, 'HEADERS too short')
+    const padding = (flags & flag.padded) === 0 ? 0 : bytes[at]!
+    if (padding > end - at - extra)
+      return void session.fail('protocol', errorCode.protocol, 'more padding than HEADERS')
+    if ((flags & flag.endHeaders) !== 0) return this.#whole(id, flags, bytes, at + extra, end - padding)
+    this.#block.begin(id, flags)
+    this.#allowance.headBegun(this.#user.headTimeout)
+    this.#add(bytes, at + extra, end - padding)
+  }
+
+  /** Takes a CONTINUATION frame, which is of the stream that it must be of. */
+  continuation(flags: number, bytes: Buffer, at: number, end: number): void {
+    const { stream, flags: first } = this.#block
+    if (stream === 0)
+      return void this.#session.fail('protocol', errorCode.protocol, 'CONTINUATION of nothing')
+    if (!this.#add(bytes, at, end) || (flags & flag.endHeaders) === 0) return
+    const block = this.#block.take()
+    this.#allowance.headWhole()
+    this.#whole(stream, first, block, 0, block.length)
+  }
+
+  /** Drops what has come of a block. */
+  drop(): void {
+    this.#block.drop()
+  }
+
+  #add(bytes: Buffer, at: number, end: number): boolean {
+    const limits = { bytes: this.#user.limits.headerSection, frames: mostBlockFrames }
+    if (this.#block.add(bytes, at, end, limits) === null) return true
+    return this.#session.fail('header_block', errorCode.enhanceYourCalm, 'a header block that is too large')
+  }
+
+  #whole(id: number, flags: number, bytes: Buffer, at: number, end: number): void {
+    const isLast = (flags & flag.endStream) !== 0
+    const stream = this.#streams.get(id)
+    if (stream !== undefined) return this.#trailers(stream, isLast, bytes, at, end)
+    if (id % 2 === 0)
+      return void this.#session.fail('protocol', errorCode.protocol, 'a stream with an even number')
+    if (id <= this.#streams.highest) return this.#ofClosed(id, bytes, at, end)
+    this.#streams.highest = id
+    this.#work.left -= workOfRequest
+    this.#fields.begin(this.#user.limits)
+    const size = this.#decode(bytes, at, end, this.#fields)
+    if (size !== -1) this.#begin(id, isLast, size)
+  }
+
+  /** Decodes a block into a sink; returns the size of its list, -1 where the connection has failed. */
+  #decode(bytes: Buffer, at: number, end: number, sink: FieldSink): number {
+    const { headerSection } = this.#user.limits
+    const bearable = headerSection + mostExcess
+    const size = this.#decoder.decode(bytes, at, end, headerSection, sink, bearable)
+    if (size === -1) this.#session.fail('protocol', errorCode.compression, 'a header block that is none')
+    if (size <= bearable) return size
+    const detail = 'a header block that unpacks to too much'
+    this.#session.fail('header_block', errorCode.enhanceYourCalm, detail)
+    return -1
+  }
+
+  #begin(id: number, isWhole: boolean, size: number): void {
+    if (!this.#streams.admits(id)) return this.#refuse(id)
+    const fields = this.#fields
+    fields.settle(size, this.#user.limits)
+    const { head, fault } = fields
+    const stream = new Stream<Owner>(id, isWhole, firstWindow, this.#peer.initialWindow)
+    this.#streams.add(stream)
+    if (fields.isMalformed || (isWhole && head.contentLength > 0 && fault === null))
+      return void this.#session.streamError(stream, errorCode.protocol, false)
+    stream.isTunnel = fields.isTunnel
+    stream.hasKey = fields.hasKey
+    // What comes through a tunnel has an end to hand over even where nothing else comes.
+    if (stream.isTunnel) stream.isBodyOver = false
+    stream.bodyLeft = isWhole ? -1 : head.contentLength
+    this.requestCount++
+    this.#allowance.earnByFrame()
+    this.#user.begin(stream, head, fault)
+  }
+
+  #refuse(id: number): void {
+    this.#streams.refuse(id)
+    this.#allowance.spendReset()
+  }
+
+  #trailers(stream: Stream<Owner>, isLast: boolean, bytes: Buffer, at: number, end: number): void {
+    const sink = new TrailerFields()
+    const size = this.#decode(bytes, at, end, sink)
+    if (size === -1) return
+    if (stream.isRequestWhole) return void this.#session.streamError(stream, errorCode.streamClosed)
+    if (stream.lingersUntil > 0) return this.#streams.drop(stream, 'ended')
+    const isTooLarge = size > this.#user.limits.headerSection
+    // Through a tunnel comes nothing but DATA (RFC 9113 section 8.5).
+    if (sink.isMalformed || isTooLarge || !isLast || stream.isTunnel)
+      return void this.#session.streamError(stream, errorCode.protocol)
+    this.#inflow.requestWhole(stream, sink.fields)
+  }
+
+  #ofClosed(id: number, bytes: Buffer, at: number, end: number): void {
+    const how = this.#streams.endOf(id)
+    if (how === null)
+      return void this.#session.fail('protocol', errorCode.protocol, 'a stream with a lower number')
+    if (how !== 'reset_by_us')
+      return void this.#session.fail('protocol', errorCode.streamClosed, 'HEADERS on a closed stream')
+    if (this.#decode(bytes, at, end, nobody) !== -1) this.#allowance.spendControl()
+  }
+}

@@ -1,0 +1,29 @@
+// What the parts of a session of HTTP/2 share, and what they have it do about a client that breaks the rules.
+
+import type { Allowance } from './allowance.ts'
+import type { FrameWriter } from '../frames/frame-writer.ts'
+import type { ErrorCode } from '../frames/frames.ts'
+import type { Outflow } from './outflow.ts'
+import type { PeerSettings } from '../frames/peer-settings.ts'
+import type { SessionFault, SessionUser } from './session-user.ts'
+import type { Stream } from './stream.ts'
+import type { Streams } from './streams.ts'
+import type { TurnWork } from '../frames/turn-work.ts'
+
+export interface SessionParts<Owner> {
+  readonly user: SessionUser<Owner>
+  readonly writer: FrameWriter
+  readonly outflow: Outflow<Owner>
+  readonly streams: Streams<Owner>
+  readonly allowance: Allowance
+  readonly peer: PeerSettings
+  readonly work: TurnWork
+}
+
+/** Whoever acts on faults of the client. */
+export interface FaultTaker<Owner> {
+  /** Resets a stream whose client has broken the rules for it; false where the session has failed for it. */
+  streamError(stream: Stream<Owner>, code: ErrorCode, hasBegun?: boolean): boolean
+  /** Ends the session for a fault of the client; always false. */
+  fail(fault: SessionFault, code: ErrorCode, detail: string): false
+}

@@ -1,0 +1,376 @@
+// The server's side of a connection of HTTP/2 (RFC 9113): bytes in, calls to whoever serves the requests, bytes out, and how all of it ends. Its memory is bounded:
+// for each stream, a window of 64 KiB of body that nobody has asked for and what was written of the response when it was told to wait; and once, a header block,
+// some 64 KiB of output beside heads, and 4 KiB for each table of the compression.
+
+import { Allowance } from './allowance.ts'
+import { Budgets } from './budget.ts'
+import { ControlFrames } from './control-frames.ts'
+import { type FrameTaker, FrameReader, frameLimit } from '../frames/frame-reader.ts'
+import { FrameWriter } from '../frames/frame-writer.ts'
+import { type ErrorCode, errorCode, flag, frameType, setting } from '../frames/frames.ts'
+import { HeaderFrames } from './header-frames.ts'
+import { Inflow } from './inflow.ts'
+import { Outflow } from './outflow.ts'
+import { largestWindow, PeerSettings } from '../frames/peer-settings.ts'
+import type { FaultTaker } from './session-parts.ts'
+import type { ReadState, SessionFault, SessionUser } from './session-user.ts'
+import type { Stream } from './stream.ts'
+import { Streams } from './streams.ts'
+import { TurnWork, workOfTurn } from '../frames/turn-work.ts'
+
+/** What every client begins with (RFC 9113 section 3.4). */
+const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
+
+/** Ms between the two steps of a shutdown, so that what is on its way arrives before the second. */
+const shutdownPause = 1_000
+/** Bytes of output at which no more is read until it was taken. */
+const mostOutput = 256 * 1024
+
+interface SessionSettings {
+  /** Streams that a client may have open. */
+  readonly maxConcurrentStreams: number
+}
+
+export class ServerSession<Owner> implements FrameTaker, FaultTaker<Owner> {
+  readonly #user: SessionUser<Owner>
+  readonly #reader = new FrameReader(this)
+  readonly #writer = new FrameWriter()
+  readonly #streams: Streams<Owner>
+  readonly #allowance: Allowance
+  readonly #inflow: Inflow<Owner>
+  readonly #outflow: Outflow<Owner>
+  readonly #headerFrames: HeaderFrames<Owner>
+  readonly #controlFrames: ControlFrames<Owner>
+  /** Received and not read. */
+  #pending: Buffer | null = null
+  #prefaceAt = 0
+  readonly #work: TurnWork
+  #isReading = false
+  #isOver = false
+  #shutdownAt = Number.POSITIVE_INFINITY
+  /** Whether the user was told that there is output. */
+  #isAnnounced = false
+
+  // The frame that is being read.
+  #type = 0
+  #flags = 0
+  #id = 0
+
+  /** Begins at monotonic ms `now`, with the budgets of the client, where it has met the end of them lately, and the work that sessions share. */
+  constructor(
+    user: SessionUser<Owner>,
+    { maxConcurrentStreams }: SessionSettings,
+    now: number,
+    budgets: Budgets = new Budgets(now),
+    work: TurnWork = new TurnWork(),
+  ) {
+    const writer = this.#writer
+    const allowance = new Allowance(this, budgets, now, user.headTimeout)
+    const outflow = new Outflow(writer, this)
+    const streams = new Streams(user, writer, outflow, maxConcurrentStreams, now)
+    const parts = { user, writer, outflow, streams, allowance, peer: new PeerSettings(1), work }
+    this.#user = user
+    this.#work = work
+    this.#allowance = allowance
+    this.#outflow = outflow
+    this.#streams = streams
+    this.#inflow = new Inflow(this, parts)
+    this.#headerFrames = new HeaderFrames(this, parts, this.#inflow)
+    this.#controlFrames = new ControlFrames(this, parts)
+    writer.settings([
+      [setting.maxConcurrentStreams, maxConcurrentStreams],
+      [setting.maxHeaderListSize, user.limits.headerSection],
+      [setting.enableConnectProtocol, 1],
+      [setting.noRfc7540Priorities, 1],
+    ])
+    this.#inflow.open()
+  }
+
+  /** What the client may still make it do for nothing. */
+  get budgets(): Budgets {
+    return this.#allowance.budgets
+  }
+
+  /** Streams that are open. */
+  get streamCount(): number {
+    return this.#streams.size
+  }
+
+  /** Streams whose responses have not begun, or wait for the client to take them; those that pause in between are left out once a second. */
+  get waitingCount(): number {
+    return this.#streams.waitingCount
+  }
+
+  /** Streams whose responses wait for the client to take them. */
+  get stalledCount(): number {
+    return this.#outflow.stalledCount
+  }
+
+  /** Bytes of responses that wait for the client to take them, as of the last sweep. */
+  get held(): number {
+    return this.#streams.held
+  }
+
+  /** Requests that have begun so far. */
+  get requestCount(): number {
+    return this.#headerFrames.requestCount
+  }
+
+  /** Whether there is output to take. */
+  get hasOutput(): boolean {
+    return this.#writer.length > 0 || this.#outflow.canSend
+  }
+
+  /** Whether it is over, or is ending and has no stream left, so that the connection can be closed behind the last output. */
+  get isDone(): boolean {
+    const isLeaving = this.#controlFrames.isLeaving || this.#streams.areLast
+    return this.#isOver || (isLeaving && this.#streams.size === 0)
+  }
+
+  // ── what comes in ──
+
+  /** Takes received bytes, at monotonic ms `now`. Where it is not done with them, the socket is to be paused, and `readOn` to be called in time, until it is done. */
+  read(bytes: Buffer, now: number): ReadState {
+    this.keep(bytes)
+    return this.#readNow(now)
+  }
+
+  /** Takes received bytes that are to be read in another turn. */
+  keep(bytes: Buffer): void {
+    this.#pending = this.#pending === null ? bytes : Buffer.concat([this.#pending, bytes])
+  }
+
+  /** Goes on in another turn, with so much work. */
+  readOn(now: number, work = workOfTurn): ReadState {
+    this.#work.left = work
+    return this.#readNow(now)
+  }
+
+  #readNow(now: number): ReadState {
+    if (this.#isReading) return 'done'
+    this.#isReading = true
+    this.#allowance.now = now
+    const state = this.#readSome()
+    this.#isReading = false
+    this.#announce()
+    return state
+  }
+
+  #readSome(): ReadState {
+    const bytes = this.#pending
+    if (bytes === null) return 'done'
+    let at = this.#readPreface(bytes, 0)
+    while (at < bytes.length && !this.#isOver) {
+      if (this.#work.left <= 0 || this.#writer.length > mostOutput) {
+        this.#pending = at === 0 ? bytes : bytes.subarray(at)
+        return this.#work.left <= 0 ? 'more' : 'full'
+      }
+      this.#work.left--
+      at = this.#reader.next(bytes, at)
+    }
+    this.#pending = null
+    return 'done'
+  }
+
+  #readPreface(bytes: Buffer, at: number): number {
+    for (; this.#prefaceAt < preface.length && at < bytes.length; at++)
+      if (bytes[at] !== preface[this.#prefaceAt++]) {
+        this.fail('protocol', errorCode.protocol, 'no preface')
+        break
+      }
+    return at
+  }
+
+  frameBegun(type: number, flags: number, id: number, length: number): boolean {
+    this.#type = type
+    this.#flags = flags
+    this.#id = id
+    if (length > frameLimit)
+      return this.fail('protocol', errorCode.frameSize, 'a frame of more than 16,384 bytes')
+    const { stream } = this.#headerFrames
+    if (stream !== 0 && (type !== frameType.continuation || id !== stream))
+      return this.fail('protocol', errorCode.protocol, 'a frame in the middle of a header block')
+    if (!this.#controlFrames.hasSettings && (type !== frameType.settings || (flags & flag.ack) !== 0))
+      return this.fail('protocol', errorCode.protocol, 'no SETTINGS first')
+    return type === frameType.data ? this.#inflow.begin(id, flags, length) : true
+  }
+
+  dataPart(bytes: Buffer, at: number, end: number, isLast: boolean): void {
+    this.#inflow.part(bytes, at, end, isLast)
+  }
+
+  frame(bytes: Buffer, at: number, end: number): void {
+    const flags = this.#flags
+    const id = this.#id
+    switch (this.#type) {
+      case frameType.headers:
+        return this.#headerFrames.headers(id, flags, bytes, at, end)
+      case frameType.continuation:
+        return this.#headerFrames.continuation(flags, bytes, at, end)
+      default:
+        this.#controlFrames.frame(this.#type, flags, id, bytes, at, end)
+    }
+  }
+
+  // ── what goes out ──
+
+  /** Returns what is to be written next, some 64 KiB beside heads; null for nothing at present. To be called again when that is written, whose memory is then used again. */
+  takeOutput(): Buffer | null {
+    this.#writer.reclaim()
+    this.#outflow.fill()
+    if (this.#writer.length > 0) return this.#writer.take()
+    this.#isAnnounced = false
+    return null
+  }
+
+  /** Asks for the body from now on, and hands over what has come. */
+  readBody(stream: Stream<Owner>): void {
+    this.#inflow.read(stream)
+    this.#announce()
+  }
+
+  /** Has the client wait with the body, of which it may send a window more. */
+  pauseBody(stream: Stream<Owner>): void {
+    stream.isBodyWanted = false
+  }
+
+  /**
+   * Sends an interim response, of any 1xx but 101 (RFC 9113 section 8.1); the lines are latin1, `Name: value\r\n` each. It is left out where the client takes
+   * nothing: unlike the one final response, an origin may send any number.
+   */
+  interim(stream: Stream<Owner>, status: number, lines: string): void {
+    if (stream.isClosed || stream.hasResponded || this.#writer.length > mostOutput) return
+    this.#writer.headers(stream.id, status, lines, false)
+    this.#announce()
+  }
+
+  /** Sends the head of the response, likewise; `ended` where it has no body. Names may have any case, and fields that belong to a connection are left out. */
+  respond(stream: Stream<Owner>, status: number, lines: string, ended: boolean): void {
+    if (stream.isClosed) return
+    stream.hasResponded = true
+    this.#writer.headers(stream.id, status, lines, ended)
+    if (ended) {
+      stream.isResponseOver = true
+      this.sent(stream)
+    }
+    this.#announce()
+  }
+
+  /** Sends bytes of the body, which must not change any more; false where the rest is not to come before `drained`. */
+  write(stream: Stream<Owner>, bytes: Buffer): boolean {
+    if (stream.isClosed || bytes.length === 0) return true
+    const mayGoOn = this.#outflow.write(stream, bytes)
+    if (mayGoOn) this.#announce()
+    // That it waits is to be known, even where there is no output to take.
+    else this.#user.outputReady()
+    return mayGoOn
+  }
+
+  /** Ends the response behind what waits of it; `trailers` are flat, null for none. A request that is not whole may come to its end for two seconds, and is called off then. */
+  end(stream: Stream<Owner>, trailers: readonly string[] | null): void {
+    if (stream.isClosed || stream.isResponseOver) return
+    stream.isResponseOver = true
+    stream.responseTrailers = trailers === null ? null : linesOf(trailers)
+    this.#outflow.end(stream)
+    this.#announce()
+  }
+
+  /** Ends a stream at once; what waits is dropped. */
+  reset(stream: Stream<Owner>, code: ErrorCode): void {
+    if (stream.isClosed) return
+    this.#streams.reset(stream, code)
+    this.#announce()
+  }
+
+  drained(stream: Stream<Owner>): void {
+    this.#user.drained(stream)
+  }
+
+  /** Ends a stream whose response is sent; part of sending, as `drained` and `sentFrame` are. */
+  sent(stream: Stream<Owner>): void {
+    this.#allowance.earnByResponse()
+    if (stream.isRequestWhole) return this.#streams.drop(stream, 'ended')
+    this.#streams.linger(stream, this.#allowance.now)
+    this.#inflow.discard(stream)
+  }
+
+  sentFrame(): void {
+    this.#allowance.earnByFrame()
+  }
+
+  // ── endings ──
+
+  /** Begins to end the connection (RFC 9113 section 6.8): for a second, requests that are on their way are taken; then only those that are open are served. */
+  shutdown(now: number): void {
+    if (this.#shutdownAt !== Number.POSITIVE_INFINITY || this.#isOver) return
+    this.#writer.goAway(largestWindow, errorCode.none, '')
+    this.#shutdownAt = now + shutdownPause
+    this.#announce()
+  }
+
+  /**
+   * Acts on deadlines that have passed, about once a second; `responseRate` is how many bytes a second a client must allow of what waits for it, 0 for any. Where it is
+   * overdrawn, it must have allowed some since the last time.
+   */
+  sweep(now: number, responseRate: number, isOverdrawn = false): void {
+    if (this.#isOver) return
+    this.#allowance.now = now
+    if (this.#allowance.isInTime()) this.#streams.sweep(now, responseRate, isOverdrawn)
+    if (now >= this.#shutdownAt && !this.#streams.areLast)
+      this.#writer.goAway(this.#streams.takeNoMore(), errorCode.none, '')
+    this.#announce()
+  }
+
+  /** Has a client that leaves at monotonic ms `now` pay for the requests whose responses it does not await, as if it had reset them. */
+  leave(now: number): void {
+    this.#allowance.now = now
+    for (const { lingersUntil } of this.#streams.all())
+      if (lingersUntil === 0 && !this.#allowance.spendReset()) return
+  }
+
+  /** Ends the session of a client that has met a limit over several connections. */
+  exhaust(fault: SessionFault): void {
+    this.fail(fault, errorCode.enhanceYourCalm, 'too much over several connections')
+  }
+
+  /** Ends the session where the connection is gone: all streams are aborted. */
+  close(): void {
+    if (!this.#isOver) this.#end()
+  }
+
+  streamError(stream: Stream<Owner>, code: ErrorCode, hasBegun = true): boolean {
+    this.#streams.reset(stream, code)
+    if (hasBegun && stream.lingersUntil === 0) this.#user.aborted(stream, 'malformed')
+    this.#allowance.spendReset()
+    return !this.#isOver
+  }
+
+  fail(fault: SessionFault, code: ErrorCode, detail: string): false {
+    if (this.#isOver) return false
+    this.#writer.goAway(this.#streams.highest, code, detail)
+    this.#end()
+    this.#announce()
+    this.#user.failed(fault, detail)
+    return false
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#pending = null
+    this.#headerFrames.drop()
+    this.#streams.end()
+  }
+
+  /** Has the user take what was written, once. */
+  #announce(): void {
+    if (this.#isAnnounced || this.#isReading || !this.hasOutput) return
+    this.#isAnnounced = true
+    this.#user.outputReady()
+  }
+}
+
+function linesOf(fields: readonly string[]): string {
+  let lines = ''
+  for (let i = 0; i < fields.length; i += 2) lines += `${fields[i]}: ${fields[i + 1]}\r\n`
+  return lines
+}

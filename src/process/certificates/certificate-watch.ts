@@ -1,0 +1,57 @@
+// Warns of the gateway's own certificates while there is time to replace them.
+
+import type { Clock } from '../../base/clock.ts'
+import type { TlsConfig } from '../../config/config.ts'
+import type { Logger } from '../../log/log.ts'
+import type { CertificateExpiry } from '../../metrics/counters/counts.ts'
+import { Certificate } from '../../tls/certificate.ts'
+
+const day = 86_400_000
+/** Ms before the end of a certificate from when on it is warned of, and how often. */
+const ahead = 14 * day
+const period = day / 2
+
+export class CertificateWatch {
+  readonly #log: Logger
+  readonly #clock: Clock
+  readonly #timer: NodeJS.Timeout
+  #certificates: readonly Certificate[] = []
+
+  constructor(tls: TlsConfig, log: Logger, clock: Clock) {
+    this.#log = log
+    this.#clock = clock
+    this.watch(tls)
+    this.#timer = setInterval(() => this.#look(), period).unref()
+  }
+
+  /** Watches these in place of those before, and looks at them at once. */
+  watch({ certificates }: TlsConfig): void {
+    this.#certificates = certificates.map(({ certificate }) => new Certificate(certificate))
+    this.#look()
+  }
+
+  /** When each ends; of several with one first name and type of key, the one that ends first: it may be in use for other names. */
+  get expiries(): readonly CertificateExpiry[] {
+    const found = new Map<string, CertificateExpiry>()
+    for (const { names, keyType, notAfter } of this.#certificates) {
+      const name = names[0]!
+      const key = `${keyType} ${name}`
+      if (notAfter < (found.get(key)?.notAfter ?? Infinity)) found.set(key, { name, keyType, notAfter })
+    }
+    return [...found.values()]
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #look(): void {
+    const now = this.#clock.now()
+    for (const { names, notBefore, notAfter } of this.#certificates) {
+      const facts = { names, expires: new Date(notAfter).toISOString() }
+      if (notAfter <= now) this.#log.error(facts, 'certificate expired: clients refuse it')
+      else if (notBefore > now) this.#log.error(facts, 'certificate not valid yet: clients refuse it')
+      else if (notAfter - now < ahead) this.#log.warn(facts, 'certificate expires soon')
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// What a gateway does for the TLS of its listeners: certificates that renew themselves, those of files that end, authorities of clients that end, and the keys of sessions.
+
+import { systemClock } from '../../base/clock.ts'
+import type { Logger } from '../../log/log.ts'
+import type { Metrics } from '../../metrics/metrics.ts'
+import type { Config } from '../../config/config.ts'
+import type { AutomaticTls } from '../../certificates/automatic.ts'
+import { TicketKeeper } from '../../certificates/ticket-keeper.ts'
+import type { Store } from '../../store/contract/store.ts'
+import type { TicketKeySet } from '../../tls/ticket-keys.ts'
+import { AutomaticCertificates } from './automatic-certificates.ts'
+import { copyPath } from '../store/location.ts'
+import { CertificateWatch } from './certificate-watch.ts'
+import { ClientTrustWatch } from './client-trust-watch.ts'
+import type { Management } from '../services/management.ts'
+
+/** The data plane, as far as it takes what is found here. */
+interface TlsTaker {
+  takeCertificates(automatic: AutomaticTls): Promise<void>
+  takeTicketKeys(keys: TicketKeySet): void
+}
+
+export class TlsCare {
+  readonly #log: Logger
+  readonly #metrics: Metrics
+  readonly #certificates: CertificateWatch
+  readonly #clientTrust: ClientTrustWatch
+  #automatic: AutomaticCertificates | null = null
+  #tickets: TicketKeeper | null = null
+
+  constructor(config: Config, log: Logger, metrics: Metrics) {
+    this.#log = log
+    this.#metrics = metrics
+    this.#certificates = new CertificateWatch(config.tls, log, systemClock)
+    this.#clientTrust = new ClientTrustWatch(config.zones, log, systemClock)
+    metrics.clientTrust = () => this.#clientTrust.expiries
+    metrics.ticketKeys = () => this.#tickets
+    metrics.certificates = () => [...this.#certificates.expiries, ...(this.#automatic?.expiries ?? [])]
+    metrics.renewals = () => this.#automatic?.renewals ?? []
+    metrics.automaticCertificates = () => this.#automatic?.states ?? {}
+  }
+
+  /** How the certificates are that renew themselves. */
+  get standings(): AutomaticCertificates['standings'] {
+    return this.#automatic?.standings ?? []
+  }
+
+  /** Keeps automatic certificates in the store, for the data plane once there is one. */
+  open(store: Store, { secrets }: Management, plane: () => TlsTaker | null): void {
+    const publish = async (automatic: AutomaticTls) => plane()?.takeCertificates(automatic)
+    this.#automatic = new AutomaticCertificates({
+      ...{ store, secrets, log: this.#log, metrics: this.#metrics, publish },
+      copyPath: copyPath(store, 'certificates.json'),
+    })
+  }
+
+  /** Has the edge seal TLS sessions with the keys of the store, where it speaks TLS. */
+  async shareTicketKeys(
+    { listen }: Config,
+    store: Store,
+    { secrets }: Management,
+    plane: TlsTaker,
+  ): Promise<void> {
+    if (!listen.some(({ tls }) => tls)) return
+    const changed = (keys: TicketKeySet) => plane.takeTicketKeys(keys)
+    this.#tickets = new TicketKeeper({ store, secrets, log: this.#log, changed })
+    await this.#tickets.start()
+  }
+
+  /** Reads the automatic certificates that there are. */
+  async prepare(acme: Config['acme']): Promise<void> {
+    await this.#automatic?.prepare(acme)
+  }
+
+  /** Renews them from now on. */
+  start(): void {
+    this.#automatic?.start()
+  }
+
+  /** Watches the files of another configuration. */
+  watch({ tls, zones }: Config): void {
+    this.#certificates.watch(tls)
+    this.#clientTrust.watch(zones)
+  }
+
+  /** Watches nothing any more, and shares no keys. */
+  async rest(): Promise<void> {
+    this.#certificates.close()
+    this.#clientTrust.close()
+    await this.#tickets?.close()
+  }
+
+  /** Renews nothing any more. */
+  async close(): Promise<void> {
+    await this.#automatic?.close()
+  }
+}

@@ -1,0 +1,51 @@
+// Asks for confirmation before what cannot be undone, or requires `--yes`.
+
+import { createInterface } from 'node:readline/promises'
+import type { Input } from '../input.ts'
+import { complain, tell } from '../../terminal/output.ts'
+import { withClient } from './session.ts'
+
+export interface Deed {
+  /** What it does, for a caller that cannot be asked. */
+  readonly consequence: string
+  /** The question, before the request to type the id. */
+  readonly question: string
+  /** The message when the person declines. */
+  readonly refrained: string
+}
+
+/** Runs the work after `--yes`, or once a person has typed the id again; returns 1 when the person declines, 2 when there is no one to ask. */
+export async function confirmed(
+  input: Input,
+  deed: Deed,
+  work: Parameters<typeof withClient>[1],
+  withThing: typeof withClient = withClient,
+): Promise<number> {
+  const obstacle = obstacleToAsking(input, deed)
+  if (obstacle !== null) return complain(obstacle)
+  return withThing(input, async (api, path, id) =>
+    (await agrees(input, deed, id)) ? work(api, path, id) : 1,
+  )
+}
+
+/** Returns why nobody can be asked although `--yes` is missing, as a sentence; null where somebody can. */
+export function obstacleToAsking(input: Input, { consequence }: Deed): string | null {
+  const canAsk = process.stdin.isTTY && process.stderr.isTTY && input['token-file'] !== '-'
+  return input.yes || canAsk ? null : `${consequence}; say --yes`
+}
+
+/** Whether `--yes` is there, or a person types the id again; says that nothing was done where they do not. */
+export async function agrees(input: Input, { question, refrained }: Deed, id: string): Promise<boolean> {
+  if (input.yes || (await isTyped(question, id))) return true
+  tell(refrained)
+  return false
+}
+
+async function isTyped(question: string, id: string): Promise<boolean> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const isOver = new Promise<string>(resolve => lines.once('close', () => resolve('')))
+  const typed = lines.question(question)
+  const answer = await Promise.race([typed.catch(() => ''), isOver])
+  lines.close()
+  return answer.trim() === id
+}

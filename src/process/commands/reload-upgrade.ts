@@ -1,0 +1,95 @@
+// `gatehouse reload` and `gatehouse upgrade`: have the gateway of a configuration apply it, or replaced by a new process from the code on disk, and wait for it.
+
+import { resolve } from 'node:path'
+import type { Endpoint } from '../../config/config.ts'
+import { loadConfig } from '../../config/file/load.ts'
+import { command } from '../handover/takeover.ts'
+import type {
+  ChangesReport,
+  ProcessReport,
+  ReloadReport,
+  UpgradeReport,
+} from '../handover/command-reports.ts'
+import { gatewaysHere } from '../ports/presence.ts'
+import { configPath, type Input } from './input.ts'
+import { isUsable } from '../terminal/config-mistakes.ts'
+import { columns, json } from '../terminal/format.ts'
+import { print, refuse } from '../terminal/output.ts'
+import { urlOf } from '../ports/urls.ts'
+
+/** Returns 0 once the configuration is in effect; 1 where it is not, or no gateway runs, 2 for a configuration with mistakes. */
+export function reload(input: Input): Promise<number> {
+  return ask('reload', input, reloadText)
+}
+
+/** Returns 0 once another process serves; 1 where none does, or no gateway runs, 2 for a configuration with mistakes. */
+export function upgrade(input: Input): Promise<number> {
+  return ask('upgrade', input, upgradeText)
+}
+
+async function ask<Report extends object>(
+  name: 'reload' | 'upgrade',
+  input: Input,
+  textOf: (report: Partial<Report>) => string,
+): Promise<number> {
+  const path = configPath(input)
+  const loaded = loadConfig(path, process.env, { given: { admin: input.admin } })
+  if (!isUsable(path, loaded)) return 2
+  const configured = loaded.config.admin
+  const found = input.admin === undefined ? await sidePortsOf(resolve(path), configured) : [configured]
+  if (found.length > 1)
+    return refuse(
+      `several gateways run with ${path}: choose one with --admin, at ${found.map(addressOf).join(' or ')}`,
+    )
+  const admin = found[0]!
+  const outcome = await command(name, admin)
+  if (typeof outcome !== 'object')
+    return refuse(outcome ?? `no gateway with this data folder responds at ${urlOf(admin)}`)
+  print(input.json ? json(outcome) : textOf(outcome))
+  return 0
+}
+
+/**
+ * Returns the side ports of the gateways that were started with a file: they may be elsewhere, by --admin or since the file was changed, and another gateway where
+ * the file says. Of several, the one there counts. Where the system does not tell which file a gateway has, returns what the file says.
+ */
+async function sidePortsOf(file: string, configured: Endpoint): Promise<readonly Endpoint[]> {
+  const gateways = (await gatewaysHere()).filter(gateway => gateway.file === file)
+  if (gateways.length === 0 || gateways.some(({ port }) => port === configured.port)) return [configured]
+  // One that is being replaced has the port of its successor.
+  return [...new Map(gateways.map(gateway => [gateway.port, gateway])).values()]
+}
+
+function addressOf(endpoint: Endpoint): string {
+  return new URL(urlOf(endpoint)).host
+}
+
+/** Describes a reload; a gateway of a version before reports nothing. */
+function reloadText({ changed, added = [], removed = [], latest = null }: Partial<ReloadReport>): string {
+  if (changed === undefined) return 'The configuration is in effect.\n'
+  const rows = rowsOf({ changed, added, removed })
+  if (rows.length > 0) return `The configuration is in effect:\n${columns(rows)}`
+  if (latest === null) return 'No changes: the configuration was in effect already.\n'
+  return `No changes: Gatehouse applied the file already, at ${latest.at}:\n${columns(rowsOf(latest))}`
+}
+
+/** How many settings are named at most; --json has all. */
+const mostNamed = 20
+
+function rowsOf({ changed, added, removed }: ChangesReport): string[][] {
+  const rows = Object.entries({ changed, added, removed }).flatMap(([what, paths]) =>
+    paths.map(path => [`  ${what}`, path]),
+  )
+  const more = rows.length - mostNamed
+  return more <= 0 ? rows : [...rows.slice(0, mostNamed), ['  and', `${more} more`]]
+}
+
+/** Describes an upgrade; a gateway of a version before reports nothing. */
+function upgradeText({ before, after, seconds = 0 }: Partial<UpgradeReport>): string {
+  if (before === undefined || after === undefined) return 'A new process serves.\n'
+  return `Upgraded in ${seconds.toFixed(1)} s: ${inWords(after)} serves; ${inWords(before)} finishes its requests and exits.\n`
+}
+
+function inWords({ pid, version }: ProcessReport): string {
+  return `process ${pid} (${version ?? 'of unknown version'})`
+}

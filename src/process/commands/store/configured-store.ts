@@ -1,0 +1,60 @@
+// The store that a command works on directly, and the account there.
+
+import { nextRay } from '../../../base/ids/ray.ts'
+import type { Config } from '../../../config/config.ts'
+import { loadConfig } from '../../../config/file/load.ts'
+import { auditOf, commandLine, type Resource } from '../../../store/records/audit-entry.ts'
+import type { AuditAction, AuditEntry } from '../../../store/records/records.ts'
+import type { Store } from '../../../store/contract/store.ts'
+import { storeDialling, storeLocation } from '../../store/location.ts'
+import { isThere } from '../../../store/open.ts'
+import { withStore } from '../../store/with-store.ts'
+import { chosenAccount } from './chosen-account.ts'
+import { configPath, type Input } from '../input.ts'
+import { isUsable } from '../../terminal/config-mistakes.ts'
+import { refuse } from '../../terminal/output.ts'
+
+/** Runs a command with the store of the configuration; returns the exit code: 1 where the store refuses, 2 for a configuration with mistakes. */
+export async function withConfiguredStore(
+  input: Input,
+  use: (store: Store, config: Config) => Promise<number>,
+): Promise<number> {
+  const path = configPath(input)
+  const loaded = loadConfig(path)
+  if (!isUsable(path, loaded)) return 2
+  const { config } = loaded
+  const location = storeLocation(config)
+  // A mistyped folder would else get a store of its own, empty, beside the one that is meant.
+  if (!isThere(location))
+    return refuse(
+      `there is no store ${location}; start the gateway once to create it, or name its data folder with --data`,
+    )
+  return withStore(location, store => use(store, config), storeDialling(config))
+}
+
+/** As `withConfiguredStore`, with the account of `--account`, or the only one. */
+export function withAccount(
+  input: Input,
+  use: (store: Store, account: string, config: Config) => Promise<number>,
+): Promise<number> {
+  return withConfiguredStore(input, async (store, config) => {
+    const account = await chosenAccount(store, input.account)
+    return typeof account === 'number' ? account : use(store, account, config)
+  })
+}
+
+/** Makes the entry of a change that the operator of this machine asks for. */
+export function auditHere(
+  account: string,
+  action: AuditAction,
+  resource: Resource,
+  changed: readonly string[] = [],
+  now = Date.now(),
+): AuditEntry {
+  return auditOf(
+    { account, caller: commandLine, now, address: '', ray: nextRay() },
+    action,
+    resource,
+    changed,
+  )
+}

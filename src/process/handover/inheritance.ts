@@ -1,0 +1,205 @@
+// What a gateway may find when it starts: sockets that are bound already. The gateway that it replaces passes them over the channel between the two, whose messages are
+// few and plain, since the two may be of different versions.
+
+import type { Server } from 'node:net'
+import type { ListeningSocket, SocketHandle } from '../../net/socket/listening-socket.ts'
+import type { Config, Endpoint } from '../../config/config.ts'
+import { remains, type Snapshot } from '../../metrics/metrics.ts'
+import type { LentRecord } from '../../store/cache/cache-handover.ts'
+import { version } from '../system/version.ts'
+
+/** A socket with the address that the configuration names for it. */
+interface Inherited extends Endpoint, Omit<ListeningSocket, 'listener'> {
+  /** Of those with the same address, the listener that it belonged to. */
+  readonly listener: number
+}
+
+/** The socket of the side port. */
+interface InheritedAdmin extends Endpoint {
+  /** Its address, with a real port. */
+  readonly at: Endpoint
+  readonly handle: SocketHandle
+}
+
+export interface Inheritance {
+  readonly edge: readonly Inherited[]
+  readonly admin: InheritedAdmin | null
+  /** The secret by which the edge of the gateway before vouches to the side port; null where there is none. */
+  readonly secret: Buffer | null
+  /** Whether the gateway before has ended before it had left everything: what is missing is bound again. */
+  readonly isPartial?: boolean
+}
+
+/** What a gateway has cached of the store: records as the store has them, of tokens no more than their digests. */
+interface Loans {
+  readonly kind: 'loans'
+  /** When they had the age that they say, by the clock of the machine. */
+  readonly at: number
+  readonly records: readonly LentRecord[]
+}
+
+/** From the gateway that is being replaced. */
+export type FromBefore =
+  | { readonly kind: 'edge'; readonly socket: Omit<Inherited, 'handle'> }
+  | { readonly kind: 'admin'; readonly socket: Omit<InheritedAdmin, 'handle'> }
+  /** All sockets have been sent. */
+  | { readonly kind: 'start'; readonly secret: string }
+  /** The next one is alone at the side port. */
+  | { readonly kind: 'left' }
+  | { readonly kind: 'counts'; readonly counts: Snapshot }
+  | Loans
+
+/** From the one that replaces it. */
+export type FromNext =
+  /** Versions before did not name theirs. */
+  | { readonly kind: 'hello'; readonly version?: string }
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'count' }
+
+/** The variable of a process that replaces the gateway which started it. */
+export const upgradeVariable = 'GATEHOUSE_UPGRADE'
+
+/** Returns the sockets for the listeners of a configuration, and closes those that it has no use for: whoever connects to them must not wait for nobody. */
+export function socketsFor(
+  { listen }: Pick<Config, 'listen'>,
+  inherited: readonly Inherited[],
+): readonly ListeningSocket[] {
+  const groups = [...Map.groupBy(inherited, ({ listener }) => listener).values()]
+  const found = listen.flatMap(({ host, port }, listener) => {
+    const at = groups.findIndex(([one]) => one!.host === host && one!.port === port)
+    const [group = []] = at < 0 ? [] : groups.splice(at, 1)
+    return group.map(({ slot, isAlone, handle }) => ({ listener, slot, isAlone, handle }))
+  })
+  for (const { handle } of groups.flat()) handle.close()
+  return found
+}
+
+/** The gateway that this one replaces, at the other end of the channel. */
+export class Predecessor {
+  readonly #edge: Inherited[] = []
+  readonly #left = Promise.withResolvers<void>()
+  readonly #sent = Promise.withResolvers<Inheritance>()
+  readonly #ended = Promise.withResolvers<void>()
+  #admin: InheritedAdmin | null = null
+  #counts: Snapshot | null = null
+  #loans: Loans[] = []
+  #takeLoans: ((records: readonly LentRecord[]) => void) | null = null
+  #isCounting: PromiseWithResolvers<void> | null = null
+
+  private constructor() {
+    process.on('message', (message: FromBefore, handle: unknown) =>
+      this.#receive(message, handle as SocketHandle),
+    )
+    process.once('disconnect', () => this.#end())
+    // Nobody hears of a channel that was closed while this process was loading its code.
+    if (process.connected) this.#tell({ kind: 'hello', version })
+    else this.#end()
+  }
+
+  /** Finds the gateway that has started this process to be replaced; null where none has. */
+  static find({ env }: NodeJS.Process = process): Predecessor | null {
+    const isNext = env[upgradeVariable] !== undefined && process.send !== undefined
+    delete env[upgradeVariable]
+    return isNext ? new Predecessor() : null
+  }
+
+  /** Resolves with what it leaves, as far as it got where it was killed: then this one is to serve all the same, since nobody else does. */
+  get inheritance(): Promise<Inheritance> {
+    return this.#sent.promise
+  }
+
+  /** Has it stop; resolves once it no longer accepts connections to the side port. */
+  async relieve(): Promise<void> {
+    this.#tell({ kind: 'ready' })
+    await this.#left.promise
+  }
+
+  /** Reports why it is not replaced. */
+  async fail(reason: string): Promise<void> {
+    await this.#tell({ kind: 'failed', reason })
+    if (process.connected) process.disconnect!()
+  }
+
+  /** Resolves once it has counted all that it will, or after `patience` ms. */
+  async ended(patience: number): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, patience)
+    if (process.connected) await Promise.race([this.#ended.promise, late.promise])
+    clearTimeout(timer)
+  }
+
+  /** Returns all that it has counted, as far as it says so within `patience` ms: it goes on counting while it drains. */
+  async counts(patience = 1_000): Promise<readonly Snapshot[]> {
+    if (process.connected) {
+      this.#isCounting ??= Promise.withResolvers()
+      this.#tell({ kind: 'count' })
+      const late = Promise.withResolvers<void>()
+      const timer = setTimeout(late.resolve, patience)
+      await Promise.race([this.#isCounting.promise, late.promise])
+      clearTimeout(timer)
+    }
+    if (this.#counts === null) return []
+    return process.connected ? [this.#counts] : [await remains([this.#counts])]
+  }
+
+  /** Passes on what it has cached, at once and whenever there is more. */
+  passLoans(take: (records: readonly LentRecord[]) => void): void {
+    this.#takeLoans = take
+    for (const loans of this.#loans.splice(0)) take(agedUntilNow(loans))
+  }
+
+  /** It has ended, perhaps before it said so: then what there is must do. */
+  #end(): void {
+    this.#sent.resolve({ edge: this.#edge, admin: this.#admin, secret: null, isPartial: true })
+    this.#left.resolve()
+    this.#isCounting?.resolve()
+    this.#ended.resolve()
+  }
+
+  #receive(message: FromBefore, handle: SocketHandle): void {
+    if (message.kind === 'edge') this.#edge.push({ ...message.socket, handle })
+    else if (message.kind === 'admin') this.#admin = { ...message.socket, handle }
+    else if (message.kind === 'start')
+      this.#sent.resolve({
+        edge: this.#edge,
+        admin: this.#admin,
+        secret: Buffer.from(message.secret, 'base64url'),
+      })
+    else if (message.kind === 'left') this.#left.resolve()
+    else if (message.kind === 'loans') {
+      if (this.#takeLoans === null) this.#loans.push(message)
+      else this.#takeLoans(agedUntilNow(message))
+    } else if (message.kind === 'counts') {
+      this.#counts = withNumbers(message.counts)
+      this.#isCounting?.resolve()
+      this.#isCounting = null
+    }
+  }
+
+  #tell(message: FromNext): Promise<void> {
+    return new Promise(resolve => {
+      if (process.connected) process.send!(message, undefined as unknown as Server, {}, () => resolve())
+      else resolve()
+    })
+  }
+}
+
+/** Returns the monotonic clock that all processes of this machine share, in ms. */
+export function machineClock(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}
+
+/** Returns the records with their age by now: they get no younger on their way. */
+export function agedUntilNow({ at, records }: Loans): readonly LentRecord[] {
+  const since = Math.max(0, machineClock() - at)
+  return records.map(({ found, loan }) => ({ found, loan: { ...loan, age: loan.age + since } }))
+}
+
+/** JSON has no NaN. */
+function withNumbers(counts: Snapshot): Snapshot {
+  return counts.map(family => ({
+    ...family,
+    values: family.values.map(one => ({ ...one, value: one.value ?? Number.NaN })),
+  }))
+}

@@ -1,0 +1,160 @@
+// Lets one gateway replace another on the same machine. A note in the data folder proves that both belong to the same owner.
+
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { request, whenFailed } from '../../net/http/node-http.ts'
+import type { Endpoint } from '../../config/config.ts'
+import { dataFolder } from '../store/location.ts'
+import { reachable } from '../ports/urls.ts'
+
+/** How long a gateway may take to respond, in ms: one on a machine without a moment to spare, too, or it would not be replaced. */
+const patience = 10_000
+/** How long it may take to be replaced, or to reload: longer than it waits for the next one, and for its workers. */
+const commandPatience = 90_000
+
+/** The content of a note. */
+interface Written {
+  /** The secret that the next gateway shows to the one that wrote the note. */
+  readonly proof: string
+  /** The secret by which the edge vouches to the side port, in base64url: requests through both gateways reach the same one. */
+  readonly secret: string
+  /** The address of the side port. */
+  readonly host: string
+}
+
+/** The gateway that was found at a side port. */
+export interface Before {
+  /** Whether it releases the side port, or shares it until the next one listens; a gateway that is not stopping does so only for its replacement. */
+  readonly yields: boolean
+  readonly secret: Buffer
+}
+
+/** What allows the next gateway to request the side port of this one. */
+export class HandoverNote {
+  readonly #proof = randomBytes(32).toString('base64url')
+  readonly #folder: string
+  #path: string | null = null
+
+  constructor(folder = dataFolder()) {
+    this.#folder = folder
+  }
+
+  /** Writes the note for a side port, replacing that of the previous gateway. */
+  async leave({ host, port }: Endpoint, secret: Buffer): Promise<void> {
+    const path = notePath(this.#folder, port)
+    const draft = `${path}.${process.pid}`
+    const written: Written = { proof: this.#proof, secret: secret.toString('base64url'), host }
+    await mkdir(this.#folder, { recursive: true })
+    await writeFile(draft, JSON.stringify(written), { mode: 0o600 })
+    await rename(draft, path)
+    this.#path = path
+  }
+
+  /** Removes the note, unless another gateway has replaced it. */
+  async remove(): Promise<void> {
+    if (this.#path !== null && (await this.#read())?.proof === this.#proof)
+      await rm(this.#path, { force: true })
+  }
+
+  /** Whether another gateway has replaced this one's note. */
+  async isReplaced(): Promise<boolean> {
+    const written = await this.#read()
+    return written !== null && written.proof !== this.#proof
+  }
+
+  /** Whether an `Authorization` field proves that its sender has read the note. */
+  proves(authorization: string | null): boolean {
+    const shown = Buffer.from(authorization ?? '')
+    const own = Buffer.from(`Bearer ${this.#proof}`)
+    return shown.length === own.length && timingSafeEqual(shown, own)
+  }
+
+  async #read(): Promise<Written | null> {
+    return this.#path === null ? null : readNote(this.#path)
+  }
+}
+
+/** How a gateway asks for the side port of another one. */
+interface Takeover {
+  /** Asks even one that is not stopping. */
+  readonly replaces: boolean
+  /** Can listen beside the other one for a moment. */
+  readonly shares?: boolean
+}
+
+/** Asks the gateway that listens on the port of an endpoint to release or share it; null if no one there belongs to the note in the folder. */
+export async function takeOver(
+  { port }: Pick<Endpoint, 'port'>,
+  { replaces, shares = false }: Takeover,
+  folder = dataFolder(),
+): Promise<Before | null> {
+  const written = await readNote(notePath(folder, port))
+  if (written === null) return null
+  const query = [replaces && 'replace', shares && 'share'].filter(Boolean).join('&')
+  const at = { host: reachable(written.host), port }
+  const asked = ask(at, query === '' ? '/handover' : `/handover?${query}`, written.proof, patience)
+  const { status } = await asked.catch(() => ({ status: null }))
+  if (status !== 200 && status !== 409) return null
+  return { yields: status === 200, secret: Buffer.from(written.secret, 'base64url') }
+}
+
+/** The outcome of a command: a report, the reason why it was not done, or undefined where no gateway responds. */
+type CommandOutcome = object | string | undefined
+
+/** Asks the gateway that listens on the port of an endpoint to reload, or to have itself replaced by a new process; resolves with its report once that is done, with the reason why it is not, and with undefined where no one there belongs to the note in the folder. */
+export async function command(
+  name: 'reload' | 'upgrade',
+  { port }: Pick<Endpoint, 'port'>,
+  folder = dataFolder(),
+): Promise<CommandOutcome> {
+  const written = await readNote(notePath(folder, port))
+  if (written === null) return undefined
+  const asked = ask({ host: reachable(written.host), port }, `/${name}`, written.proof, commandPatience)
+  return asked.then(({ body }) => outcomeIn(body)).catch(() => undefined)
+}
+
+/** Reads what a gateway says of a command; undefined for what another program says, which may have the port of one that has ended. */
+function outcomeIn(body: string): CommandOutcome {
+  const { done, reason, ...report } = JSON.parse(body) as Readonly<Record<string, unknown>>
+  if (typeof reason === 'string') return reason
+  return done === true ? report : undefined
+}
+
+interface Answer {
+  readonly status: number | undefined
+  readonly body: string
+}
+
+function ask(endpoint: Endpoint, path: string, proof: string, patience: number): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const headers = { authorization: `Bearer ${proof}`, 'content-length': 0 }
+  const signal = AbortSignal.timeout(patience)
+  const asked = request({ ...endpoint, method: 'POST', path, headers, agent: false, signal }, response => {
+    text(response).then(body => resolve({ status: response.statusCode, body }), reject)
+  })
+  whenFailed(asked, reject)
+  asked.end()
+  return promise
+}
+
+function notePath(folder: string, port: number): string {
+  return join(folder, `side-port-${port}.handover`)
+}
+
+async function readNote(path: string): Promise<Written | null> {
+  try {
+    const written: unknown = JSON.parse(await readFile(path, 'utf8'))
+    return isWritten(written) ? written : null
+  } catch {
+    return null
+  }
+}
+
+function isWritten(value: unknown): value is Written {
+  if (typeof value !== 'object' || value === null) return false
+  return ['proof', 'secret', 'host'].every(
+    name => typeof (value as Record<string, unknown>)[name] === 'string',
+  )
+}

@@ -1,0 +1,239 @@
+// Replaces this gateway by a new process from the code on disk, without a gap: the new one gets the listening sockets themselves, and this one stops only once
+// it serves. Whatever goes wrong with it, this one goes on.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import type { Server } from 'node:net'
+import type { Logger } from '../../log/log.ts'
+import { type Metrics, type Snapshot, sumOf } from '../../metrics/metrics.ts'
+import type { LentRecord } from '../../store/cache/cache-handover.ts'
+import type { FromBefore, FromNext, Inheritance } from './inheritance.ts'
+import { machineClock, upgradeVariable } from './inheritance.ts'
+import { isMainOfContainer } from '../system/container.ts'
+import type { UpgradeReport } from './command-reports.ts'
+import { version } from '../system/version.ts'
+
+/** In ms. */
+interface Patience {
+  /** How long a new gateway may take until it serves. */
+  readonly start: number
+  /** How long one that has failed may take to stop. */
+  readonly stop: number
+}
+
+const usualPatience: Patience = { start: 60_000, stop: 5_000 }
+
+/** The gateway that is to be replaced. */
+interface Replaceable {
+  /** Why it cannot be replaced now; null where it can. */
+  readonly settled: string | null
+  /** What the next one takes over. */
+  readonly bequest: Inheritance
+  /** What it has cached of the store. */
+  readonly loans: readonly LentRecord[]
+  /** Leaves the side port to the next one, and stops. */
+  makeWay(): void
+  /** Takes back what the next one may have written. */
+  goOn(): Promise<void>
+  /** Returns all that has been counted, by process. */
+  snapshots(): Promise<readonly Snapshot[]>
+}
+
+interface UpgradeParts {
+  readonly gateway: Replaceable
+  readonly log: Logger
+  readonly upgrades: Metrics['upgrades']
+  /** The environment of the new process. */
+  readonly env: () => NodeJS.ProcessEnv
+  /** Hears of the process that serves from now on, before it hears so itself. */
+  readonly succeeded: (pid: number) => void
+  /** Resolves once the gateway before this one has counted all. */
+  readonly countedBefore?: () => Promise<void>
+  readonly patience?: Patience
+  /** Starts the new process with a channel. */
+  readonly start?: (env: NodeJS.ProcessEnv) => ChildProcess
+}
+
+export class Upgrade {
+  readonly #parts: UpgradeParts
+  readonly #patience: Patience
+  #next: ChildProcess | null = null
+  /** Of the next one; null until it has named it. */
+  #version: string | null = null
+  #isDone = false
+
+  constructor(parts: UpgradeParts) {
+    this.#parts = parts
+    this.#patience = parts.patience ?? usualPatience
+  }
+
+  /** Resolves with a report once another process serves; with a sentence where it does not, and this one goes on. */
+  async begin(): Promise<string | UpgradeReport> {
+    const { log, upgrades, gateway } = this.#parts
+    const begun = performance.now()
+    const obstacle = this.#next === null ? (gateway.settled ?? obstacleHere()) : underWay
+    if (obstacle !== null) {
+      log.warn({ reason: obstacle }, 'upgrade refused')
+      return obstacle
+    }
+    const next = this.#start()
+    if (next instanceof Error) return this.#failed(cannotStart(next))
+    log.info({ next: next.pid }, 'upgrade started')
+    const reason = await this.#outcome(next)
+    if (reason !== null) {
+      await this.#abandon(next)
+      return this.#failed(reason)
+    }
+    upgrades.success.inc()
+    const seconds = Math.round(performance.now() - begun) / 1000
+    await this.#makeWay(next)
+    return {
+      before: { pid: process.pid, version },
+      after: { pid: next.pid!, version: this.#version },
+      seconds,
+    }
+  }
+
+  /** Stops a new process that does not serve yet. */
+  abort(): void {
+    if (!this.#isDone) this.#next?.kill('SIGTERM')
+  }
+
+  /** Passes on the last counts of this gateway, and of the one before it, which may take longer than this one: nobody else hears of them. */
+  async close(): Promise<void> {
+    if (!this.#isDone) return
+    await this.#parts.countedBefore?.()
+    await this.#sendCounts()
+    if (this.#next!.connected) this.#next!.disconnect()
+  }
+
+  /** Returns the error where the system has no means for another process. */
+  #start(): ChildProcess | Error {
+    const { start = startNext, env } = this.#parts
+    try {
+      return (this.#next = start({ ...env(), [upgradeVariable]: '1' }))
+    } catch (cause) {
+      return cause as Error
+    }
+  }
+
+  #failed(reason: string): string {
+    this.#parts.upgrades.failure.inc()
+    this.#parts.log.error({ reason }, 'upgrade failed, the running gateway continues')
+    return reason
+  }
+
+  /** Serves a new process until it serves itself, or does not; returns why not. */
+  #outcome(next: ChildProcess): Promise<string | null> {
+    const { promise, resolve } = Promise.withResolvers<string | null>()
+    const { start } = this.#patience
+    const timer = setTimeout(resolve, start, `the new gateway was not ready within ${start / 1000} s`)
+    next.on('error', error => resolve(cannotStart(error)))
+    next.on('exit', (code, signal) =>
+      resolve(`the new gateway ended with ${signal ?? `code ${code}`} before it was ready`),
+    )
+    next.on('message', (message: FromNext | null) => {
+      // Whatever program is on disk by now.
+      if (message === null) return
+      if (message.kind === 'hello') {
+        this.#version = typeof message.version === 'string' ? message.version : null
+        void this.#bequeath()
+      } else if (message.kind === 'ready') resolve(null)
+      else if (message.kind === 'failed') resolve(message.reason)
+      else if (message.kind === 'count') void this.#sendCounts()
+    })
+    return promise.finally(() => clearTimeout(timer))
+  }
+
+  async #bequeath(): Promise<void> {
+    const { edge, admin, secret } = this.#parts.gateway.bequest
+    for (const { handle, ...socket } of edge) await this.#send({ kind: 'edge', socket }, handle)
+    if (admin !== null) {
+      const { handle, ...socket } = admin
+      await this.#send({ kind: 'admin', socket }, handle)
+    }
+    // From its first response on, no counter is less than it was here, even if this process is killed.
+    await this.#sendCounts()
+    await this.#sendLoans()
+    await this.#send({ kind: 'start', secret: secret!.toString('base64url') })
+  }
+
+  async #makeWay(next: ChildProcess): Promise<void> {
+    this.#isDone = true
+    this.#parts.log.info({ next: next.pid }, 'upgraded: the new gateway serves')
+    this.#parts.succeeded(next.pid!)
+    this.#parts.gateway.makeWay()
+    await this.#sendCounts()
+    await this.#sendLoans()
+    await this.#send({ kind: 'left' })
+    // It outlives this process.
+    next.unref()
+    next.channel?.unref()
+  }
+
+  async #abandon(next: ChildProcess): Promise<void> {
+    await ended(next, this.#patience.stop)
+    this.#next = null
+    await this.#parts.gateway.goOn()
+  }
+
+  async #sendCounts(): Promise<void> {
+    await this.#send({ kind: 'counts', counts: await sumOf(await this.#parts.gateway.snapshots()) })
+  }
+
+  /** Where the store is unreachable, the next one knows of no token by itself. */
+  async #sendLoans(): Promise<void> {
+    const [at, { loans }] = [machineClock(), this.#parts.gateway]
+    for (let from = 0; from < loans.length; from += mostLoans)
+      await this.#send({ kind: 'loans', at, records: loans.slice(from, from + mostLoans) })
+  }
+
+  /** Resolves when it is sent, or cannot be. */
+  #send(message: FromBefore, handle?: unknown): Promise<void> {
+    const next = this.#next
+    return new Promise(resolve => {
+      if (next?.connected) next.send(message, handle as Server, {}, () => resolve())
+      else resolve()
+    })
+  }
+}
+
+/** How many are sent in one message, so that requests have their turns between. */
+const mostLoans = 500
+
+const underWay = 'an upgrade is under way'
+
+function cannotStart({ message }: Error): string {
+  return `the new gateway cannot be started: ${message}`
+}
+
+/** Returns why no process can follow this one; null where one can. */
+function obstacleHere(): string | null {
+  return isMainOfContainer() ? 'the container would end with this process; replace the container' : null
+}
+
+/** Starts the program again as this process was started. Of the files that are open here it gets those of its log. */
+function startNext(env: NodeJS.ProcessEnv): ChildProcess {
+  const [, program, ...args] = process.argv
+  return fork(
+    program!,
+    args.filter(argument => argument !== '--replace'),
+    { env, execPath: nodeOnDisk(), stdio: ['inherit', 'inherit', 'inherit', 'ipc'] },
+  )
+}
+
+/** Returns the Node that this process was started by, by its path as it was written: where that leads through a link, it may be another one by now. */
+function nodeOnDisk({ argv0, execPath } = process): string {
+  return argv0.includes('/') && existsSync(argv0) ? argv0 : execPath
+}
+
+/** Ends a process, in good order if it can within `patience` ms. */
+async function ended(child: ChildProcess, patience: number): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  child.once('exit', () => resolve())
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), patience)
+  await promise
+  clearTimeout(timer)
+}

@@ -1,0 +1,56 @@
+// Where people reach the pages on which they sign in and run the gateway.
+
+import { isIPv6 } from 'node:net'
+import type { Config, Endpoint } from '../../config/config.ts'
+import { isWildcard } from '../../config/resolve/listeners.ts'
+import { isLoopback } from '../../config/settings/host-rules.ts'
+import { reachable, urlOf } from './urls.ts'
+
+/** Returns the issuer, or the host of the dashboard, or the URL of the side port on `admin` where only this machine or a published port of a container leads to it; else null: there are no pages. */
+export function pagesUrl(
+  config: Pick<Config, 'oauth' | 'dashboard' | 'listen' | 'publicPort'>,
+  admin: Endpoint,
+): string | null {
+  const [published = null] = dashboardOrigins(config)
+  const url = config.oauth.issuer ?? published
+  if (url !== null) return url
+  return isLoopback(reachable(admin.host)) ? urlOf(admin) : null
+}
+
+/** Returns the origins of a dashboard that is published: over https, at the public port or else the usual one, and at those of the edge with TLS, or on loopback at any port of the edge. */
+export function dashboardOrigins({
+  dashboard: { host },
+  listen,
+  publicPort,
+}: Pick<Config, 'dashboard' | 'listen' | 'publicPort'>): readonly string[] {
+  if (host === null) return []
+  const name = isIPv6(host) ? `[${host}]` : host
+  const isLocal = isLoopback(host)
+  const ports = listen.filter(({ tls }) => tls).map(({ port }) => port)
+  if (publicPort !== null || !isLocal) ports.unshift(publicPort ?? 443)
+  const secure = [...new Set(ports)].map(port => originAt('https', name, port))
+  if (!isLocal) return secure
+  return [...secure, ...listen.filter(({ tls }) => !tls).map(({ port }) => originAt('http', name, port))]
+}
+
+/** Whether there is an authorization server: it needs a URL that clients can trust. */
+export function hasOAuth(config: Pick<Config, 'oauth' | 'admin'>): boolean {
+  return config.oauth.issuer !== null || isReachable(config)
+}
+
+/** Whether people on this machine reach the side port by its own URL. */
+export function isReachable({ admin }: Pick<Config, 'admin'>): boolean {
+  // The URL of a side port that stands for all addresses is that of localhost.
+  return isLoopback(admin.host) || isWildcard(admin.host)
+}
+
+function originAt(scheme: string, name: string, port: number): string {
+  return new URL(`${scheme}://${name}:${port}`).origin
+}
+
+/** Whether who is at an origin that leads to the side port finds the dashboard there: the edge serves it only on the host that is published for it. */
+export function servesDashboard({ zones }: Pick<Config, 'zones'>, origin: string): boolean {
+  const host = new URL(origin).hostname.replace(/^\[|\]$/g, '')
+  const routes = zones.flatMap(zone => (zone.hosts.includes(host) ? zone.routes : []))
+  return routes.every(({ own }) => own !== 'issuer') || routes.some(({ own }) => own === 'dashboard')
+}

@@ -1,0 +1,24 @@
+// Formats endpoints as URLs that a person on this machine can open.
+
+import { isIPv6 } from 'node:net'
+import type { Config, Endpoint, Listener } from '../../config/config.ts'
+import { isWildcard } from '../../config/resolve/listeners.ts'
+import { isLoopback } from '../../config/settings/host-rules.ts'
+
+/** Returns the address at which this machine reaches a listener: loopback for a wildcard address. */
+export function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  return host === '::' ? '::1' : host
+}
+
+/** Writes a listener, or the side port, as a URL without a trailing slash; a wildcard address is shown as `localhost`. */
+export function urlOf({ host, port, tls }: Endpoint & Partial<Listener>): string {
+  const scheme = tls === true ? 'https' : 'http'
+  const name = isIPv6(host) ? `[${host}]` : host
+  return `${scheme}://${isWildcard(host) ? 'localhost' : name}:${port}`
+}
+
+/** Returns the URL of the authorization server: the one that is configured, or the side port where that is on loopback; null for none. */
+export function issuerOf({ oauth }: Pick<Config, 'oauth'>, sidePort: Endpoint): string | null {
+  return oauth.issuer ?? (isLoopback(sidePort.host) || isWildcard(sidePort.host) ? urlOf(sidePort) : null)
+}

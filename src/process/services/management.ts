@@ -1,0 +1,126 @@
+// What the management API needs besides the store: the keys of client secrets, the domain checks, the limit of changes, the retention of their
+// audit log, the counts of errors, rules and limits, and the removal of orphaned grants. One per gateway, in the process of the admin listener.
+
+import { hostname } from 'node:os'
+import { systemClock } from '../../base/clock.ts'
+import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
+import type { Logger } from '../../log/log.ts'
+import type { Metrics } from '../../metrics/metrics.ts'
+import type { Config, Endpoint } from '../../config/config.ts'
+import type { Store } from '../../store/contract/store.ts'
+import { Limiter } from '../../limits/limiter.ts'
+import { LimitsWatch } from '../../limits/limits-watch.ts'
+import { LogSeries } from '../../ai-logs/series/log-series.ts'
+import { TallyKeeper } from '../../activity/tally-keeper.ts'
+import { DomainWatch } from '../../domains/domain-watch.ts'
+import { TxtLookup } from '../../domains/txt-lookup.ts'
+import { Attention } from '../../admin/attention/attention.ts'
+import { GrantKeeper } from '../../admin/oauth-grants/grant-keeper.ts'
+import { AuditKeeper } from '../../admin/records/audit-keeper.ts'
+import { Refusals } from '../../admin/refusal-log.ts'
+import { WriteLimit } from '../../admin/write-limit.ts'
+import { loadSecretKeys } from '../store/secret-keys-file.ts'
+import { dataFolder } from '../store/location.ts'
+import { KeyWatch } from '../store/key-watch.ts'
+import { warnOfUnknownKeys } from '../store/unknown-keys.ts'
+
+export class Management {
+  readonly secrets: SecretKeys
+  readonly writes: WriteLimit
+  readonly refusals: Refusals
+  readonly logSeries: LogSeries
+  readonly attention: Attention
+  readonly tallies: TallyKeeper
+  readonly limits: LimitsWatch
+  readonly #limiter: Limiter
+  readonly grants: GrantKeeper
+  readonly #keeper: AuditKeeper
+  readonly #watch: DomainWatch
+  readonly #keyWatch: KeyWatch
+  readonly #end = new AbortController()
+  readonly #looking: Promise<void>
+
+  private constructor(secrets: SecretKeys, config: Config, store: Store, metrics: Metrics, log: Logger) {
+    const { domains, management } = config
+    this.secrets = secrets
+    const counted = { counters: store.counters, metrics: metrics.edge.limits }
+    this.#limiter = new Limiter({ clock: systemClock, ...counted, log })
+    this.writes = new WriteLimit(this.#limiter, management.writes)
+    this.refusals = new Refusals(log, metrics.managementRefusals)
+    this.limits = new LimitsWatch(config, { store, log })
+    metrics.limitDifferences = () => this.limits.differences.length
+    this.logSeries = new LogSeries(store)
+    this.attention = new Attention(store)
+    this.tallies = new TallyKeeper({ store, log })
+    this.#keeper = new AuditKeeper({ store, log, bounds: management.audit })
+    this.#keeper.start()
+    this.grants = new GrantKeeper({ store, log })
+    this.grants.start()
+    this.#watch = new DomainWatch({
+      store,
+      lookup: new TxtLookup(domains),
+      log,
+      metrics: metrics.domainChecks,
+    })
+    this.#watch.start()
+    this.#keyWatch = new KeyWatch(store, secrets, log)
+    this.#looking = warnOfUnknownKeys(store, secrets, log, this.#end.signal)
+  }
+
+  /** Reads the keys, or creates one; rejects with a sentence when that cannot be done safely. */
+  static async open(
+    config: Config,
+    store: Store,
+    metrics: Metrics,
+    log: Logger,
+    folder = dataFolder(),
+  ): Promise<Management> {
+    let path: string | null = null
+    const secrets = await loadSecretKeys(config.secrets, folder, made => {
+      path = made
+    })
+    if (path !== null) log.info({ path, key: secrets.currentId }, newKey)
+    if (config.secrets.key === null && !store.location.startsWith('sqlite:')) log.warn(ownKey)
+    const management = new Management(secrets, config, store, metrics, log)
+    // Before it is asked whether the store is trusted.
+    await management.#keyWatch.open()
+    return management
+  }
+
+  /** Call it once clients are served; `admin` is where the side port is. */
+  serve(admin: Endpoint): void {
+    this.#keyWatch.serve()
+    this.limits.start(`${hostname()}:${admin.port}`)
+  }
+
+  reload(config: Config): void {
+    this.limits.reload(config)
+  }
+
+  /** Call it before the last requests are awaited: the gateway that serves by now may have another key. */
+  rest(): void {
+    void this.#keyWatch.close()
+    void this.limits.close()
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort()
+    await Promise.all([
+      this.#watch.close(),
+      this.#keyWatch.close(),
+      this.limits.close(),
+      this.#keeper.close(),
+      this.tallies.close(),
+      this.grants.close(),
+      this.#limiter.close(),
+      this.logSeries.close(),
+      this.attention.close(),
+      this.#looking,
+    ])
+  }
+}
+
+const newKey = 'created the key that protects client secrets; back it up together with the store'
+
+const ownKey =
+  "secrets.key not set, client secrets are protected by a key in this machine's data folder; every machine that shares the store needs the same key"

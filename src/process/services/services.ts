@@ -1,0 +1,187 @@
+// What a process that serves requests or the management API shares: the store, its caches and queued writes. One per process.
+
+import { systemClock } from '../../base/clock.ts'
+import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
+import type { Logger } from '../../log/log.ts'
+import type { Config, Endpoint } from '../../config/config.ts'
+import { type FoundKey, FoundPost, FoundReader } from '../../store/cache/announced-keys.ts'
+import type { LentRecord, Lent, Loan } from '../../store/cache/cache-handover.ts'
+import { openStore } from '../../store/open.ts'
+import type { Gateway, Token } from '../../store/records/records.ts'
+import type { Store } from '../../store/contract/store.ts'
+import { GatewayDirectory } from '../../ai/gateway-directory.ts'
+import { PriceTable } from '../../ai/usage/prices.ts'
+import { usageOf } from '../../ai/usage/usage.ts'
+import { Limiter } from '../../limits/limiter.ts'
+import { LogQueue } from '../../ai-logs/queue.ts'
+import { AccessTokens } from '../../oauth-grants/access.ts'
+import { PersonalTokens } from '../../oauth-grants/personal-tokens.ts'
+import { apiOf, type Places } from '../../oauth-grants/resource.ts'
+import { TokenTags } from '../../tokens/token-tags.ts'
+import { TokenUses } from '../../tokens/token-uses.ts'
+import { TokenVerifier } from '../../tokens/verify.ts'
+import { ZoneRecords } from '../../zones/zone-records.ts'
+import type { AiServices } from '../../edge/snapshot/plane.ts'
+import { issuerOf } from '../ports/urls.ts'
+import { copyPath, storeDialling, storeLocation } from '../store/location.ts'
+
+interface ServicesOptions {
+  readonly metrics: EdgeMetrics
+  readonly log: Logger
+  /** Returns where the side port is; its port is real once it listens. */
+  readonly sidePort: () => Endpoint
+  /** `Store.openFiles` of the gateway that this process is a worker of: it opens these files, and makes none. */
+  readonly joins?: string | null
+  /** Whether this process keeps the local copy of what the API has set, for starts while the store is unreachable. */
+  readonly writesCopy?: boolean
+  /** Decides what the store must have, before anything is read of it. */
+  readonly keeper?: Keeper
+  /** Announces to the other processes what was found in the store; must not reject. */
+  readonly tellFound?: (keys: readonly FoundKey[]) => Promise<unknown>
+  /** Asks the other processes for what they have cached while the store is unreachable; with `isFound` one of them has announced the key; must not reject. */
+  readonly borrow?: (found: FoundKey, isFound: boolean) => Promise<Loan | null>
+}
+
+interface Keeper {
+  open(store: Store): Promise<void> | void
+  close(): Promise<void> | void
+}
+
+export class Services implements AiServices {
+  readonly store: Store
+  readonly tokens: TokenVerifier
+  readonly tags: TokenTags
+  readonly gateways: GatewayDirectory
+  readonly logs: LogQueue
+  readonly limiter: Limiter
+  /** What the API has set for zones. */
+  readonly zones: ZoneRecords
+  readonly #uses: TokenUses
+  readonly #found: FoundReader
+  readonly #sidePort: () => Endpoint
+  readonly #keeper: Keeper | undefined
+  #prices: PriceTable
+  #config: Pick<Config, 'ai' | 'oauth'>
+  /** The last URL, and what it was made of: each call that is refused asks for it. */
+  #issuer: { readonly config: object; readonly sidePort: Endpoint; readonly url: string | null } | null = null
+
+  private constructor(store: Store, config: Config, options: ServicesOptions) {
+    const { metrics, log, writesCopy = false, tellFound, borrow } = options
+    const { grace } = config.store
+    const post = tellFound && new FoundPost(tellFound)
+    const found = post && ((...found: FoundKey) => post.add(found))
+    // A key that is looked up as a token is the digest of a token.
+    const borrowed =
+      borrow &&
+      (<T>(...found: FoundKey) => borrow(found, this.#found.awaits(found)) as Promise<Lent<T> | null>)
+    this.store = store
+    this.#config = config
+    this.#sidePort = options.sidePort
+    this.#keeper = options.keeper
+    this.#uses = new TokenUses({ store, log })
+    this.tags = new TokenTags(store)
+    this.tokens = new TokenVerifier({
+      store,
+      grace,
+      tags: this.tags,
+      metrics: metrics.ai,
+      access: new AccessTokens(store, resource => apiOf(resource, this.#places)),
+      people: new PersonalTokens(store),
+      found,
+      borrow: borrowed,
+      used: token => this.#uses.note(token),
+    })
+    this.gateways = new GatewayDirectory({
+      store,
+      grace,
+      found: found && (key => found('gateway', key)),
+      borrow: borrowed && (key => borrowed('gateway', key)),
+    })
+    this.#found = new FoundReader(([kind, key]) =>
+      kind === 'gateway' ? this.gateways.recall(key) : this.tokens.recall(kind, key),
+    )
+    this.#prices = pricesOf(config)
+    const costOf: PriceTable['costOf'] = (...call) => this.#prices.costOf(...call)
+    this.logs = new LogQueue({ store, meter: { usageOf, costOf }, metrics: metrics.ai, log })
+    const { counters } = store
+    this.limiter = new Limiter({ clock: systemClock, counters, metrics: metrics.limits, log })
+    this.zones = new ZoneRecords({ store, log, cachePath: copyPath(store, 'zones.json'), writes: writesCopy })
+  }
+
+  /** Opens the store; rejects with a sentence when it cannot be used, but not when it is only unreachable. */
+  static async open(config: Config, options: ServicesOptions): Promise<Services> {
+    const { commandTimeout } = config.store
+    const store = await openStore(storeLocation(config), {
+      commandTimeout,
+      metrics: options.metrics.store,
+      hasLogThread: true,
+      joins: options.joins ?? null,
+      opensUnfit: options.joins !== undefined,
+      ...storeDialling(config),
+    })
+    await options.keeper?.open(store)
+    const services = new Services(store, config, options)
+    await Promise.all([services.zones.open(), services.tags.open()])
+    return services
+  }
+
+  reload(config: Config): void {
+    this.#config = config
+    this.#prices = pricesOf(config)
+  }
+
+  /** The URL of the authorization server; null where there is none. */
+  get issuer(): string | null {
+    const sidePort = this.#sidePort()
+    if (this.#issuer?.config !== this.#config || this.#issuer.sidePort !== sidePort)
+      this.#issuer = { config: this.#config, sidePort, url: issuerOf(this.#config, sidePort) }
+    return this.#issuer.url
+  }
+
+  get #places(): Places {
+    return { issuer: this.issuer, aiHosts: this.#config.ai.hosts }
+  }
+
+  /** Takes what the other processes have found. */
+  hearFound(keys: readonly FoundKey[]): void {
+    this.#found.hear(keys)
+  }
+
+  /** Returns what is cached here; null where nothing is. */
+  lend([kind, key]: FoundKey): Loan | null {
+    return kind === 'gateway' ? this.gateways.lend(key) : this.tokens.lend(kind, key)
+  }
+
+  /** Returns all that is cached here of tokens and gateways. */
+  get loans(): readonly LentRecord[] {
+    const records: LentRecord[] = []
+    for (const [form, digest, loan] of this.tokens.loans()) records.push({ found: [form, digest], loan })
+    for (const [key, loan] of this.gateways.loans()) records.push({ found: ['gateway', key], loan })
+    return records
+  }
+
+  /** Caches what the gateway before this one had cached, where it is as good here, and has the rest read from the store. */
+  adopt(records: readonly LentRecord[]): void {
+    for (const { found, loan } of records) {
+      const [kind, key] = found
+      if (kind === 'gateway') this.gateways.adopt(key, loan as Lent<Gateway>)
+      else this.tokens.adopt(kind, key, loan as Lent<Token>)
+    }
+    this.hearFound(records.map(({ found }) => found))
+  }
+
+  /** Writes what is queued, and closes the store. */
+  async close(): Promise<void> {
+    this.#found.close()
+    await this.limiter.close()
+    await this.logs.close()
+    await this.#uses.close()
+    await this.zones.close()
+    await this.#keeper?.close()
+    await this.store.close()
+  }
+}
+
+function pricesOf({ ai }: Config): PriceTable {
+  return new PriceTable(ai.prices, ai.priceList)
+}

@@ -1,0 +1,280 @@
+// The side port of a gateway: who has it, before, during and after a handover to another gateway on this machine.
+
+import { randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Lifecycle } from '../system/lifecycle.ts'
+import { Vouch } from '../../net/http/side-port-auth.ts'
+import type { Logger } from '../../log/log.ts'
+import type { Endpoint } from '../../config/config.ts'
+import type { HandOver } from '../../admin/handover.ts'
+import type { AdminServer } from '../../admin/server.ts'
+import type { Patience } from './timeouts.ts'
+import { type Before, HandoverNote, takeOver } from '../handover/takeover.ts'
+import type { Inheritance } from '../handover/inheritance.ts'
+import { isInUse, noneToReplace } from '../ports/listen-failure.ts'
+import { PortSharing } from '../ports/port-sharing.ts'
+import { Presence } from '../ports/presence.ts'
+
+interface AdminListenerParts {
+  readonly server: AdminServer
+  readonly log: Logger
+  /** The absolute path of the file that the gateway was started with. */
+  readonly file: string
+  /** Returns where people reach the pages of the gateway with this side port. */
+  readonly pages: (at: Endpoint) => string | null
+  /** Whether it replaces the gateway that runs here. */
+  readonly replaces: boolean
+  readonly inherited: Inheritance | null
+  readonly patience: Patience
+  /** How far the gateway is. */
+  readonly phase: () => Lifecycle['phase']
+}
+
+export class AdminListener {
+  readonly #parts: AdminListenerParts
+  readonly #endpoint: Endpoint
+  #at: Endpoint
+  /** The secret by which the data plane vouches for its clients to the side port, for the life of this gateway. */
+  #secret: Buffer = randomBytes(32)
+  readonly #note = new HandoverNote()
+  readonly #presence = new Presence()
+  #succession: NodeJS.Timeout | undefined
+  /** What lets the next gateway listen on the side port beside this one, while it does. */
+  #sharing: PortSharing | null = null
+  /** Whether the next one does listen there. */
+  #isShared = false
+  /** How many more times this gateway looks for one that shares its side port. */
+  #looks = 0
+  readonly #replaced = Promise.withResolvers<void>()
+  /** The gateway that was found at the side port. */
+  #before: Before | null = null
+
+  /** `endpoint` is that of the configuration. */
+  constructor(endpoint: Endpoint, parts: AdminListenerParts) {
+    this.#endpoint = endpoint
+    this.#at = endpoint
+    this.#parts = parts
+    parts.server.vouch = new Vouch(this.#secret)
+  }
+
+  /** Its address, with a real port once it listens. */
+  get at(): Endpoint {
+    return this.#at
+  }
+
+  get secret(): Buffer {
+    return this.#secret
+  }
+
+  /** Resolves once another gateway has replaced this one, so that it must stop. */
+  get replaced(): Promise<void> {
+    return this.#replaced.promise
+  }
+
+  /** Whether there was another gateway here. */
+  get hasBefore(): boolean {
+    return this.#before !== null
+  }
+
+  /** Whether that keeps the side port until this one serves. */
+  get isToSucceed(): boolean {
+    return this.#before?.yields === false
+  }
+
+  /** The socket for the gateway that is to replace this one. */
+  get bequest(): Inheritance['admin'] {
+    const { handle } = this.#parts.server
+    return handle && { ...this.#endpoint, at: this.#at, handle }
+  }
+
+  /** Listens, unless another gateway keeps the side port until this one serves. */
+  async start(): Promise<void> {
+    this.#at = await this.#listenOrTakeOver()
+    if (this.isToSucceed) return
+    await this.#leaveNote()
+    await this.#showPresence()
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#succession)
+    this.#presence.hide()
+    await this.#note.remove()
+    await this.#parts.server.close()
+  }
+
+  /** Takes the side port from the gateway that is being replaced, which stops by itself when it sees the note. */
+  async succeed(): Promise<void> {
+    const { server, inherited, patience } = this.#parts
+    let sharing: PortSharing | null = null
+    let yields = false
+    for (let tries = 1; ; tries++) {
+      try {
+        this.#at = yields
+          ? await this.#listenBeside(sharing)
+          : await server.listen(this.#endpoint, inherited?.admin?.handle)
+        break
+      } catch (cause) {
+        if (!isInUse(cause) || tries > patience.mostTries) throw cause
+        sharing = await PortSharing.find()
+        // One that cannot share what it has releases it.
+        const shares = sharing !== null && tries < patience.mostTries
+        const before = await takeOver(this.#endpoint, { replaces: true, shares })
+        yields = before?.yields === true
+        // Another one is taking it over, and is the one to ask once it serves.
+        if (before?.yields === false) await wait(patience.successionInterval)
+      }
+    }
+    await this.#note.leave(this.#at, this.#secret)
+    await this.#showPresence()
+  }
+
+  /** Whether an `Authorization` field proves that its sender belongs to the owner of this gateway. */
+  proves(authorization: string | null): boolean {
+    return this.#note.proves(authorization)
+  }
+
+  /** Releases the side port for the next gateway, or shares it until that one listens; null where it does not belong to the same owner, false where it must wait. */
+  async handOver(...[authorization, { replaces, shares }]: Parameters<HandOver>): Promise<boolean | null> {
+    const { server, log, patience, phase: phaseNow } = this.#parts
+    if (!this.#note.proves(authorization)) return null
+    const sharing = shares ? await PortSharing.find() : null
+    const phase = phaseNow()
+    if (phase === 'starting' || (phase === 'running' && !replaces)) return false
+    if (sharing === null) this.#stopSharing()
+    // Of several, one after the other.
+    else if (this.#sharing !== null) return false
+    if (this.#share(sharing)) log.info('admin listener shared with the next gateway')
+    else {
+      server.hush()
+      log.info('admin listener handed over')
+    }
+    clearInterval(this.#succession)
+    if (phase === 'running' || this.#sharing !== null)
+      this.#succession = setInterval(() => void this.#lookForNext(), patience.successionInterval).unref()
+    return true
+  }
+
+  /** Leaves the side port to the gateway that serves from now on, and has this one stop. */
+  makeWay(): void {
+    this.#parts.server.hush()
+    this.#presence.hide()
+    this.#replaced.resolve()
+  }
+
+  /** Is found by others again, after another gateway did not replace this one. */
+  async goOn(): Promise<void> {
+    await this.#leaveNote()
+  }
+
+  /** Binds the side port, which a stopping gateway releases at once. A gateway that is being replaced keeps it until this one serves. */
+  async #listenOrTakeOver(): Promise<Endpoint> {
+    const { server, inherited, replaces } = this.#parts
+    const endpoint = this.#endpoint
+    const { admin = null, secret = null } = inherited ?? {}
+    if (secret !== null) this.#vouchBy(secret)
+    if (admin !== null && admin.host === endpoint.host && admin.port === endpoint.port) {
+      if (secret === null) return server.listen(endpoint, admin.handle)
+      this.#before = { yields: false, secret }
+      return admin.at
+    }
+    admin?.handle.close()
+    try {
+      return await server.listen(endpoint)
+    } catch (cause) {
+      if (!isInUse(cause)) throw cause
+      const sharing = await PortSharing.find()
+      this.#before = await takeOver(endpoint, { replaces: false, shares: sharing !== null })
+      const mayGoOn = this.#before !== null && (this.#before.yields || replaces)
+      if (!mayGoOn) throw replaces ? noneToReplace(cause as Error, endpoint) : cause
+      this.#vouchBy(this.#before!.secret)
+      return this.#before!.yields ? this.#listenBeside(sharing) : endpoint
+    }
+  }
+
+  /** Accepts addresses that the edge of the previous gateway vouches for too, while it drains. */
+  #vouchBy(secret: Buffer): void {
+    this.#secret = secret
+    this.#parts.server.vouch = new Vouch(secret)
+  }
+
+  /** Listens on a port that another gateway shares, or has released. */
+  async #listenBeside(sharing: PortSharing | null): Promise<Endpoint> {
+    const { server } = this.#parts
+    const at = await server.listen(this.#endpoint, null, sharing !== null)
+    sharing?.leadToSecond(server.handle!)
+    sharing?.allow(server.handle!, false)
+    return at
+  }
+
+  /** Whether the next gateway can listen on the side port from now on. */
+  #share(sharing: PortSharing | null): boolean {
+    const { server, patience } = this.#parts
+    if (sharing === null || server.handle === null || !sharing.allow(server.handle, true)) return false
+    this.#sharing = sharing
+    this.#isShared = false
+    this.#looks = patience.mostLooks
+    server.leaving = true
+    return true
+  }
+
+  #stopSharing(): void {
+    const { server } = this.#parts
+    if (this.#sharing === null || server.handle === null) return
+    this.#sharing.allow(server.handle, false)
+    this.#sharing = null
+    server.leaving = false
+  }
+
+  /** Leaves the side port once the next gateway listens there too, and has it alone again if none comes. */
+  async #lookForNextBeside(): Promise<void> {
+    const { server, log } = this.#parts
+    if (await this.#note.isReplaced()) {
+      // It gets all new connections. Those that were on their way before still get here: they have until the next look.
+      if (!this.#isShared) return void (this.#isShared = true)
+      this.#sharing = null
+      server.hush()
+      log.info('admin listener handed over')
+      await this.#lookForNext()
+    } else if (--this.#looks <= 0) {
+      clearInterval(this.#succession)
+      this.#stopSharing()
+      log.warn('admin listener kept: the new gateway ended')
+    }
+  }
+
+  /** Takes the side port back if it is free; if the next gateway has it and says so, this one must stop. */
+  async #lookForNext(): Promise<void> {
+    const { server, log, phase } = this.#parts
+    if (this.#sharing !== null) return this.#lookForNextBeside()
+    if (phase() !== 'running') return clearInterval(this.#succession)
+    try {
+      await server.listen(this.#at)
+    } catch {
+      if (await this.#note.isReplaced()) this.#replaced.resolve()
+      return
+    }
+    clearInterval(this.#succession)
+    await this.#leaveNote()
+    log.warn('admin listener taken back: the new gateway ended')
+  }
+
+  /** Without a note there is no handover; the gateway serves all the same. */
+  async #leaveNote(): Promise<void> {
+    const failed = (cause: unknown) =>
+      this.#parts.log.warn(
+        { err: cause },
+        'admin listener handover unavailable: its note could not be written',
+      )
+    await this.#note.leave(this.#at, this.#secret).catch(failed)
+  }
+
+  async #showPresence(): Promise<void> {
+    const failed = (cause: unknown) =>
+      this.#parts.log.warn(
+        { err: cause },
+        'health --running unavailable: the address file could not be written',
+      )
+    const { file, pages } = this.#parts
+    await this.#presence.show(() => ({ ...this.#at, file, pages: pages(this.#at) })).catch(failed)
+  }
+}

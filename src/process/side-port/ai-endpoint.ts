@@ -1,0 +1,150 @@
+// Where clients reach AI gateways, and how the pages send a call there as any client would: over a socket, to a listener of the edge.
+
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { request as requestSecurely } from 'node:https'
+import { isIP, isIPv6 } from 'node:net'
+import { request } from '../../net/http/node-http.ts'
+import type { AiConfig, Config, Listener, ProviderName } from '../../config/config.ts'
+import { isLoopback } from '../../config/settings/host-rules.ts'
+import { customRow, type ProviderRow, providerRows } from '../../ai/providers/provider-rows.ts'
+import type { Entrance, ExampleProvider, TestCall, TestResponse } from '../../dashboard/entrance.ts'
+import { reachable } from '../ports/urls.ts'
+
+interface Edge {
+  readonly config: Pick<Config, 'ai' | 'oauth' | 'publicPort'>
+  /** Empty until it listens. */
+  readonly endpoints: readonly Listener[]
+}
+
+/** Ms that a call may take, and bytes of its response that are read. */
+const mostTime = 30_000
+const mostBytes = 64 * 1024
+/** How many calls run at once. */
+const mostCalls = 4
+
+export class AiEntrance {
+  readonly #edge: () => Edge
+  #running = 0
+
+  constructor(edge: () => Edge) {
+    this.#edge = edge
+  }
+
+  /** Where calls come in; null where the configuration has no host for them, or nothing listens yet. */
+  get current(): Entrance | null {
+    const { config, endpoints } = this.#edge()
+    const [host] = config.ai.hosts
+    const endpoint = endpoints.find(({ tls }) => tls) ?? endpoints[0]
+    if (host === undefined || endpoint === undefined) return null
+    const origin = originOf(host, endpoint, config)
+    return {
+      origin,
+      provider: exampleOf(config.ai),
+      send: call => this.#send(call, endpoint, new URL(origin).host),
+    }
+  }
+
+  async #send(call: TestCall, endpoint: Listener, host: string): Promise<TestResponse> {
+    if (this.#running >= mostCalls)
+      throw new Error('Too many test requests are running. Wait for one to end.')
+    this.#running++
+    try {
+      return await send(call, endpoint, host)
+    } catch (cause) {
+      const isTimeout = (cause as Error).name === 'AbortError'
+      throw new Error(
+        isTimeout
+          ? `There was no whole response within ${mostTime / 1000} s.`
+          : 'The edge of this gateway could not be reached.',
+        { cause },
+      )
+    } finally {
+      this.#running--
+    }
+  }
+}
+
+/** Returns the origin that clients use. Where clients reach the issuer by https, they reach other names of the edge by its port too, whether TLS ends there or before; so they do by the public port. */
+function originOf(host: string, { port, tls }: Listener, { oauth, publicPort }: Edge['config']): string {
+  if (isIP(host) === 0 && !isLoopback(host) && oauth.issuer?.startsWith('https:') === true)
+    return new URL(`https://${host}:${new URL(oauth.issuer).port}`).origin
+  const name = isIPv6(host) ? `[${host}]` : host
+  if (publicPort !== null && (tls || !isLoopback(host)))
+    return new URL(`https://${name}:${publicPort}`).origin
+  return new URL(`${tls ? 'https' : 'http'}://${name}:${port}`).origin
+}
+
+/** Chooses a provider that has a key; then one of the operator's own, which may need none. */
+function exampleOf({ providers }: AiConfig): ExampleProvider {
+  const known = providers.find(({ keys, name }) => keys.length > 0 && name !== 'azure-openai')
+  const own = known ?? providers.find(({ url, name }) => url !== null && name !== 'azure-openai')
+  const name = own?.name ?? 'openai'
+  const row: ProviderRow = isKnown(name) ? providerRows[name] : customRow({ ...own!, apis: null })
+  return {
+    name,
+    model: models[name] ?? 'MODEL',
+    path: row.endpoints.chat ?? row.endpoints.messages!,
+    speaks: row.dialect,
+    hasKey: own !== undefined,
+  }
+}
+
+function isKnown(name: string): name is ProviderName {
+  return Object.hasOwn(providerRows, name)
+}
+
+/** Small models that providers have had for long. */
+const models: Readonly<Record<string, string>> = {
+  openai: 'gpt-4o-mini',
+  anthropic: 'claude-3-5-haiku-latest',
+  'google-ai-studio': 'gemini-2.0-flash',
+  mistral: 'mistral-small-latest',
+  groq: 'llama-3.1-8b-instant',
+  deepseek: 'deepseek-chat',
+  openrouter: 'openai/gpt-4o-mini',
+}
+
+async function send(
+  { path, headers, body }: TestCall,
+  endpoint: Listener,
+  host: string,
+): Promise<TestResponse> {
+  const began = performance.now()
+  const isAddress = isIP(host.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')) !== 0
+  const outgoing = (endpoint.tls ? requestSecurely : request)({
+    host: reachable(endpoint.host),
+    port: endpoint.port,
+    method: 'POST',
+    path,
+    headers: { ...headers, host, 'content-type': 'application/json', accept: 'application/json' },
+    agent: false,
+    signal: AbortSignal.timeout(mostTime),
+    // It is this process that answers, whoever issued its certificate.
+    ...(endpoint.tls && {
+      rejectUnauthorized: false,
+      servername: isAddress ? '' : host.replace(/:\d+$/, ''),
+    }),
+  })
+  outgoing.end(body)
+  const [response]: [IncomingMessage] = (await once(outgoing, 'response')) as [IncomingMessage]
+  const text = await beginningOf(response)
+  return {
+    status: response.statusCode!,
+    type: response.headers['content-type'] ?? '',
+    ray: (response.headers['svc-ray'] as string | undefined) ?? null,
+    body: text,
+    duration: performance.now() - began,
+  }
+}
+
+async function beginningOf(response: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  let length = 0
+  for await (const part of response as AsyncIterable<Buffer>) {
+    parts.push(part)
+    length += part.length
+    if (length >= mostBytes) break
+  }
+  return Buffer.concat(parts).subarray(0, mostBytes).toString()
+}

@@ -1,0 +1,68 @@
+// What the management API of a gateway works on, as it is now: a reload may change it.
+
+import { availableParallelism } from 'node:os'
+import type { Logger } from '../../log/log.ts'
+import type { RequestHistory } from '../../activity/request-history.ts'
+import type { Config, Endpoint } from '../../config/config.ts'
+import type { Api } from '../../admin/row.ts'
+import type { ManagedPlane } from '../plane/managed-plane.ts'
+import type { ProviderChecker } from '../../edge/ai/provider-check.ts'
+import { providerFacts } from '../plane/provider-facts.ts'
+import { zoneFacts } from '../plane/zone-facts.ts'
+import { issuerOf } from '../ports/urls.ts'
+import { version } from '../system/version.ts'
+import type { Management } from '../services/management.ts'
+import { pagesUrl } from '../ports/pages-url.ts'
+import { priceDateOf } from '../plane/price-date.ts'
+import type { Services } from '../services/services.ts'
+import type { TlsCare } from '../certificates/listener-tls.ts'
+
+/** What it is built from. */
+export interface ApiParts {
+  readonly config: Config
+  /** Where the side port is. */
+  readonly admin: Endpoint
+  readonly services: Services
+  readonly management: Management
+  readonly plane: ManagedPlane
+  readonly checker: ProviderChecker
+  readonly tls: TlsCare
+  readonly log: Logger
+  readonly requests: RequestHistory
+  /** Ms since the epoch. */
+  readonly startedAt: number
+}
+
+/** Builds it from the parts of a gateway that is started. */
+export function apiOf({
+  config,
+  admin,
+  services,
+  management,
+  plane,
+  checker,
+  tls,
+  log,
+  ...own
+}: ApiParts): Api {
+  const { store, tokens: verifier, tags, zones: records } = services
+  const { secrets, writes, refusals, grants, logSeries, attention, limits } = management
+  const zones = zoneFacts({
+    config,
+    documentation: config.errors.documentation,
+    records,
+    plane,
+    standings: () => tls.standings,
+  })
+  const guards = { verifier, tags, secrets, writes, refusals, issuer: issuerOf(config, admin) }
+  const workers = config.workers === 'auto' ? availableParallelism() : config.workers
+  const seen = {
+    logSeries,
+    attention,
+    limits,
+    instance: { version, workers, priceDate: priceDateOf(config), ...own },
+    zones,
+    providers: providerFacts({ config, plane, checker }),
+  }
+  return { store, ...guards, grants, pages: pagesUrl(config, admin), log, ...seen }
+}

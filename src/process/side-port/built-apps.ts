@@ -1,0 +1,130 @@
+// Builds what the side port serves beside the management API. Loaded behind the start: with the pages of the dashboard, it is a large part of the program.
+
+import type { IncomingMessage } from 'node:http'
+import { systemClock } from '../../base/clock.ts'
+import type { Logger } from '../../log/log.ts'
+import type { PeopleMetrics } from '../../metrics/counters/people-metrics.ts'
+import type { Config, Listener } from '../../config/config.ts'
+import { People } from '../../people/people.ts'
+import { Sessions } from '../../people/sessions.ts'
+import { signOut } from '../../people/sign-out.ts'
+import { apiOf } from '../../oauth-grants/resource.ts'
+import type { Api } from '../../store/records/records.ts'
+import { endCookie, readCookies } from '../../pages/cookies.ts'
+import { PersonTokens } from '../../people/person-token.ts'
+import type { AdminServer } from '../../admin/server.ts'
+import { DashboardFace } from '../../dashboard/face.ts'
+import { OAuthFace } from '../../oauth-server/oauth-face.ts'
+import { Grants } from '../../sign-in/connected-apps.ts'
+import { SignInFace } from '../../sign-in/face.ts'
+import { AiEntrance } from './ai-endpoint.ts'
+import type { Management } from '../services/management.ts'
+import { dashboardOrigins, hasOAuth, isReachable, servesDashboard } from '../ports/pages-url.ts'
+import type { Services } from '../services/services.ts'
+
+/** What faces are built from. */
+export interface FaceParts {
+  readonly config: Config
+  readonly services: Services
+  readonly management: Management
+  /** Returns the URL of the side port; its port is real once it listens. */
+  readonly sidePort: () => string
+  /** Returns the configuration in effect, and the listeners of the edge, once it listens. */
+  readonly edge: () => { readonly config: Config; readonly endpoints: readonly Listener[] }
+  /** What is counted of people and apps. */
+  readonly metrics: PeopleMetrics
+  /** Asks the management API as somebody who is signed in. */
+  readonly askAs: AdminServer['askAs']
+  readonly log: Logger
+}
+
+export interface BuiltFaces {
+  readonly signIn: SignInFace
+  readonly dashboard: DashboardFace
+  /** Null where there is no authorization server. */
+  readonly oauth: OAuthFace | null
+  /** Finishes what is written behind requests; before the store closes. */
+  readonly close: () => Promise<void>
+}
+
+/** Builds the authorization server, if there is one, the pages where people sign in and decide on what apps ask of them, and those where they run the gateway. */
+export function buildFaces(parts: FaceParts): BuiltFaces {
+  const oauth = hasOAuth(parts.config) ? buildOAuth(parts) : null
+  const { people, ...pages } = buildPages(parts, oauth)
+  const close = async () => {
+    await Promise.all([people.close(), oauth?.close()])
+  }
+  return { ...pages, oauth, close }
+}
+
+function buildOAuth({ config, services, management, sidePort, metrics, log }: FaceParts): OAuthFace {
+  const { oauth } = config
+  const issuer = () => issuerOf({ config, sidePort })
+  const { store, limiter, tags } = services
+  const sessions = new Sessions(store)
+  const sessionIn = ({ headers }: Pick<IncomingMessage, 'headers'>) =>
+    readCookies(headers.cookie, issuer().startsWith('https:')).gatehouse
+  return new OAuthFace({
+    config: oauth,
+    issuer,
+    store,
+    tags,
+    secrets: management.secrets,
+    limiter,
+    metrics,
+    log,
+    personOf: async request => {
+      const found = await sessions.find(sessionIn(request) ?? '')
+      if (found === null) return null
+      const { session, user } = found
+      return { user: user.id, email: user.email, signedInAt: session.authenticatedAt }
+    },
+    signOut: async (request, response, visit) => {
+      await signOut(sessionIn(request) ?? '', visit, { store, sessions, clock: systemClock })
+      response.appendHeader('set-cookie', endCookie('gatehouse', issuer().startsWith('https:')))
+    },
+    verify: (value, address) => services.tokens.verify(value, address, 'management'),
+    apiOf: apiFinder({ config, sidePort }),
+  })
+}
+
+function buildPages(parts: FaceParts, oauth: OAuthFace | null) {
+  const { config, services, management, sidePort, askAs, metrics, log } = parts
+  const { store } = services
+  const people = new People({ store, keys: management.secrets, config: config.people, metrics, log })
+  const issuer = () => (oauth === null ? [] : [issuerOf(parts)])
+  const dashboard = () => dashboardOrigins(parts.edge().config)
+  const own = () => (isReachable(config) ? [sidePort()] : [])
+  const interactions = oauth?.interactions ?? null
+  const entrance = new AiEntrance(parts.edge)
+  const knowsScheme = () => parts.edge().config.trustedProxies.length > 0
+  return {
+    people,
+    signIn: new SignInFace({
+      people,
+      grants: new Grants(store, oauth === null ? () => null : apiFinder(parts)),
+      interactions,
+      origins: () => [...issuer(), ...dashboard(), ...own()],
+      hasDashboard: origin => own().includes(origin) || servesDashboard(config, origin),
+      knowsScheme,
+    }),
+    dashboard: new DashboardFace({
+      people,
+      persons: new PersonTokens(store),
+      askAs,
+      origins: () => [...dashboard(), ...own(), ...issuer()],
+      issuer: () => issuerOf(parts),
+      entrance: () => entrance.current,
+      knowsScheme,
+    }),
+  }
+}
+
+/** Returns what finds the API that a resource indicator means. */
+function apiFinder(parts: Pick<FaceParts, 'config' | 'sidePort'>): (resource: string) => Api | null {
+  return resource => apiOf(resource, { issuer: issuerOf(parts), aiHosts: parts.config.ai.hosts })
+}
+
+function issuerOf({ config, sidePort }: Pick<FaceParts, 'config' | 'sidePort'>): string {
+  return config.oauth.issuer ?? sidePort()
+}

@@ -1,0 +1,72 @@
+// What the side port serves beside the management API. One a gateway, in the process of the admin listener.
+
+import type { Config } from '../../config/config.ts'
+import { isOfSignIn } from '../../pages/paths.ts'
+import type { Face } from '../../admin/face.ts'
+import { ManagementMetadata } from '../../admin/protected-resource.ts'
+import { isOfDashboard } from '../../dashboard/paths.ts'
+import { isOfOAuth } from '../../oauth-server/paths.ts'
+import type { BuiltFaces, FaceParts } from './built-apps.ts'
+import { hasOAuth } from '../ports/pages-url.ts'
+
+export class Faces {
+  /** Of two that take a path, the first has it. */
+  readonly all: readonly Face[]
+  /** What the edge may lead to: the authorization server only where its issuer is published, on whatever host a path is asked. */
+  readonly published: readonly Face[]
+  /** Where browsers begin; null where people have no pages. */
+  readonly front: string | null
+  readonly #parts: FaceParts
+  #built: Promise<BuiltFaces> | null = null
+
+  constructor(parts: FaceParts) {
+    const { config } = parts
+    this.#parts = parts
+    const hasPages = hasOAuth(config) || config.dashboard.host !== null
+    this.front = hasPages ? '/dashboard' : null
+    const pages = hasPages ? [this.#late(isOfSignIn, 'signIn'), this.#late(isOfDashboard, 'dashboard')] : []
+    const oauth = hasOAuth(config) ? [this.#late(isOfOAuth, 'oauth')] : []
+    this.published = [...pages, ...(isPublished(config) ? oauth : [])]
+    this.all = [
+      ...pages,
+      ...(oauth.length === 0
+        ? []
+        : [...oauth, new ManagementMetadata(() => config.oauth.issuer ?? parts.sidePort())]),
+    ]
+  }
+
+  /** Loads the code of all, so that no request has to wait for it. */
+  async load(): Promise<void> {
+    if (this.front !== null) await this.#ready
+  }
+
+  /** Finishes what is written behind requests; before the store closes. */
+  async close(): Promise<void> {
+    const built = await this.#built?.catch(() => null)
+    await built?.close()
+  }
+
+  get #ready(): Promise<BuiltFaces> {
+    // What fails, such as for want of descriptors, is tried again with the next request.
+    this.#built ??= this.#build().catch(fault => {
+      this.#built = null
+      throw fault
+    })
+    return this.#built
+  }
+
+  async #build(): Promise<BuiltFaces> {
+    const { buildFaces } = await import('./built-apps.ts')
+    return buildFaces(this.#parts)
+  }
+
+  /** Makes a face whose code is loaded with the first request for it, at the latest. */
+  #late(takes: Face['takes'], name: Exclude<keyof BuiltFaces, 'close'>): Face {
+    return { takes, serve: async (...request) => (await this.#ready)[name]!.serve(...request) }
+  }
+}
+
+/** Whether the edge leads to the authorization server. */
+function isPublished({ zones }: Config): boolean {
+  return zones.some(({ routes }) => routes.some(({ own }) => own === 'issuer'))
+}

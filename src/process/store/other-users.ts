@@ -1,0 +1,38 @@
+// Who else uses a store: what they write while it is copied is not all in the copy.
+
+import { readFileSync, statSync } from 'node:fs'
+import type { Store } from '../../store/contract/store.ts'
+
+/** Returns in words who else uses the store, as far as this machine can tell; null where nobody is known to. */
+export async function otherUsers({
+  location,
+  peers,
+}: Pick<Store, 'location' | 'peers'>): Promise<string | null> {
+  const users =
+    peers === null
+      ? processesOn(location.replace(/^sqlite:/, '')).map(pid => `process ${pid}`)
+      : await machinesOn(peers)
+  return users.length === 0 ? null : users.join(', ')
+}
+
+/** Returns the other machines whose gateways have spoken on the server in the last seconds. */
+async function machinesOn(peers: NonNullable<Store['peers']>): Promise<readonly string[]> {
+  const own = `gatehouse store ${process.pid}`
+  const found = await peers.exchange(own, '{}', shortest)
+  return [...found.keys()].filter(name => name !== own)
+}
+
+/** Ms. */
+const shortest = 1
+
+/** Returns the other processes that have a file of SQLite open: as long as they do, they hold a lock on its index. Empty where the system does not list locks (proc_locks(5)). */
+function processesOn(file: string): readonly number[] {
+  try {
+    const { ino } = statSync(`${file}-shm`)
+    const locks = readFileSync('/proc/locks', 'latin1').matchAll(/ (\d+) [0-9a-f]+:[0-9a-f]+:(\d+) /g)
+    const pids = [...locks].flatMap(([, pid, inode]) => (Number(inode) === ino ? [Number(pid)] : []))
+    return [...new Set(pids)].filter(pid => pid !== process.pid)
+  } catch {
+    return []
+  }
+}

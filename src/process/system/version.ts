@@ -1,0 +1,19 @@
+// The version of this gateway, from its package: for --version, the banner and the metrics.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
+import { dirname, join } from 'node:path'
+import manifest from '../../../package.json' with { type: 'json' }
+
+export const { version } = manifest
+
+/** Returns the commit that this program was built from, or that is checked out where its sources run; null where neither is known. */
+export function commit(): string | null {
+  const path = findPackageJSON(import.meta.url)!
+  const { gitHead } = JSON.parse(readFileSync(path, 'utf8')) as { readonly gitHead?: string }
+  const folder = dirname(path)
+  if (gitHead !== undefined || !existsSync(join(folder, '.git'))) return gitHead ?? null
+  const { status, stdout } = spawnSync('git', ['-C', folder, 'rev-parse', 'HEAD'], { encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : null
+}

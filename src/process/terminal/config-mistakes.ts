@@ -1,0 +1,16 @@
+// Prints all mistakes of a configuration, each with its position.
+
+import type { Loaded } from '../../config/file/load.ts'
+import { formatMistake } from '../../config/file/mistake.ts'
+import { tell } from './output.ts'
+
+/** Whether the configuration can be used, after printing its mistakes to stderr; its warnings too for commands that are about the configuration. */
+export function isUsable(
+  path: string,
+  loaded: Loaded,
+  isAboutIt = false,
+): loaded is Exclude<Loaded, { mistakes: unknown }> {
+  const warnings = 'warnings' in loaded && isAboutIt ? loaded.warnings : []
+  for (const finding of 'mistakes' in loaded ? loaded.mistakes : warnings) tell(formatMistake(path, finding))
+  return !('mistakes' in loaded)
+}

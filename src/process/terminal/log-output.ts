@@ -1,0 +1,75 @@
+// The output of a process that serves: its log on stdout, and messages on stderr. A terminal gets text for people; anything
+// else gets JSON lines on both, which usually end up in one place, as in a container.
+
+import { fstatSync } from 'node:fs'
+import { Writable } from 'node:stream'
+import type { Config } from '../../config/config.ts'
+import { FileSink } from '../../log/file-sink.ts'
+import { LineWriter } from '../../log/line-writer.ts'
+import { createLogger, type Logger } from '../../log/log.ts'
+import { readable } from '../../log/readable.ts'
+import type { Metrics } from '../../metrics/metrics.ts'
+import { tell } from './output.ts'
+
+/** Opens the log of this process on stdout; `dropped` counts the lines for which there was no room. Levels and times are numbers if `isNumeric`. */
+export function openOutput(dropped: Metrics['droppedLogLines'], isNumeric: boolean): LineWriter {
+  const { stdout } = process
+  if (!stdout.isTTY)
+    return new LineWriter(isFile(stdout) ? new FileSink(stdout.fd) : stdout, { dropped, isNumeric })
+  const hasColours = stdout.hasColors()
+  return new LineWriter(neverWaiting(stdout), { dropped, render: line => readable(line, hasColours) })
+}
+
+/** Whether a stream leads to a file or a device, such as /dev/null, and not to a pipe or a socket. */
+function isFile({ fd }: NodeJS.WriteStream & { fd: number }): boolean {
+  const found = fstatSync(fd)
+  return found.isFile() || found.isCharacterDevice()
+}
+
+/** Returns a stream to a terminal that is non-blocking: Node would wait for a paused one (Ctrl-S), and no request would be served. */
+function neverWaiting(terminal: NodeJS.WriteStream): Writable {
+  const { _handle: handle } = terminal as { readonly _handle?: { setBlocking?(isBlocking: boolean): void } }
+  // The writer of each piece learns of its failure.
+  terminal.on('error', () => {})
+  return new Writable({
+    write: (piece: Buffer, _, done) => {
+      // Each time: a child process that shares the terminal makes it blocking again.
+      handle?.setBlocking?.(false)
+      terminal.write(piece, done)
+    },
+  })
+}
+
+/** Whether a person is at the terminal while the log goes elsewhere. */
+export function missesLog(): boolean {
+  return process.stderr.isTTY === true && !process.stdout.isTTY
+}
+
+/** Writes to a person at the terminal only, since the log has the facts. */
+export function greet(text: string): void {
+  if (process.stderr.isTTY) tell(text)
+}
+
+/** Writes to stderr what must not, or cannot, go to the log: `text` on a terminal, else a line with `fields` and `msg`, in the form of the log. */
+export function announce(
+  level: 'info' | 'fatal',
+  { fields = {}, msg, text }: { readonly fields?: object; readonly msg: string; readonly text: string },
+  { numeric }: Pick<Config['log'], 'numeric'>,
+): void {
+  if (process.stderr.isTTY) return tell(text)
+  const write = (line: string) => tell(line.trimEnd())
+  createLogger('info', { write }, numeric)[level](fields, msg)
+}
+
+/** Writes Node's warnings to the log; Node itself writes them to stderr, as text. */
+export function logWarningsOfNode(log: Logger): void {
+  process.removeAllListeners('warning')
+  process.on('warning', warning => {
+    if (!isKnown(warning)) log.warn({ err: warning }, 'Node warning')
+  })
+}
+
+/** Whether it is that of `node:ffi`, by which systemd is told how the service is: it is used knowingly, of a pinned Node, and an operator can do nothing about it. */
+function isKnown({ name, message }: Error): boolean {
+  return name === 'ExperimentalWarning' && message.startsWith('FFI is ')
+}

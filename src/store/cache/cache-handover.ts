@@ -1,0 +1,78 @@
+// Lends what one worker has cached to another one that started while the store was unreachable, or had no time to load it. A loan keeps its age: it is valid no longer
+// than the original, and is refused by a worker that knows of a change since.
+
+import type { FoundKey } from './announced-keys.ts'
+import type { Gateway, Token } from '../records/records.ts'
+
+export interface Lent<T> {
+  readonly value: T
+  /** For how long it has not been known to be current, in ms. */
+  readonly age: number
+}
+
+export type Loan = Lent<Token | Gateway>
+
+/** A loan with what it is about. */
+export interface LentRecord {
+  readonly found: FoundKey
+  readonly loan: Loan
+}
+
+/** The period in which requests for loans are counted, in ms, and ms that one may take. */
+const period = 100
+const patience = 250
+/** How many are requested in a period: of keys that another process has announced, and of others. */
+const mostFound = 1_000
+const mostOthers = 100
+
+/** Requests loans from the other workers. A flood of unknown tokens is not passed on to them, and does not block what they have found. */
+export class Borrower {
+  readonly #send: (id: number, found: FoundKey) => void
+  readonly #waiting = new Map<number, (loan: Loan | null) => void>()
+  #nextId = 0
+  #askedFound = 0
+  #askedOthers = 0
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(send: (id: number, found: FoundKey) => void) {
+    this.#send = send
+  }
+
+  /** Returns what another worker has cached; null if none has, or none replies within 250 ms. `isFound`: one of them has announced the key. */
+  ask(found: FoundKey, isFound: boolean): Promise<Loan | null> {
+    if (isFound ? this.#askedFound === mostFound : this.#askedOthers === mostOthers)
+      return Promise.resolve(null)
+    if (isFound) this.#askedFound++
+    else this.#askedOthers++
+    this.#timer ??= setTimeout(() => this.#beginAnew(), period).unref()
+    const id = this.#nextId++
+    return new Promise(resolve => {
+      const late = setTimeout(() => this.settle(id, null), patience)
+      this.#waiting.set(id, loan => {
+        clearTimeout(late)
+        resolve(loan)
+      })
+      this.#send(id, found)
+    })
+  }
+
+  /** Takes the reply; a late one is ignored. */
+  settle(id: number, loan: Loan | null): void {
+    this.#waiting.get(id)?.(loan)
+    this.#waiting.delete(id)
+  }
+
+  #beginAnew(): void {
+    this.#timer = null
+    this.#askedFound = 0
+    this.#askedOthers = 0
+  }
+}
+
+/** Returns the loan that was known to be current most recently. */
+export function freshest(loans: readonly (Loan | null)[]): Loan | null {
+  return loans.reduce(
+    (best, loan) => (best === null || (loan !== null && loan.age < best.age) ? loan : best),
+    null,
+  )
+}

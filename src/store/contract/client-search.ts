@@ -1,0 +1,67 @@
+// What a search finds on its way through the names of an account's OAuth clients, in the order of the list: how many, and which of them are on the page.
+
+import type { ClientSearch, OAuthClient } from '../records/oauth-client.ts'
+import type { Page, Position } from './store.ts'
+
+/** Where a client stands, and what it is called. */
+export interface NamedClient extends Position {
+  readonly name: string
+}
+
+/** Whether a search finds a client. */
+export function isFound({ name, visibility }: OAuthClient, search: ClientSearch): boolean {
+  return hasText(name, search.name.toLowerCase()) && (search.visibility ?? visibility) === visibility
+}
+
+function hasText(name: string, text: string): boolean {
+  return name.toLowerCase().includes(text)
+}
+
+export class FoundClients {
+  /** The name that is searched, in lower case. */
+  readonly text: string
+  readonly #page: Page
+  readonly #ids: string[] = []
+  #total = 0
+  #passed = 0
+
+  constructor({ name }: ClientSearch, page: Page) {
+    this.text = name.toLowerCase()
+    this.#page = page
+  }
+
+  /** How many were found. */
+  get total(): number {
+    return this.#total
+  }
+
+  /** The ids of those on the page. */
+  get ids(): readonly string[] {
+    return this.#ids
+  }
+
+  /** Whether the page has all that it may have, so that others need only be counted. */
+  get isFull(): boolean {
+    return this.#ids.length >= this.#page.limit
+  }
+
+  /** Counts what is found and not on the page. */
+  count(more: number): void {
+    this.#total += more
+  }
+
+  /** Takes clients that may be found. */
+  add(clients: readonly NamedClient[]): void {
+    const { offset, after = null } = this.#page
+    for (const client of clients) {
+      if (!hasText(client.name, this.text)) continue
+      this.#total++
+      if (this.isFull || (after !== null && !isBehind(client, after))) continue
+      if (this.#passed++ >= offset) this.#ids.push(client.id)
+    }
+  }
+}
+
+function isBehind(one: Position, other: Position): boolean {
+  return one.at > other.at || (one.at === other.at && one.id > other.id)
+}

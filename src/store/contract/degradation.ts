@@ -1,0 +1,31 @@
+// Why the store is not trusted although it responds: what it holds may not be what was confirmed. While there is a reason, a running gateway serves
+// with what it knows and confirms no change.
+
+import type { DegradedCode, DegradedReason } from '../../metrics/counters/counts.ts'
+
+/** The reasons that hold at present. Each code is set and cleared by the part that can tell. */
+export class Degradation {
+  readonly #reasons = new Map<DegradedCode, DegradedReason>()
+  readonly #listeners = new Set<() => void>()
+
+  /** The reasons that hold, the one that began first in front; empty while the store is trusted. */
+  get reasons(): readonly DegradedReason[] {
+    return [...this.#reasons.values()]
+  }
+
+  /** Sets what is wrong and what to do about it; null when it is over. */
+  set(code: DegradedCode, words: Omit<DegradedReason, 'code'> | null): void {
+    const before = this.#reasons.get(code)
+    if (before?.message === words?.message) return
+    if (words === null) this.#reasons.delete(code)
+    else this.#reasons.set(code, { code, ...words })
+    for (const listener of [...this.#listeners]) listener()
+  }
+
+  /** Calls back when a reason begins, changes or ends; returns a function that unsubscribes. */
+  follow(listener: () => void): () => void {
+    const own = () => listener()
+    this.#listeners.add(own)
+    return () => void this.#listeners.delete(own)
+  }
+}

@@ -1,0 +1,118 @@
+// Defines the filters and orders of log entries, for backends that evaluate them in JavaScript, and as the reference for SQL.
+
+import type { LogSummary, Metadata } from '../records/records.ts'
+import type { LogField, LogFilter, LogPlace, LogQuery } from './store.ts'
+
+/** What a field of an entry holds; null where it is absent. */
+type LogValue = string | number | boolean | null
+
+/** Whether an entry matches all of the filters. */
+export function matches(entry: LogSummary, filters: readonly LogFilter[]): boolean {
+  return filters.every(filter => holds(filter, logValue(entry, filter.field)))
+}
+
+/** Compares two entries in the order of a query, for `sort`. */
+export function logOrder({ orderBy, descending }: LogQuery): (a: LogSummary, b: LogSummary) => number {
+  const compare = comparePlaces(descending)
+  return (a, b) => compare(placeOf(a, orderBy), placeOf(b, orderBy))
+}
+
+/** Returns the place of an entry in lists that are ordered by a field. */
+export function placeOf(entry: LogSummary, orderBy: LogField): LogPlace {
+  return { value: logValue(entry, orderBy), createdAt: entry.createdAt, id: entry.id }
+}
+
+/** Compares places in lists of one order. */
+export function comparePlaces(descending: boolean): (a: LogPlace, b: LogPlace) => number {
+  const turn = descending ? -1 : 1
+  return (a, b) =>
+    turn * (compareLogValues(a.value, b.value) || a.createdAt - b.createdAt || compareLogValues(a.id, b.id))
+}
+
+/** Compares values of one field: the absent before all others, text by its code points. */
+export function compareLogValues(a: LogValue, b: LogValue): number {
+  if (a === b) return 0
+  if (a === null || b === null) return a === null ? -1 : 1
+  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
+  return a < b ? -1 : 1
+}
+
+/** Writes metadata as the text that is searched. */
+function metadataText(metadata: Metadata): string {
+  return Object.entries(metadata).flat().map(String).join(' ')
+}
+
+/** Puts ASCII letters in lower case, and leaves all others as they are. */
+function asciiLower(text: string): string {
+  return text.replace(/[A-Z]+/g, letters => letters.toLowerCase())
+}
+
+function logValue(entry: LogSummary, field: LogField): LogValue {
+  switch (field) {
+    case 'id':
+      return entry.id
+    case 'created_at':
+      return entry.createdAt
+    case 'tokens_in':
+      return entry.tokensIn
+    case 'tokens_out':
+      return entry.tokensOut
+    case 'tokens':
+      return sum(entry.tokensIn, entry.tokensOut)
+    case 'request_content_type':
+      return entry.requestContentType
+    case 'response_content_type':
+      return entry.responseContentType
+    case 'token_id':
+      // What Redis kept before has none.
+      return entry.tokenId ?? null
+    case 'user_id':
+      return entry.app?.user ?? null
+    case 'client_id':
+      return entry.app?.client ?? null
+    case 'metadata':
+      return entry.metadata && metadataText(entry.metadata)
+    default:
+      return entry[field]
+  }
+}
+
+function sum(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : a + b
+}
+
+function holds({ operator, values }: LogFilter, held: LogValue): boolean {
+  switch (operator) {
+    case 'eq':
+      return values.some(value => value === held)
+    case 'neq':
+      return values.every(value => value !== held)
+    case 'contains':
+      return typeof held === 'string' && values.some(value => isWithin(value, asciiLower(held)))
+    case 'lt':
+      return values.some(value => isOrdered(value, held) && compareLogValues(held, value) <= 0)
+    case 'gt':
+      return values.some(value => isOrdered(value, held) && compareLogValues(held, value) >= 0)
+  }
+}
+
+function isWithin(value: LogValue, text: string): boolean {
+  return typeof value === 'string' && text.includes(asciiLower(value))
+}
+
+function isOrdered(value: LogValue, held: LogValue): boolean {
+  return held !== null && typeof value === typeof held && !Number.isNaN(value)
+}
+
+/** Compares by code points, as UTF-8 bytes do: UTF-16 units put surrogates before U+E000 to U+FFFF. */
+function compareText(a: string, b: string): number {
+  let at = 0
+  while (at < a.length && a[at] === b[at]) at++
+  if (at === a.length || at === b.length) return a.length - b.length
+  return rank(a.charCodeAt(at)) - rank(b.charCodeAt(at))
+}
+
+function rank(unit: number): number {
+  if (unit < 0xd800) return unit
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
+}

@@ -1,0 +1,123 @@
+// Whether the store is the one that was seen before, with all that was seen in it. A store that comes back empty, older or as another one is not used: what it
+// lacks, such as a rule that denies, would count as removed.
+
+import type { DegradedCode, DegradedReason } from '../../metrics/counters/counts.ts'
+import type { Degradation } from './degradation.ts'
+import { isMoved, type Mark, type Seen } from './mark.ts'
+import { StoreDegraded, type StoreTrust } from './store.ts'
+
+type Doubt = DegradedReason & { readonly code: (typeof codes)[number] }
+
+const codes = [
+  'store_empty',
+  'store_older',
+  'store_other',
+  'store_moved',
+] as const satisfies readonly DegradedCode[]
+
+const remedy =
+  'Bring the store back as it was, or accept it as it is: run `gatehouse store accept` on this machine'
+
+const moveRemedy =
+  'Set `store.url` to the store that has its records now, and run `gatehouse upgrade`; to go on with this one instead, run `gatehouse store accept` on this machine'
+
+const nothing: Mark = { identity: null, generation: 0, last: '' }
+
+export class Trust implements StoreTrust {
+  readonly #degradation: Degradation
+  readonly #listeners = new Set<() => void>()
+  #seen: Seen | null = null
+  #doubt: Doubt | null = null
+
+  constructor(degradation: Degradation) {
+    this.#degradation = degradation
+  }
+
+  get seen(): Seen | null {
+    return this.#seen
+  }
+
+  get isDoubted(): boolean {
+    return this.#doubt !== null
+  }
+
+  expect(seen: Seen): void {
+    this.#seen = seen
+    this.#settle(null)
+    for (const listener of [...this.#listeners]) listener()
+  }
+
+  join(other: Seen): void {
+    const seen = this.#seen
+    if (seen === null || other.identity !== seen.identity) return
+    if (other.generation > seen.generation) this.#seen = { ...other, isBehind: seen.isBehind }
+    else if (other.isBehind) this.#seen = { ...seen, isBehind: true }
+  }
+
+  follow(listener: () => void): void {
+    this.#listeners.add(listener)
+  }
+
+  /**
+   * Throws `StoreDegraded` unless a store with this mark, read behind what is to be used of it, has all that was seen when that was asked for: of later changes, others
+   * may have heard first. What it has beyond what is seen is seen from then on.
+   */
+  check(found: Mark | null, asked: Seen): void {
+    const seen = this.#seen ?? asked
+    const doubt = doubtOf(found ?? nothing, asked)
+    // Since then, an operator has accepted the store as it is.
+    if (doubt !== null && asked.identity !== seen.identity) throw new StoreDegraded(doubt)
+    const isLate = doubt === null && doubtOf(found!, seen) !== null
+    if (isLate) return
+    if (doubt?.code === 'store_older' && !seen.isBehind) this.#seen = { ...seen, isBehind: true }
+    if (doubt === null && (seen.isBehind || found!.generation > seen.generation))
+      this.#seen = { ...found!, identity: seen.identity, isBehind: false }
+    this.#settle(doubt)
+    if (doubt !== null) throw new StoreDegraded(doubt)
+  }
+
+  /** Throws `StoreDegraded` while the store is doubted: for what is read without its mark. */
+  expectUsable(): void {
+    if (this.#doubt !== null) throw new StoreDegraded(this.#doubt)
+  }
+
+  #settle(doubt: Doubt | null): void {
+    this.#doubt = doubt
+    for (const code of codes) this.#degradation.set(code, doubt?.code === code ? doubt : null)
+  }
+}
+
+function doubtOf(found: Mark, seen: Seen): Doubt | null {
+  const { identity, generation } = found
+  const isSame = identity === seen.identity
+  const isWhole = generation >= seen.generation
+  // Where changes were lost, others may have been made instead: only the very last one that was seen shows that all are there.
+  const isExact = generation === seen.generation && found.last === seen.last
+  if (isSame && (seen.isBehind ? isExact : isExact || generation > seen.generation)) return null
+  if (isMoved(found))
+    return {
+      ...{ code: 'store_moved', remedy: moveRemedy },
+      message: 'the records of the store were moved to another one, or are being moved',
+    }
+  if (identity === null || (!isSame && generation === 0))
+    return {
+      ...{ code: 'store_empty', remedy },
+      message: `the store is empty, and this machine has seen it at generation ${seen.generation}`,
+    }
+  if (!isSame)
+    return {
+      ...{ code: 'store_other', remedy },
+      message: `the store is another one than this machine has seen: ${identity.slice(0, 8)} instead of ${seen.identity.slice(0, 8)}`,
+    }
+  const missing = seen.generation - generation
+  const loss =
+    missing > 0
+      ? `generation ${generation}, seen ${seen.generation}: the last ${missing === 1 ? 'change is' : `${missing} changes are`} missing`
+      : `changes up to generation ${seen.generation} were lost, and others were made since`
+  return {
+    ...{ code: 'store_older', remedy },
+    message: isWhole
+      ? `the store has lost changes: ${loss}`
+      : `the store is older than this machine has seen it: ${loss}`,
+  }
+}

@@ -1,0 +1,75 @@
+// What is written in one step with a record, an audit entry and a response: the keys, the arguments and the Lua of that.
+
+import type { Clock } from '../../base/clock.ts'
+import type { AuditEntry, KeptResponse } from '../records/records.ts'
+import type { Together } from '../contract/store.ts'
+import type { Argument } from './server/connect.ts'
+import { keys } from './server/keys.ts'
+import { shiftOf } from './server/clock.ts'
+
+/** How many arguments `togetherArguments` gives. */
+export const togetherCount = 7
+
+/** Returns the keys, in the order in which the scripts take them. */
+export function togetherKeys(account: string, { audit, response }: Together): readonly string[] {
+  // A key of a response that never is, where there is none.
+  const { account: asked, key } = response ?? { account, key: '' }
+  return [...auditKeys(audit?.account ?? account, audit?.actor ?? ''), keys.response(asked, key)]
+}
+
+/** Returns id, time, json and actor of the audit entry; now, the response as it is kept, and when the server may drop that. Empty where there is none. */
+export function togetherArguments({ audit, response }: Together, clock: Clock): readonly Argument[] {
+  return [
+    ...(audit ? auditArguments(audit) : ['', '', '', '']),
+    ...(response ? responseArguments(response, clock) : ['', '', '']),
+  ]
+}
+
+/** Returns the keys of what an actor has done in an account, in the order in which the scripts take them. */
+export function auditKeys(account: string, actor: string): readonly string[] {
+  return [
+    keys.auditTimes(account),
+    keys.auditEntries(account),
+    keys.auditActors(account),
+    keys.auditTimesOf(account, actor),
+  ]
+}
+
+/** Returns id, time, json and actor. */
+export function auditArguments(entry: AuditEntry): readonly Argument[] {
+  return [entry.id, entry.at, JSON.stringify(entry), entry.actor]
+}
+
+/** Keeps an audit entry as far as it is new. */
+export const auditLua = `
+local function audit(times, entries, actors, own, id, at, json, actor)
+  if redis.call('HSETNX', entries, id, json) == 0 then return end
+  redis.call('ZADD', times, at, id)
+  redis.call('ZADD', actors, 0, actor)
+  redis.call('ZADD', own, at, id)
+end
+`
+
+/** Checks whether the key of the response is taken, and writes both; ARGV from the first are those of above, and KEYS from the one after those of the script. */
+export function togetherLua(keysBefore: number): string {
+  const [times, entries, actors, own, response] = [1, 2, 3, 4, 5].map(at => `KEYS[${keysBefore + at}]`)
+  return `${auditLua}
+local function responded()
+  local kept = ARGV[6] ~= '' and redis.call('GET', ${response})
+  return kept and tonumber(string.match(kept, '^%d+')) > tonumber(ARGV[5])
+end
+
+local function accompany()
+  if ARGV[1] ~= '' then audit(${times}, ${entries}, ${actors}, ${own}, unpack(ARGV, 1, 4)) end
+  if ARGV[6] ~= '' then
+    redis.call('SET', ${response}, ARGV[6])
+    redis.call('PEXPIREAT', ${response}, ARGV[7])
+  end
+end
+`
+}
+
+function responseArguments(response: KeptResponse, clock: Clock): readonly Argument[] {
+  const { expiresAt } = response
+  return [clock.now(), `${expiresAt} ${JSON.stringify(response)}`, expiresAt - shiftOf(clock)]
+}

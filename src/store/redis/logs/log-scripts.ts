@@ -1,0 +1,144 @@
+// What is done to the log entries of one gateway in one step. KEYS: arrivals, times, summaries, payloads, sums, windows by their ends.
+
+import { lua, rankLua } from '../server/script.ts'
+
+/** The most entries that one append removes beyond what it adds, so that a limit that was lowered by far doesn't stop the server. */
+const mostTrimmed = 10_000
+/** What a batch of whole entries may weigh in bytes before it ends. */
+const heaviestBatch = 1024 * 1024
+
+/**
+ * ARGV: strategy, most, then of each entry id, time, summary and payloads; gives how many of them are kept. An entry that is there already is not kept twice. What
+ * goes is the first by time, or the last where the gateway stops at its limit, and not what came first: each process writes in batches of its own.
+ */
+export const appendEntries = lua`
+local deletes, most = ARGV[1] == 'DELETE_OLDEST', tonumber(ARGV[2])
+local count, kept, added = redis.call('ZCARD', KEYS[2]), 0, {}
+local number = tonumber(redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] or 0)
+local isOpen = most > 0 and (deletes or count <= most)
+local edge = nil
+if isOpen and count >= most then
+  if deletes then edge = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2]
+  else edge = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2] end
+  edge = tonumber(edge)
+end
+local function hasRoom(time)
+  if not isOpen or edge == nil then return isOpen end
+  if deletes then return time >= edge end
+  return time <= edge
+end
+for at = 3, #ARGV, 4 do
+  local id, time, summary, payloads = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  if redis.call('HEXISTS', KEYS[3], id) == 1 then
+    kept = kept + 1
+  elseif hasRoom(tonumber(time)) then
+    number, count, kept, added[id] = number + 1, count + 1, kept + 1, true
+    redis.call('ZADD', KEYS[1], number, id)
+    redis.call('ZADD', KEYS[2], time, id)
+    redis.call('HSET', KEYS[3], id, summary)
+    if payloads ~= '' then redis.call('HSET', KEYS[4], id, payloads) end
+  end
+end
+local excess = (deletes or isOpen) and math.min(count - most, kept + ${String(mostTrimmed)}) or 0
+for _ = 1, excess do
+  local id = nil
+  if deletes then id = redis.call('ZPOPMIN', KEYS[2])[1]
+  else id = redis.call('ZREVRANGE', KEYS[2], 0, 0)[1] end
+  if added[id] then kept = kept - 1 end
+  redis.call('ZREM', KEYS[1], id)
+  redis.call('ZREM', KEYS[2], id)
+  redis.call('HDEL', KEYS[3], id)
+  redis.call('HDEL', KEYS[4], id)
+end
+return kept`
+
+/** What a batch of summaries may weigh in bytes before it ends. */
+const heaviestPage = 64 * 1024
+
+/** ARGV: Z or ZREV for the direction, limit, offset, and then id and time of the entry before, if any. Gives whether their weight ended it, and summaries. */
+export const listEntries = lua`${rankLua}
+local way, limit, offset, id, time = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local first = offset + (id and behind(KEYS[2], way, time, id) or 0)
+local summaries, weight = {}, 0
+for at, found in ipairs(redis.call(way .. 'RANGE', KEYS[2], first, first + limit - 1)) do
+  summaries[at] = redis.call('HGET', KEYS[3], found)
+  weight = weight + #summaries[at]
+  if weight >= ${String(heaviestPage)} then return {1, summaries} end
+end
+return {0, summaries}`
+
+/**
+ * ARGV: since, width and number of windows. Gives of each how many entries it has and which are the first and the last, and how often entries were removed on
+ * request: apart from that, only the first ones go, or the last.
+ */
+export const markWindows = lua`
+local since, width, marks = tonumber(ARGV[1]), tonumber(ARGV[2]), {}
+local removals = redis.call('HGET', KEYS[4], 'removals') or '0'
+local first = redis.call('ZCOUNT', KEYS[2], '-inf', '(' .. ARGV[1])
+for at = 0, tonumber(ARGV[3]) - 1 do
+  local from, to = since + at * width, since + (at + 1) * width
+  local count = redis.call('ZCOUNT', KEYS[2], string.format('%.0f', from), '(' .. string.format('%.0f', to))
+  local mark = ''
+  if count > 0 then
+    local last = first + count - 1
+    mark = redis.call('ZRANGE', KEYS[2], first, first)[1] .. redis.call('ZRANGE', KEYS[2], last, last)[1] .. removals
+  end
+  first = first + count
+  marks[2 * at + 1], marks[2 * at + 2] = count, mark
+end
+return marks`
+
+/** The most sums that one step removes since their entries are gone. */
+const mostForgotten = 100
+
+/** ARGV: window, when it ends, its mark and a text behind it. */
+export const keepSum = lua`
+local first = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2]
+if not first then return 0 end
+redis.call('ZADD', KEYS[6], ARGV[2], ARGV[1])
+redis.call('HSET', KEYS[5], ARGV[1], ARGV[3])
+for _, window in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], '-inf', first, 'LIMIT', 0, ${String(mostForgotten)})) do
+  redis.call('ZREM', KEYS[6], window)
+  redis.call('HDEL', KEYS[5], window)
+end
+return 1`
+
+/** ARGV: the number of the entry before and its id (empty for the last ones), limit; gives number and id of the last one, and the summaries. */
+export const tailEntries = lua`
+local last, id, limit, summaries, weight = ARGV[1], ARGV[2], tonumber(ARGV[3]), {}, 0
+if last ~= '0' and redis.call('ZRANGEBYSCORE', KEYS[1], last, last)[1] ~= id then
+  last = redis.call('ZREVRANGE', KEYS[1], limit, limit, 'WITHSCORES')[2] or '0'
+  id = ''
+end
+local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. last, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+for at = 1, #ids, 2 do
+  if weight >= ${String(heaviestPage)} then break end
+  local summary = redis.call('HGET', KEYS[3], ids[at])
+  summaries[(at + 1) / 2], weight, id, last = summary, weight + #summary, ids[at], ids[at + 1]
+end
+return {id == '' and '0' or last, id, summaries}`
+
+/** ARGV: the number of the entry before, limit; gives the number of the last one, and summary and payloads of each. */
+export const wholeEntries = lua`
+local last, found, weight = ARGV[1], {}, 0
+local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. last, '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[2])
+for at = 1, #ids, 2 do
+  if weight > ${String(heaviestBatch)} then break end
+  local payloads = redis.call('HGET', KEYS[4], ids[at]) or ''
+  found[at], found[at + 1] = redis.call('HGET', KEYS[3], ids[at]), payloads
+  weight, last = weight + #payloads, ids[at + 1]
+end
+return {last, found}`
+
+/** ARGV: ids; gives how many there were. What was read before and is marked by its ends must not be taken for what is left. */
+export const removeEntries = lua`
+local removed = 0
+redis.call('HINCRBY', KEYS[4], 'removals', 1)
+redis.call('DEL', KEYS[5], KEYS[6])
+for _, id in ipairs(ARGV) do
+  removed = removed + redis.call('ZREM', KEYS[1], id)
+  redis.call('ZREM', KEYS[2], id)
+  redis.call('HDEL', KEYS[3], id)
+  redis.call('HDEL', KEYS[4], id)
+end
+return removed`

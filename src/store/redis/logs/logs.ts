@@ -1,0 +1,272 @@
+// Log entries in Redis. Of each gateway: the ids as they came and by time, the summaries, and apart from them the payloads, so that
+// lists don't read those. Filters and other orders than time are worked out here, a page of summaries at a time.
+
+import { nextTurn } from '../../../base/turns/turns.ts'
+import { entriesOf, type LogBatch } from '../../log-batch/batch.ts'
+import { fittest } from '../../contract/log-limit.ts'
+import { LogSelection } from '../../contract/log-selection.ts'
+import type { Gateway, LogEntry, LogSummary } from '../../records/records.ts'
+import type {
+  Listing,
+  LogLimit,
+  LogMark,
+  LogQuery,
+  Logs,
+  LogTail,
+  LogTime,
+  LogWalk,
+  LogWindows,
+  MarkedWindow,
+} from '../../contract/store.ts'
+import type { Argument } from '../server/connect.ts'
+import type { Connection } from '../server/connection.ts'
+import { keys, logKeys } from '../server/keys.ts'
+import { parse } from '../records.ts'
+import {
+  appendEntries,
+  keepSum,
+  listEntries,
+  markWindows,
+  removeEntries,
+  tailEntries,
+  wholeEntries,
+} from './log-scripts.ts'
+
+/** How much goes to Redis in one command, in characters, so that none holds up the others for long. */
+const largestAppend = 1024 * 1024
+const pageSize = 200
+const removalSize = 1_000
+const marksAtOnce = 100
+
+type Keys = readonly string[]
+type Cursor = Pick<LogSummary, 'id' | 'createdAt'>
+
+export class RedisLogs implements Logs {
+  readonly #records: Connection
+  readonly #logs: Connection
+
+  constructor(records: Connection, logs: Connection) {
+    this.#records = records
+    this.#logs = logs
+  }
+
+  async append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number> {
+    const { most, strategy, madeAt } = limit
+    const home = await this.#find(account, gateway, madeAt)
+    if (!home) return 0
+    const entries = entriesOf(batch, account, gateway)
+    let kept = 0
+    for (const part of partsOf(fittest(entries, limit)))
+      kept += Number(await this.#logs.script(appendEntries, home, [strategy, most, ...part]))
+    return kept
+  }
+
+  async list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>> {
+    const home = await this.#find(account, gateway)
+    return home ? this.#list(home, query) : { items: [], total: 0 }
+  }
+
+  async get(account: string, gateway: string, id: string): Promise<LogEntry | null> {
+    const home = await this.#find(account, gateway)
+    if (!home) return null
+    const [, , summaries, payloads] = home
+    const found = await this.#logs.runAll([
+      ['HGET', summaries!, id],
+      ['HGET', payloads!, id],
+    ])
+    const [summary, bodies] = found as [string | null, string | null]
+    return summary === null ? null : entryOf(summary, bodies ?? '')
+  }
+
+  async remove(account: string, gateway: string, query: LogQuery): Promise<number> {
+    const home = await this.#find(account, gateway)
+    if (!home) return 0
+    const { items } = await this.#list(home, query)
+    let removed = 0
+    for (let at = 0; at < items.length; at += removalSize) {
+      const ids = items.slice(at, at + removalSize).map(({ id }) => id)
+      removed += Number(await this.#logs.script(removeEntries, home, ids))
+    }
+    return removed
+  }
+
+  async count(account: string, gateway: string): Promise<number> {
+    const home = await this.#find(account, gateway)
+    return home ? this.#count(home) : 0
+  }
+
+  async *within(account: string, gateway: string, { since, before }: LogTime) {
+    for await (const page of this.walk(account, gateway, {
+      descending: false,
+      after: { at: since, id: '' },
+    })) {
+      const isLast = page.at(-1)!.createdAt >= before
+      const some = isLast ? page.filter(({ createdAt }) => createdAt < before) : page
+      if (some.length > 0) yield some
+      if (isLast) return
+    }
+  }
+
+  async *walk(
+    account: string,
+    gateway: string,
+    { descending, after }: LogWalk,
+  ): AsyncGenerator<readonly LogSummary[]> {
+    const home = await this.#find(account, gateway)
+    const place = after === null || !Number.isFinite(after.at) ? null : { createdAt: after.at, id: after.id }
+    if (home) yield* this.#pages(home, { descending, offset: 0, after: place })
+  }
+
+  async marks(
+    account: string,
+    gateway: string,
+    { since, width, count }: LogWindows,
+  ): Promise<readonly LogMark[]> {
+    const home = await this.#find(account, gateway)
+    const marks: LogMark[] = []
+    while (marks.length < count) {
+      const some = Math.min(marksAtOnce, count - marks.length)
+      const args = [since + marks.length * width, width, some]
+      const found = home ? await this.#logs.script(markWindows, home, args) : Array(2 * some).fill('')
+      for (let at = 0; at < some; at++) {
+        const [most, mark] = (found as (number | string)[]).slice(2 * at)
+        marks.push({ mark: `${most} ${mark}`, most: Number(most) })
+      }
+    }
+    return marks
+  }
+
+  async keepSum(account: string, gateway: string, window: MarkedWindow, sum: string): Promise<void> {
+    const home = await this.#find(account, gateway)
+    const { since, width, mark } = window
+    if (home) await this.#logs.script(keepSum, home, [nameOf(window), since + width, `${mark}\n${sum}`])
+  }
+
+  async keptSums(
+    account: string,
+    gateway: string,
+    windows: readonly MarkedWindow[],
+  ): Promise<readonly (string | null)[]> {
+    const home = windows.length > 0 ? await this.#find(account, gateway) : null
+    if (!home) return windows.map(() => null)
+    const found = await this.#logs.run(['HMGET', home[4]!, ...windows.map(nameOf)])
+    return (found as (string | null)[]).map((text, i) => {
+      const head = `${windows[i]!.mark}\n`
+      return text?.startsWith(head) ? text.slice(head.length) : null
+    })
+  }
+
+  async tail(account: string, gateway: string, after: string | null, limit: number): Promise<LogTail> {
+    const home = await this.#find(account, gateway)
+    if (!home) return { items: [], end: '0' }
+    const [number = '', id = ''] = after?.split(' ') ?? []
+    const found = await this.#logs.script(tailEntries, home, [number, id, limit])
+    const [last, lastId, texts] = found as [string, string, string[]]
+    return { items: texts.map(summaryOf), end: `${last} ${lastId}`.trimEnd() }
+  }
+
+  async *entries(account: string, gateway: string): AsyncGenerator<readonly LogEntry[]> {
+    const home = await this.#find(account, gateway)
+    for (let last = '0'; home; ) {
+      const found = await this.#logs.script(wholeEntries, home, [last, pageSize])
+      const [next, texts] = found as [string, string[]]
+      if (texts.length === 0) return
+      last = next
+      yield Array.from({ length: texts.length / 2 }, (_, i) => entryOf(texts[2 * i]!, texts[2 * i + 1]!))
+    }
+  }
+
+  /** Returns the keys of a gateway's logs while there is such a gateway, and it is the one that was made then. */
+  async #find(account: string, gateway: string, madeAt?: number): Promise<Keys | null> {
+    const kept = await this.#records.run(['HGET', keys.records('gateway'), `${account}/${gateway}`])
+    if (kept === null) return null
+    const text = String(kept)
+    if (madeAt !== undefined && parse<Gateway>(text)!.record.createdAt !== madeAt) return null
+    const [, birth] = text.split(' ', 2)
+    return logKeys(account, gateway, birth!)
+  }
+
+  async #count(home: Keys): Promise<number> {
+    return Number(await this.#logs.run(['ZCARD', home[0]!]))
+  }
+
+  async #list(home: Keys, query: LogQuery): Promise<Listing<LogSummary>> {
+    const { filters, orderBy, descending, offset, limit, after = null } = query
+    if (filters.length > 0 || orderBy !== 'created_at') return this.#sift(home, query)
+    const total = await this.#count(home)
+    const items: LogSummary[] = []
+    if (limit > 0)
+      for await (const page of this.#pages(home, { descending, offset, after })) {
+        items.push(...page)
+        if (items.length >= limit) break
+      }
+    return { items: items.slice(0, limit), total }
+  }
+
+  /** Reads all summaries and holds on to no more of those that match than come before the end of the page. */
+  async #sift(home: Keys, query: LogQuery): Promise<Listing<LogSummary>> {
+    const selection = new LogSelection(query)
+    const descending = query.orderBy === 'created_at' && query.descending
+    for await (const page of this.#pages(home, { descending, offset: 0, after: null })) selection.add(page)
+    const items: LogSummary[] = []
+    const selected = selection.take()
+    for (let at = 0; at < selected.length; at += pageSize) {
+      const asked = selected.slice(at, at + pageSize).map(({ id }) => ['HGET', home[2]!, id] as const)
+      // What was removed meanwhile is in no list.
+      for (const text of (await this.#logs.runAll(asked)) as (string | null | Error)[])
+        if (typeof text === 'string') items.push(summaryOf(text))
+        else if (text !== null) throw text
+    }
+    return { items, total: selection.total }
+  }
+
+  /** Reads pages by time: from an offset on behind an entry, and each behind the last one before it; either may be gone by now. */
+  async *#pages(
+    home: Keys,
+    { descending, offset, after }: { descending: boolean; offset: number; after: Cursor | null },
+  ): AsyncGenerator<readonly LogSummary[]> {
+    const way = descending ? 'ZREV' : 'Z'
+    for (let [first, last] = [offset, after]; ; first = 0) {
+      const args = [way, pageSize, first, ...(last ? [last.id, last.createdAt] : [])]
+      const [isCut, texts] = (await this.#logs.script(listEntries, home, args)) as [number, string[]]
+      const page: readonly LogSummary[] = texts.map(summaryOf)
+      if (page.length > 0) yield page
+      if (page.length < pageSize && isCut === 0) return
+      last = page.at(-1)!
+      await nextTurn()
+    }
+  }
+}
+
+/** Cuts entries into the arguments of one command or more, four for each; what is there may have to go even where there are none. */
+function* partsOf(entries: readonly LogEntry[]): Generator<readonly Argument[]> {
+  let part: Argument[] = []
+  let size = 0
+  if (entries.length === 0) yield part
+  for (const { request, response, providerResponse, ...summary } of entries) {
+    const hasBodies = request || response || providerResponse
+    const payloads = hasBodies ? JSON.stringify({ request, response, providerResponse }) : ''
+    part.push(summary.id, summary.createdAt, JSON.stringify(summary), payloads)
+    size += payloads.length
+    if (size < largestAppend) continue
+    yield part
+    part = []
+    size = 0
+  }
+  if (part.length > 0) yield part
+}
+
+function nameOf({ since, width }: MarkedWindow): string {
+  return `${width}/${since}`
+}
+
+function entryOf(summary: string, payloads: string): LogEntry {
+  const bodies = payloads === '' ? null : JSON.parse(payloads)
+  return { ...summaryOf(summary), request: null, response: null, providerResponse: null, ...bodies }
+}
+
+/** Reads a summary; those that are older name no token. */
+function summaryOf(text: string): LogSummary {
+  const { tokenId = null, tokenName = null, ...summary } = JSON.parse(text)
+  return { ...summary, tokenId, tokenName }
+}

@@ -1,0 +1,279 @@
+// What the user of a Redis server must be allowed, and the question which of that is denied, or is not there.
+
+import { inTime } from '../../../base/turns/in-time.ts'
+import { StoreUnreachable } from '../../contract/store.ts'
+import { type Argument, type Client, type Command, connect, type Dialling } from './connect.ts'
+import { isDenied, isReply, isUnknownCommand, reasonOf, tooLate } from './failure.ts'
+import { changeChannel } from './keys.ts'
+
+/** All keys begin so, in a cluster too. */
+const keyPrefix = '{gatehouse'
+/** Nothing is kept there. */
+const noKey = `${keyPrefix}}:rights`
+
+/** Commands on keys, which scripts run or which are asked by themselves. */
+const onKeys = [
+  ...[
+    'del',
+    'exists',
+    'get',
+    'hdel',
+    'hexists',
+    'hget',
+    'hincrby',
+    'hkeys',
+    'hlen',
+    'hmget',
+    'hset',
+    'hsetnx',
+    'hvals',
+  ],
+  ...[
+    'incrby',
+    'lpush',
+    'lrange',
+    'ltrim',
+    'pexpire',
+    'pexpireat',
+    'pttl',
+    'set',
+    'unlink',
+    'xadd',
+    'xrange',
+    'xrevrange',
+    'zadd',
+    'zcard',
+  ],
+  ...[
+    'zcount',
+    'zlexcount',
+    'zpopmin',
+    'zrange',
+    'zrangebylex',
+    'zrangebyscore',
+    'zrank',
+    'zrem',
+    'zrevrange',
+    'zscan',
+  ],
+]
+
+interface Need {
+  /** As a user is granted it. */
+  readonly rule: string
+  /** A command that asks for it. */
+  readonly command: readonly Argument[]
+}
+
+/** What is needed for one purpose, and what comes of it when that is denied. */
+interface Purpose {
+  readonly needs: readonly Need[]
+  /** Where the commands must be allowed, in words and as a user is granted it. */
+  readonly place: readonly [words: string, rule: string] | null
+  readonly loss: string
+}
+
+/** Without these, nothing is a store. */
+const onRecords: Purpose = {
+  needs: [
+    ...onKeys.map(rule => ({ rule, command: [rule, noKey, noKey, noKey] })),
+    { rule: 'eval', command: ['eval', '', 1, noKey] },
+    { rule: 'evalsha', command: ['evalsha', '', 1, noKey] },
+    { rule: 'time', command: ['time'] },
+  ],
+  place: [`the keys ${keyPrefix}*`, `~${keyPrefix}*`],
+  loss: 'records, logs and counters that need them are refused',
+}
+
+const purposes: readonly Purpose[] = [
+  onRecords,
+  {
+    needs: [
+      { rule: 'publish', command: ['publish', changeChannel, ''] },
+      { rule: 'subscribe', command: ['subscribe', changeChannel] },
+    ],
+    place: [`the channel ${changeChannel}`, `&${changeChannel}`],
+    loss: 'changes take up to a second to reach other processes',
+  },
+  {
+    needs: [
+      { rule: 'info', command: ['info'] },
+      { rule: 'config|get', command: ['config', 'get', 'appendfsync'] },
+    ],
+    place: null,
+    loss: 'the durability of writes is unknown',
+  },
+  {
+    needs: [{ rule: 'wait', command: ['wait', 0, 0] }],
+    place: null,
+    loss: 'writes that replicas must confirm are refused',
+  },
+  {
+    needs: [{ rule: 'waitaof', command: ['waitaof', 0, 0, 0] }],
+    place: null,
+    loss: 'writes are refused unless appendfsync is always, or there is no append-only file',
+  },
+]
+
+/** What +@connection has. */
+const ofConnections: ReadonlySet<string> = new Set(['+wait', '+waitaof'])
+
+const inCluster: Purpose = {
+  needs: ['slots', 'nodes', 'info'].map(name => ({ rule: `cluster|${name}`, command: ['cluster', name] })),
+  place: null,
+  loss: 'cluster nodes cannot be found',
+}
+
+/** What a user needs beyond that in a cluster. */
+export const clusterRules: readonly string[] = inCluster.needs.map(({ rule }) => `+${rule}`)
+
+/** What a user is granted to use the store, in the words of ACL SETUSER, after `reset on` and a password. */
+export const aclRules: readonly string[] = [
+  ...purposes.flatMap(({ place }) => (place ? [place[1]] : [])),
+  // Has WAIT, WAITAOF where there is one, SELECT and what the driver greets with, but no command against other connections.
+  ...['+@connection', '-@dangerous'],
+  ...purposes
+    .flatMap(({ needs }) => needs.map(({ rule }) => `+${rule}`))
+    .filter(rule => !ofConnections.has(rule)),
+]
+
+/** ARGV: for each command its length and its words. Returns the numbers of those that are denied, and of those that are not there; nothing where the server is older than Redis 7 and can't say. */
+const question = `
+local may = redis.acl_check_cmd
+if not may then return false end
+local denied, unknown, at, number = {}, {}, 1, 0
+while ARGV[at] do
+  local length = tonumber(ARGV[at])
+  local isKnown, isAllowed = pcall(may, unpack(ARGV, at + 1, at + length))
+  if not isKnown then unknown[#unknown + 1] = number
+  elseif not isAllowed then denied[#denied + 1] = number end
+  at, number = at + length + 1, number + 1
+end
+return {denied, unknown}`
+
+/** Asks what is needed to read and change records. */
+export const recordsQuestion: Command = questionOf(onRecords.needs)
+
+/** Returns a clause on what the user is denied of that, and what to grant, in words; null where nothing is. Where even the first read was denied, `first` is what the server said. */
+export function deniedRecords(
+  user: string,
+  answer: unknown,
+  first: unknown,
+): readonly [clause: string, grants: string] | null {
+  const denied = deniedIn(answer, onRecords.needs)
+  if (denied.length === 0 && isDenied(first)) denied.push(needOf('exists'))
+  return denied.length === 0 ? null : denialOf(user, onRecords, denied)
+}
+
+/** Returns the commands for records that the server has not, as they are named in manuals: they were renamed, or it is another one than Redis. */
+export async function missingCommands(
+  { send }: Pick<Client, 'send'>,
+  answer: unknown,
+): Promise<readonly string[]> {
+  const { needs } = onRecords
+  const unknown = Array.isArray(answer)
+    ? (answer[1] as number[]).map(number => needs[number]!)
+    : await notListed(send)
+  if (isUnknownCommand(answer) && !unknown.includes(needOf('eval'))) unknown.push(needOf('eval'))
+  return unknown.map(nameOf)
+}
+
+async function notListed(send: Client['send']): Promise<Need[]> {
+  const { needs } = onRecords
+  const listed = await send(['COMMAND', 'INFO', ...needs.map(({ rule }) => rule)]).catch(ifReply)
+  return Array.isArray(listed) ? needs.filter((_, number) => listed[number] === null) : []
+}
+
+/** Where the list of commands is denied, nobody says. */
+function ifReply(error: unknown): null {
+  if (!isReply(error)) throw error
+  return null
+}
+
+function needOf(rule: string): Need {
+  return onRecords.needs.find(need => need.rule === rule)!
+}
+
+function questionOf(needs: readonly Need[]): Command {
+  return ['EVAL', question, 0, ...needs.flatMap(({ command }) => [command.length, ...command])]
+}
+
+/** A user who may not even ask lacks that command, and perhaps others. */
+function deniedIn(answer: unknown, needs: readonly Need[]): Need[] {
+  if (isDenied(answer)) return needs.filter(({ rule }) => rule === 'eval')
+  return Array.isArray(answer) ? (answer[0] as number[]).map(number => needs[number]!) : []
+}
+
+/** Returns a sentence for each purpose that the user may not serve: which commands are denied, what that means, and how they are granted. Rejects with `StoreUnreachable` where that can't be asked. */
+export async function deniedRights(dialling: Dialling, timeout: number): Promise<readonly string[]> {
+  const { address } = dialling
+  if (address.kind !== 'cluster') return ask(dialling, timeout, purposes)
+  // A node by itself, since without its rights nobody finds the others.
+  const attempts = address.hosts.map(host => {
+    const node = { ...address, kind: 'server', hosts: [host] } as const
+    return ask({ ...dialling, address: node }, timeout, [...purposes, inCluster])
+  })
+  return Promise.any(attempts).catch(({ errors }: AggregateError) => Promise.reject(errors[0]))
+}
+
+/** Asks on a connection of its own: those of the store need rights to be there at all. */
+async function ask(
+  dialling: Dialling,
+  timeout: number,
+  wanted: readonly Purpose[],
+): Promise<readonly string[]> {
+  const client = connect(dialling, timeout)
+  const ready = Promise.withResolvers<void>()
+  client.onReady(ready.resolve)
+  client.onLoss(reason => ready.reject(reason))
+  try {
+    const all = wanted.flatMap(({ needs }) => needs)
+    const answer = await inTime(
+      ready.promise.then(() => client.send(questionOf(all)).catch(ifDenied)),
+      timeout,
+      tooLate,
+    )
+    const denied = new Set(deniedIn(answer, all))
+    const { username } = dialling.address
+    return wanted.flatMap(purpose => {
+      const missing = purpose.needs.filter(need => denied.has(need))
+      return missing.length === 0 ? [] : sentenceOf(username ?? 'default', purpose, missing)
+    })
+  } catch (error) {
+    throw new StoreUnreachable(reasonOf(error))
+  } finally {
+    client.cut()
+  }
+}
+
+function ifDenied(error: unknown): unknown {
+  if (!isDenied(error)) throw error
+  return error
+}
+
+function sentenceOf(user: string, purpose: Purpose, denied: readonly Need[]): string {
+  const [clause, grants] = denialOf(user, purpose, denied)
+  return `Redis ${clause}: ${purpose.loss}. Grant ${grants} with ACL SETUSER.`
+}
+
+function denialOf(
+  user: string,
+  { needs, place }: Purpose,
+  denied: readonly Need[],
+): readonly [clause: string, grants: string] {
+  // Without its keys a user may still ask for the time.
+  const isAll = denied.length > 2 && denied.length >= needs.length - 1
+  const commands = isAll ? 'every command' : inWords(denied.map(nameOf))
+  const rules = isAll ? ['the commands listed in docs/operations.md'] : denied.map(({ rule }) => `+${rule}`)
+  const where = place ? ` on ${place[0]}` : ''
+  return [`denies user ${user} ${commands}${where}`, inWords(place ? [place[1], ...rules] : rules)]
+}
+
+function nameOf({ rule }: Need): string {
+  return rule.toUpperCase().replace('|', ' ')
+}
+
+/** Returns names as a sentence lists them. */
+export function inWords(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}

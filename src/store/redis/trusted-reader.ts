@@ -1,0 +1,64 @@
+// Reads of records that count only if the server has all that was seen of the store: what it lacks would else count as removed.
+
+import { StoreUnreachable } from '../contract/store.ts'
+import type { Mark, Seen } from '../contract/mark.ts'
+import type { Trust } from '../contract/trust.ts'
+import type { Argument, Command } from './server/connect.ts'
+import type { Connection, Reader } from './server/connection.ts'
+import { markIn, readingOfMark } from './server/mark-text.ts'
+import { lua, type Script } from './server/script.ts'
+
+export class TrustedReader implements Reader {
+  readonly #connection: Connection
+  readonly #trust: Trust
+
+  constructor(connection: Connection, trust: Trust) {
+    this.#connection = connection
+    this.#trust = trust
+  }
+
+  run(command: Command): Promise<unknown> {
+    const { seen } = this.#trust
+    if (seen === null) return this.#connection.run(command)
+    // One behind the other on one connection: they come from one server, in this order.
+    return this.#checked(Promise.all([this.#connection.run(command), readMark(this.#connection)]), seen)
+  }
+
+  script(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    const { seen } = this.#trust
+    const run = this.#connection.script(script, keys, args)
+    return seen === null ? run : this.#checked(this.#withMark(run), seen)
+  }
+
+  /** Reads the mark behind the result: a script may have to be sent twice. */
+  async #withMark(run: Promise<unknown>): Promise<readonly [unknown, Mark | null]> {
+    const { epoch } = this.#connection
+    const result = await run
+    const mark = await readMark(this.#connection)
+    if (this.#connection.epoch !== epoch) throw new StoreUnreachable()
+    return [result, mark]
+  }
+
+  async #checked(reading: Promise<readonly [unknown, Mark | null]>, asked: Seen): Promise<unknown> {
+    const [result, mark] = await reading
+    this.#trust.check(mark, asked)
+    return result
+  }
+}
+
+/** Reads the mark of the store; null where there is none. */
+export async function readMark(connection: Pick<Connection, 'run'>): Promise<Mark | null> {
+  return markIn(await connection.run(readingOfMark))
+}
+
+/**
+ * KEYS: mark, accounts. ARGV: identity, the least generation, and the identity that it replaces, `always` for any other. Gives the mark. A store of an earlier version that
+ * holds accounts has come as far as 1.
+ */
+export const setMark = lua`
+local identity, generation, last = string.match(redis.call('GET', KEYS[1]) or '- 0 0', '^(%S+) (%d+) (%d+)$')
+if identity == '-' or identity == ARGV[3] or ARGV[3] == 'always' then identity = ARGV[1] end
+local least = math.max(ARGV[2], math.min(redis.call('HLEN', KEYS[2]), 1))
+local text = identity .. ' ' .. string.format('%.0f', math.max(generation, least)) .. ' ' .. last
+redis.call('SET', KEYS[1], text)
+return text`

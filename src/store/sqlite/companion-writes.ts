@@ -1,0 +1,32 @@
+// What is written with records, in their transactions: that they changed, who changed them, and the responses to repeat.
+
+import type { Together } from '../contract/store.ts'
+import type { SqliteResponses } from './stored-responses.ts'
+import type { SqliteAudit } from './audit.ts'
+import type { SqliteChanges } from './changes.ts'
+import type { Database } from './database/database.ts'
+
+export interface Ledgers {
+  readonly changes: SqliteChanges
+  readonly responses: SqliteResponses
+  readonly audit: SqliteAudit
+}
+
+/** Runs work in a transaction, and writes there what goes with it: nothing of both when the key of the response is taken, or the work gives false. */
+export async function writeTogether(
+  db: Database,
+  { changes, responses, audit: log }: Ledgers,
+  work: () => boolean,
+  { audit, response }: Together = {},
+): Promise<boolean> {
+  const isDone = await db.write(() => {
+    responses.sweepWithin()
+    if (response && responses.hasWithin(response)) return false
+    if (!work()) return false
+    if (response) responses.insertWithin(response)
+    if (audit) log.appendWithin(audit)
+    return true
+  })
+  if (isDone) await changes.tell()
+  return isDone
+}

@@ -1,0 +1,62 @@
+// Stored responses, one row each. Expired ones are deleted when records are written.
+
+import type { Clock } from '../../base/clock.ts'
+import type { KeptResponse } from '../records/records.ts'
+import type { KeptResponses } from '../contract/store.ts'
+import type { Command, Database, Row, Statement } from './database/database.ts'
+
+/** The most that one write removes, so that none is long. */
+const broom = 20
+
+export class SqliteResponses implements KeptResponses {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #get: Statement
+  readonly #put: Command
+  readonly #sweep: Command
+
+  constructor(db: Database, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+    this.#get = db.prepare('SELECT * FROM kept_answers WHERE account = ? AND name = ? AND expires_at > ?')
+    this.#put = db.command(
+      'INSERT OR REPLACE INTO kept_answers (account, name, fingerprint, sealed, expires_at) VALUES (?, ?, ?, ?, ?)',
+    )
+    this.#sweep = db.command(
+      `DELETE FROM kept_answers WHERE key IN
+         (SELECT key FROM kept_answers WHERE expires_at <= ? ORDER BY expires_at LIMIT ${broom})`,
+    )
+  }
+
+  get(account: string, key: string): Promise<KeptResponse | null> {
+    return this.#db.read(() => {
+      const row = this.#get.get(account, key, this.#clock.now())
+      return row ? fromRow(row) : null
+    })
+  }
+
+  /** Whether the key of a response is taken; within a transaction. */
+  hasWithin({ account, key }: KeptResponse): boolean {
+    return this.#get.get(account, key, this.#clock.now()) !== undefined
+  }
+
+  /** Stores a response whose key is not taken; within a transaction. */
+  insertWithin({ account, key, fingerprint, sealed, expiresAt }: KeptResponse): void {
+    this.#put(account, key, fingerprint, sealed, expiresAt)
+  }
+
+  /** Removes some of what has expired; inside of a transaction. */
+  sweepWithin(): void {
+    this.#sweep(this.#clock.now())
+  }
+}
+
+function fromRow(row: Row): KeptResponse {
+  return {
+    account: String(row.account),
+    key: String(row.name),
+    fingerprint: String(row.fingerprint),
+    sealed: String(row.sealed),
+    expiresAt: Number(row.expires_at),
+  }
+}

@@ -1,0 +1,83 @@
+// Takes credentials of this gateway out of what is stored or shown: callers paste them, and models repeat them.
+
+import { character, fewest, holdsOurs, prefixes } from './misplaced-tokens.ts'
+
+const all = new RegExp(`(${prefixes})${character}{${fewest},}`, 'g')
+const basic = /(?<![A-Za-z0-9])(basic[ \t]+)([\w+/=-]{48,})/gi
+
+/** What is in the place of a secret. */
+export const mask = '[redacted]'
+
+/** Returns a text with each credential of this gateway, in any spelling, as its prefix and `[redacted]`; also those of Basic (RFC 7617). */
+export function redacted(text: string): string {
+  return text.replace(all, `$1${mask}`).replace(basic, (found, scheme, credentials) => {
+    const isOurs = holdsOurs(Buffer.from(credentials, 'base64').toString('latin1'))
+    return isOurs ? `${scheme}${mask}` : found
+  })
+}
+
+/** Does the same to a text in pieces, whose number remains: `[redacted]` is in the one where a credential begins. */
+export function redactedPieces(pieces: readonly string[]): string[] {
+  const secrets = Array.from(pieces.join('').matchAll(all), ({ 0: found, 1: prefix, index }) => ({
+    from: index + prefix!.length,
+    to: index + found.length,
+  }))
+  let end = 0
+  return pieces.map(piece => {
+    const start = end
+    end += piece.length
+    let safe = ''
+    let done = start
+    for (const { from, to } of secrets) {
+      if (to <= start || from >= end) continue
+      if (from >= start) safe += `${piece.slice(done - start, from - start)}${mask}`
+      done = Math.min(to, end)
+    }
+    return safe + piece.slice(done - start)
+  })
+}
+
+/** Does the same to bytes; returns those that it was given where they have none. */
+export function redactedBytes(bytes: Buffer): Buffer {
+  if (!mayHoldOurs(bytes)) return bytes
+  const text = bytes.toString('latin1')
+  const safe = redacted(text)
+  return safe === text ? bytes : Buffer.from(safe, 'latin1')
+}
+
+/** Whether bytes have what a spelling has: `svc`, an escape of one of its letters, or Basic and no word of prose behind it. */
+function mayHoldOurs(bytes: Buffer): boolean {
+  if (bytes.includes('svc')) return true
+  if (
+    !bytes.includes(percent) &&
+    !bytes.includes('\\u') &&
+    !bytes.includes('asic') &&
+    !bytes.includes('ASIC')
+  )
+    return false
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]!
+    if (byte === percent && isOfPrefix(bytes, i + 1)) return true
+    if (byte === backslash && bytes[i + 1] === u && isOfPrefix(bytes, i + 4)) return true
+    if ((byte === space || byte === tab) && endsBasic(bytes, i)) return true
+  }
+  return false
+}
+
+/** Whether there are the hex digits of s, v or c, or those of another escape. */
+function isOfPrefix(bytes: Buffer, at: number): boolean {
+  const digits = (bytes[at]! << 8) | bytes[at + 1]!
+  return digits === 0x3733 || digits === 0x3736 || digits === 0x3633 || digits === 0x3235 || digits === 0x7530
+}
+
+function endsBasic(bytes: Buffer, at: number): boolean {
+  if ((bytes[at - 1]! | 0x20) !== 0x63 || (bytes[at - 2]! | 0x20) !== 0x69) return false
+  const next = bytes.subarray(at + 1, at + 25)
+  return bytes.toString('latin1', at - 5, at).toLowerCase() === 'basic' && !next.includes(space)
+}
+
+const tab = 0x09
+const space = 0x20
+const percent = 0x25
+const backslash = 0x5c
+const u = 0x75

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Degradation } from '../../../src/store/contract/degradation.ts'
+import { Trust } from '../../../src/store/contract/trust.ts'
+
+const at = (generation: number, last = `${generation}`, identity = 'a'.repeat(32)) => ({
+  identity,
+  generation,
+  last,
+})
+const seen = (generation: number, last?: string, identity?: string) => ({
+  ...at(generation, last, identity),
+  isBehind: false,
+})
+
+function start(generation: number) {
+  const degradation = new Degradation()
+  const trust = new Trust(degradation)
+  trust.expect(seen(generation))
+  return { trust, codes: () => degradation.reasons.map(({ code }) => code) }
+}
+
+test('what was asked for before a change was seen may come behind it without the change', () => {
+  const { trust, codes } = start(10)
+  const asked = trust.seen!
+  trust.check(at(11), asked)
+  trust.check(at(10), asked)
+  assert.deepEqual([trust.seen, codes()], [seen(11), []])
+  assert.throws(() => trust.check(at(10), trust.seen!), { name: 'StoreDegraded' })
+  assert.deepEqual(codes(), ['store_older'])
+  trust.check(at(11), trust.seen!)
+  assert.deepEqual([trust.seen, codes()], [seen(11), []])
+})
+
+test('of a loss, no answer that comes late speaks the store free', () => {
+  const { trust, codes } = start(10)
+  const asked = trust.seen!
+  trust.check(at(12), asked)
+  assert.throws(() => trust.check(at(11, 'another'), trust.seen!), { name: 'StoreDegraded' })
+  trust.check(at(11, 'another'), asked)
+  assert.deepEqual(codes(), ['store_older'])
+  assert.equal(trust.isDoubted, true)
+})
+
+test('what was asked for of a store before another was accepted is not used, and says nothing of that', () => {
+  const { trust, codes } = start(10)
+  const asked = trust.seen!
+  trust.expect(seen(3, '3', 'b'.repeat(32)))
+  assert.throws(() => trust.check(at(3, '3', 'b'.repeat(32)), asked), { name: 'StoreDegraded' })
+  assert.deepEqual(codes(), [])
+})
