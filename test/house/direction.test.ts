@@ -11,12 +11,13 @@ type Levels = readonly (readonly string[])[]
 const ranks: Readonly<Record<string, Levels>> = {
   src: [
     ['base'],
-    ['metrics', 'expression', 'http1', 'tls'],
-    ['http2', 'log'],
+    ['net', 'metrics', 'expression'],
+    ['http1', 'tls', 'log'],
+    ['http2'],
     ['config'],
     ['errors'],
     ['store', 'telemetry'],
-    ['permissions', 'tallies'],
+    ['permissions', 'activity'],
     ['zones', 'pools', 'access', 'limits', 'tokens', 'people', 'domains', 'certificates', 'ai'],
     ['oauth-clients', 'oauth-grants', 'ai-logs'],
     ['pages'],
@@ -40,6 +41,25 @@ const ranks: Readonly<Record<string, Levels>> = {
     ['accept', 'explain'],
     ['.'],
   ],
+  process: [
+    ['system', 'demo'],
+    ['terminal'],
+    ['store'],
+    ['ports'],
+    ['services', 'handover'],
+    ['certificates', 'plane'],
+    ['side-port', 'workers'],
+    ['gateway'],
+    ['commands'],
+    ['.'],
+  ],
+  store: [['records'], ['log-batch'], ['contract'], ['sqlite', 'redis', 'cache'], ['.']],
+  base: [['.', 'ids', 'path', 'secrets', 'system', 'text', 'turns']],
+  net: [['address'], ['socket'], ['http']],
+  http1: [['fields', 'websocket'], ['body'], ['heads']],
+  http2: [['hpack'], ['frames'], ['client', 'server']],
+  ai: [['parsing'], ['usage', 'translate'], ['providers'], ['.']],
+  metrics: [['counters'], ['families'], ['.']],
 }
 
 const files = sourceFiles()

@@ -411,7 +411,7 @@ export const access: readonly Mutated[] = [
   },
   {
     file: 'net/address/address.ts',
-    tests: ['base/address/address', 'wire/forwarding-headers'],
+    tests: ['net/address/address', 'wire/forwarding-headers'],
     changes: [
       {
         text: 'members < mostMembers && trusted.has(client); members++',
@@ -427,7 +427,7 @@ export const access: readonly Mutated[] = [
   },
   {
     file: 'net/address/client-key.ts',
-    tests: ['base/address/client-key'],
+    tests: ['net/address/client-key'],
     changes: [
       {
         text: 'if (address === lastAddress) return lastKey',

@@ -250,7 +250,7 @@ export const admin: readonly Mutated[] = [
   },
   {
     file: 'net/http/side-port-auth.ts',
-    tests: ['base/vouch'],
+    tests: ['net/http/side-port-auth'],
     changes: [
       {
         text: "timingSafeEqual(this.#sign(claim), Buffer.from(signature, 'base64url')) ?",

@@ -198,7 +198,7 @@ export const ai: readonly Mutated[] = [
   },
   {
     file: 'ai/providers/key-ring.ts',
-    tests: ['ai/key-ring'],
+    tests: ['ai/providers/key-ring'],
     changes: [
       {
         text: 'if (isResting && word === null) return 0',
@@ -484,7 +484,7 @@ export const ai: readonly Mutated[] = [
   },
   {
     file: 'ai/usage/usage-member.ts',
-    tests: ['ai/usage/member'],
+    tests: ['ai/usage/usage-member'],
     changes: [
       {
         text: 'Number.isSafeInteger(value) && value >= 0',
@@ -495,7 +495,7 @@ export const ai: readonly Mutated[] = [
   },
   {
     file: 'ai/parsing/json-members.ts',
-    tests: ['ai/members'],
+    tests: ['ai/parsing/json-members'],
     changes: [
       {
         text: 'if (isNamed(json, at, nameEnd, quoted)) found = { start, end }',

@@ -178,7 +178,7 @@ export const credentials: readonly Mutated[] = [
   },
   {
     file: 'tokens/tagger.ts',
-    tests: ['tokens/tag'],
+    tests: ['tokens/tagger'],
     changes: [
       {
         text: 'return timingSafeEqual(this.#right, this.#shown)',
@@ -221,7 +221,7 @@ export const credentials: readonly Mutated[] = [
   },
   {
     file: 'tokens/misplaced-tokens.ts',
-    tests: ['tokens/misplaced'],
+    tests: ['tokens/misplaced-tokens'],
     changes: [
       {
         text: 'suspiciousOfBasic.test(value) && basicHoldsOurs(value)',
@@ -310,13 +310,13 @@ export const credentials: readonly Mutated[] = [
   },
   {
     file: 'base/secrets/secret-keys.ts',
-    tests: ['base/secret-keys'],
+    tests: ['base/secrets/secret-keys'],
     changes: [
       {
         text: 'return isSame && keys !== undefined',
         becomes: 'return isSame',
         breaks: 'a secret of a key that was taken away works on',
-        tests: ['base/secret-keys'],
+        tests: ['base/secrets/secret-keys'],
       },
       {
         text: 'for (const { sealing } of this.#known) {',
@@ -332,13 +332,13 @@ export const credentials: readonly Mutated[] = [
   },
   {
     file: 'base/secrets/seal.ts',
-    tests: ['base/seal'],
+    tests: ['base/secrets/seal'],
     changes: [
       {
         text: '.setAAD(Buffer.from(context))\n    .setAuthTag',
         becomes: '.setAuthTag',
         breaks: 'a sealed secret is put in place of another',
-        tests: ['base/seal'],
+        tests: ['base/secrets/seal'],
       },
       {
         text: 'if (end < ivLength) return null',

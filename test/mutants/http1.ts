@@ -5,7 +5,7 @@ import type { Mutated } from './mutation.ts'
 export const http1: readonly Mutated[] = [
   {
     file: 'http1/heads/repeated-head.ts',
-    tests: ['http1/repeated-head'],
+    tests: ['http1/heads/repeated-head'],
     changes: [
       {
         text: 'bytes.compare(this.#lines, 0, this.#digits, linesAt, digits) !== 0',
@@ -41,7 +41,7 @@ export const http1: readonly Mutated[] = [
   },
   {
     file: 'http1/heads/request-head.ts',
-    tests: ['http1/request-head'],
+    tests: ['http1/heads/request-head'],
     changes: [
       {
         text: 'if (this.host !== null) return false',
@@ -92,7 +92,7 @@ export const http1: readonly Mutated[] = [
   },
   {
     file: 'http1/heads/request-line.ts',
-    tests: ['http1/request-line', 'http1/request-head'],
+    tests: ['http1/heads/request-line', 'http1/heads/request-head'],
     changes: [
       {
         text: "if (head.host !== null && head.host.toLowerCase() !== authority.toLowerCase()) return 'bad_request'",
@@ -118,7 +118,7 @@ export const http1: readonly Mutated[] = [
   },
   {
     file: 'http1/fields/fields.ts',
-    tests: ['http1/fields'],
+    tests: ['http1/fields/fields'],
     changes: [
       {
         text: 'if (!passes(id, first) || id >= end || hopByHop?.has(name.toLowerCase())) continue',
@@ -190,7 +190,7 @@ export const http1: readonly Mutated[] = [
   },
   {
     file: 'http1/fields/own-cookies.ts',
-    tests: ['http1/own-cookies'],
+    tests: ['http1/fields/own-cookies'],
     changes: [
       {
         text: '[name, `__Host-${name}`, `__Secure-${name}`]',
@@ -221,7 +221,7 @@ export const http1: readonly Mutated[] = [
   },
   {
     file: 'http1/body/body.ts',
-    tests: ['http1/body'],
+    tests: ['http1/body/body'],
     changes: [
       {
         text: '++this.#extensions <= extensionsLimit',
@@ -262,7 +262,7 @@ export const http1: readonly Mutated[] = [
   },
   {
     file: 'http1/body/trailers.ts',
-    tests: ['http1/trailers'],
+    tests: ['http1/body/trailers'],
     changes: [
       {
         text: 'return id !== field.contentLength && id !== field.transferEncoding',
@@ -288,7 +288,7 @@ export const http1: readonly Mutated[] = [
   },
   {
     file: 'http1/fields/field-lines.ts',
-    tests: ['http1/head'],
+    tests: ['http1/fields/field-lines'],
     changes: [
       {
         text: 'if (bytes[at] !== colon || at === nameStart) return false',
@@ -314,7 +314,7 @@ export const http1: readonly Mutated[] = [
   },
   {
     file: 'http1/heads/response-head.ts',
-    tests: ['http1/response-head'],
+    tests: ['http1/heads/response-head'],
     changes: [
       {
         text: "this.authenticatesConnection ||= !equalsIgnoreCase(value, 'false')",
@@ -351,7 +351,7 @@ export const http1: readonly Mutated[] = [
   },
   {
     file: 'http1/fields/host.ts',
-    tests: ['http1/host'],
+    tests: ['http1/fields/host'],
     changes: [
       {
         text: 'return name.toLowerCase()',
@@ -372,7 +372,7 @@ export const http1: readonly Mutated[] = [
   },
   {
     file: 'http1/fields/connection-options.ts',
-    tests: ['http1/connection-options'],
+    tests: ['http1/fields/connection-options'],
     changes: [
       {
         text: 'if (value.length > longest) return null',
@@ -388,7 +388,7 @@ export const http1: readonly Mutated[] = [
   },
   {
     file: 'http1/fields/forwarded.ts',
-    tests: ['http1/forwarded', 'wire/forwarding-headers'],
+    tests: ['http1/fields/forwarded', 'wire/forwarding-headers'],
     changes: [
       {
         text: 'if (element !== null && elements.push(element) > mostElements) return null',

@@ -281,7 +281,7 @@ export const http2Clients: readonly Mutated[] = [
   },
   {
     file: 'net/socket/accepted-connection.ts',
-    tests: ['base/accepted-connection'],
+    tests: ['net/socket/accepted-connection'],
     changes: [
       {
         text: 'if (this.#handle.reset() !== 0) this.#handle.close()',

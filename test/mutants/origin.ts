@@ -100,7 +100,7 @@ export const origin: readonly Mutated[] = [
   },
   {
     file: 'http1/fields/connection-authentication.ts',
-    tests: ['http1/connection-authentication', 'wire/connection-authentication'],
+    tests: ['http1/fields/connection-authentication', 'wire/connection-authentication'],
     changes: [
       {
         text: 'const scheme = /(?:^|,)',

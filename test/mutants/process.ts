@@ -145,7 +145,7 @@ export const process: readonly Mutated[] = [
   },
   {
     file: 'process/store/maintenance.ts',
-    tests: ['process/store/care'],
+    tests: ['process/store/maintenance'],
     changes: [
       {
         text: 'if (!wasUnreachable) tellOf(cause)',
@@ -172,7 +172,7 @@ export const process: readonly Mutated[] = [
   },
   {
     file: 'process/ports/listen-failure.ts',
-    tests: ['process/gateway/listen-failure'],
+    tests: ['process/ports/listen-failure'],
     changes: [
       {
         text: 'if (!isInUse(cause) || performance.now() - begun >= patience) throw cause',
@@ -216,7 +216,7 @@ export const process: readonly Mutated[] = [
   },
   {
     file: 'process/system/lifecycle.ts',
-    tests: ['base/lifecycle'],
+    tests: ['process/system/lifecycle'],
     changes: [
       {
         text: 'for (const part of this.#started.reverse()) {',

@@ -130,7 +130,7 @@ export const store: readonly Mutated[] = [
   },
   {
     file: 'store/redis/logs/log-scripts.ts',
-    tests: ['store/redis/logs', 'store/redis/contract'],
+    tests: ['store/redis/logs/logs', 'store/redis/contract'],
     changes: [
       {
         text: "if redis.call('HEXISTS', KEYS[3], id) == 1 then\n    kept = kept + 1\n  elseif",
@@ -142,13 +142,13 @@ export const store: readonly Mutated[] = [
         text: 'if added[id] then kept = kept - 1 end',
         becomes: '',
         breaks: 'entries count as kept that were not',
-        tests: ['store/redis/contract', 'store/redis/logs'],
+        tests: ['store/redis/contract', 'store/redis/logs/logs'],
       },
       {
         text: "redis.call('HDEL', KEYS[4], id)\nend\nreturn kept`",
         becomes: 'end\nreturn kept`',
         breaks: 'bodies stay of entries that had to go',
-        tests: ['store/redis/logs'],
+        tests: ['store/redis/logs/logs'],
       },
     ],
   },
@@ -249,7 +249,7 @@ export const store: readonly Mutated[] = [
         text: "tonumber(string.match(kept, '^%d+')) > tonumber(ARGV[5])",
         becomes: 'true',
         breaks: 'a response that has expired keeps its key',
-        tests: ['store/redis/responses', 'store/redis/contract'],
+        tests: ['store/redis/stored-responses', 'store/redis/contract'],
       },
       {
         text: "if redis.call('HSETNX', entries, id, json) == 0 then return end",
@@ -581,7 +581,7 @@ export const store: readonly Mutated[] = [
   },
   {
     file: 'store/contract/trust.ts',
-    tests: ['store/sqlite/sqlite-store', 'store/trust'],
+    tests: ['store/sqlite/sqlite-store', 'store/contract/trust'],
     changes: [
       {
         text: 'if (isLate) return',
@@ -671,7 +671,7 @@ export const store: readonly Mutated[] = [
   },
   {
     file: 'store/redis/server/requirements.ts',
-    tests: ['store/redis/server/lacks'],
+    tests: ['store/redis/server/requirements'],
     changes: [
       {
         text: "evictionIn(facts) !== 'any'",
@@ -687,7 +687,7 @@ export const store: readonly Mutated[] = [
   },
   {
     file: 'store/redis/server/connection.ts',
-    tests: ['store/redis/server/lacks'],
+    tests: ['store/redis/server/requirements'],
     changes: [
       {
         text: 'if (unfit !== null) throw unfit',

@@ -99,7 +99,7 @@ export const telemetry: readonly Mutated[] = [
   },
   {
     file: 'http1/fields/trace-context.ts',
-    tests: ['http1/trace-context'],
+    tests: ['http1/fields/trace-context'],
     changes: [
       {
         text: " || value.startsWith('ff')",

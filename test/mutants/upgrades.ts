@@ -5,7 +5,7 @@ import type { Mutated } from './mutation.ts'
 export const upgrades: readonly Mutated[] = [
   {
     file: 'process/handover/upgrade.ts',
-    tests: ['process/gateway/upgrade'],
+    tests: ['process/handover/upgrade'],
     changes: [
       {
         text: 'await this.#abandon(next)\n',
@@ -82,7 +82,7 @@ export const upgrades: readonly Mutated[] = [
   },
   {
     file: 'process/handover/inheritance.ts',
-    tests: ['process/gateway/inheritance'],
+    tests: ['process/handover/inheritance'],
     changes: [
       {
         text: 'for (const { handle } of groups.flat()) handle.close()\n',
@@ -118,7 +118,7 @@ export const upgrades: readonly Mutated[] = [
   },
   {
     file: 'process/system/container.ts',
-    tests: ['process/gateway/main-of-container'],
+    tests: ['process/system/container'],
     changes: [
       {
         text: "return facts.of(1, 'cgroup') !== facts.of('self', 'cgroup')",
@@ -134,7 +134,7 @@ export const upgrades: readonly Mutated[] = [
   },
   {
     file: 'process/handover/takeover.ts',
-    tests: ['process/gateway/handover'],
+    tests: ['process/handover/takeover'],
     changes: [
       {
         text: '{ mode: 0o600 }',
@@ -213,7 +213,7 @@ export const upgrades: readonly Mutated[] = [
   },
   {
     file: 'process/handover/socket-activation.ts',
-    tests: ['process/systemd/activation', 'journeys/systemd'],
+    tests: ['process/handover/socket-activation', 'journeys/systemd'],
     changes: [
       {
         text: 'Number(pid) !== process.pid || ',

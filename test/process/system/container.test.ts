@@ -61,7 +61,7 @@ main('a child of process 1 of a machine', machine, [[1, 'tini', 0]], false)
 test('process 1 is what the container ends with', () => assert.ok(isMainOfContainer({ pid: 1, ppid: 0 })))
 
 test('a process below one that is process 1 of a real container is what it ends with', t => {
-  const ask = `import('${root}/src/process/gateway/main-of-container.ts').then(m => console.log(m.isMainOfContainer()))`
+  const ask = `import('${root}/src/process/system/container.ts').then(m => console.log(m.isMainOfContainer()))`
   const inner = `"$0" -e "$1"; exit 0`
   const command = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc', 'sh', '-c', inner]
   try {
