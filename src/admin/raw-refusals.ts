@@ -2,7 +2,7 @@
 
 import type { Duplex } from 'node:stream'
 import { STATUS_CODES } from '../net/http/node-http.ts'
-import { type ApiResponse, failure } from './envelope.ts'
+import { type ApiResponse, failure } from './http/envelope.ts'
 
 /** Responds to bytes that are no request, or whose head has more than `mostHead` bytes, so that the person who sent them reads why instead of a reset. */
 export function refuseBytes(error: NodeJS.ErrnoException, socket: Duplex, mostHead: number): void {

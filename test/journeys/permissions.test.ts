@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apiRows, plainRows, userRows } from '../../src/admin/routes.ts'
-import type { Row } from '../../src/admin/row.ts'
+import type { Row } from '../../src/admin/api/api-types.ts'
 import { zoneRows } from '../../src/admin/zones/routes.ts'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import type { Permission } from '../../src/permissions/permit.ts'

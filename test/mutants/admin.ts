@@ -4,7 +4,7 @@ import type { Mutated } from './mutation.ts'
 
 export const admin: readonly Mutated[] = [
   {
-    file: 'admin/guard.ts',
+    file: 'admin/api/guard.ts',
     tests: ['admin/guard'],
     changes: [
       {
@@ -54,7 +54,7 @@ export const admin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/request/precondition.ts',
+    file: 'admin/http/precondition.ts',
     tests: ['admin/request/precondition'],
     changes: [
       {
@@ -70,7 +70,7 @@ export const admin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/request/idempotency.ts',
+    file: 'admin/api/idempotency.ts',
     tests: ['admin/request/idempotency'],
     changes: [
       {
@@ -93,7 +93,7 @@ export const admin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/request/repeated-members.ts',
+    file: 'admin/http/duplicate-members.ts',
     tests: ['admin/request/repeated-members'],
     changes: [
       {
@@ -199,7 +199,7 @@ export const admin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/oauth-clients/change.ts',
+    file: 'admin/oauth-clients/client-change.ts',
     tests: ['admin/oauth-clients/change'],
     changes: [
       {
@@ -227,7 +227,7 @@ export const admin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/write-limit.ts',
+    file: 'admin/api/write-limit.ts',
     tests: ['admin/write-limit'],
     changes: [
       {
@@ -276,7 +276,7 @@ export const admin: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/zones/happened-errors.ts',
+    file: 'admin/zones/recent-errors.ts',
     tests: ['admin/zones/happened-errors'],
     changes: [
       {

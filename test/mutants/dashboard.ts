@@ -82,7 +82,7 @@ export const dashboard: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/records/audit-logs.ts',
+    file: 'admin/audit/audit-logs.ts',
     tests: ['admin/ask-as'],
     changes: [
       {

@@ -4,7 +4,7 @@ import type { Mutated } from './mutation.ts'
 
 export const members: readonly Mutated[] = [
   {
-    file: 'admin/guard.ts',
+    file: 'admin/api/guard.ts',
     tests: ['admin/oauth-grants/grants'],
     changes: [
       {
@@ -20,7 +20,7 @@ export const members: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/outlasting.ts',
+    file: 'admin/api/lasting-access.ts',
     tests: ['admin/outlasting'],
     changes: [
       {
@@ -36,7 +36,7 @@ export const members: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/guard.ts',
+    file: 'admin/api/guard.ts',
     tests: ['admin/outlasting'],
     changes: [
       {
@@ -101,7 +101,7 @@ export const members: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/records/audit-keeper.ts',
+    file: 'admin/upkeep/audit-keeper.ts',
     tests: ['admin/records/audit-keeper'],
     changes: [
       {
@@ -112,7 +112,7 @@ export const members: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/records/routes.ts',
+    file: 'admin/audit/routes.ts',
     tests: ['admin/records/audit-logs'],
     changes: [
       {
@@ -162,7 +162,7 @@ export const members: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/people/kept-member.ts',
+    file: 'admin/people/find-member.ts',
     tests: ['admin/people/members', 'admin/oauth-grants/grants', 'admin/people/user'],
     changes: [
       {
@@ -227,7 +227,7 @@ export const members: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/oauth-grants/ending.ts',
+    file: 'admin/upkeep/grant-ending.ts',
     tests: ['admin/oauth-grants/grants', 'admin/oauth-grants/grant-keeper'],
     changes: [
       {
@@ -248,7 +248,7 @@ export const members: readonly Mutated[] = [
     ],
   },
   {
-    file: 'admin/oauth-grants/grant-keeper.ts',
+    file: 'admin/upkeep/grant-keeper.ts',
     tests: ['admin/oauth-grants/grant-keeper', 'admin/oauth-grants/grants'],
     changes: [
       {

@@ -8,9 +8,16 @@ import { matches, placeOf } from '../../store/contract/log-match.ts'
 import type { LogEntry, Payload } from '../../store/records/records.ts'
 import { StoreUnreachable } from '../../store/contract/store.ts'
 import { tellAudit } from '../records/audit.ts'
-import { type ApiResponse, failure, failures, listInTurns, success, successInTurns } from '../envelope.ts'
+import {
+  type ApiResponse,
+  failure,
+  failures,
+  listInTurns,
+  success,
+  successInTurns,
+} from '../http/envelope.ts'
 import { findGateway, noGateway } from '../gateways/gateways.ts'
-import type { Api, Call } from '../row.ts'
+import type { Api, Call } from '../api/api-types.ts'
 import { scanLogs } from './scan.ts'
 import { dearestFirst, showPayload, viewEntry, viewGroup, viewSum, viewSummary } from './view.ts'
 

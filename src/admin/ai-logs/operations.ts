@@ -2,7 +2,7 @@
 
 import { logCursorOf, seriesBuckets, seriesGroups, tailCursorOf } from '../../ai-logs/query.ts'
 import { dimensions, mostGroups } from '../../ai-logs/sums.ts'
-import { json, type Operation } from '../openapi/operation.ts'
+import { json, type Operation } from '../schema/operation.ts'
 import {
   about,
   listOf,
@@ -15,8 +15,8 @@ import {
   success,
   text,
   whole,
-} from '../openapi/schemas.ts'
-import { moment, pageQuery } from '../openapi/query-schemas.ts'
+} from '../schema/schema.ts'
+import { moment, pageQuery } from '../schema/query-schemas.ts'
 
 const tag = 'AI gateway logs'
 const logs = '/client/v4/accounts/{account_id}/ai-gateway/gateways/{gateway_id}/logs'

@@ -1,6 +1,6 @@
 // The rows of the admin listener that are about the logs of AI gateways: method, path, permission, handler.
 
-import { account, type ApiRow } from '../row.ts'
+import { account, type ApiRow } from '../api/api-types.ts'
 import {
   deleteLogs,
   getLog,

@@ -4,9 +4,9 @@ import { logCursorOf, readTail, tailCursorOf, timeOf } from '../../ai-logs/query
 import { matches, placeOf } from '../../store/contract/log-match.ts'
 import type { LogSummary } from '../../store/records/records.ts'
 import type { LogQuery, Position, Store } from '../../store/contract/store.ts'
-import { type ApiResponse, failures, pieceInTurns } from '../envelope.ts'
+import { type ApiResponse, failures, pieceInTurns } from '../http/envelope.ts'
 import { findGateway, noGateway } from '../gateways/gateways.ts'
-import type { Api, Call } from '../row.ts'
+import type { Api, Call } from '../api/api-types.ts'
 import { viewSummary } from './view.ts'
 
 /** Responds with what matches among a bounded number of entries, and where to go on. */

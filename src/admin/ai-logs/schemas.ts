@@ -17,7 +17,7 @@ import {
   text,
   time,
   whole,
-} from '../openapi/schemas.ts'
+} from '../schema/schema.ts'
 
 const ray: Schema = { ...text, pattern: '^[0-9a-f]{16}$' }
 

@@ -5,10 +5,10 @@ import { CallSum } from '../../ai-logs/series/call-sum.ts'
 import type { Cells, Kind } from '../../ai-logs/series/cells.ts'
 import type { Series } from '../../ai-logs/series/log-series.ts'
 import { readSeries, type SeriesGroup, type SeriesQuery } from '../../ai-logs/query.ts'
-import { type ApiResponse, failures, success, successInTurns } from '../envelope.ts'
+import { type ApiResponse, failures, success, successInTurns } from '../http/envelope.ts'
 import { findGateway, noGateway } from '../gateways/gateways.ts'
-import { isoTime } from '../records/kept.ts'
-import type { Api, Call } from '../row.ts'
+import { isoTime } from '../records/record-handlers.ts'
+import type { Api, Call } from '../api/api-types.ts'
 
 /** Responds with sums over time, in all and by what they are grouped by. */
 export async function seriesOfLogs(

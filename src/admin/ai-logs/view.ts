@@ -3,8 +3,8 @@
 import { isJson } from '../../base/text/json.ts'
 import type { Group, GroupKey, Sum } from '../../ai-logs/sums.ts'
 import type { ActingApp, LogEntry, LogSummary, Payload } from '../../store/records/records.ts'
-import type { ApiResponse } from '../envelope.ts'
-import { isoTime } from '../records/kept.ts'
+import type { ApiResponse } from '../http/envelope.ts'
+import { isoTime } from '../records/record-handlers.ts'
 
 /** Shows an entry as lists do. */
 export function viewSummary(entry: LogSummary) {

@@ -8,8 +8,8 @@ import type { Permission } from '../../permissions/permit.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { Account, Gateway, Token } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
-import { usersOf } from '../people/users.ts'
-import type { OriginState, PoolState } from '../zones/zones.ts'
+import { usersOf } from '../records/member-users.ts'
+import type { OriginState, PoolState } from '../facts/zone-facts.ts'
 
 export const severities = ['critical', 'warning', 'info'] as const
 

@@ -1,7 +1,7 @@
 // /docs/api and /docs/api/{operation}: the document of the API as pages for people.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
-import type { Schema } from '../openapi/schemas.ts'
+import type { Schema } from '../schema/schema.ts'
 import { curlOf } from './curl.ts'
 import { type Document, type Operation, operationsOf, type Parameter, type Response } from './operations.ts'
 import { type DocsPage, paragraphs, withCode } from './page.ts'

@@ -1,9 +1,9 @@
 // What the side port explains of itself: the pages below /docs.
 
-import { type ApiResponse, failure } from '../envelope.ts'
+import { type ApiResponse, failure } from '../http/envelope.ts'
 import { openapiDocument } from '../openapi/openapi.ts'
-import type { ApiRequest } from '../router.ts'
-import type { Row } from '../row.ts'
+import type { ApiRequest } from '../http/router.ts'
+import type { Row } from '../api/api-types.ts'
 import { ApiPages } from './api-pages.ts'
 import { guide, guideIndex } from './guides.ts'
 import type { Document } from './operations.ts'

@@ -1,6 +1,6 @@
 // The document of the API as its pages read it: each operation with what it refers to put in.
 
-import type { Schema } from '../openapi/schemas.ts'
+import type { Schema } from '../schema/schema.ts'
 
 /** As much of an OpenAPI document as pages show. */
 export interface Document {

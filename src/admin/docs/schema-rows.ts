@@ -1,6 +1,6 @@
 // A JSON Schema as lines for people: each member with its path, its type and its rules in words.
 
-import type { Schema } from '../openapi/schemas.ts'
+import type { Schema } from '../schema/schema.ts'
 
 /** A member of a body, of a response, or of what is in them. */
 export interface SchemaRow {

@@ -3,7 +3,7 @@
 import { isGatewayId } from '../../ai/gateway-directory.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import type { Gateway, GatewayRateLimit } from '../../store/records/records.ts'
-import { Field } from '../request/field.ts'
+import { Field } from '../http/field.ts'
 
 /** What can be set on a gateway. */
 type GatewaySettings = Pick<

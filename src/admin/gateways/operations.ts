@@ -1,9 +1,9 @@
 // The operations of AI gateways, for the document of the API.
 
-import { json, type Operation, refusal } from '../openapi/operation.ts'
-import { about, listOf, named, page, success, text } from '../openapi/schemas.ts'
+import { json, type Operation, refusal } from '../schema/operation.ts'
+import { about, listOf, named, page, success, text } from '../schema/schema.ts'
 import { changedGateway, newGateway } from './schemas.ts'
-import { pageQuery } from '../openapi/query-schemas.ts'
+import { pageQuery } from '../schema/query-schemas.ts'
 
 const tag = 'AI gateways'
 const gateways = '/client/v4/accounts/{account_id}/ai-gateway/gateways'

@@ -2,8 +2,8 @@
 
 import { gatewayLimitName, gatewayLimitOf } from '../../limits/limit.ts'
 import { joinNear } from '../../limits/near-keys.ts'
-import { type ApiResponse, success } from '../envelope.ts'
-import type { Api, Call } from '../row.ts'
+import { type ApiResponse, success } from '../http/envelope.ts'
+import type { Api, Call } from '../api/api-types.ts'
 import { useOf } from '../zones/rate-limits.ts'
 import { findGateway, noGateway } from './gateways.ts'
 

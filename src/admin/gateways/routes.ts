@@ -1,8 +1,8 @@
 // The rows of the admin listener that are about AI gateways: method, path, permission, handler.
 
-import { jsonBody } from '../request/input.ts'
-import { pageParameters } from '../request/query.ts'
-import { account, type ApiRow } from '../row.ts'
+import { jsonBody } from '../http/request-body.ts'
+import { pageParameters } from '../http/query.ts'
+import { account, type ApiRow } from '../api/api-types.ts'
 import {
   createGateway,
   deleteGateway,

@@ -18,7 +18,7 @@ import {
   text,
   time,
   whole,
-} from '../openapi/schemas.ts'
+} from '../schema/schema.ts'
 
 const id: Schema = { ...text, pattern: '^[a-z0-9_-]{1,64}$' }
 const strategy = oneOf(['DELETE_OLDEST', 'STOP_INSERTING'] satisfies LogStrategy[])

@@ -6,9 +6,9 @@ import { originFault, pageUriFault, redirectUriFault } from '../../oauth-clients
 import { hostFault, hostOf } from '../../domains/host.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import type { OAuthClient, TokenEndpointAuthMethod } from '../../store/records/oauth-client.ts'
-import { readGrants } from './grants.ts'
-import { Field } from '../request/field.ts'
-import { readList } from '../request/text-list.ts'
+import { readGrants } from './grant-types.ts'
+import { Field } from '../http/field.ts'
+import { readList } from '../http/text-list.ts'
 
 /** What a body changes: the settings as they are to be, and the visibility where it speaks of it. What of it was refused is as before. */
 export interface ClientChange {

@@ -1,11 +1,11 @@
 // The operations of OAuth clients, for the document of the API.
 
 import { apiFaults } from '../../errors/api-faults.ts'
-import { json, type Operation, refusal, refusals } from '../openapi/operation.ts'
-import { about, id, named, oneOf, open, page, success, text, whole } from '../openapi/schemas.ts'
-import { mostOfSinglePage } from '../request/query.ts'
+import { json, type Operation, refusal, refusals } from '../schema/operation.ts'
+import { about, id, named, oneOf, open, page, success, text, whole } from '../schema/schema.ts'
+import { mostOfSinglePage } from '../http/query.ts'
 import { changedClient, newClient, secret } from './schemas.ts'
-import { pageQuery } from '../openapi/query-schemas.ts'
+import { pageQuery } from '../schema/query-schemas.ts'
 
 const tag = 'OAuth clients'
 const account = '/client/v4/accounts/{account_id}'

@@ -1,8 +1,8 @@
 // The rows of the admin listener that are about OAuth clients: method, path, permission, handler.
 
-import { jsonBody } from '../request/input.ts'
-import { always } from '../outlasting.ts'
-import { account, type ApiRow } from '../row.ts'
+import { jsonBody } from '../http/request-body.ts'
+import { always } from '../api/lasting-access.ts'
+import { account, type ApiRow } from '../api/api-types.ts'
 import {
   clientParameters,
   createClient,

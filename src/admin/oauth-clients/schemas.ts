@@ -5,7 +5,7 @@ import { oauthScopes } from '../../permissions/scopes.ts'
 import { challengePrefix } from '../../domains/challenge.ts'
 import type { DnsOutcome, VerificationStatus } from '../../store/records/oauth-client.ts'
 import { authMethods, mostUris } from './body.ts'
-import { grantTypes } from './grants.ts'
+import { grantTypes } from './grant-types.ts'
 import {
   about,
   closed,
@@ -23,7 +23,7 @@ import {
   setOf,
   text,
   time,
-} from '../openapi/schemas.ts'
+} from '../schema/schema.ts'
 
 const scopeIds = oauthScopes.map(({ id }) => id)
 const refreshing = 'offline_access'

@@ -1,7 +1,7 @@
 // The handler of the scopes that an OAuth client can ask for.
 
 import { oauthScopes } from '../../permissions/scopes.ts'
-import { type ApiResponse, list } from '../envelope.ts'
+import { type ApiResponse, list } from '../http/envelope.ts'
 
 /** Responds with all of them: the list is one page. */
 export function listScopes(): ApiResponse {

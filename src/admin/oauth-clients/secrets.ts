@@ -3,12 +3,12 @@
 import { auditOf } from '../../store/records/audit-entry.ts'
 import { revised as revisedClient } from '../../oauth-clients/client.ts'
 import { mintSecret, withNewSecret, withoutOldSecret } from '../../oauth-clients/secret.ts'
-import { type ApiResponse, failure, success } from '../envelope.ts'
-import type { Api, Call } from '../row.ts'
-import { once } from '../request/idempotency.ts'
-import { put } from '../records/kept.ts'
-import { findClient, noClient, resourceOf, reviseClient } from './kept-client.ts'
-import { unmet } from '../request/precondition.ts'
+import { type ApiResponse, failure, success } from '../http/envelope.ts'
+import type { Api, Call } from '../api/api-types.ts'
+import { once } from '../api/idempotency.ts'
+import { put } from '../records/record-handlers.ts'
+import { findClient, noClient, resourceOf, reviseClient } from './find-client.ts'
+import { unmet } from '../http/precondition.ts'
 
 /** Makes a second secret for the client; the first goes on working until it is dropped. */
 export async function rotateSecret(call: Call, api: Api): Promise<ApiResponse> {

@@ -2,7 +2,7 @@
 
 import { challengePrefix, challengeText } from '../../domains/challenge.ts'
 import type { DnsAnswer, DnsOutcome, DomainVerification } from '../../store/records/oauth-client.ts'
-import { isoTime } from '../records/kept.ts'
+import { isoTime } from '../records/record-handlers.ts'
 
 /** Shows a verification: `status` and `text` as published clients know them, and why it is not verified yet. */
 export function viewVerification(verification: DomainVerification) {

@@ -2,7 +2,7 @@
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { ClientSecret, OAuthClient } from '../../store/records/oauth-client.ts'
-import { isoTime, isoTimeOfUse } from '../records/kept.ts'
+import { isoTime, isoTimeOfUse } from '../records/record-handlers.ts'
 import { viewVerification } from './verification-view.ts'
 
 /** Shows a client; `secret` is the value of one that was made just now. Of secrets under a server key that is not known it says that they are not accepted. */

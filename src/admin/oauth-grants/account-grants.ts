@@ -3,12 +3,12 @@
 import { isId } from '../../base/ids/id.ts'
 import { everybody } from '../../store/records/people.ts'
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
-import { type ApiResponse, failures, success } from '../envelope.ts'
-import { pageOf } from '../records/kept.ts'
-import { Parameters } from '../request/query.ts'
-import type { Api, Call } from '../row.ts'
+import { type ApiResponse, failures, success } from '../http/envelope.ts'
+import { pageOf } from '../records/record-handlers.ts'
+import { Parameters } from '../http/query.ts'
+import type { Api, Call } from '../api/api-types.ts'
 import { noGrant } from './client-grants.ts'
-import { endGrant } from './ending.ts'
+import { endGrant } from '../upkeep/grant-ending.ts'
 import { viewForAccount } from './view.ts'
 
 export async function listAccountGrants({ account, query }: Call, api: Api): Promise<ApiResponse> {

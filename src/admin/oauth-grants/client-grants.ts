@@ -1,14 +1,14 @@
 // Handlers of the grants of an OAuth client, for its owner.
 
 import { auditOf } from '../../store/records/audit-entry.ts'
-import { type ApiResponse, failure, failures, success } from '../envelope.ts'
-import { findClient, noClient, resourceOf } from '../oauth-clients/kept-client.ts'
+import { type ApiResponse, failure, failures, success } from '../http/envelope.ts'
+import { findClient, noClient, resourceOf } from '../oauth-clients/find-client.ts'
 import { tellAudit } from '../records/audit.ts'
-import { responseOf, cutOf } from '../records/kept.ts'
-import { Parameters } from '../request/query.ts'
-import type { Api, Call } from '../row.ts'
+import { responseOf, cutOf } from '../records/record-handlers.ts'
+import { Parameters } from '../http/query.ts'
+import type { Api, Call } from '../api/api-types.ts'
 import { findGrantOfClient, placeOf } from '../../oauth-grants/walk.ts'
-import { endGrant } from './ending.ts'
+import { endGrant } from '../upkeep/grant-ending.ts'
 import { viewForOwner } from './view.ts'
 
 export const noGrant = failure('no_such', 'OAuth grant')

@@ -1,10 +1,10 @@
 // The operations of OAuth grants and authorization events, for the document of the API.
 
-import { json, type Operation } from '../openapi/operation.ts'
-import { pageQuery } from '../openapi/query-schemas.ts'
-import { about, id, named, oneOf, open, page, success, whole } from '../openapi/schemas.ts'
+import { json, type Operation } from '../schema/operation.ts'
+import { pageQuery } from '../schema/query-schemas.ts'
+import { about, id, named, oneOf, open, page, success, whole } from '../schema/schema.ts'
 import { mostEvents as mostProven, mostUnproven } from '../../store/records/authorization-event.ts'
-import { mostEvents } from './events.ts'
+import { mostEvents } from './authorization-events.ts'
 
 const tag = 'OAuth grants'
 const account = '/client/v4/accounts/{account_id}'

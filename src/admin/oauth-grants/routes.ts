@@ -1,10 +1,10 @@
 // The rows of the admin listener that are about what people let apps do: method, path, permission, handler.
 
-import { pageParameters } from '../request/query.ts'
-import { account, user, type ApiRow, type UserRow } from '../row.ts'
+import { pageParameters } from '../http/query.ts'
+import { account, user, type ApiRow, type UserRow } from '../api/api-types.ts'
 import { deleteAccountGrant, getAccountGrant, listAccountGrants } from './account-grants.ts'
 import { deleteClientGrant, deleteClientGrants, listClientGrants } from './client-grants.ts'
-import { eventParameters, listAuthorizationEvents } from './events.ts'
+import { eventParameters, listAuthorizationEvents } from './authorization-events.ts'
 import { deleteUserGrant, listUserGrants } from './user-grants.ts'
 
 const client = `${account}/oauth_clients/{client_id}`

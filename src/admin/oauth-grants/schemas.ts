@@ -2,17 +2,7 @@
 
 import { oauthScopes } from '../../permissions/scopes.ts'
 import type { AuthorizationStep } from '../../store/records/authorization-event.ts'
-import {
-  about,
-  emailVerified,
-  id,
-  listOf,
-  type Members,
-  oneOf,
-  open,
-  text,
-  time,
-} from '../openapi/schemas.ts'
+import { about, emailVerified, id, listOf, type Members, oneOf, open, text, time } from '../schema/schema.ts'
 
 const shown: Members = {
   id,

@@ -1,13 +1,13 @@
 // Handlers of what a user allowed OAuth clients to do: their connected apps.
 
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
-import { type ApiResponse, failures, success } from '../envelope.ts'
-import { responseOf, cutOf } from '../records/kept.ts'
-import { Parameters } from '../request/query.ts'
-import type { Api, UserCall } from '../row.ts'
+import { type ApiResponse, failures, success } from '../http/envelope.ts'
+import { responseOf, cutOf } from '../records/record-handlers.ts'
+import { Parameters } from '../http/query.ts'
+import type { Api, UserCall } from '../api/api-types.ts'
 import { noGrant } from './client-grants.ts'
 import { findGrantOfUser, placeOf } from '../../oauth-grants/walk.ts'
-import { endGrant } from './ending.ts'
+import { endGrant } from '../upkeep/grant-ending.ts'
 import { viewForUser } from './view.ts'
 
 export async function listUserGrants({ actor, query }: UserCall, api: Api): Promise<ApiResponse> {

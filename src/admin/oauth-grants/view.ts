@@ -6,7 +6,7 @@ import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
 import { isEmailVerified, type User } from '../../store/records/people.ts'
 import type { Account } from '../../store/records/records.ts'
-import { isoTime } from '../records/kept.ts'
+import { isoTime } from '../records/record-handlers.ts'
 
 /** Shows a user what they allowed; null stands for what is gone. */
 export function viewForUser(grant: OAuthGrant, client: OAuthClient | null, account: Account | null) {

@@ -2,13 +2,13 @@
 // handed in, since this is a row of it.
 
 import { apiFaults } from '../../errors/api-faults.ts'
-import type { ApiResponse } from '../envelope.ts'
-import { type HeaderName, headers, parameters } from './headers.ts'
+import type { ApiResponse } from '../http/envelope.ts'
+import { type HeaderName, headers, parameters } from '../schema/headers.ts'
 import { refusalsOf, sharedRefusals } from './refusals.ts'
-import { type Body, type Content, type Operation, type Refusal, tags } from './operation.ts'
+import { type Body, type Content, type Operation, type Refusal, tags } from '../schema/operation.ts'
 import { operations } from './operations.ts'
-import type { Row } from '../row.ts'
-import { refusal } from './schemas.ts'
+import type { Row } from '../api/api-types.ts'
+import { refusal } from '../schema/schema.ts'
 import { schemas } from './named-schemas.ts'
 
 /** Responds with the document of the rows of the API; it is made once. */

@@ -1,7 +1,7 @@
 // What the table of routes lacks to be a document: one entry for each row, by method and path.
 
-import type { Operation } from './operation.ts'
-import { auditOperations } from '../records/audit-operations.ts'
+import type { Operation } from '../schema/operation.ts'
+import { auditOperations } from '../audit/operations.ts'
 import { overviewOperations } from '../overview/operations.ts'
 import { clientOperations } from '../oauth-clients/operations.ts'
 import { gatewayOperations } from '../gateways/operations.ts'

@@ -3,8 +3,8 @@
 import { metricsContentType } from '../../metrics/metrics.ts'
 import { entries } from '../../errors/docs/entry.ts'
 import { bug, forbidden, storeUnreachable, unauthorized } from './refusals.ts'
-import { json, type Operation } from './operation.ts'
-import { exactly, flag, listOf, oneOf, open, text, whole } from './schemas.ts'
+import { json, type Operation } from '../schema/operation.ts'
+import { exactly, flag, listOf, oneOf, open, text, whole } from '../schema/schema.ts'
 
 const tag = 'Gateway'
 

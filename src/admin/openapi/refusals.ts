@@ -1,10 +1,10 @@
 // How a request may be refused by what its row says of itself: token, path, query, body, store.
 
 import { type ApiFaultName, apiFaults } from '../../errors/api-faults.ts'
-import { type BodyKind, jsonBody } from '../request/input.ts'
-import { type Body, type Operation, type Refusal, refusal, refusals } from './operation.ts'
-import { type Row, takesNoBody } from '../row.ts'
-import type { Members, Schema } from './schemas.ts'
+import { type BodyKind, jsonBody } from '../http/request-body.ts'
+import { type Body, type Operation, type Refusal, refusal, refusals } from '../schema/operation.ts'
+import { type Row, takesNoBody } from '../api/api-types.ts'
+import type { Members, Schema } from '../schema/schema.ts'
 
 /** Lists the refusals of an operation, one for each status. */
 export function refusalsOf(operation: Operation, row: Row | null, path: string): readonly Refusal[] {

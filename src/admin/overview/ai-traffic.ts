@@ -1,8 +1,8 @@
 // What AI gateways of an account were called lately, summed up from their logs.
 
 import { pause } from '../../base/turns/turns.ts'
-import { isoTime } from '../records/kept.ts'
-import type { Api } from '../row.ts'
+import { isoTime } from '../records/record-handlers.ts'
+import type { Api } from '../api/api-types.ts'
 
 const hour = 3_600_000
 const hours = 24

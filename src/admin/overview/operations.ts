@@ -1,7 +1,7 @@
 // The operations of the overview, for the document of the API.
 
-import { json, type Operation } from '../openapi/operation.ts'
-import { named, success } from '../openapi/schemas.ts'
+import { json, type Operation } from '../schema/operation.ts'
+import { named, success } from '../schema/schema.ts'
 
 const account = '/client/v4/accounts/{account_id}'
 

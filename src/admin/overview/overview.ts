@@ -5,12 +5,12 @@ import type { ZoneConfig } from '../../config/config.ts'
 import type { RequestWindow } from '../../activity/request-history.ts'
 import { permits } from '../../permissions/permit.ts'
 import type { Store } from '../../store/contract/store.ts'
-import { type ApiResponse, success } from '../envelope.ts'
-import { isoTime } from '../records/kept.ts'
-import type { Api, Call } from '../row.ts'
+import { type ApiResponse, success } from '../http/envelope.ts'
+import { isoTime } from '../records/record-handlers.ts'
+import type { Api, Call } from '../api/api-types.ts'
 import { viewAiTraffic } from './ai-traffic.ts'
-import { zonesOf } from '../zones/owner.ts'
-import { type OriginState, originStates } from '../zones/zones.ts'
+import { zonesOf } from '../api/zone-owner.ts'
+import { type OriginState, originStates } from '../facts/zone-facts.ts'
 
 export async function getOverview({ account, caller, now }: Call, api: Api): Promise<ApiResponse> {
   const { store, instance, zones } = api

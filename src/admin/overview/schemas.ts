@@ -1,7 +1,7 @@
 // What the overview of an account looks like, and what needs attention in it.
 
-import { originStates } from '../zones/zones.ts'
-import { about, flag, listOf, number, oneOf, open, orNull, text, time, whole } from '../openapi/schemas.ts'
+import { originStates } from '../facts/zone-facts.ts'
+import { about, flag, listOf, number, oneOf, open, orNull, text, time, whole } from '../schema/schema.ts'
 
 const classes = ['1xx', '2xx', '3xx', '4xx', '5xx', 'other', 'preview']
 

@@ -3,12 +3,12 @@
 import { reaches } from '../../permissions/permit.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import type { Account } from '../../store/records/records.ts'
-import { type ApiResponse, failure, failures, success } from '../envelope.ts'
+import { type ApiResponse, failure, failures, success } from '../http/envelope.ts'
 import { updateOf } from '../records/audit.ts'
-import { isoTime, pageOfAll, tellAfter } from '../records/kept.ts'
-import { Field } from '../request/field.ts'
-import { Parameters } from '../request/query.ts'
-import type { Api, Call } from '../row.ts'
+import { isoTime, pageOfAll, tellAfter } from '../records/record-handlers.ts'
+import { Field } from '../http/field.ts'
+import { Parameters } from '../http/query.ts'
+import type { Api, Call } from '../api/api-types.ts'
 
 export const accountParameters = ['page', 'per_page', 'direction', 'name'] as const
 

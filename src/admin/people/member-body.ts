@@ -4,8 +4,8 @@ import { emailFault, normalEmail } from '../../people/email.ts'
 import { roleOf, roles as allRoles } from '../../permissions/roles.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import type { Member, User } from '../../store/records/people.ts'
-import { Field } from '../request/field.ts'
-import { distinct } from '../request/text-list.ts'
+import { Field } from '../http/field.ts'
+import { distinct } from '../http/text-list.ts'
 
 /** Who is invited, and what for. */
 interface Invitee {

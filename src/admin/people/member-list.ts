@@ -2,12 +2,12 @@
 
 import { sortInTurns } from '../../base/turns/sort-in-turns.ts'
 import type { Member, User } from '../../store/records/people.ts'
-import { type ApiResponse, failures, listInTurns } from '../envelope.ts'
-import { pageOf } from '../records/kept.ts'
-import { type PageQuery, pageParameters, Parameters } from '../request/query.ts'
-import type { Api, Call } from '../row.ts'
+import { type ApiResponse, failures, listInTurns } from '../http/envelope.ts'
+import { pageOf } from '../records/record-handlers.ts'
+import { type PageQuery, pageParameters, Parameters } from '../http/query.ts'
+import type { Api, Call } from '../api/api-types.ts'
 import { viewMember } from './member-view.ts'
-import { usersOf } from './users.ts'
+import { usersOf } from '../records/member-users.ts'
 
 export const memberParameters = [...pageParameters, 'order', 'direction', 'status', 'search'] as const
 

@@ -4,7 +4,7 @@ import { apiFaults, faultAt } from '../../errors/api-faults.ts'
 import { type Permission, permits } from '../../permissions/permit.ts'
 import { permissionsBeyond, roleOf } from '../../permissions/roles.ts'
 import type { Token } from '../../store/records/records.ts'
-import { type ApiResponse, failure, failures } from '../envelope.ts'
+import { type ApiResponse, failure, failures } from '../http/envelope.ts'
 
 /** Refuses to give roles that permit something in the account which the token does not; null where it may. */
 export function givingBeyond(roles: readonly string[], caller: Token, account: string): ApiResponse | null {

@@ -1,9 +1,9 @@
 // The operations of accounts and their members, for the document of the API.
 
 import { roles as allRoles } from '../../permissions/roles.ts'
-import { json, type Operation, refusal } from '../openapi/operation.ts'
-import { pageQuery } from '../openapi/query-schemas.ts'
-import { about, id, named, oneOf, open, page, success, text, whole } from '../openapi/schemas.ts'
+import { json, type Operation, refusal } from '../schema/operation.ts'
+import { pageQuery } from '../schema/query-schemas.ts'
+import { about, id, named, oneOf, open, page, success, text, whole } from '../schema/schema.ts'
 import { memberOrders } from './member-list.ts'
 import { membershipOrders } from './memberships.ts'
 import {

@@ -1,10 +1,10 @@
 // Handlers of the roles that members of an account can have, and how these are shown.
 
 import { roleOf, roles } from '../../permissions/roles.ts'
-import { type ApiResponse, failure, failures, success } from '../envelope.ts'
-import { pageOfAll } from '../records/kept.ts'
-import { Parameters } from '../request/query.ts'
-import type { Call } from '../row.ts'
+import { type ApiResponse, failure, failures, success } from '../http/envelope.ts'
+import { pageOfAll } from '../records/record-handlers.ts'
+import { Parameters } from '../http/query.ts'
+import type { Call } from '../api/api-types.ts'
 
 type Role = (typeof roles)[number]
 

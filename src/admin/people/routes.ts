@@ -1,10 +1,10 @@
 // The rows of the admin listener that are about accounts and who is in them: method, path, permission, handler.
 
-import { listAttention } from '../attention/list-attention.ts'
+import { listAttention } from '../overview/list-attention.ts'
 import { getOverview } from '../overview/overview.ts'
-import { jsonBody } from '../request/input.ts'
-import { always } from '../outlasting.ts'
-import { account, user, type ApiRow, type UserRow } from '../row.ts'
+import { jsonBody } from '../http/request-body.ts'
+import { always } from '../api/lasting-access.ts'
+import { account, user, type ApiRow, type UserRow } from '../api/api-types.ts'
 import { getAccount, updateAccount } from './accounts.ts'
 import { listMembers, memberParameters } from './member-list.ts'
 import {

@@ -20,7 +20,7 @@ import {
   setOf,
   text,
   time,
-} from '../openapi/schemas.ts'
+} from '../schema/schema.ts'
 import { longestName } from './accounts.ts'
 
 export const account = open({

@@ -2,10 +2,10 @@
 
 import { Sessions, type Session } from '../../people/sessions.ts'
 import { type Deed, Trail } from '../../people/trail.ts'
-import { type ApiResponse, failure, failures, success } from '../envelope.ts'
-import { isoTime, pageOfAll } from '../records/kept.ts'
-import { Parameters } from '../request/query.ts'
-import type { Api, UserCall } from '../row.ts'
+import { type ApiResponse, failure, failures, success } from '../http/envelope.ts'
+import { isoTime, pageOfAll } from '../records/record-handlers.ts'
+import { Parameters } from '../http/query.ts'
+import type { Api, UserCall } from '../api/api-types.ts'
 
 export const sessionParameters = ['page', 'per_page'] as const
 

@@ -3,8 +3,8 @@
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import { hasSecondFactor } from '../../people/second-factor.ts'
 import { everybody, isEmailVerified, type User } from '../../store/records/people.ts'
-import { type ApiResponse, failure, success } from '../envelope.ts'
-import type { Api, UserCall } from '../row.ts'
+import { type ApiResponse, failure, success } from '../http/envelope.ts'
+import type { Api, UserCall } from '../api/api-types.ts'
 
 export async function getUser({ actor }: UserCall, { store }: Api): Promise<ApiResponse> {
   const kept = await store.users.get(everybody, actor.user)

@@ -1,8 +1,8 @@
 // What an account called its providers for lately, from the logs of its AI gateways: of all processes and machines that share the store.
 
 import { pause } from '../../base/turns/turns.ts'
-import { isoTime } from '../records/kept.ts'
-import type { Api } from '../row.ts'
+import { isoTime } from '../records/record-handlers.ts'
+import type { Api } from '../api/api-types.ts'
 
 const day = 86_400_000
 const days = 7

@@ -1,7 +1,7 @@
 // The operations of AI providers, for the document of the API.
 
-import { json, type Operation, refusal } from '../openapi/operation.ts'
-import { named, page, success } from '../openapi/schemas.ts'
+import { json, type Operation, refusal } from '../schema/operation.ts'
+import { named, page, success } from '../schema/schema.ts'
 
 const tag = 'AI providers'
 const providers = '/client/v4/accounts/{account_id}/ai-gateway/providers'

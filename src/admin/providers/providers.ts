@@ -4,12 +4,12 @@
 import type { SecretSource } from '../../config/config.ts'
 import { permits } from '../../permissions/permit.ts'
 import type { Token } from '../../store/records/records.ts'
-import { type ApiResponse, failure, list, success } from '../envelope.ts'
-import { isoTime } from '../records/kept.ts'
-import type { Api, Call } from '../row.ts'
-import { oldestOf } from '../zones/owner.ts'
+import { type ApiResponse, failure, list, success } from '../http/envelope.ts'
+import { isoTime } from '../records/record-handlers.ts'
+import type { Api, Call } from '../api/api-types.ts'
+import { oldestOf } from '../api/zone-owner.ts'
 import { type CallsOfProvider, callsOf } from './calls.ts'
-import type { KeyFact, ProviderFact } from './facts.ts'
+import type { KeyFact, ProviderFact } from '../facts/provider-facts.ts'
 import { reasonOf, stateOf, verdictOf } from './state.ts'
 
 export async function listProviders(call: Call, api: Api): Promise<ApiResponse> {

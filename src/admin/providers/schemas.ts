@@ -1,7 +1,7 @@
 // What AI providers look like in responses.
 
 import { errorRows } from '../../errors/catalogue.ts'
-import { about, flag, listOf, oneOf, open, orNull, text, time, whole } from '../openapi/schemas.ts'
+import { about, flag, listOf, oneOf, open, orNull, text, time, whole } from '../schema/schema.ts'
 import { providerStates, testOutcomes } from './state.ts'
 
 const id = about(

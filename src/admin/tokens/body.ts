@@ -5,7 +5,7 @@ import type { Fault } from '../../errors/refusal.ts'
 import type { Policy, Token } from '../../store/records/records.ts'
 import type { TokenSettings } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
-import { Field } from '../request/field.ts'
+import { Field } from '../http/field.ts'
 
 /** What a body says of a token. */
 export interface TokenBody extends Required<TokenSettings> {

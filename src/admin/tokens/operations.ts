@@ -1,8 +1,8 @@
 // The operations of API tokens, for the document of the API.
 
-import { json, type Operation, refusal } from '../openapi/operation.ts'
-import { about, id, named, oneOf, open, page, success, text } from '../openapi/schemas.ts'
-import { pageQuery } from '../openapi/query-schemas.ts'
+import { json, type Operation, refusal } from '../schema/operation.ts'
+import { about, id, named, oneOf, open, page, success, text } from '../schema/schema.ts'
+import { pageQuery } from '../schema/query-schemas.ts'
 import { changedToken, createdToken, newToken, permissionGroup, value, verifiedToken } from './schemas.ts'
 import { resourcePrefix } from './body.ts'
 

@@ -6,7 +6,7 @@ import { AddressSet, parseNetwork } from '../../net/address/address.ts'
 import type { Policy, Token } from '../../store/records/records.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { permits } from '../../permissions/permit.ts'
-import { isoTime } from '../records/kept.ts'
+import { isoTime } from '../records/record-handlers.ts'
 
 type Policies = readonly Omit<Policy, 'id'>[]
 type Limits = Pick<Token, 'expiresOn' | 'addressesIn' | 'addressesNotIn'>

@@ -1,9 +1,9 @@
 // The rows of the admin listener that are about API tokens: method, path, permission, handler.
 
-import { jsonBody } from '../request/input.ts'
-import { pageParameters } from '../request/query.ts'
-import { always } from '../outlasting.ts'
-import { account, type ApiRow, user, type UserRow } from '../row.ts'
+import { jsonBody } from '../http/request-body.ts'
+import { pageParameters } from '../http/query.ts'
+import { always } from '../api/lasting-access.ts'
+import { account, type ApiRow, user, type UserRow } from '../api/api-types.ts'
 import { createOwnToken, deleteOwnToken, listOwnTokens } from './own-tokens.ts'
 import {
   createToken,

@@ -19,7 +19,7 @@ import {
   text,
   time,
   writtenTime,
-} from '../openapi/schemas.ts'
+} from '../schema/schema.ts'
 import { resourcePrefix } from './body.ts'
 
 const groupId = oneOf(permissionGroups.map(({ id }) => id))

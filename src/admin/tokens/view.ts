@@ -2,7 +2,7 @@
 
 import type { Policy, Token, TokenOwner } from '../../store/records/records.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
-import { isoTime, isoTimeOfUse } from '../records/kept.ts'
+import { isoTime, isoTimeOfUse } from '../records/record-handlers.ts'
 import { resourcePrefix } from './body.ts'
 
 /** Shows a token as the API does: all but its value and digest; `lastUsed` is in ms since the epoch. */

@@ -1,7 +1,7 @@
 // What the certificates of a zone look like in responses.
 
 import { holdingStates } from '../../certificates/holdings.ts'
-import { about, listOf, oneOf, open, orNull, text, time, whole } from '../openapi/schemas.ts'
+import { about, listOf, oneOf, open, orNull, text, time, whole } from '../schema/schema.ts'
 
 export const certificate = open({
   host: text,

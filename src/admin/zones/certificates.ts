@@ -1,8 +1,8 @@
 // The handler that shows the certificates of a zone.
 
 import { viewHolding } from '../../certificates/holdings.ts'
-import { type ApiResponse, success } from '../envelope.ts'
-import type { Api, ZoneCall } from '../row.ts'
+import { type ApiResponse, success } from '../http/envelope.ts'
+import type { Api, ZoneCall } from '../api/api-types.ts'
 
 export async function listCertificates({ zone }: ZoneCall, { zones }: Api): Promise<ApiResponse> {
   return success(zones.certificates(zone.name).map(viewHolding))

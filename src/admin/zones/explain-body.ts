@@ -3,8 +3,8 @@
 import type { Fault } from '../../errors/refusal.ts'
 import type { RequestInQuestion } from '../../zones/explanation.ts'
 import { isCertificate } from '../../tls/pem.ts'
-import { Field } from '../request/field.ts'
-import { ipAddress, readHeaderFields } from '../request/header-fields.ts'
+import { Field } from '../http/field.ts'
+import { ipAddress, readHeaderFields } from '../http/header-fields.ts'
 
 /** The most characters of method, path and host: beyond what the gateway accepts by default. */
 export const longestLine = 64 * 1024

@@ -14,9 +14,9 @@ import {
   type Schema,
   text,
   whole,
-} from '../openapi/schemas.ts'
+} from '../schema/schema.ts'
 import { largestBody, longestBody, longestCertificate, longestLine } from './explain-body.ts'
-import { originStates } from './zones.ts'
+import { originStates } from '../facts/zone-facts.ts'
 
 const line = { ...text, maxLength: longestLine, pattern: '^[^\\r\\n\\x00]*$' }
 const address = { ...text, anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] }

@@ -4,10 +4,10 @@ import { faultAt } from '../../errors/api-faults.ts'
 import { type Permission, permits } from '../../permissions/permit.ts'
 import type { RateLimitConfig } from '../../config/limit-config.ts'
 import type { DecidingRule, ExplainedStep, Explanation } from '../../zones/explanation.ts'
-import { type ApiResponse, failure, failures, success, withHeaders } from '../envelope.ts'
-import type { Api, ZoneCall } from '../row.ts'
+import { type ApiResponse, failure, failures, success, withHeaders } from '../http/envelope.ts'
+import type { Api, ZoneCall } from '../api/api-types.ts'
 import { readQuestion } from './explain-body.ts'
-import { oldestOf } from './owner.ts'
+import { oldestOf } from '../api/zone-owner.ts'
 
 export async function explainRequest(call: ZoneCall, { store, zones }: Api): Promise<ApiResponse> {
   const { zone, account, body } = call

@@ -1,8 +1,8 @@
 // The operations of zones, for the document of the API.
 
-import { json, type Operation, refusal, refusals, type Tag } from '../openapi/operation.ts'
-import { moment, pageQuery } from '../openapi/query-schemas.ts'
-import { about, id, listOf, named, oneOf, open, page, success, text, whole } from '../openapi/schemas.ts'
+import { json, type Operation, refusal, refusals, type Tag } from '../schema/operation.ts'
+import { moment, pageQuery } from '../schema/query-schemas.ts'
+import { about, id, listOf, named, oneOf, open, page, success, text, whole } from '../schema/schema.ts'
 import { changedAccessRule, newAccessRule } from './rules/access-rule-schemas.ts'
 import {
   changedErrorRule,
@@ -12,9 +12,9 @@ import {
   newErrorRule,
   preview,
   previewRequest,
-} from '../custom-errors/schemas.ts'
+} from './custom-errors/schemas.ts'
 import { question } from './explain-schemas.ts'
-import { errorOrders } from './happened-errors.ts'
+import { errorOrders } from './recent-errors.ts'
 import { mostRules } from './rules/rule-members.ts'
 import { order } from './rules/rule-schemas.ts'
 

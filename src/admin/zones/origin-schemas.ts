@@ -1,7 +1,7 @@
 // What the origins of a zone look like in responses.
 
-import { about, flag, listOf, number, oneOf, open, orNull, text, time, whole } from '../openapi/schemas.ts'
-import { originStates } from './zones.ts'
+import { about, flag, listOf, number, oneOf, open, orNull, text, time, whole } from '../schema/schema.ts'
+import { originStates } from '../facts/zone-facts.ts'
 
 const check = open({
   is_up: flag,

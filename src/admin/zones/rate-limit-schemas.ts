@@ -1,6 +1,6 @@
 // What rate limits and quotas look like in responses.
 
-import { about, listOf, number, oneOf, open, orNull, text, whole } from '../openapi/schemas.ts'
+import { about, listOf, number, oneOf, open, orNull, text, whole } from '../schema/schema.ts'
 import { mostNear } from '../../limits/near-keys.ts'
 
 export const nearKey = open({

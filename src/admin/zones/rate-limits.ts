@@ -7,9 +7,9 @@ import { joinNear, type NearKey } from '../../limits/near-keys.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { tallyKinds } from '../../store/records/tally.ts'
 import { quotaHits, rateLimitHits, zoneScope } from '../../activity/tally-scopes.ts'
-import { type ApiResponse, success } from '../envelope.ts'
-import type { Api, ZoneCall } from '../row.ts'
-import { oldestOf } from './owner.ts'
+import { type ApiResponse, success } from '../http/envelope.ts'
+import type { Api, ZoneCall } from '../api/api-types.ts'
+import { oldestOf } from '../api/zone-owner.ts'
 
 /** A limit that requests to a zone may be counted by. */
 interface Listed {

@@ -4,11 +4,11 @@ import type { PoolConfig, RouteConfig, ZoneConfig } from '../../config/config.ts
 import type { RewriteConfig } from '../../config/rewrite-config.ts'
 import type { Account } from '../../store/records/records.ts'
 import { permits } from '../../permissions/permit.ts'
-import { type ApiResponse, failures, success } from '../envelope.ts'
-import { pageOfAll } from '../records/kept.ts'
-import { Parameters } from '../request/query.ts'
-import type { Api, Call, ZoneCall } from '../row.ts'
-import type { Zones } from './zones.ts'
+import { type ApiResponse, failures, success } from '../http/envelope.ts'
+import { pageOfAll } from '../records/record-handlers.ts'
+import { Parameters } from '../http/query.ts'
+import type { Api, Call, ZoneCall } from '../api/api-types.ts'
+import type { Zones } from '../facts/zone-facts.ts'
 
 export const zoneParameters = ['page', 'per_page', 'direction', 'name', 'account.id'] as const
 

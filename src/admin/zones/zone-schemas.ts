@@ -1,7 +1,7 @@
 // What a zone looks like in responses.
 
 import { errorPageTypes } from '../../config/custom-errors-config.ts'
-import { about, flag, id, listOf, number, oneOf, open, orNull, text, whole } from '../openapi/schemas.ts'
+import { about, flag, id, listOf, number, oneOf, open, orNull, text, whole } from '../schema/schema.ts'
 
 const ms = about('In ms.', whole(0))
 const names = listOf(text)

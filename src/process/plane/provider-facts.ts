@@ -2,7 +2,7 @@
 
 import { systemClock } from '../../base/clock.ts'
 import { withoutQuery } from '../../base/path/path.ts'
-import type { KeyFact, ProviderFact, ProviderFacts, ProviderTest } from '../../admin/providers/facts.ts'
+import type { KeyFact, ProviderFact, ProviderFacts, ProviderTest } from '../../admin/facts/provider-facts.ts'
 import { type Provider, Providers } from '../../ai/providers/providers.ts'
 import { pricedModels } from '../../ai/usage/prices.ts'
 import type { Config } from '../../config/config.ts'

@@ -1,6 +1,6 @@
 // What the management API knows about zones: the configuration in effect, and the state of the data plane.
 
-import type { Zones } from '../../admin/zones/zones.ts'
+import type { Zones } from '../../admin/facts/zone-facts.ts'
 import { holdingsOf } from '../../certificates/holdings.ts'
 import type { Standing } from '../../certificates/acme/standing.ts'
 import type { Config } from '../../config/config.ts'

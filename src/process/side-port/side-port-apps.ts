@@ -2,8 +2,8 @@
 
 import type { Config } from '../../config/config.ts'
 import { isOfSignIn } from '../../pages/paths.ts'
-import type { Face } from '../../admin/face.ts'
-import { ManagementMetadata } from '../../admin/protected-resource.ts'
+import type { Face } from '../../admin/api/side-port-app.ts'
+import { ManagementMetadata } from '../../admin/api/protected-resource.ts'
 import { isOfDashboard } from '../../dashboard/paths.ts'
 import { isOfOAuth } from '../../oauth-server/paths.ts'
 import type { BuiltFaces, FaceParts } from './built-apps.ts'

@@ -4,7 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { openapiDocument } from '../../../src/admin/openapi/openapi.ts'
 import { apiRows, plainRows, userRows } from '../../../src/admin/routes.ts'
-import type { Schema } from '../../../src/admin/openapi/schemas.ts'
+import type { Schema } from '../../../src/admin/schema/schema.ts'
 import { zoneRows } from '../../../src/admin/zones/routes.ts'
 
 export interface Parameter {

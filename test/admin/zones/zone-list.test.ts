@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { tokenWith } from '../../tokens/token-with.ts'
 import { allowing, startApi } from '../api.ts'
 import { faultsOf } from '../openapi/openapi-document.ts'
-import { named, success } from '../../../src/admin/openapi/schemas.ts'
+import { named, success } from '../../../src/admin/schema/schema.ts'
 import { zoneTo } from '../../help/edge.ts'
 import { zoneWith } from './zones.ts'
 

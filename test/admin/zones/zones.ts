@@ -1,7 +1,7 @@
 // The zones of a configuration as the management API sees them, with what a test wants of them.
 
 import type { NearKey } from '../../../src/limits/near-keys.ts'
-import type { PoolState, Zones } from '../../../src/admin/zones/zones.ts'
+import type { PoolState, Zones } from '../../../src/admin/facts/zone-facts.ts'
 import type { Holding } from '../../../src/certificates/holdings.ts'
 import type { ZoneConfig } from '../../../src/config/config.ts'
 import { CustomErrors } from '../../../src/errors/custom/custom-errors.ts'

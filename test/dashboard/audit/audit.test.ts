@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { auditActions, auditKinds } from '../../../src/admin/records/audit-schemas.ts'
+import { auditActions, auditKinds } from '../../../src/admin/audit/schemas.ts'
 import * as words from '../../../src/dashboard/audit/kinds.ts'
 import type { AuditEntry } from '../../../src/store/records/records.ts'
 import { roles } from '../../../src/permissions/roles.ts'

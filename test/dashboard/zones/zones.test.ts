@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PoolState } from '../../../src/admin/zones/zones.ts'
+import type { PoolState } from '../../../src/admin/facts/zone-facts.ts'
 import { zoneWith } from '../../admin/zones/zones.ts'
 import { hostile } from '../fixtures.ts'
 import { openDashboard } from '../site.ts'

@@ -7,9 +7,9 @@ import { network, routePath } from '../../../config/settings/rules.ts'
 import { accessWork } from '../../../config/resolve/rule-work.ts'
 import type { Rule } from '../../../config/settings/shape.ts'
 import type { KeptAccessRule } from '../../../store/records/zone-lists.ts'
-import type { Field } from '../../request/field.ts'
+import type { Field } from '../../http/field.ts'
 import { besideRule, needsGeo, type ReadRule, readDescription, readExpression } from './rule-members.ts'
-import type { Zones } from '../zones.ts'
+import type { Zones } from '../../facts/zone-facts.ts'
 
 /** What rules may look up in. */
 type Data = Pick<Zones, 'lists' | 'hasGeo'>

@@ -12,7 +12,7 @@ import {
   type Schema,
   text,
   whole,
-} from '../../openapi/schemas.ts'
+} from '../../schema/schema.ts'
 import { expression, placed, ruleDescription, sameId } from './rule-schemas.ts'
 
 const network: Schema = { ...text, pattern: '^[0-9A-Fa-f:.]+(?:/(?:0|[1-9][0-9]{0,2}))?$' }

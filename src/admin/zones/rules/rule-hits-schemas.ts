@@ -1,6 +1,6 @@
 // What rules look like in responses that show how often they decided.
 
-import { about, id, listOf, oneOf, open, orNull, text, time, whole } from '../../openapi/schemas.ts'
+import { about, id, listOf, oneOf, open, orNull, text, time, whole } from '../../schema/schema.ts'
 import { accessActions, conditionKinds } from './access-rule-body.ts'
 import { ruleSources } from './rule-hits.ts'
 

@@ -6,9 +6,9 @@ import { ruleIdOf } from '../../../config/rule-id.ts'
 import { type TallyKind, tallyKinds, type TallySum } from '../../../store/records/tally.ts'
 import { zoneOwner } from '../../../store/records/zone-lists.ts'
 import { banHits, defaultHits, zoneScope } from '../../../activity/tally-scopes.ts'
-import { type ApiResponse, listInTurns } from '../../envelope.ts'
-import { isoTime } from '../../records/kept.ts'
-import type { Api, ZoneCall } from '../../row.ts'
+import { type ApiResponse, listInTurns } from '../../http/envelope.ts'
+import { isoTime } from '../../records/record-handlers.ts'
+import type { Api, ZoneCall } from '../../api/api-types.ts'
 import { viewAccessRule } from './access-rule-body.ts'
 
 /** Whose a rule is: set by the API, of the zone in the configuration file, or of all zones there. */

@@ -3,7 +3,7 @@
 import { faultAt } from '../../../errors/api-faults.ts'
 import { compileExpression, describeFlaw, type Scope } from '../../../expression/expression.ts'
 import type { Fault } from '../../../errors/refusal.ts'
-import type { Field } from '../../request/field.ts'
+import type { Field } from '../../http/field.ts'
 
 /** The most rules of a kind that a zone has by the API. */
 export const mostRules = 100

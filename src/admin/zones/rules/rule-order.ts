@@ -3,7 +3,7 @@
 import { isId } from '../../../base/ids/id.ts'
 import { faultAt } from '../../../errors/api-faults.ts'
 import type { Fault } from '../../../errors/refusal.ts'
-import { Field } from '../../request/field.ts'
+import { Field } from '../../http/field.ts'
 import { mostRules } from './rule-members.ts'
 
 /** Reads the ids; what is none is noted. */

@@ -12,7 +12,7 @@ import {
   setOf,
   text,
   whole,
-} from '../../openapi/schemas.ts'
+} from '../../schema/schema.ts'
 
 /** Returns a condition in CEL. */
 export function expression(variables: string): Schema {

@@ -6,7 +6,7 @@ import {
   readAccessRule,
   viewAccessRule,
 } from '../../../../src/admin/zones/rules/access-rule-body.ts'
-import { Field } from '../../../../src/admin/request/field.ts'
+import { Field } from '../../../../src/admin/http/field.ts'
 import { parseNetwork } from '../../../../src/net/address/address.ts'
 import type { Fault } from '../../../../src/errors/refusal.ts'
 import { anyCharacter } from '../../../help/any-text.ts'

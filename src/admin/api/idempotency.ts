@@ -1,0 +1,66 @@
+// Idempotency-Key: a request that is sent again gives the response of the first, for a day.
+
+import { hash } from 'node:crypto'
+import type { KeptResponse } from '../../store/records/records.ts'
+import { type ApiResponse, failure } from '../http/envelope.ts'
+import type { Api, Call } from './api-types.ts'
+
+/** Makes of a response what is written together with what it tells of; nothing where the request has no key. */
+type Keep = (response: ApiResponse) => { readonly response?: KeptResponse }
+
+/** How long a response is kept, in ms. */
+const lifetime = 24 * 60 * 60_000
+
+/**
+ * Returns the response that is kept under the key of the request, or makes one: `make` writes what it does together with the response, and gives null when another
+ * write came between, so that all is looked at again. `request` tells requests of one caller apart, as method and path do.
+ */
+export async function once(
+  call: Call,
+  api: Api,
+  request: readonly string[],
+  make: (keep: Keep) => Promise<ApiResponse | null>,
+): Promise<ApiResponse> {
+  const { idempotencyKey, account, caller, bytes, now } = call
+  if (idempotencyKey !== null && !printable.test(idempotencyKey)) return malformed
+  const key = sha256(JSON.stringify([caller.id, account, ...request, idempotencyKey]))
+  const fingerprint = sha256(bytes ?? '')
+  const keep: Keep = response => {
+    if (idempotencyKey === null) return {}
+    const sealed = api.secrets.seal(JSON.stringify(response), key)
+    return { response: { account, key, fingerprint, sealed, expiresAt: now + lifetime } }
+  }
+  const find = async () => {
+    const kept = idempotencyKey === null ? null : await api.store.responses.get(account, key)
+    return kept && (kept.fingerprint === fingerprint ? replay(kept, api) : otherBody)
+  }
+  for (;;) {
+    const known = await find()
+    if (known) return known
+    const made = await make(keep)
+    if (made?.status === 200) return made
+    // What stood in the way may be what the same request did a moment ago.
+    if (made) return (await find()) ?? made
+  }
+}
+
+function replay({ sealed, key }: KeptResponse, { secrets }: Api): ApiResponse {
+  const text = secrets.unseal(sealed, key)
+  if (text === null) return unreadable
+  const { status, headers, body } = JSON.parse(text) as ApiResponse
+  return { status, headers: { ...headers, 'idempotency-replayed': 'true' }, body }
+}
+
+function sha256(text: string | Buffer): string {
+  return hash('sha256', text)
+}
+
+const printable = /^[\x20-\x7e]{1,255}$/
+
+const malformed = failure(
+  'invalid',
+  'Idempotency-Key',
+  'must be given once, as 1 to 255 printable ASCII characters',
+)
+const otherBody = failure('key_used')
+const unreadable = failure('response_unreadable')

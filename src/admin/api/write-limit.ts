@@ -1,0 +1,28 @@
+// How many changes a token may ask of the management API, counted with all who share the store: what they leave behind, in the store and its trail, grows no
+// faster. While the store is unreachable, this process counts alone.
+
+import type { Limiter } from '../../limits/limiter.ts'
+import { type Limit, limitOf } from '../../limits/limit.ts'
+import type { Token } from '../../store/records/records.ts'
+
+interface Rate {
+  readonly limit: number
+  /** Ms, of which the last ones count. */
+  readonly period: number
+}
+
+export class WriteLimit {
+  readonly #limiter: Limiter
+  readonly #limit: Limit
+
+  constructor(limiter: Limiter, { limit, period }: Rate) {
+    this.#limiter = limiter
+    this.#limit = limitOf('management writes', limit, { kind: 'sliding', period })
+  }
+
+  /** Counts a request; returns the whole seconds to wait where it is one too many, else null. */
+  async spend({ account, id }: Pick<Token, 'account' | 'id'>): Promise<number | null> {
+    const { isAllowed, wait } = await this.#limiter.spend(this.#limit, `${account}/${id}`)
+    return isAllowed ? null : Math.max(1, Math.ceil(wait / 1000))
+  }
+}

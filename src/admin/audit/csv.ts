@@ -1,0 +1,54 @@
+// Audit entries as CSV (RFC 4180), for spreadsheets.
+
+import { isInPerson } from '../../people/person-token.ts'
+import { isStranger } from '../../store/records/audit-entry.ts'
+import type { ActingApp, AuditEntry } from '../../store/records/records.ts'
+import { proxyIn } from '../http/caller-address.ts'
+import { isoTime } from '../records/record-handlers.ts'
+
+type Column = readonly [name: string, of: (entry: AuditEntry) => string]
+
+const columns: readonly Column[] = [
+  ['when', ({ at }) => isoTime(at)],
+  ['id', ({ id }) => id],
+  ['action', ({ action }) => action],
+  ['result', ({ proof }) => String(proof?.failure === undefined)],
+  ['resource_type', ({ resourceKind }) => resourceKind],
+  ['resource_id', ({ resource }) => resource],
+  ['actor_id', ({ actor, app }) => app?.user ?? (isStranger(actor) ? 'stranger' : actor)],
+  ['actor_name', ({ actorName }) => actorName ?? ''],
+  ['actor_email', ({ app }) => app?.email ?? ''],
+  ['actor_email_verified', ({ app }) => (app ? String(app.isEmailVerified === true) : '')],
+  ['ip', ({ address }) => (proxyIn(address) === null ? address : '')],
+  ['unvouched_proxy', ({ address }) => proxyIn(address) ?? ''],
+  ['oauth_client_id', ({ app }) => (isOfApp(app) ? app.client : '')],
+  ['oauth_client_name', ({ app }) => (isOfApp(app) ? app.clientName : '')],
+  ['oauth_grant_id', ({ actor, app }) => (isOfApp(app) ? actor : '')],
+  ['method', ({ proof }) => proof?.method ?? ''],
+  ['reason', ({ proof }) => proof?.failure ?? ''],
+  ['changed', ({ changed }) => changed.join(' ')],
+  ['dropped', ({ dropped }) => (dropped ? String(dropped.count) : '')],
+  ['ray', ({ ray }) => ray],
+  ['resource_name', ({ resourceName }) => resourceName ?? ''],
+  ['old_value', ({ values }) => (values ? JSON.stringify(values.before) : '')],
+  ['new_value', ({ values }) => (values ? JSON.stringify(values.after) : '')],
+]
+
+/** Whether an app acted, and not a person themselves: what the list does not show of them, a file does not either. */
+function isOfApp(app: ActingApp | undefined): app is ActingApp {
+  return app !== undefined && !isInPerson(app)
+}
+
+/** The line of the names. */
+export const csvHead = `${columns.map(([name]) => name).join(',')}\r\n`
+
+/** Writes an entry as a line. */
+export function csvLine(entry: AuditEntry): string {
+  return `${columns.map(([, of]) => cellOf(of(entry))).join(',')}\r\n`
+}
+
+/** Quotes a value. An apostrophe before what a spreadsheet would take for a formula makes it text; some take signs of full width for the others. */
+function cellOf(value: string): string {
+  const text = /^[=+\-@＝＋－＠\t\r\n]/.test(value) ? `'${value}` : value
+  return `"${text.replaceAll('"', '""')}"`
+}

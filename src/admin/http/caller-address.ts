@@ -1,0 +1,82 @@
+// Who sent a request to the admin listener: the peer of its connection, or the client for whom the edge of this gateway vouches. Another proxy could
+// vouch for nobody: what it says, anyone could say. A request that one passed on shows it by the fields that proxies add, and then nobody knows whose it
+// is.
+
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import { canonicalAddress } from '../../net/address/address.ts'
+import { nextRay } from '../../base/ids/ray.ts'
+import type { Vouch } from '../../net/http/side-port-auth.ts'
+import { field, fieldId, tellsOfHop } from '../../http1/fields/fields.ts'
+import { hostName } from '../../http1/fields/host.ts'
+
+export interface Sender {
+  /** The client's address; null where a proxy passed the request on for which nobody vouches. */
+  readonly address: string | null
+  /** The address of the other end of the connection. */
+  readonly peer: string
+  /** Whether no proxy passed the request on, that of this gateway included, and no page of a site can have sent it to read the response. */
+  readonly isDirect: boolean
+  /** Whether the edge of this gateway passed it on. */
+  readonly isVouched: boolean
+  /** The scheme and authority by which the client reaches the side port, in lower case; null where nothing usable is said of it. */
+  readonly base: string | null
+  /** The id of the request, which the response shows in `svc-ray`: that of the edge where it vouches. */
+  readonly ray: string
+}
+
+/** Finds who sent a request. */
+export function senderOf({ headers, rawHeaders, socket }: IncomingMessage, vouch: Vouch | null): Sender {
+  const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
+  let isPassedOn = false
+  const hops: string[] = []
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const id = fieldId(rawHeaders[at]!)
+    if (tellsOfHop(id)) isPassedOn = true
+    if (id === field.hop) hops.push(rawHeaders[at + 1]!)
+  }
+  if (!isPassedOn) {
+    const { isDirect, base } = readHost(headers.host)
+    return { address: peer, peer, isDirect, isVouched: false, base, ray: nextRay() }
+  }
+  const vouched = hops.length === 1 ? (vouch?.read(hops[0]!) ?? null) : null
+  const known = vouched ?? { address: null, ray: nextRay() }
+  const isVouched = vouched !== null
+  const { host, 'x-forwarded-host': asked, 'x-forwarded-proto': proto } = headers
+  const base = isVouched ? baseOf(asked, proto) : baseOf(host)
+  return { ...known, peer, isDirect: false, isVouched, base }
+}
+
+/** Most requests in a row are for the same Host. */
+let latestHost: string | undefined
+let read = { isDirect: namesThisMachine(undefined), base: baseOf(undefined) }
+
+function readHost(host: string | undefined): typeof read {
+  if (host === latestHost) return read
+  latestHost = host
+  return (read = { isDirect: namesThisMachine(host), base: baseOf(host) })
+}
+
+function baseOf(host: string | string[] | undefined, proto: string | string[] = 'http'): string | null {
+  if (typeof host !== 'string' || hostName(host) === null) return null
+  return proto === 'http' || proto === 'https' ? `${proto}://${host.toLowerCase()}` : null
+}
+
+/** Whether a Host cannot be the name of a site, which may lead here for as long as its pages like to read what is here (DNS rebinding). */
+function namesThisMachine(host: string | undefined): boolean {
+  if (host === undefined) return true
+  const name = hostName(host)
+  return name !== null && (isIP(name) !== 0 || name === 'localhost' || name.endsWith('.localhost'))
+}
+
+const via = 'via '
+
+/** Returns the address of the sender for the audit log, or `via ` and that of the proxy behind which nobody knows it. */
+export function addressOf({ address, peer }: Sender): string {
+  return address ?? via + peer
+}
+
+/** Finds the proxy in what `addressOf` returned; null where it is the address of the sender. */
+export function proxyIn(address: string): string | null {
+  return address.startsWith(via) ? address.slice(via.length) : null
+}

@@ -1,0 +1,126 @@
+// The envelope of the management API: what every JSON response of it is wrapped in.
+
+import { nextTurn } from '../../base/turns/turns.ts'
+import { type ApiFaultName, apiFaults, fault, type WordsOf } from '../../errors/api-faults.ts'
+import type { Fault } from '../../errors/refusal.ts'
+
+export interface ApiResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** What follows the body where it is large, so that no turn of the event loop has to do with all of it. */
+  readonly rest?: readonly string[]
+  /** What follows all of that, written as it is read, so that nothing holds all of it; when it fails, the response is cut off. */
+  readonly stream?: AsyncIterable<string>
+}
+
+/** What part of a list a response shows. */
+interface Window {
+  readonly page: number
+  readonly perPage: number
+  /** How many there are in all. */
+  readonly total: number
+  /** What leads to the rest, where there is more. */
+  readonly cursor?: string | null
+}
+
+/** Wraps a result; `headers` are added, as `ETag`. */
+export function success(result: unknown, headers: ApiResponse['headers'] = {}): ApiResponse {
+  return wrap(200, { success: true, errors: [], messages: [], result }, headers)
+}
+
+/** Wraps a part of a list; `headers` are added, as `ETag`. */
+export function list(
+  result: readonly unknown[],
+  { page, perPage, total }: Window,
+  headers: ApiResponse['headers'] = {},
+): ApiResponse {
+  const result_info = infoOf({ page, perPage, total }, result.length)
+  return wrap(200, { success: true, errors: [], messages: [], result, result_info }, headers)
+}
+
+/** Characters that are written in one turn. */
+const partSize = 64 * 1024
+
+/** As `list`, of items that may be many or large: they are shown and written with turns for others between. */
+export function listInTurns<T>(
+  items: readonly T[],
+  view: (item: T) => unknown,
+  window: Window,
+  headers: ApiResponse['headers'] = {},
+): Promise<ApiResponse> {
+  const closing = `],"result_info":${JSON.stringify(infoOf(window, items.length))}}`
+  return inTurns(['{"success":true,"errors":[],"messages":[],"result":[', items, closing], view, headers)
+}
+
+/** As `listInTurns`, of a part of a list whose length nobody has counted; `info` says what is known of it. */
+export function pieceInTurns<T>(
+  items: readonly T[],
+  view: (item: T) => unknown,
+  info: Readonly<Record<string, unknown>>,
+): Promise<ApiResponse> {
+  const closing = `],"result_info":${JSON.stringify(info)}}`
+  return inTurns(['{"success":true,"errors":[],"messages":[],"result":[', items, closing], view, {})
+}
+
+/** Wraps a result whose member `name` is a list of many items, which are shown and written as in `listInTurns`. */
+export function successInTurns<T>(
+  result: Readonly<Record<string, unknown>>,
+  name: string,
+  items: readonly T[],
+  view: (item: T) => unknown,
+): Promise<ApiResponse> {
+  const closing = ']}}'
+  const { body } = success({ ...result, [name]: [] })
+  return inTurns([body.slice(0, -closing.length), items, closing], view, {})
+}
+
+async function inTurns<T>(
+  [opening, items, closing]: readonly [opening: string, items: readonly T[], closing: string],
+  view: (item: T) => unknown,
+  headers: ApiResponse['headers'],
+): Promise<ApiResponse> {
+  const parts: string[] = []
+  let part = opening
+  for (const [at, item] of items.entries()) {
+    part += `${at > 0 ? ',' : ''}${JSON.stringify(view(item))}`
+    if (part.length < partSize) continue
+    parts.push(part)
+    part = ''
+    await nextTurn()
+  }
+  parts.push(part + closing)
+  const [body, ...rest] = parts
+  return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body: body!, rest }
+}
+
+function infoOf({ page, perPage, total, cursor = null }: Window, count: number) {
+  const info = { page, per_page: perPage, count, total_count: total }
+  return cursor === null ? info : { ...info, cursor }
+}
+
+/** Refuses a request by a row of the catalogue. */
+export function failure<Name extends ApiFaultName>(name: Name, ...words: WordsOf<Name>): ApiResponse {
+  return failures([fault(name, ...words)], apiFaults[name].status)
+}
+
+/** Refuses a request with all mistakes in it. */
+export function failures(faults: readonly Fault[], status = 400): ApiResponse {
+  const errors = faults.map(({ code, message, pointer }) =>
+    pointer === null ? { code, message } : { code, message, source: { pointer } },
+  )
+  return wrap(status, { success: false, errors, messages: [], result: null })
+}
+
+/** Adds headers to a response, as `Allow` to a 405. */
+export function withHeaders(response: ApiResponse, headers: ApiResponse['headers']): ApiResponse {
+  return { ...response, headers: { ...response.headers, ...headers } }
+}
+
+function wrap(status: number, content: object, headers: ApiResponse['headers'] = {}): ApiResponse {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(content),
+  }
+}

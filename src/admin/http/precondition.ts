@@ -1,0 +1,56 @@
+// If-Match and If-None-Match (RFC 9110 section 13.1): a change only of what the caller has seen, or only where there is nothing yet.
+
+import { type ApiResponse, failure, withHeaders } from './envelope.ts'
+
+/** What has an entity tag: no two states of it have the same revision, of letters and digits. */
+interface Revision {
+  readonly revision: number | string
+}
+
+/** Returns the header with the entity tag of what is there now. */
+export function etagOf({ revision }: Revision): ApiResponse['headers'] {
+  return { etag: `"${revision}"` }
+}
+
+/** Refuses a change where If-Match is there and names another tag than there is now, or there is nothing now (412), or is none (400); null lets it pass. */
+export function unmet(ifMatch: string | null, current: Revision | null): ApiResponse | null {
+  if (ifMatch === null) return null
+  const tags = parseIfMatch(ifMatch)
+  if (tags === null) return malformed
+  if (current === null) return gone
+  const headers = etagOf(current)
+  return tags === '*' || tags.includes(headers.etag!) ? null : withHeaders(failure('stale'), headers)
+}
+
+/** Refuses what is to be set where If-None-Match is there and names the tag of what there is now, or anything with `*` (412), or is none (400); null lets it pass. */
+export function unmetByNone(ifNoneMatch: string | null, current: Revision | null): ApiResponse | null {
+  if (ifNoneMatch === null) return null
+  const tags = parseIfMatch(ifNoneMatch, true)
+  if (tags === null) return malformedNone
+  if (current === null) return null
+  const headers = etagOf(current)
+  return tags === '*' || tags.includes(headers.etag!) ? withHeaders(failure('stale'), headers) : null
+}
+
+/** Reads the strong tags of a list, and the weak ones only where they count, which If-Match has match nothing; null where it is no list of tags. */
+export function parseIfMatch(field: string, countsWeak = false): readonly string[] | '*' | null {
+  if (field.trim() === '*') return '*'
+  const tags: string[] = []
+  member.lastIndex = 0
+  let hasAny = false
+  while (member.lastIndex < field.length) {
+    const found = member.exec(field)
+    if (found === null) return null
+    const [, isWeak, tag] = found
+    hasAny ||= tag !== undefined
+    if (tag !== undefined && (countsWeak || isWeak === undefined)) tags.push(tag)
+  }
+  return hasAny ? tags : null
+}
+
+/** A tag or nothing, and the comma or end behind it: empty members are passed over (RFC 9110 section 5.6.1.2). */
+const member = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
+
+const gone = failure('stale')
+const malformed = failure('invalid', 'If-Match', 'must be * or a list of entity tags such as "7"')
+const malformedNone = failure('invalid', 'If-None-Match', 'must be * or a list of entity tags such as "7"')

@@ -1,0 +1,128 @@
+// Reads the body of a request to the management API: its size, its type, its syntax.
+
+import type { IncomingMessage } from 'node:http'
+import { nextTurn } from '../../base/turns/turns.ts'
+import { faultAt } from '../../errors/api-faults.ts'
+import { largestErrorPage } from '../../config/custom-errors-config.ts'
+import type { Fault } from '../../errors/refusal.ts'
+import { type ApiResponse, failure, failures } from './envelope.ts'
+import { Field } from './field.ts'
+import { hasMoreParts } from './json-complexity.ts'
+import { repeatedMembers } from './duplicate-members.ts'
+
+/** A kind of body. */
+export interface BodyKind {
+  readonly type: string
+  /** What the Content-Type must match. */
+  readonly isType: RegExp
+  /** The largest one, in bytes. */
+  readonly most: number
+  /** Returns what a body says, or why it is none. */
+  readonly parse: (text: string) => { value: unknown } | ApiResponse
+  /** The most commas, colons and opening brackets that it may have outside of texts; Infinity where it is no JSON. */
+  readonly mostParts: number
+}
+
+interface Input {
+  /** What the body says; null where there is none. */
+  readonly value: unknown
+  /** The body as it was sent. */
+  readonly bytes: Buffer | null
+}
+
+const mebibyte = 1024 * 1024
+
+export const jsonBody: BodyKind = {
+  type: 'application/json',
+  isType: /^application\/json[ \t]*(?:;|$)/i,
+  most: mebibyte,
+  parse: parseJson,
+  // Fifty times what the largest valid one has.
+  mostParts: 20_000,
+}
+
+/** The HTML of an error page. */
+export const htmlBody: BodyKind = {
+  type: 'text/html',
+  isType: /^text\/html[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/i,
+  most: largestErrorPage,
+  parse: html => ({ value: html }),
+  mostParts: Infinity,
+}
+
+/** JSON that may hold such a page, escaped. */
+export const largeJsonBody: BodyKind = { ...jsonBody, most: 4 * mebibyte }
+
+/** Reads the body of a kind, or of none where that is null, and says why it can't be: too large (413), not of the type (415), not as its kind must be (400). */
+export async function readInput(
+  kind: BodyKind | null,
+  contentType: string | null,
+  readBytes: (most: number) => Promise<Buffer | null>,
+): Promise<Input | ApiResponse> {
+  const bytes = await readBytes((kind ?? jsonBody).most)
+  if (kind === null && bytes?.length === 0) return noInput
+  const parsed = await parseBody(bytes, contentType, kind ?? jsonBody)
+  if ('status' in parsed) return parsed
+  return kind === null ? expectNothing(parsed.value) : { ...parsed, bytes }
+}
+
+export const noInput: Input = { value: null, bytes: null }
+
+/** Reads a body to its end; null when it is too large. What is left of it then is read and dropped, so that its sender gets to see the response. */
+export async function readBody(request: IncomingMessage, most: number): Promise<Buffer | null> {
+  const isTooLarge = Number(request.headers['content-length'] ?? 0) > most
+  const body = isTooLarge ? null : await collect(request, most)
+  if (body === null) request.resume()
+  return body
+}
+
+async function parseBody(
+  body: Buffer | null,
+  contentType: string | null,
+  { type, isType, most, parse, mostParts }: BodyKind,
+): Promise<{ value: unknown } | ApiResponse> {
+  if (body === null) return failure('too_large', most)
+  if (!isType.test(contentType ?? '')) return failure('wrong_type', type)
+  if (body.length > mostParts && (await hasMoreParts(body, mostParts)))
+    return failure('unreadable_body', `JSON with at most ${mostParts} values`)
+  try {
+    const text = utf8.decode(body)
+    if (body.length > large) await nextTurn()
+    return parse(text)
+  } catch {
+    return failure('unreadable_body', type === jsonBody.type ? 'valid JSON in UTF-8' : 'in UTF-8')
+  }
+}
+
+/** Takes an object of no members, as clients send that always send one; whatever else would be ignored is refused. */
+function expectNothing(value: unknown): Input | ApiResponse {
+  const faults: Fault[] = []
+  new Field(value, faults).members([])
+  return faults.length > 0 ? failures(faults) : noInput
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const mostRepeated = 100
+/** Bytes from which on it is one step to decode a body, and another to parse it. */
+const large = 64 * 1024
+
+function parseJson(text: string): { value: unknown } | ApiResponse {
+  const value: unknown = JSON.parse(text)
+  const repeated = repeatedMembers(text, mostRepeated)
+  return repeated.length === 0 ? { value } : failures(repeated.map(repetition))
+}
+
+function repetition(pointer: string): Fault {
+  return faultAt(pointer, 'repeated', pointer, 'is a duplicate member')
+}
+
+async function collect(request: IncomingMessage, most: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    size += (chunk as Buffer).length
+    if (size > most) return null
+    chunks.push(chunk as Buffer)
+  }
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,125 @@
+// Finds the row of the table that a request is for, or says 404 or 405 in the envelope.
+
+import type { Token } from '../../store/records/records.ts'
+import type { Shown } from '../../tokens/verify.ts'
+import { type ApiResponse, failure, withHeaders } from './envelope.ts'
+import type { Sender } from './caller-address.ts'
+
+/** What the handlers may know of a request beside its method and target. */
+export interface Requester extends Sender {
+  readonly accept: string | null
+  /** Null when absent; empty when there are several, of which nobody can tell which counts. */
+  readonly authorization: string | null
+  readonly contentType: string | null
+  /** All If-Match fields as one list. */
+  readonly ifMatch: string | null
+  /** All If-None-Match fields as one list. */
+  readonly ifNoneMatch: string | null
+  /** Null when absent; empty when there are several. */
+  readonly idempotencyKey: string | null
+  /** The token that its connection showed last. */
+  readonly shown?: Shown
+  /** Who asks, where code of this process does and has seen to who that is: no request can set it. */
+  readonly caller?: Token
+  /** Reads the body to its end; null when it has more than so many bytes. */
+  readonly readBody: (most: number) => Promise<Buffer | null>
+}
+
+export interface ApiRequest {
+  /** What the `{name}` segments of the row's path stood for, decoded. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly requester: Requester
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export interface Route<Facts> {
+  readonly method: Method
+  readonly path: string
+  readonly handle: (request: ApiRequest, facts: Facts) => ApiResponse | Promise<ApiResponse>
+}
+
+interface Row<Facts> {
+  readonly route: Route<Facts>
+  readonly segments: readonly string[]
+}
+
+export class Router<Facts> {
+  /** By the number of their segments: no request is compared with rows that are longer or shorter. */
+  readonly #rows = new Map<number, Row<Facts>[]>()
+
+  constructor(routes: readonly Route<Facts>[]) {
+    for (const route of routes) {
+      const segments = route.path.split('/')
+      const alike = this.#rows.get(segments.length)
+      if (alike === undefined) this.#rows.set(segments.length, [{ route, segments }])
+      else alike.push({ route, segments })
+    }
+  }
+
+  /** Responds with the handler of the first row that fits; HEAD as GET, its body is dropped by the server. */
+  async respond(method: string, target: string, requester: Requester, facts: Facts): Promise<ApiResponse> {
+    const [path, query] = splitTarget(target)
+    const segments = path.split('/')
+    const alike = this.#rows.get(segments.length) ?? []
+    const asked = method === 'HEAD' ? 'GET' : method
+    const row = alike.find(row => row.route.method === asked && fits(row.segments, segments))
+    if (row === undefined) {
+      const others = alike.filter(row => fits(row.segments, segments))
+      if (others.length === 0) return failure('no_route', path.slice(0, 200))
+      return notAllowed(others.map(({ route }) => route.method))
+    }
+    const params = paramsOf(row.segments, segments)
+    if (params === null) return failure('bad_path_encoding')
+    return row.route.handle(
+      { params, query: query === '' ? noQuery : new URLSearchParams(query), requester },
+      facts,
+    )
+  }
+}
+
+/** Nobody writes to a query, so that all without one can share it. */
+const noQuery = new URLSearchParams()
+
+function fits(row: readonly string[], path: readonly string[]): boolean {
+  for (let at = row.length - 1; at > 0; at--) {
+    const isFit = isParam(row[at]!) ? path[at] !== '' : row[at] === path[at]
+    if (!isFit) return false
+  }
+  return path[0] === ''
+}
+
+/** Whether a segment of a row is one such as `{code}`, which stands for any. */
+function isParam(segment: string): boolean {
+  return segment.charCodeAt(0) === 0x7b
+}
+
+function splitTarget(target: string): [path: string, query: string] {
+  const end = target.indexOf('?')
+  return end < 0 ? [target, ''] : [target.slice(0, end), target.slice(end + 1)]
+}
+
+function notAllowed(methods: readonly string[]): ApiResponse {
+  const allow = [...new Set(methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method])))].join(
+    ', ',
+  )
+  return withHeaders(failure('method_not_allowed', allow), { allow })
+}
+
+/** Decodes a segment; throws where that is not possible. */
+function decoded(segment: string): string {
+  return segment.includes('%') ? decodeURIComponent(segment) : segment
+}
+
+/** Returns what the `{name}` segments of a row stand for; null where that is not valid percent-encoding. */
+function paramsOf(row: readonly string[], path: readonly string[]): Record<string, string> | null {
+  const params: Record<string, string> = {}
+  try {
+    for (let at = 1; at < row.length; at++)
+      if (isParam(row[at]!)) params[row[at]!.slice(1, -1)] = decoded(path[at]!)
+    return params
+  } catch {
+    return null
+  }
+}

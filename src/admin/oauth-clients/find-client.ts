@@ -1,0 +1,33 @@
+// What the handlers of OAuth clients share: the one that a path names, and a change of it.
+
+import { isId } from '../../base/ids/id.ts'
+import type { Resource } from '../../store/records/audit-entry.ts'
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
+import { failure } from '../http/envelope.ts'
+import type { Api, Call } from '../api/api-types.ts'
+import { type Revised, revise } from '../records/record-handlers.ts'
+import { unmet } from '../http/precondition.ts'
+
+export const noClient = failure('no_such', 'OAuth client')
+
+/** Finds the client that the path names; null where the account has none such. */
+export async function findClient({ account, params }: Call, { store }: Pick<Api, 'store'>) {
+  const id = params.client_id!
+  return isId(id) ? store.oauthClients.get(account, id) : null
+}
+
+/** Changes the client that the path names, as long as If-Match lets it pass; gives the new one, or the response in place of it. */
+export async function reviseClient(
+  { account, params, ifMatch }: Call,
+  { store, log }: Api,
+  change: (kept: OAuthClient) => Revised<OAuthClient>,
+): Promise<Revised<OAuthClient>> {
+  const id = params.client_id!
+  const guarded = (kept: OAuthClient) => unmet(ifMatch, kept) ?? change(kept)
+  return (isId(id) ? await revise(store.oauthClients, account, id, guarded, log) : null) ?? noClient
+}
+
+/** Names a client as a resource of audit entries. */
+export function resourceOf({ id, name }: Pick<OAuthClient, 'id' | 'name'>): Resource {
+  return { resourceKind: 'oauth_client', resource: id, resourceName: name }
+}

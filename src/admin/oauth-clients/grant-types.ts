@@ -1,0 +1,90 @@
+// Which flow an OAuth client may use and what it may ask for: grant types, response types and scopes.
+
+import type { ClientSettings } from '../../oauth-clients/client.ts'
+import { oauthScopes, withProtocolScopes } from '../../permissions/scopes.ts'
+import type { GrantType } from '../../store/records/oauth-client.ts'
+import type { Field } from '../http/field.ts'
+import { distinct, readList, textsOf } from '../http/text-list.ts'
+
+export const grantTypes = ['authorization_code', 'refresh_token'] as const satisfies readonly GrantType[]
+
+type GrantMembers = Readonly<Record<'grant_types' | 'response_types' | 'scopes' | 'optional_scopes', Field>>
+
+/** How many elements of a short list are looked at, so that each that is wrong is named. */
+const mostNamed = 20
+
+/** Reads what is said of them; what is not said stays as it is kept, but for the scope that follows refresh_token. */
+export function readGrants(members: GrantMembers, kept: ClientSettings) {
+  const { grant_types, response_types, scopes, optional_scopes } = members
+  const grants = readGrantTypes(grant_types) ?? kept.grantTypes
+  const asked = readScopes(scopes) ?? kept.scopes
+  const isSame = grant_types.value === undefined && scopes.value === undefined
+  return {
+    grantTypes: grants,
+    responseTypes: readResponseTypes(response_types) ?? kept.responseTypes,
+    scopes: isSame ? kept.scopes : withProtocolScopes(asked, grants),
+    optionalScopes: readOptionalScopes(optional_scopes, scopes, asked, kept.optionalScopes),
+  }
+}
+
+function readGrantTypes(field: Field): readonly GrantType[] | null {
+  if (field.value === undefined) return null
+  const items = distinct(field.items(1, mostNamed))
+  const grants = items.flatMap(item => grantTypes.find(grant => grant === item.value) ?? [])
+  for (const item of items)
+    if (!grantTypes.some(grant => grant === item.value))
+      item.refuse(`cannot be ${quote(item.value)}: ${onlyCode}`)
+  if (!grants.includes('authorization_code')) field.refuse(`must include authorization_code: ${onlyCode}`)
+  return grants
+}
+
+function readResponseTypes(field: Field): readonly 'code'[] | null {
+  if (field.value === undefined) return null
+  for (const item of distinct(field.items(1, mostNamed)))
+    if (item.value !== 'code')
+      item.refuse(
+        `cannot be ${quote(item.value)}: only the Authorization Code flow is supported, whose response type is code`,
+      )
+  return ['code']
+}
+
+function readScopes(field: Field): readonly string[] | null {
+  if (field.value === undefined) return null
+  const scopes = textsOf(distinct(field.items(1, oauthScopes.length)), scopeFault)
+  if (scopes.length > 0 && scopes.every(scope => scope === 'offline_access'))
+    field.refuse('must include a scope other than offline_access')
+  return scopes
+}
+
+function readOptionalScopes(
+  field: Field,
+  scopesField: Field,
+  scopes: readonly string[],
+  kept: readonly string[],
+) {
+  if (field.value === undefined) {
+    const stray = kept.find(scope => !scopes.includes(scope))
+    if (stray !== undefined) scopesField.refuse(`must include ${stray}, since optional_scopes does`)
+    return kept
+  }
+  return readList(field, 0, oauthScopes.length, kept, scope => {
+    if (neverOptional.includes(scope)) return `cannot be ${scope}: users cannot decline it`
+    return scopes.includes(scope) ? null : 'must also be in scopes'
+  })
+}
+
+function scopeFault(scope: string): string | null {
+  if (oauthScopes.some(({ id }) => id === scope)) return null
+  return scope.includes(':')
+    ? 'must be a scope id, written with dots instead of colons: see /client/v4/oauth/scopes'
+    : 'must be a scope id: see /client/v4/oauth/scopes'
+}
+
+/** Repeats what a caller sent, as far as it can be read at a glance. */
+function quote(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : 'anything but a string'
+}
+
+const onlyCode =
+  'only the Authorization Code flow is supported: use authorization_code, optionally with refresh_token'
+const neverOptional: readonly string[] = ['openid', 'offline_access']

@@ -1,0 +1,68 @@
+// What the handlers of members and of memberships share: the one that a path names, its user, and its removal.
+
+import { isId } from '../../base/ids/id.ts'
+import { auditOf, memberResource } from '../../store/records/audit-entry.ts'
+import { everybody, type Member, type User } from '../../store/records/people.ts'
+import { LastSuperAdministrator, type Versioned } from '../../store/contract/store.ts'
+import { type ApiResponse, failure, success } from '../http/envelope.ts'
+import { endTokensOf } from '../tokens/own-tokens.ts'
+import { endGrantsOf } from '../upkeep/grant-ending.ts'
+import { drop } from '../records/record-handlers.ts'
+import type { Api, Call } from '../api/api-types.ts'
+
+export const noMember = failure('no_such', 'Member')
+
+/** Finds the member that the path names; null where the account has none such. */
+export async function findMember(
+  { account, params }: Call,
+  { store }: Api,
+): Promise<Versioned<Member> | null> {
+  const id = params.member_id!
+  return isId(id) ? store.members.get(account, id) : null
+}
+
+/** Returns the user of a member. */
+export async function userOf({ user }: Member, { store }: Api): Promise<User> {
+  const kept = await store.users.get(everybody, user)
+  if (kept === null) throw new Error(`the user ${user} of a member is missing`)
+  return kept.record
+}
+
+/** Responds 409 where a write would leave the account without a super administrator. */
+export async function keepingOneSuper(write: () => Promise<ApiResponse>): Promise<ApiResponse> {
+  try {
+    return await write()
+  } catch (cause) {
+    if (cause instanceof LastSuperAdministrator) return failure('last_super_administrator')
+    throw cause
+  }
+}
+
+/** Removes the member that is found, unless it is refused for that, with what the user allowed apps to do in the account. */
+export function removeMember(
+  find: () => Promise<Versioned<Member> | null>,
+  refuse: (kept: Member) => ApiResponse | null,
+  call: Call,
+  api: Api,
+  missing = noMember,
+): Promise<ApiResponse> {
+  return keepingOneSuper(async () => {
+    for (;;) {
+      const kept = await find()
+      if (kept === null) return missing
+      const { id, account, user } = kept.record
+      const refusal = refuse(kept.record)
+      if (refusal) return refusal
+      const person = await api.store.users.get(everybody, user)
+      const audit = auditOf(
+        { ...call, account },
+        'delete',
+        memberResource(kept.record, { email: person?.record.email ?? '' }),
+      )
+      if (!(await drop(api.store.members, audit, api.log, kept.version))) continue
+      await endGrantsOf({ account, user }, { ...call, account }, api)
+      await endTokensOf(kept.record, call, api)
+      return success({ id })
+    }
+  })
+}

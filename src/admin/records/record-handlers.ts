@@ -1,0 +1,194 @@
+// What the handlers of all kept records share: a page of them, and changes that are told of, between which no other write may come.
+
+import type { Logger } from '../../log/log.ts'
+import type { AuditEntry } from '../../store/records/records.ts'
+import {
+  type Page,
+  type Position,
+  type Records,
+  StoreUnreachable,
+  type Together,
+} from '../../store/contract/store.ts'
+import { tellAudit } from './audit.ts'
+import { type ApiResponse, listInTurns } from '../http/envelope.ts'
+import { cursorOf, type PageQuery } from '../http/query.ts'
+
+/** A new record and what is told of it, or why there is none. */
+export type Revised<T> = { readonly record: T; readonly audit: AuditEntry } | ApiResponse
+
+/** What every write of the API writes with the record. */
+type Told = Together & { readonly audit: AuditEntry }
+
+/** What a list shows of records, and in what order. */
+interface Listed<T> {
+  readonly createdAt: (record: T) => number
+  readonly view: (record: T) => unknown
+  /** Whether it shows a record; all where it is left out. */
+  readonly holds?: ((record: T) => boolean) | null
+  /** The newest first. */
+  readonly descending?: boolean
+  /** Fetches what the view needs of the records of the page. */
+  readonly prepare?: (records: readonly T[]) => Promise<void>
+}
+
+/** Responds with a page of an account's records by their creation. What comes behind a cursor has not moved, whatever was removed before it. */
+export async function pageOf<T extends { readonly id: string }>(
+  records: Records<T>,
+  account: string,
+  page: PageQuery,
+  listed: Listed<T>,
+): Promise<ApiResponse> {
+  const { view, createdAt, holds = null, descending = false } = listed
+  const placeOf = (record: T): Position => ({ at: createdAt(record), id: record.id })
+  const isPlain = holds === null && !descending
+  const { items, total } = isPlain
+    ? await records.list(account, cutOf(page))
+    : await sift(records, account, page, { holds, descending, placeOf })
+  await listed.prepare?.(items)
+  return responseOf(items, page, total, { view, placeOf })
+}
+
+/** Returns where a page begins, and its length with one more, which tells whether there is a next one. */
+export function cutOf({ page, perPage, after }: PageQuery): Page {
+  return { offset: after === null ? (page - 1) * perPage : 0, limit: perPage + 1, after }
+}
+
+/** Responds with what was cut for a page. */
+export function responseOf<T>(
+  found: readonly T[],
+  { page, perPage }: PageQuery,
+  total: number,
+  { view, placeOf }: { readonly view: (record: T) => unknown; readonly placeOf: (record: T) => Position },
+): Promise<ApiResponse> {
+  const items = found.slice(0, perPage)
+  const cursor = found.length > perPage ? cursorOf(placeOf(items.at(-1)!)) : null
+  return listInTurns(items, view, { page, perPage, total, cursor })
+}
+
+/** Responds with a page of a list that is at hand as a whole, and has no cursor. */
+export function pageOfAll<T>(
+  items: readonly T[],
+  { page, perPage }: PageQuery,
+  view: (item: T) => unknown,
+): Promise<ApiResponse> {
+  const from = (page - 1) * perPage
+  return listInTurns(items.slice(from, from + perPage), view, { page, perPage, total: items.length })
+}
+
+interface Sieve<T> {
+  readonly holds: ((record: T) => boolean) | null
+  readonly descending: boolean
+  readonly placeOf: (record: T) => Position
+}
+
+/** Looks through all records of an account, and keeps no more of them than the page. */
+async function sift<T>(records: Records<T>, account: string, page: PageQuery, sieve: Sieve<T>) {
+  const { holds, descending, placeOf } = sieve
+  const { offset, limit, after = null } = cutOf(page)
+  const items: T[] = []
+  let [total, passed] = [0, 0]
+  for await (const some of records.walk(account, { descending }))
+    for (const record of some) {
+      if (holds !== null && !holds(record)) continue
+      total++
+      if (after !== null && !isBehind(placeOf(record), after, descending)) continue
+      if (passed++ >= offset && items.length < limit) items.push(record)
+    }
+  return { items, total }
+}
+
+function isBehind(one: Position, other: Position, descending: boolean): boolean {
+  if (one.at !== other.at) return one.at > other.at !== descending
+  return one.id !== other.id && one.id > other.id !== descending
+}
+
+/** Adds a record and tells of it; false, and nothing was done, when its id is taken, or the key of the response. */
+export async function add<T>(records: Records<T>, record: T, told: Told, log: Logger): Promise<boolean> {
+  return tellAfter(records.insert(record, told), told, log)
+}
+
+/** Puts a record in place of a version and tells of it; false, and nothing was done, when that is not kept any more, or the key of the response is taken. */
+export async function put<T>(
+  records: Records<T>,
+  record: T,
+  version: number,
+  told: Told,
+  log: Logger,
+): Promise<boolean> {
+  return tellAfter(records.replace(record, version, told), told, log)
+}
+
+/** Removes the record that an entry is about and tells of it; false, and nothing was done, when there was none, or another version than the one that is given. What no account owns is told to the one of the entry. */
+export async function drop<T>(
+  records: Records<T>,
+  audit: AuditEntry,
+  log: Logger,
+  version?: number,
+  owner = audit.account,
+): Promise<boolean> {
+  return tellAfter(records.remove(owner, audit.resource, { audit }, version), { audit }, log)
+}
+
+/**
+ * Puts a new record in place of the one that is kept: `change` is asked again whenever another write came between, so that the last one wins whole. Gives the
+ * new record, or the response that `change` gave instead of one; null when there is none to change.
+ */
+export async function revise<T>(
+  records: Records<T>,
+  account: string,
+  id: string,
+  change: (kept: T) => Revised<T>,
+  log: Logger,
+): Promise<Revised<T> | null> {
+  for (;;) {
+    const kept = await records.get(account, id)
+    if (kept === null) return null
+    const revised = change(kept.record)
+    if (!('record' in revised)) return revised
+    const { record, audit } = revised
+    if (await put(records, record, kept.version, { audit }, log)) return revised
+  }
+}
+
+/** Puts a new record in place of the one that is kept, or where there is none: `make` is asked again whenever another write came between. */
+export async function upsert<T>(
+  records: Records<T>,
+  { account, id }: { readonly account: string; readonly id: string },
+  make: (kept: T | null) => Revised<T>,
+  log: Logger,
+): Promise<Revised<T>> {
+  for (;;) {
+    const kept = await records.get(account, id)
+    const revised = make(kept?.record ?? null)
+    if (!('record' in revised)) return revised
+    const { record, audit } = revised
+    const isWritten = kept
+      ? await put(records, record, kept.version, { audit }, log)
+      : await add(records, record, { audit }, log)
+    if (isWritten) return revised
+  }
+}
+
+/** Writes a moment as the API shows it: always with ms, so that all of them have one length. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/**
+ * Returns the time of the last use as ISO 8601; both arguments are in ms since the epoch. The store keeps the hour of a
+ * use, so one in the hour of creation is shown as the moment of creation, not as earlier.
+ */
+export function isoTimeOfUse(usedAt: number, madeAt: number): string {
+  return isoTime(Math.max(usedAt, madeAt))
+}
+
+/** Logs the entry of a write once that is made. One that was not confirmed may have been made, and its entry with it: the log has it as doubtful. */
+export async function tellAfter(write: Promise<boolean>, { audit }: Told, log: Logger): Promise<boolean> {
+  const isWritten = await write.catch(failure => {
+    if (failure instanceof StoreUnreachable && !failure.isUndone)
+      tellAudit(log, audit, 'audit: write not confirmed')
+    throw failure
+  })
+  if (isWritten) tellAudit(log, audit)
+  return isWritten
+}

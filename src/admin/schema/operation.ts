@@ -1,0 +1,102 @@
+// What a row of the table of routes is described by.
+
+import { type ApiFaultName, apiFaults } from '../../errors/api-faults.ts'
+import type { HeaderName } from './headers.ts'
+import type { Members, Schema } from './schema.ts'
+
+/** What the table of routes lacks of one row. */
+export interface Operation {
+  /** What code that is generated from the document calls it. */
+  readonly id: string
+  readonly tag: Tag
+  readonly summary: string
+  readonly description?: string
+  /** Whether a token is asked for; of a row of the API that is clear. */
+  readonly hasToken?: boolean | 'maybe'
+  /** The query parameters, by name. */
+  readonly query?: Members
+  readonly body?: Body
+  /** The response to a good request. */
+  readonly response: Good
+  /** The other responses that it may have, beyond what its row gives of itself. */
+  readonly refusals?: readonly Refusal[]
+}
+
+export interface Body {
+  readonly schema: Schema
+  /** Bodies that are accepted, by what they show. */
+  readonly examples: Readonly<Record<string, unknown>>
+}
+
+/** A success, by the type of its content. */
+interface Good {
+  readonly content: Content
+  readonly headers?: readonly HeaderName[]
+}
+
+/** A refusal: in the envelope with a fault of one of the rows, or with content of its own. */
+export interface Refusal {
+  readonly status: number
+  readonly description: string
+  readonly faults: readonly ApiFaultName[]
+  readonly content?: Content
+  readonly headers?: readonly HeaderName[]
+}
+
+export type Content = Readonly<Record<string, Schema>>
+
+export type Tag = (typeof tags)[number]['name']
+
+export const tags = [
+  {
+    name: 'OAuth clients',
+    description: 'Third-party applications that users authorize, and the scopes that these may request.',
+  },
+  { name: 'Members', description: 'Accounts, the people who work in them, and what their roles permit.' },
+  {
+    name: 'User',
+    description:
+      'The person for whom a token of OAuth acts: profile, memberships, sessions and connected apps.',
+  },
+  {
+    name: 'OAuth grants',
+    description: 'What users allowed OAuth clients to do, and what happened on the way.',
+  },
+  { name: 'API tokens', description: 'Who may use this API and the AI gateways, and for what.' },
+  {
+    name: 'AI gateways',
+    description: 'Authentication, limits and logs of calls to models.',
+  },
+  {
+    name: 'AI providers',
+    description: 'The providers of models that the configuration has, and how they are doing.',
+  },
+  { name: 'AI gateway logs', description: 'The calls that went through an AI gateway.' },
+  {
+    name: 'Custom errors',
+    description: 'The content that a zone serves instead of the standard errors: rules first, then pages.',
+  },
+  { name: 'Access rules', description: 'Who may access a zone: the first matching rule decides.' },
+  {
+    name: 'Zones',
+    description: 'The sites that the gateway serves, as they are configured, and what happens in them.',
+  },
+  { name: 'Origins', description: 'Where requests of a zone go, and the state of these origins.' },
+  { name: 'Audit logs', description: 'Who changed what, when and from where.' },
+  { name: 'Gateway', description: 'Health, metrics and documentation of the gateway.' },
+] as const
+
+/** Responds in JSON. */
+export function json(schema: Schema, headers: readonly HeaderName[] = []): Good {
+  return { content: { 'application/json': schema }, headers }
+}
+
+/** Describes the refusal by a row of the catalogue as the row does. */
+export function refusal(name: ApiFaultName, headers: readonly HeaderName[] = []): Refusal {
+  return { ...refusals([name], apiFaults[name].when), headers }
+}
+
+/** Describes the refusals by rows of one status. */
+export function refusals(faults: readonly [ApiFaultName, ...ApiFaultName[]], description: string): Refusal {
+  return { status: apiFaults[faults[0]].status, faults, description }
+}

@@ -1,0 +1,32 @@
+// What a browser sees where the side port has nothing.
+
+import { html } from '../../base/text/html.ts'
+import { Frame } from '../../errors/render/page.ts'
+import type { ApiResponse } from '../http/envelope.ts'
+
+/** Returns a page that leads to where people begin; `front` is null where they have no pages. */
+export function noPage(front: string | null): ApiResponse {
+  const content = html`<main>
+<h1>Page not found</h1>
+<p>There is nothing at this address.</p>
+<p><a href="${front ?? '/'}">${front === null ? 'To the front page' : 'To the dashboard'}</a></p>
+</main>`
+  return {
+    status: 404,
+    headers: {
+      'cache-control': 'no-store',
+      vary: 'Accept',
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': frame.policy,
+    },
+    body: frame.page('Page not found', content),
+  }
+}
+
+const frame = new Frame(
+  `
+main{max-width:30rem;margin-inline:auto;padding:clamp(1.5rem,6vh,4rem) clamp(1rem,4vw,2rem)}
+p{margin-top:1rem}
+`,
+  null,
+)

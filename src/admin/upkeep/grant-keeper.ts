@@ -1,0 +1,136 @@
+// Clears away grants that nothing stands behind any more: their client, their user or the membership is gone. They open nothing from that moment; this takes away
+// what is left of them, a few at a time, and what a crash or an unreachable store left behind at the next look.
+
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { mapInTurns } from '../../base/turns/map-in-turns.ts'
+import { nextTurn } from '../../base/turns/turns.ts'
+import { nextRay } from '../../base/ids/ray.ts'
+import type { Logger } from '../../log/log.ts'
+import { keeper } from '../../store/records/audit-entry.ts'
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
+import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
+import { everybody } from '../../store/records/people.ts'
+import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
+import { grantsOfClient } from '../../oauth-grants/walk.ts'
+import { type Ender, endGrant, type EndingTools, trimGrant } from './grant-ending.ts'
+
+interface GrantKeeperOptions {
+  readonly store: Store
+  readonly log: Logger
+  readonly clock?: Clock
+}
+
+/** Ms between two looks, and until the next one when the store was unreachable. */
+const period = 3_600_000
+const pause = 60_000
+
+export class GrantKeeper {
+  readonly #store: Store
+  readonly #log: Logger
+  readonly #clock: Clock
+  #timer: NodeJS.Timeout | undefined
+  /** What runs, one after the other. */
+  #work: Promise<void> = Promise.resolve()
+  #isClosed = false
+
+  constructor({ store, log, clock = systemClock }: GrantKeeperOptions) {
+    this.#store = store
+    this.#log = log
+    this.#clock = clock
+  }
+
+  /** Looks now, and again each hour. */
+  start(): void {
+    let wait = pause
+    void this.#do(async () => {
+      await this.sweep()
+      wait = period
+    }).then(() => {
+      if (!this.#isClosed) this.#timer = setTimeout(() => this.start(), wait).unref()
+    })
+  }
+
+  /** Resolves when what runs has come to a place where it can stop. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#work
+  }
+
+  /** Resolves when all that was asked for until now is done. */
+  get idle(): Promise<void> {
+    return this.#work
+  }
+
+  /** Clears away, behind the response, what is left of a client that was removed. */
+  endClient(client: string, ender: Ender): void {
+    this.#do(async () => {
+      await this.#store.credentials.removeOf({ client })
+      await this.#endGrants(client, ender)
+      await this.#store.authorizationEvents.removeOf(client)
+    })
+  }
+
+  /** Ends all grants of a client, behind the response. */
+  endGrants(client: string, ender: Ender): void {
+    this.#do(() => this.#endGrants(client, ender))
+  }
+
+  /** Takes from all grants of a client, behind the response, the scopes that it has no more. */
+  trimGrants(client: OAuthClient, ender: Ender): void {
+    this.#do(() => this.#each(client.id, grant => trimGrant(grant, client, ender, this.#tools)))
+  }
+
+  /** Ends the grants of all accounts that nothing stands behind, and trims those whose client has fewer scopes. */
+  async sweep(): Promise<void> {
+    const now = this.#clock.now()
+    for (const { id: account } of [...(await this.#store.accounts.list()), { id: everybody }]) {
+      const ender = { account, caller: keeper, now, address: '', ray: nextRay() }
+      for await (const grants of this.#store.oauthGrants.walk(account))
+        for (const grant of grants) {
+          await nextTurn()
+          if (this.#isClosed) return
+          await this.#settle(grant, ender)
+        }
+    }
+  }
+
+  async #settle(grant: OAuthGrant, ender: Ender): Promise<void> {
+    const client = await this.#store.oauthClients.get(grant.clientAccount, grant.client)
+    if (client && (await this.#hasUser(grant, client.record)))
+      await trimGrant(grant, client.record, ender, this.#tools)
+    else await endGrant(grant, ender, this.#tools)
+  }
+
+  /** Whether there is the user, and a member of all accounts of which the grant needs one. */
+  async #hasUser({ account, user }: OAuthGrant, client: OAuthClient): Promise<boolean> {
+    const { users, members } = this.#store
+    if ((await users.get(everybody, user)) === null) return false
+    if (account !== everybody && (await members.find(account, user)) === null) return false
+    return client.visibility === 'public' || (await members.find(client.account, user)) !== null
+  }
+
+  #endGrants(client: string, ender: Ender): Promise<void> {
+    return this.#each(client, grant => endGrant(grant, ender, this.#tools))
+  }
+
+  async #each(client: string, work: (grant: OAuthGrant) => Promise<unknown>): Promise<void> {
+    for await (const grants of grantsOfClient(client, this.#store)) {
+      if (this.#isClosed) return
+      await mapInTurns(grants, work)
+    }
+  }
+
+  get #tools(): EndingTools {
+    return { store: this.#store, log: this.#log }
+  }
+
+  /** Does some work once what was asked for before is done. */
+  #do(work: () => Promise<void>): Promise<void> {
+    this.#work = this.#work.then(work).catch(failure => {
+      if (!(failure instanceof StoreUnreachable))
+        this.#log.error({ err: failure }, 'clearing grants away failed')
+    })
+    return this.#work
+  }
+}

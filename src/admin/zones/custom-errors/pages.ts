@@ -1,0 +1,106 @@
+// Handlers of the error pages that the API sets for a zone: HTML by type of error.
+
+import { faultAt } from '../../../errors/api-faults.ts'
+import { nextTurn } from '../../../base/turns/turns.ts'
+import {
+  type ErrorPageType,
+  errorPageTypes,
+  hasTooManyTokens,
+  mostPageTokens,
+} from '../../../config/custom-errors-config.ts'
+import { auditOf, type Resource } from '../../../store/records/audit-entry.ts'
+import { type ErrorPage, zoneOwner } from '../../../store/records/zone-lists.ts'
+import { type ApiResponse, failure, failures, list, success } from '../../http/envelope.ts'
+import type { Api, ZoneCall } from '../../api/api-types.ts'
+import { drop, isoTime, upsert } from '../../records/record-handlers.ts'
+import { etagOf, unmet, unmetByNone } from '../../http/precondition.ts'
+
+/** Responds with those that are set, without their HTML. */
+export async function listErrorPages({ zone }: ZoneCall, { store }: Api): Promise<ApiResponse> {
+  const set: object[] = []
+  for (const type of errorPageTypes) {
+    const kept = await store.errorPages.get(zoneOwner, `${zone.name}/${type}`)
+    // Each may be large.
+    await nextTurn()
+    if (kept) set.push(viewPage(kept.record))
+  }
+  return list(set, { page: 1, perPage: errorPageTypes.length, total: set.length })
+}
+
+export async function getErrorPage(call: ZoneCall, { store }: Api): Promise<ApiResponse> {
+  const type = typeOf(call)
+  if (type === null) return noType
+  const kept = await store.errorPages.get(zoneOwner, `${call.zone.name}/${type}`)
+  if (kept === null) return noPage
+  // It may be large: to read it is one step, to write it another.
+  await nextTurn()
+  return success({ ...viewPage(kept.record), html: kept.record.html }, etagOf(revisionOf(kept.record)))
+}
+
+/** Sets a page, or puts it in place of the one that is set. */
+export async function setErrorPage(call: ZoneCall, { store, log }: Api): Promise<ApiResponse> {
+  const type = typeOf(call)
+  if (type === null) return noType
+  const html = call.body as string
+  if (html.trim() === '') return blank
+  if (hasTooManyTokens(html)) return tooManyTokens
+  const { now, zone, ifMatch, ifNoneMatch } = call
+  const name = { account: zoneOwner, id: `${zone.name}/${type}` }
+  const make = (kept: ErrorPage | null) => {
+    const revision = kept && revisionOf(kept)
+    const refusal = unmet(ifMatch, revision) ?? unmetByNone(ifNoneMatch, revision)
+    if (refusal !== null) return refusal
+    const createdAt = kept?.createdAt ?? now
+    // Later than before, whatever the clocks say, since states are told apart by it.
+    const modifiedAt = kept === null ? now : Math.max(now, kept.modifiedAt + 1)
+    const record = { ...name, zone: zone.name, type, html, createdAt, modifiedAt }
+    return { record, audit: auditOf(call, kept ? 'update' : 'create', resourceOf(name.id), ['html']) }
+  }
+  const set = await upsert(store.errorPages, name, make, log)
+  return 'record' in set ? success(viewPage(set.record), etagOf(revisionOf(set.record))) : set
+}
+
+export async function deleteErrorPage(call: ZoneCall, { store, log }: Api): Promise<ApiResponse> {
+  const type = typeOf(call)
+  if (type === null) return noType
+  const id = `${call.zone.name}/${type}`
+  const audit = auditOf(call, 'delete', resourceOf(id))
+  for (;;) {
+    const kept = await store.errorPages.get(zoneOwner, id)
+    const refusal = kept && unmet(call.ifMatch, revisionOf(kept.record))
+    if (refusal !== null) return refusal
+    if (await drop(store.errorPages, audit, log, kept?.version, zoneOwner)) return success({ type })
+    if (kept === null) return noPage
+  }
+}
+
+function typeOf({ params }: ZoneCall): ErrorPageType | null {
+  return errorPageTypes.find(type => type === params.page_type) ?? null
+}
+
+function viewPage({ type, html, modifiedAt }: ErrorPage) {
+  return { type, size: Buffer.byteLength(html), modified_at: isoTime(modifiedAt) }
+}
+
+function revisionOf({ createdAt, modifiedAt, html }: ErrorPage) {
+  return { revision: [createdAt, modifiedAt, html.length].map(hexOf).join('') }
+}
+
+/** Writes a number with the same length as any other. */
+function hexOf(value: number): string {
+  return value.toString(16).padStart(12, '0')
+}
+
+function resourceOf(id: string): Resource {
+  return { resourceKind: 'error_page', resource: id }
+}
+
+const noType = failure('no_page_type', errorPageTypes.join(', '))
+const noPage = failure('no_page')
+
+const tooManyTokens = failures([
+  faultAt('', 'invalid', 'The body', `must have at most ${mostPageTokens} tokens`),
+])
+
+/** A blank page would hide the error. */
+const blank = failures([faultAt('', 'invalid', 'The body', 'must not be blank')])
