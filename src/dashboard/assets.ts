@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { foundation } from '../errors/render/look.ts'
 import { style } from '../pages/style.ts'
 import type { PageResponse } from '../pages/layout.ts'
-import { paths } from './paths.ts'
+import { paths } from './page/paths.ts'
 
 interface Asset {
   readonly path: string

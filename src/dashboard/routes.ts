@@ -1,14 +1,14 @@
 // Every page of the dashboard. Of two routes that fit a path, the first has it.
 
-import type { Route } from './ask.ts'
+import type { Route } from './page/page-request.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { clientRoutes } from './oauth-clients/routes.ts'
-import { docsRoutes } from './docs/routes.ts'
+import { docsRoutes } from './docs-routes.ts'
 import { errorRoutes } from './errors/routes.ts'
 import { gatewayRoutes } from './gateways/routes.ts'
 import { logRoutes } from './logs/routes.ts'
 import { memberRoutes } from './members/routes.ts'
-import { ownTokenRoutes } from './own-tokens/routes.ts'
+import { ownTokenRoutes } from './tokens/own-token-routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { providerRoutes } from './providers/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'

@@ -6,8 +6,8 @@ import { accountName, notice, told } from '../pages/components.ts'
 import { type PageResponse, strictHeaders } from '../pages/layout.ts'
 import { leadingOn, paths as ownPaths } from '../pages/paths.ts'
 import { scriptPaths, stylePath } from './assets.ts'
-import type { Crumb, SectionLink, View } from './ask.ts'
-import { paths } from './paths.ts'
+import type { Crumb, SectionLink, View } from './page/page-request.ts'
+import { paths } from './page/paths.ts'
 
 interface Account {
   readonly id: string

@@ -50,7 +50,7 @@ export const dashboard: readonly Mutated[] = [
     ],
   },
   {
-    file: 'dashboard/second-proof.ts',
+    file: 'dashboard/page/reauthentication.ts',
     tests: ['dashboard/second-proof'],
     changes: [
       {
@@ -115,7 +115,7 @@ export const dashboard: readonly Mutated[] = [
     ],
   },
   {
-    file: 'dashboard/audit/objects.ts',
+    file: 'dashboard/audit/resource-links.ts',
     tests: ['dashboard/audit/audit'],
     changes: [
       {
@@ -131,7 +131,7 @@ export const dashboard: readonly Mutated[] = [
     ],
   },
   {
-    file: 'dashboard/zones/asked.ts',
+    file: 'dashboard/zones/page-data.ts',
     tests: ['dashboard/zones/zones'],
     changes: [
       {

@@ -1,10 +1,10 @@
 // Handlers of the audit log: who did what, and the same as a file.
 
 import { strictHeaders } from '../../pages/layout.ts'
-import { apiPath } from '../api.ts'
-import type { Ask, Handler } from '../ask.ts'
+import { apiPath } from '../page/api-client.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
 import type { AuditEntry, AuditInfo } from './entry.ts'
-import { pagesIn } from './objects.ts'
+import { pagesIn } from './resource-links.ts'
 import { listView } from './views.ts'
 
 const onAPage = 25

@@ -1,6 +1,6 @@
 // The pages of the audit log.
 
-import type { Route } from '../ask.ts'
+import type { Route } from '../page/page-request.ts'
 import { exportAudit, showAudit } from './handlers.ts'
 
 const audit = '/dashboard/{account}/audit'

@@ -2,11 +2,11 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { notice, told } from '../../pages/components.ts'
-import type { ListInfo } from '../api.ts'
-import type { View } from '../ask.ts'
+import type { ListInfo } from '../page/api-client.ts'
+import type { View } from '../page/page-request.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
 import { brief, exactTime, oneLine, time } from '../parts/values.ts'
-import { paths, withQuery } from '../paths.ts'
+import { paths, withQuery } from '../page/paths.ts'
 import {
   type AuditEntry,
   type AuditInfo,
@@ -16,7 +16,7 @@ import {
   proofInWords,
 } from './entry.ts'
 import { auditActions, auditKinds } from './kinds.ts'
-import type { PageOf } from './objects.ts'
+import type { PageOf } from './resource-links.ts'
 
 interface AuditList {
   readonly account: string

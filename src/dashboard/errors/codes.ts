@@ -3,11 +3,11 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { type Entry, entries, factsOf } from '../../errors/docs/entry.ts'
 import { facts, told } from '../../pages/components.ts'
-import type { Ask, Handler } from '../ask.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
 import { table } from '../parts/lists.ts'
 import { codeBlock } from '../parts/values.ts'
-import { paths } from '../paths.ts'
-import { notFound } from '../refusals.ts'
+import { paths } from '../page/paths.ts'
+import { notFound } from '../page/refusal-pages.ts'
 import {
   errorCrumbs,
   findZone,
@@ -17,7 +17,7 @@ import {
   zoneCrumbs,
   zoneNamed,
   zonesOf,
-} from './asked.ts'
+} from './page-data.ts'
 import { alone, frame, framed, framedText } from './sandbox.ts'
 
 export const showCodes: Handler = async ask => {

@@ -1,13 +1,13 @@
 // The pages about errors.
 
-import type { Route } from '../ask.ts'
+import type { Route } from '../page/page-request.ts'
 import { frameError, showCode, showCodes } from './codes.ts'
 import { confirmPageRemoval, framePage, removePage, showPage } from './error-pages.ts'
-import { showHappened } from './happened.ts'
+import { showHappened } from './recent-errors.ts'
 import { frameDraft, setPage, showPageForm } from './page-form.ts'
 import { changeRule, createRule, frameRule, showNewRule, showRuleForm } from './rule-form.ts'
-import { confirmRuleDeletion, deleteRule, showRule } from './one-rule.ts'
-import { orderRules, showZone } from './zone.ts'
+import { confirmRuleDeletion, deleteRule, showRule } from './rule-page.ts'
+import { orderRules, showZone } from './zone-page.ts'
 
 const reading = { permission: 'Custom Errors Read' } as const
 const writing = { permission: 'Custom Errors Write' } as const

@@ -2,8 +2,8 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { type PageResponse, strictHeaders } from '../../pages/layout.ts'
-import type { Ask, View } from '../ask.ts'
-import type { Preview } from './asked.ts'
+import type { Ask, View } from '../page/page-request.ts'
+import type { Preview } from './page-data.ts'
 
 const policy = [
   'sandbox',

@@ -3,13 +3,13 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { notice, told } from '../../pages/components.ts'
 import { redirectTo } from '../../pages/layout.ts'
-import type { Ask, Handler } from '../ask.ts'
-import { done } from '../deeds.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
+import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { confirmation } from '../parts/forms.ts'
 import { time } from '../parts/values.ts'
-import { paths } from '../paths.ts'
-import { crumbsOf, findGateway, gatewayOf, pageOf } from './asked.ts'
+import { paths } from '../page/paths.ts'
+import { crumbsOf, findGateway, gatewayOf, pageOf } from './page-data.ts'
 import type { Gateway } from './gateway.ts'
 
 export const confirmAuthentication: Handler = ask => switching(ask, new Draft())

@@ -2,13 +2,13 @@
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/layout.ts'
-import type { Ask, Handler, View } from '../ask.ts'
-import { done } from '../deeds.ts'
+import type { Ask, Handler, View } from '../page/page-request.ts'
+import { done } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { checkbox, textField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
-import { paths } from '../paths.ts'
-import { crumbsOf, gatewaysOf } from './asked.ts'
+import { paths } from '../page/paths.ts'
+import { crumbsOf, gatewaysOf } from './page-data.ts'
 import type { Gateway } from './gateway.ts'
 import { settingFields, settingLabels, settingsOf, usual, valuesOf } from './settings.ts'
 

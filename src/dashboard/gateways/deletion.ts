@@ -2,13 +2,13 @@
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/layout.ts'
-import type { Ask, Handler } from '../ask.ts'
-import { done } from '../deeds.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
+import { done } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { confirmation, isTyped, notTyped } from '../parts/forms.ts'
 import { grouped } from '../parts/numbers.ts'
-import { paths } from '../paths.ts'
-import { crumbsOf, findGateway, gatewayOf, pageOf } from './asked.ts'
+import { paths } from '../page/paths.ts'
+import { crumbsOf, findGateway, gatewayOf, pageOf } from './page-data.ts'
 
 export const confirmDeletion: Handler = ask => deletion(ask, new Draft())
 

@@ -1,11 +1,11 @@
 // The rate limits and logs of an AI gateway, to change.
 
 import { redirectTo } from '../../pages/layout.ts'
-import type { Ask, Handler, View } from '../ask.ts'
-import { done } from '../deeds.ts'
+import type { Ask, Handler, View } from '../page/page-request.ts'
+import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { draftForm } from '../parts/forms.ts'
-import { crumbsOf, findGateway, gatewayOf, pageOf } from './asked.ts'
+import { crumbsOf, findGateway, gatewayOf, pageOf } from './page-data.ts'
 import type { Gateway } from './gateway.ts'
 import { settingFields, settingLabels, settingsOf, valuesOf } from './settings.ts'
 

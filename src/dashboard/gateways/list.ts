@@ -1,13 +1,13 @@
 // The list of AI gateways.
 
 import { html } from '../../base/text/html.ts'
-import type { Handler } from '../ask.ts'
+import type { Handler } from '../page/page-request.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
 import { nextStep, stepLink } from '../parts/next-step.ts'
 import { searchForm } from '../parts/search.ts'
 import { time } from '../parts/values.ts'
-import { paths } from '../paths.ts'
-import { gatewaysOf } from './asked.ts'
+import { paths } from '../page/paths.ts'
+import { gatewaysOf } from './page-data.ts'
 import { type Gateway, limitInWords, logsInWords } from './gateway.ts'
 
 export const showGateways: Handler = async ask => {

@@ -1,12 +1,12 @@
 // The pages of AI gateways.
 
-import type { Route } from '../ask.ts'
+import type { Route } from '../page/page-request.ts'
 import { confirmAuthentication, switchAuthentication } from './authentication.ts'
 import { createGateway, showNewGateway } from './creation.ts'
 import { confirmDeletion, deleteGateway } from './deletion.ts'
 import { changeSettings, showSettings } from './editing.ts'
 import { showGateways } from './list.ts'
-import { showGateway } from './one-gateway.ts'
+import { showGateway } from './gateway-page.ts'
 import { sendTest, showTest } from './test-request.ts'
 import { createToken, showNewToken } from './token.ts'
 

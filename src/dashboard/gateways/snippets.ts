@@ -1,6 +1,6 @@
 // Code that calls an AI gateway, with its address in place. The token comes from the environment.
 
-import type { Entrance } from '../entrance.ts'
+import type { Entrance } from '../page/gateway-endpoint.ts'
 
 interface Snippet {
   readonly title: string

@@ -2,16 +2,16 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, notice } from '../../pages/components.ts'
-import type { Ask, Handler, View } from '../ask.ts'
-import type { Entrance, TestResponse } from '../entrance.ts'
+import type { Ask, Handler, View } from '../page/page-request.ts'
+import type { Entrance, TestResponse } from '../page/gateway-endpoint.ts'
 import { Draft } from '../parts/draft.ts'
 import { secretField, textField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
 import { badge } from '../parts/lists.ts'
 import { bodyBlock } from '../parts/body.ts'
-import { paths } from '../paths.ts'
-import { notFound } from '../refusals.ts'
-import { crumbsOf, findGateway, pageOf } from './asked.ts'
+import { paths } from '../page/paths.ts'
+import { notFound } from '../page/refusal-pages.ts'
+import { crumbsOf, findGateway, pageOf } from './page-data.ts'
 
 export const tokenField = 'proof.token'
 

@@ -2,18 +2,18 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, told } from '../../pages/components.ts'
-import { apiPath } from '../api.ts'
+import { apiPath } from '../page/api-client.ts'
 import { personal } from '../../store/records/audit-entry.ts'
-import type { Ask, Handler } from '../ask.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
 import { bodyBlock } from '../parts/body.ts'
 import { compact, dollars, grouped } from '../parts/numbers.ts'
 import { exactTime, oneLine } from '../parts/values.ts'
-import { paths, withQuery } from '../paths.ts'
-import { notFound } from '../refusals.ts'
-import { crumbsOf, gatewayOf } from '../gateways/asked.ts'
+import { paths, withQuery } from '../page/paths.ts'
+import { notFound } from '../page/refusal-pages.ts'
+import { crumbsOf, gatewayOf } from '../gateways/page-data.ts'
 import { span, tokensPerSecond, type WholeLog } from './log.ts'
 import { statusBadge } from './table.ts'
-import { troubleOf } from './trouble.ts'
+import { troubleOf } from './call-failure.ts'
 
 const bodies = [
   { part: 'request', title: 'Request' },

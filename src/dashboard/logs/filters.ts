@@ -3,10 +3,10 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { parseMoment } from '../../base/text/moment.ts'
 import { notice } from '../../pages/components.ts'
-import type { Failure } from '../api.ts'
+import type { Failure } from '../page/api-client.ts'
 import { Draft } from '../parts/draft.ts'
 import { selectField, textField } from '../parts/fields.ts'
-import { withQuery } from '../paths.ts'
+import { withQuery } from '../page/paths.ts'
 import { isRange, ranges } from './ranges.ts'
 
 /** The filters; each is a parameter of the API of the same name. */

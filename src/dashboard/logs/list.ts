@@ -1,11 +1,11 @@
 // The calls of an AI gateway, from the latest on, and those that come while somebody looks.
 
 import { html } from '../../base/text/html.ts'
-import type { Failure } from '../api.ts'
-import type { Ask, Handler } from '../ask.ts'
+import type { Failure } from '../page/api-client.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
 import { emptyState } from '../parts/lists.ts'
-import { paths, withQuery } from '../paths.ts'
-import { crumbsOf, gatewayOf } from '../gateways/asked.ts'
+import { paths, withQuery } from '../page/paths.ts'
+import { crumbsOf, gatewayOf } from '../gateways/page-data.ts'
 import { askedBy, filterForm, type Filters, filtersOf, rangeLinks, withoutTime } from './filters.ts'
 import type { Log } from './log.ts'
 import { logTable } from './table.ts'

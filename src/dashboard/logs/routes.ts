@@ -1,6 +1,6 @@
 // The pages of the logs of AI gateways.
 
-import type { Route } from '../ask.ts'
+import type { Route } from '../page/page-request.ts'
 import { showCharts } from './charts.ts'
 import { showBody, showLog } from './detail.ts'
 import { showLiveLogs, showLogs } from './list.ts'

@@ -1,11 +1,11 @@
 // Log entries as a table.
 
 import { type Html, html } from '../../base/text/html.ts'
-import type { Ask } from '../ask.ts'
+import type { Ask } from '../page/page-request.ts'
 import { badge, longTable } from '../parts/lists.ts'
 import { dollars, grouped } from '../parts/numbers.ts'
 import { exactTime, oneLine } from '../parts/values.ts'
-import { paths } from '../paths.ts'
+import { paths } from '../page/paths.ts'
 import { callerOf, type Log, span } from './log.ts'
 
 /** The most characters of a name that a row has. */

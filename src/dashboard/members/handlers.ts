@@ -1,12 +1,12 @@
 // Handlers of members: the list, one of them, and what is done with them.
 
 import { redirectTo } from '../../pages/layout.ts'
-import { apiPath } from '../api.ts'
-import type { Ask, Handler } from '../ask.ts'
-import { done } from '../deeds.ts'
+import { apiPath } from '../page/api-client.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
+import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { nextStep, stepLink } from '../parts/next-step.ts'
-import { paths } from '../paths.ts'
+import { paths } from '../page/paths.ts'
 import type { Account, Member, Role } from './member.ts'
 import { invitationView, linkView, listView, memberView, removalView, signOutView } from './views.ts'
 

@@ -1,6 +1,6 @@
 // The pages of members, of what they allowed apps to do, and of what the account asks of them.
 
-import type { Route } from '../ask.ts'
+import type { Route } from '../page/page-request.ts'
 import { confirmEndApp, endApp, showApps } from './apps.ts'
 import {
   changeRoles,

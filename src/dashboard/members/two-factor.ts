@@ -3,13 +3,13 @@
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/layout.ts'
 import { lacksSecondFactor } from '../../people/second-factor.ts'
-import { apiPath } from '../api.ts'
-import type { Ask, Handler, View } from '../ask.ts'
-import { done } from '../deeds.ts'
+import { apiPath } from '../page/api-client.ts'
+import type { Ask, Handler, View } from '../page/page-request.ts'
+import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { checkbox } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
-import { paths } from '../paths.ts'
+import { paths } from '../page/paths.ts'
 import type { Account } from './member.ts'
 
 export const showTwoFactor: Handler = async ask => {

@@ -2,14 +2,14 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { button, facts, form, type FormFrame, told } from '../../pages/components.ts'
-import type { ListInfo } from '../api.ts'
-import type { View } from '../ask.ts'
+import type { ListInfo } from '../page/api-client.ts'
+import type { View } from '../page/page-request.ts'
 import { Draft } from '../parts/draft.ts'
 import { checkboxes, textField } from '../parts/fields.ts'
 import { confirmation, dangerZone, draftForm } from '../parts/forms.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
 import { shownOnce } from '../parts/values.ts'
-import { paths } from '../paths.ts'
+import { paths } from '../page/paths.ts'
 import { type Account, type Member, nameOf, type Role, rolesInWords } from './member.ts'
 
 interface MemberList {

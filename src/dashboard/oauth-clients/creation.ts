@@ -2,11 +2,11 @@
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/layout.ts'
-import type { Ask, Handler, View } from '../ask.ts'
+import type { Ask, Handler, View } from '../page/page-request.ts'
 import { Draft, keyField } from '../parts/draft.ts'
 import { draftForm } from '../parts/forms.ts'
-import { paths } from '../paths.ts'
-import { clientsOf, crumbsOf, listScopes } from './asked.ts'
+import { paths } from '../page/paths.ts'
+import { clientsOf, crumbsOf, listScopes } from './page-data.ts'
 import type { Client } from './client.ts'
 import {
   blankDetails,
@@ -16,7 +16,7 @@ import {
   detailLabels,
   renamedDetails,
 } from './details.ts'
-import { createdView } from './created.ts'
+import { createdView } from './new-credentials.ts'
 import { isPicking, presetField } from '../parts/picker.ts'
 import {
   bodyOfScopes,

@@ -1,14 +1,14 @@
 // Handlers that change what an OAuth client is, and what it may ask for.
 
-import type { Ask, Handler, View } from '../ask.ts'
+import type { Ask, Handler, View } from '../page/page-request.ts'
 import { redirectTo } from '../../pages/layout.ts'
-import { done } from '../deeds.ts'
+import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { draftForm } from '../parts/forms.ts'
 import { isPicking } from '../parts/picker.ts'
-import { clientOf, crumbsOf, findClient, type ListedScope, listScopes, pageOf } from './asked.ts'
+import { clientOf, crumbsOf, findClient, type ListedScope, listScopes, pageOf } from './page-data.ts'
 import type { Client } from './client.ts'
-import { newSecretView } from './created.ts'
+import { newSecretView } from './new-credentials.ts'
 import {
   bodyOfDetails,
   compactDetails,

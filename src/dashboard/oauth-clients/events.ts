@@ -2,12 +2,12 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { told } from '../../pages/components.ts'
-import type { Handler } from '../ask.ts'
+import type { Handler } from '../page/page-request.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
 import { exactTime } from '../parts/values.ts'
 import { stepLink } from '../parts/next-step.ts'
-import { paths, withQuery } from '../paths.ts'
-import { clientOf, crumbsOf, findClient } from './asked.ts'
+import { paths, withQuery } from '../page/paths.ts'
+import { clientOf, crumbsOf, findClient } from './page-data.ts'
 
 export interface AuthorizationEvent {
   readonly id: string

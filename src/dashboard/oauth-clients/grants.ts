@@ -2,15 +2,15 @@
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/layout.ts'
-import type { Ask, Handler } from '../ask.ts'
-import { done } from '../deeds.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
+import { done } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { confirmation } from '../parts/forms.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
 import { resourceOf, time } from '../parts/values.ts'
 import { stepLink } from '../parts/next-step.ts'
-import { paths } from '../paths.ts'
-import { clientOf, crumbsOf, findClient } from './asked.ts'
+import { paths } from '../page/paths.ts'
+import { clientOf, crumbsOf, findClient } from './page-data.ts'
 
 interface Grant {
   readonly id: string

@@ -3,11 +3,11 @@
 import { html } from '../../base/text/html.ts'
 import { told } from '../../pages/components.ts'
 import { redirectTo } from '../../pages/layout.ts'
-import type { Ask, Handler } from '../ask.ts'
-import { done } from '../deeds.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
+import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { confirmation } from '../parts/forms.ts'
-import { clientOf, crumbsOf, findClient, pageOf } from './asked.ts'
+import { clientOf, crumbsOf, findClient, pageOf } from './page-data.ts'
 import type { Client } from './client.ts'
 
 /** Sends the home page as it is, which restarts its verification. */

@@ -1,13 +1,13 @@
 // The pages of OAuth clients.
 
-import type { Route } from '../ask.ts'
+import type { Route } from '../page/page-request.ts'
 import { createClient, continueToScopes, showNewClient, startAgain } from './creation.ts'
 import { confirmDeletion, deleteClient } from './deletion.ts'
 import { changeDetails, changeScopes, showDetails, showScopes } from './editing.ts'
 import { showEvents } from './events.ts'
 import { confirmEndAll, confirmEndGrant, endAllGrants, endGrant, showGrants } from './grants.ts'
 import { showClients } from './list.ts'
-import { showClient } from './one-client.ts'
+import { showClient } from './client-page.ts'
 import { confirmPublication, publish, restartVerification } from './publication.ts'
 import { confirmDrop, createSecret, dropSecret } from './secrets.ts'
 

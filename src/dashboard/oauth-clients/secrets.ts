@@ -3,16 +3,16 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { button, form } from '../../pages/components.ts'
 import { redirectTo } from '../../pages/layout.ts'
-import type { Ask, Handler } from '../ask.ts'
-import { done } from '../deeds.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
+import { done } from '../page/flash-messages.ts'
 import { Draft, keyField } from '../parts/draft.ts'
 import { confirmation } from '../parts/forms.ts'
 import { badge } from '../parts/lists.ts'
 import { time, usedLately } from '../parts/values.ts'
-import { paths } from '../paths.ts'
-import { clientOf, crumbsOf, findClient, pageOf } from './asked.ts'
+import { paths } from '../page/paths.ts'
+import { clientOf, crumbsOf, findClient, pageOf } from './page-data.ts'
 import { type Client, isConfidential, type Secret } from './client.ts'
-import { newSecretView } from './created.ts'
+import { newSecretView } from './new-credentials.ts'
 
 export function secretsCard(ask: Ask, client: Client, mayWrite: boolean): Html | null {
   if (!isConfidential(client)) return null

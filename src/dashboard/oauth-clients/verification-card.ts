@@ -2,10 +2,10 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { button, facts, form, told } from '../../pages/components.ts'
-import type { Ask } from '../ask.ts'
+import type { Ask } from '../page/page-request.ts'
 import { badge } from '../parts/lists.ts'
 import { copyable, time } from '../parts/values.ts'
-import { paths } from '../paths.ts'
+import { paths } from '../page/paths.ts'
 import { type Client, statesInWords, type Verification } from './client.ts'
 
 export function verificationCard(ask: Ask, client: Client, mayWrite: boolean): Html | null {

@@ -5,9 +5,9 @@ import { button, form, sign } from '../../pages/components.ts'
 import { paths as ownPaths } from '../../pages/paths.ts'
 import { redirectTo } from '../../pages/layout.ts'
 import { hasSecondFactor } from '../../people/second-factor.ts'
-import { apiPath } from '../api.ts'
-import type { Ask, Handler } from '../ask.ts'
-import { paths } from '../paths.ts'
+import { apiPath } from '../page/api-client.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
+import { paths } from '../page/paths.ts'
 import type { Overview } from './overview.ts'
 
 interface Step {

@@ -1,7 +1,7 @@
 // The handler of the overview: how an account is doing, and what needs attention in it.
 
-import { apiPath } from '../api.ts'
-import type { Handler } from '../ask.ts'
+import { apiPath } from '../page/api-client.ts'
+import type { Handler } from '../page/page-request.ts'
 import type { Attention, FrequentError, Overview } from './overview.ts'
 import { firstSteps } from './first-steps.ts'
 import { overviewView } from './views.ts'

@@ -1,6 +1,6 @@
 // The first page of an account.
 
-import type { Route } from '../ask.ts'
+import type { Route } from '../page/page-request.ts'
 import { hideSteps } from './first-steps.ts'
 import { showOverview } from './handlers.ts'
 import { search } from './search.ts'

@@ -3,13 +3,13 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { told } from '../../pages/components.ts'
 import type { Permission } from '../../permissions/permit.ts'
-import { apiPath, type Failure, isOutage } from '../api.ts'
-import type { Ask, Handler } from '../ask.ts'
+import { apiPath, type Failure, isOutage } from '../page/api-client.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
 import { emptyState } from '../parts/lists.ts'
 import { searchForm } from '../parts/search.ts'
 import { brief } from '../parts/values.ts'
-import { paths, withQuery } from '../paths.ts'
-import { findRay, isRay } from './find.ts'
+import { paths, withQuery } from '../page/paths.ts'
+import { findRay, isRay } from './ray-lookup.ts'
 
 interface Hit {
   readonly name: string

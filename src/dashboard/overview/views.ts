@@ -2,12 +2,12 @@
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { facts, told } from '../../pages/components.ts'
-import type { Ask, View } from '../ask.ts'
+import type { Ask, View } from '../page/page-request.ts'
 import { chart } from '../parts/chart.ts'
 import { badge, table } from '../parts/lists.ts'
 import { dollars, grouped } from '../parts/numbers.ts'
 import { time } from '../parts/values.ts'
-import { paths, withQuery } from '../paths.ts'
+import { paths, withQuery } from '../page/paths.ts'
 import { type firstSteps, firstStepsPart } from './first-steps.ts'
 import {
   type Attention,

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Form } from '../../pages/form.ts'
-import type { Failure, Faults } from '../api.ts'
+import type { Failure, Faults } from '../page/api-client.ts'
 
 type Values = Readonly<Record<string, string>>
 

@@ -2,8 +2,8 @@
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { makeInTurns } from '../../base/turns/map-in-turns.ts'
-import type { ListInfo } from '../api.ts'
-import { withQuery } from '../paths.ts'
+import type { ListInfo } from '../page/api-client.ts'
+import { withQuery } from '../page/paths.ts'
 
 interface Column<T> {
   readonly title: string

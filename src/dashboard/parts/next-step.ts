@@ -3,8 +3,8 @@
 import { type Html, html } from '../../base/text/html.ts'
 import type { Permission } from '../../permissions/permit.ts'
 import { rolesWith } from '../../permissions/roles.ts'
-import type { Ask } from '../ask.ts'
-import { paths } from '../paths.ts'
+import type { Ask } from '../page/page-request.ts'
+import { paths } from '../page/paths.ts'
 
 /** Returns the step where the person may do it, and else the roles of those whom to ask. */
 export function nextStep(

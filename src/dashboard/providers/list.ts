@@ -2,11 +2,11 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { form } from '../../pages/components.ts'
-import type { Ask, Handler } from '../ask.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
 import { emptyState, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
 import { codeBlock, time } from '../parts/values.ts'
-import { paths } from '../paths.ts'
+import { paths } from '../page/paths.ts'
 import { nameOf, type Provider, providersOf, sourceOf, stateBadge } from './provider.ts'
 
 export const showProviders: Handler = async ask => {

@@ -2,8 +2,8 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { told } from '../../pages/components.ts'
-import { apiPath } from '../api.ts'
-import type { Ask } from '../ask.ts'
+import { apiPath } from '../page/api-client.ts'
+import type { Ask } from '../page/page-request.ts'
 import { badge } from '../parts/lists.ts'
 import { time } from '../parts/values.ts'
 

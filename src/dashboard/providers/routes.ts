@@ -1,8 +1,8 @@
 // The pages of AI providers.
 
-import type { Route } from '../ask.ts'
+import type { Route } from '../page/page-request.ts'
 import { showProviders } from './list.ts'
-import { showProvider, testProvider } from './one-provider.ts'
+import { showProvider, testProvider } from './provider-page.ts'
 
 const providers = '/dashboard/{account}/providers'
 const provider = `${providers}/{provider}`

@@ -1,13 +1,13 @@
 // What is changed of an API token that there is: its name, its reach, and whether it works.
 
 import { redirectTo } from '../../pages/layout.ts'
-import type { Ask, Handler } from '../ask.ts'
-import { done } from '../deeds.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
+import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { isPicking } from '../parts/picker.ts'
-import { paths } from '../paths.ts'
+import { paths } from '../page/paths.ts'
 import { pickPermissions, tokenOf, tokensOf } from './handlers.ts'
-import { endOf, permissionsIn, policyOf, renamed } from './new-token.ts'
+import { endOf, permissionsIn, policyOf, renamed } from './token-form.ts'
 import type { PermissionGroup, Token } from './token.ts'
 import { editTokenView, stateView } from './views.ts'
 

@@ -1,15 +1,15 @@
 // Handlers of API tokens: the list, one of them, and what is done with it.
 
 import { html } from '../../base/text/html.ts'
-import { paths, withQuery } from '../paths.ts'
+import { paths, withQuery } from '../page/paths.ts'
 import { redirectTo } from '../../pages/layout.ts'
-import { apiPath } from '../api.ts'
-import type { Ask, Handler } from '../ask.ts'
-import { done } from '../deeds.ts'
+import { apiPath } from '../page/api-client.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
+import { done } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { nextStep, stepLink } from '../parts/next-step.ts'
 import { isPicking, pickPreset, presetField } from '../parts/picker.ts'
-import { bodyOf, permissionsIn, renamed } from './new-token.ts'
+import { bodyOf, permissionsIn, renamed } from './token-form.ts'
 import type { PermissionGroup, Token } from './token.ts'
 import { listView, newTokenView, revokeView, rollView, tokenView, valueView } from './views.ts'
 

@@ -1,6 +1,6 @@
 // The pages of API tokens.
 
-import type { Route } from '../ask.ts'
+import type { Route } from '../page/page-request.ts'
 import { changeToken, confirmState, showEditToken, switchState } from './editing.ts'
 import {
   confirmRevoke,

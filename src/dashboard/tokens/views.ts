@@ -2,8 +2,8 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, type FormFrame, told } from '../../pages/components.ts'
-import type { ListInfo } from '../api.ts'
-import type { View } from '../ask.ts'
+import type { ListInfo } from '../page/api-client.ts'
+import type { View } from '../page/page-request.ts'
 import type { Draft } from '../parts/draft.ts'
 import { boxToTick, listField, textField } from '../parts/fields.ts'
 import { confirmation, dangerZone, draftForm } from '../parts/forms.ts'
@@ -11,7 +11,7 @@ import { badge, emptyState, pager, table } from '../parts/lists.ts'
 import { stepLink } from '../parts/next-step.ts'
 import { isPicking, picker } from '../parts/picker.ts'
 import { shownOnce, time, usedLately } from '../parts/values.ts'
-import { paths } from '../paths.ts'
+import { paths } from '../page/paths.ts'
 import { addressesInWords, type PermissionGroup, policiesInWords, type Token } from './token.ts'
 
 interface TokenList {

@@ -4,7 +4,7 @@ import { type Html, html } from '../../base/text/html.ts'
 import { told } from '../../pages/components.ts'
 import { badge, cutPage, pager, table } from '../parts/lists.ts'
 import { time } from '../parts/values.ts'
-import { crumbsOf, inZone, tabsOf, zoneOf } from './asked.ts'
+import { crumbsOf, inZone, tabsOf, zoneOf } from './page-data.ts'
 
 interface Holding {
   readonly host: string

@@ -2,12 +2,12 @@
 
 import { html } from '../../base/text/html.ts'
 import type { Explanation } from '../../zones/explanation.ts'
-import type { Failure } from '../api.ts'
-import type { Ask } from '../ask.ts'
+import type { Failure } from '../page/api-client.ts'
+import type { Ask } from '../page/page-request.ts'
 import { Draft } from '../parts/draft.ts'
 import { areaField, textField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
-import { crumbsOf, inZone, tabsOf, zoneOf } from './asked.ts'
+import { crumbsOf, inZone, tabsOf, zoneOf } from './page-data.ts'
 import { explanationView } from './explanation.ts'
 import type { Zone } from './zone.ts'
 

@@ -10,10 +10,10 @@ import {
   type LimitState,
   outcomeSentence,
 } from '../../zones/explanation.ts'
-import type { Ask } from '../ask.ts'
+import type { Ask } from '../page/page-request.ts'
 import { badge, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
-import { paths } from '../paths.ts'
+import { paths } from '../page/paths.ts'
 import { timeoutsInWords, type Zone } from './zone.ts'
 
 /** Makes the outcome, the steps with the rules that decided, and what the client and the origin would get. */

@@ -7,7 +7,7 @@ import { badge, emptyState } from '../parts/lists.ts'
 import { type NearKey, nearTable } from '../parts/near-keys.ts'
 import { grouped } from '../parts/numbers.ts'
 import { codeBlock } from '../parts/values.ts'
-import { crumbsOf, inZone, tabsOf, zoneOf } from './asked.ts'
+import { crumbsOf, inZone, tabsOf, zoneOf } from './page-data.ts'
 
 interface Limit {
   readonly kind: 'rate_limit' | 'quota'

@@ -2,11 +2,11 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { told } from '../../pages/components.ts'
-import type { Handler } from '../ask.ts'
+import type { Handler } from '../page/page-request.ts'
 import { badge, badges, emptyState, pager, table } from '../parts/lists.ts'
 import { searchForm } from '../parts/search.ts'
 import { codeBlock } from '../parts/values.ts'
-import { paths } from '../paths.ts'
+import { paths } from '../page/paths.ts'
 import type { Zone } from './zone.ts'
 
 const onAPage = 50

@@ -4,7 +4,7 @@ import { type Html, html } from '../../base/text/html.ts'
 import { notice, told } from '../../pages/components.ts'
 import { badge, emptyState, table } from '../parts/lists.ts'
 import { codeBlock, time } from '../parts/values.ts'
-import { crumbsOf, inZone, tabsOf, zoneOf } from './asked.ts'
+import { crumbsOf, inZone, tabsOf, zoneOf } from './page-data.ts'
 import { count } from './zone.ts'
 
 interface Pool {

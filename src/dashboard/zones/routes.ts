@@ -1,12 +1,12 @@
 // The pages of zones.
 
-import type { Route } from '../ask.ts'
+import type { Route } from '../page/page-request.ts'
 import { moveRule, showOrder, showRules } from './access-rules.ts'
 import { showCertificates } from './certificates.ts'
 import { explain, showExplain } from './explain.ts'
 import { showLimits } from './limits.ts'
 import { showZones } from './list.ts'
-import { showZone } from './one-zone.ts'
+import { showZone } from './zone-page.ts'
 import { showOrigins } from './origins.ts'
 import { changeRule, confirmDeletion, createRule, deleteRule, showNewRule, showRule } from './rule-editing.ts'
 

@@ -3,15 +3,15 @@
 import { html } from '../../base/text/html.ts'
 import { facts } from '../../pages/components.ts'
 import { redirectTo } from '../../pages/layout.ts'
-import type { Ask, View } from '../ask.ts'
-import { done } from '../deeds.ts'
+import type { Ask, View } from '../page/page-request.ts'
+import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { confirmation, draftForm } from '../parts/forms.ts'
-import { notFound } from '../refusals.ts'
-import { paths } from '../paths.ts'
+import { notFound } from '../page/refusal-pages.ts'
+import { paths } from '../page/paths.ts'
 import { type AccessRule, actionBadge, conditionInWords } from './access-rule.ts'
 import { listDeciders, listRules, toRule } from './access-rules.ts'
-import { crumbsOf, inZone, zoneOf } from './asked.ts'
+import { crumbsOf, inZone, zoneOf } from './page-data.ts'
 import {
   bodyOf,
   newDraft,

@@ -1,7 +1,7 @@
 // The form of an access rule, as the management API takes it.
 
 import { type Html, html } from '../../base/text/html.ts'
-import type { Failure } from '../api.ts'
+import type { Failure } from '../page/api-client.ts'
 import { Draft } from '../parts/draft.ts'
 import { expressionField } from '../parts/expression-field.ts'
 import { areaField, checkbox, radios, selectField, textField } from '../parts/fields.ts'

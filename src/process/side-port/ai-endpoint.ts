@@ -8,7 +8,12 @@ import { request } from '../../net/http/node-http.ts'
 import type { AiConfig, Config, Listener, ProviderName } from '../../config/config.ts'
 import { isLoopback } from '../../config/settings/host-rules.ts'
 import { customRow, type ProviderRow, providerRows } from '../../ai/providers/provider-rows.ts'
-import type { Entrance, ExampleProvider, TestCall, TestResponse } from '../../dashboard/entrance.ts'
+import type {
+  Entrance,
+  ExampleProvider,
+  TestCall,
+  TestResponse,
+} from '../../dashboard/page/gateway-endpoint.ts'
 import { reachable } from '../ports/urls.ts'
 
 interface Edge {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sections } from '../../../src/dashboard/sections.ts'
+import { sections } from '../../../src/dashboard/page/sections.ts'
 import { openDashboard } from '../site.ts'
 import { Visitor } from '../../sign-in/site.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RouteTable } from '../../src/dashboard/route-table.ts'
-import { routes } from '../../src/dashboard/routes.ts'
+import { RouteTable } from '../../../src/dashboard/page/route-table.ts'
+import { routes } from '../../../src/dashboard/routes.ts'
 
 const table = new RouteTable(['/a/{x}/new', '/a/{x}/{y}', '/a/{x}'].map(path => ({ path, permission: null })))
 const find = (path: string) => {

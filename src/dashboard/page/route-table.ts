@@ -1,7 +1,7 @@
 // Finds the page of a path.
 
-import { isId } from '../base/ids/id.ts'
-import type { Route } from './ask.ts'
+import { isId } from '../../base/ids/id.ts'
+import type { Route } from './page-request.ts'
 
 interface Found {
   readonly route: Route

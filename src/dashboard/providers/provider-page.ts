@@ -2,13 +2,13 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { button, facts, form, told } from '../../pages/components.ts'
-import { apiPath } from '../api.ts'
-import type { Ask, Handler, View } from '../ask.ts'
+import { apiPath } from '../page/api-client.ts'
+import type { Ask, Handler, View } from '../page/page-request.ts'
 import { badge, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
 import { time } from '../parts/values.ts'
-import { paths } from '../paths.ts'
-import { notFound } from '../refusals.ts'
+import { paths } from '../page/paths.ts'
+import { notFound } from '../page/refusal-pages.ts'
 import {
   failureInWords,
   nameOf,

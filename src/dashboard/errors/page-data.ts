@@ -1,8 +1,8 @@
 // What the pages about errors ask of the management API, and show above themselves.
 
-import { type Api, apiPath } from '../api.ts'
-import type { Ask, Crumb } from '../ask.ts'
-import { paths } from '../paths.ts'
+import { type Api, apiPath } from '../page/api-client.ts'
+import type { Ask, Crumb } from '../page/page-request.ts'
+import { paths } from '../page/paths.ts'
 
 export interface Zone {
   readonly id: string

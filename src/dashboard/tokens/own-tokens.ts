@@ -3,17 +3,17 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, form, told } from '../../pages/components.ts'
 import { redirectTo } from '../../pages/layout.ts'
-import { apiPath } from '../api.ts'
-import type { Ask, Handler, View } from '../ask.ts'
-import { done } from '../deeds.ts'
+import { apiPath } from '../page/api-client.ts'
+import type { Ask, Handler, View } from '../page/page-request.ts'
+import { done } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { textField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
 import { codeBlock, shownOnce, time } from '../parts/values.ts'
-import { paths } from '../paths.ts'
-import { endOf } from '../tokens/new-token.ts'
-import type { Token } from '../tokens/token.ts'
+import { paths } from '../page/paths.ts'
+import { endOf } from './token-form.ts'
+import type { Token } from './token.ts'
 
 const tokens = apiPath('user', 'tokens')
 

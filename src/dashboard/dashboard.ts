@@ -11,7 +11,7 @@ import { degradedPage, messagePage } from '../pages/views/message.ts'
 import { StoreDegraded, StoreUnreachable } from '../store/contract/store.ts'
 import { Admission, type AdmissionParts, type Sender, toSignIn } from './admission.ts'
 import { assetAt } from './assets.ts'
-import { isOfDashboard, paths } from './paths.ts'
+import { isOfDashboard, paths } from './page/paths.ts'
 import { routes } from './routes.ts'
 
 interface DashboardParts

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Effect } from '../../src/dashboard/ask.ts'
-import { routes } from '../../src/dashboard/routes.ts'
-import { needsProof } from '../../src/dashboard/second-proof.ts'
-import { formToken } from '../../src/pages/form-proof.ts'
-import { furnish } from './fixtures.ts'
-import { openDashboard, password } from './site.ts'
+import type { Effect } from '../../../src/dashboard/page/page-request.ts'
+import { routes } from '../../../src/dashboard/routes.ts'
+import { needsProof } from '../../../src/dashboard/page/reauthentication.ts'
+import { formToken } from '../../../src/pages/form-proof.ts'
+import { furnish } from '../fixtures.ts'
+import { openDashboard, password } from '../site.ts'
 
 type Site = Awaited<ReturnType<typeof openDashboard>>
 

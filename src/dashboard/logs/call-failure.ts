@@ -3,8 +3,8 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { entries } from '../../errors/docs/entry.ts'
 import { notice, told } from '../../pages/components.ts'
-import type { Ask } from '../ask.ts'
-import { paths } from '../paths.ts'
+import type { Ask } from '../page/page-request.ts'
+import { paths } from '../page/paths.ts'
 import type { WholeLog } from './log.ts'
 
 /** Makes the notice of a call that failed, with its ray; null for one that went well. */

@@ -3,11 +3,11 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { formatDuration, formatSize } from '../../base/text/quantity.ts'
 import { facts, told } from '../../pages/components.ts'
-import type { Ask } from '../ask.ts'
+import type { Ask } from '../page/page-request.ts'
 import { table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
-import { paths } from '../paths.ts'
-import { crumbsOf, inZone, tabsOf } from './asked.ts'
+import { paths } from '../page/paths.ts'
+import { crumbsOf, inZone, tabsOf } from './page-data.ts'
 import { badgesOf } from './list.ts'
 import {
   balanceInWords,

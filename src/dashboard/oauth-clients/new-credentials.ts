@@ -2,10 +2,10 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { told } from '../../pages/components.ts'
-import type { Ask, View } from '../ask.ts'
+import type { Ask, View } from '../page/page-request.ts'
 import { codeBlock, copyable, shownOnce } from '../parts/values.ts'
-import { paths } from '../paths.ts'
-import { crumbsOf } from './asked.ts'
+import { paths } from '../page/paths.ts'
+import { crumbsOf } from './page-data.ts'
 import { type Client, isConfidential } from './client.ts'
 import { snippetsFor } from './snippets.ts'
 

@@ -2,10 +2,10 @@
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/layout.ts'
-import { apiPath, type Failure, isOutage } from '../api.ts'
-import type { Ask, Handler } from '../ask.ts'
+import { apiPath, type Failure, isOutage } from '../page/api-client.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
 import { emptyState } from '../parts/lists.ts'
-import { paths, withQuery } from '../paths.ts'
+import { paths, withQuery } from '../page/paths.ts'
 
 /** The most gateways whose logs are looked into, and how many at once. */
 const mostGateways = 200

@@ -2,9 +2,9 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import type { PageResponse } from '../../pages/layout.ts'
-import { apiPath, type Failure } from '../api.ts'
-import type { Ask, Handler, View } from '../ask.ts'
-import { paths } from '../paths.ts'
+import { apiPath, type Failure } from '../page/api-client.ts'
+import type { Ask, Handler, View } from '../page/page-request.ts'
+import { paths } from '../page/paths.ts'
 import type { Zone } from './zone.ts'
 
 type Made = View | PageResponse | Failure

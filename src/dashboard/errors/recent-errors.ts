@@ -2,13 +2,13 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { told } from '../../pages/components.ts'
-import { apiPath } from '../api.ts'
-import type { Ask, Handler } from '../ask.ts'
+import { apiPath } from '../page/api-client.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
 import { brief, exactTime, time } from '../parts/values.ts'
-import { paths, withQuery } from '../paths.ts'
-import { type Zone, zoneNamed, zonesOf } from './asked.ts'
+import { paths, withQuery } from '../page/paths.ts'
+import { type Zone, zoneNamed, zonesOf } from './page-data.ts'
 
 interface Happened {
   readonly place: 'zone' | 'ai_gateway' | 'ai_host' | 'unknown_host'

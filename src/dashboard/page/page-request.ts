@@ -1,14 +1,14 @@
 // A request for a page of the dashboard: what handlers are given, and what they return.
 
-import type { Html } from '../base/text/html.ts'
-import type { Actor } from '../people/own-account.ts'
-import type { Visit } from '../people/visit.ts'
-import type { Permission } from '../permissions/permit.ts'
-import type { Form } from '../pages/form.ts'
-import type { FormFrame } from '../pages/components.ts'
-import type { PageResponse } from '../pages/layout.ts'
-import type { Api, Failure } from './api.ts'
-import type { Entrance } from './entrance.ts'
+import type { Html } from '../../base/text/html.ts'
+import type { Actor } from '../../people/own-account.ts'
+import type { Visit } from '../../people/visit.ts'
+import type { Permission } from '../../permissions/permit.ts'
+import type { Form } from '../../pages/form.ts'
+import type { FormFrame } from '../../pages/components.ts'
+import type { PageResponse } from '../../pages/layout.ts'
+import type { Api, Failure } from './api-client.ts'
+import type { Entrance } from './gateway-endpoint.ts'
 
 /** What handlers get. */
 export interface Ask {

@@ -1,8 +1,8 @@
 // What the pages of OAuth clients ask the management API for.
 
-import { apiPath } from '../api.ts'
-import type { Ask } from '../ask.ts'
-import { paths } from '../paths.ts'
+import { apiPath } from '../page/api-client.ts'
+import type { Ask } from '../page/page-request.ts'
+import { paths } from '../page/paths.ts'
 import type { Client, Scope } from './client.ts'
 
 /** A scope, and whether it tells only who the user is. */

@@ -3,15 +3,15 @@
 import { html } from '../../base/text/html.ts'
 import { facts } from '../../pages/components.ts'
 import { redirectTo } from '../../pages/layout.ts'
-import { apiPath } from '../api.ts'
-import type { Ask, Handler } from '../ask.ts'
-import { done } from '../deeds.ts'
+import { apiPath } from '../page/api-client.ts'
+import type { Ask, Handler } from '../page/page-request.ts'
+import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { confirmation, dangerZone } from '../parts/forms.ts'
 import { codeBlock } from '../parts/values.ts'
-import { paths } from '../paths.ts'
-import { notFound } from '../refusals.ts'
-import { findZone, type Rule, zoneCrumbs } from './asked.ts'
+import { paths } from '../page/paths.ts'
+import { notFound } from '../page/refusal-pages.ts'
+import { findZone, type Rule, zoneCrumbs } from './page-data.ts'
 
 /** Reads the rules of the zone of a path, with their entity tag. */
 export async function findRules(ask: Ask) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Api, apiPath, type AskApi } from '../../src/dashboard/api.ts'
+import { Api, apiPath, type AskApi } from '../../../src/dashboard/page/api-client.ts'
 
 /** Asks an API that responds so, and returns what it was asked as well. */
 function apiOf(status: number, json: unknown, headers: Readonly<Record<string, string>> = {}) {

@@ -1,6 +1,6 @@
 // The management API as the handlers of pages ask it: with the permissions of the person whose browser sent the request, in this process, without a socket.
 
-import { pause } from '../base/turns/turns.ts'
+import { pause } from '../../base/turns/turns.ts'
 
 /** What a response of the API is made of, as far as pages need it. */
 interface ApiResponse {

@@ -1,8 +1,8 @@
 // The documentation, for people who are signed in: the pages of the side port, wherever the dashboard is.
 
-import { strictHeaders } from '../../pages/layout.ts'
-import { apiPath } from '../api.ts'
-import type { Handler, Route } from '../ask.ts'
+import { strictHeaders } from '../pages/layout.ts'
+import { apiPath } from './page/api-client.ts'
+import type { Handler, Route } from './page/page-request.ts'
 
 const docs = '/dashboard/{account}/docs'
 

@@ -1,9 +1,9 @@
 // Which things that entries name are still there, and have a page that the viewer may see.
 
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
-import { apiPath } from '../api.ts'
-import type { Ask } from '../ask.ts'
-import { paths } from '../paths.ts'
+import { apiPath } from '../page/api-client.ts'
+import type { Ask } from '../page/page-request.ts'
+import { paths } from '../page/paths.ts'
 import type { AuditEntry } from './entry.ts'
 
 /** Returns the page of a thing by its kind and id; null where it has none, is deleted or may not be seen. */

@@ -1,6 +1,6 @@
 // The pages of the tokens that a person makes for themselves.
 
-import type { Route } from '../ask.ts'
+import type { Route } from '../page/page-request.ts'
 import { createOwnToken, revokeOwnToken, showNewOwnToken, showOwnTokens } from './own-tokens.ts'
 
 const tokens = '/dashboard/{account}/your-tokens'

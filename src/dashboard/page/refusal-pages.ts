@@ -1,9 +1,9 @@
 // Pages for what the management API refuses, and for what is not there.
 
-import { html } from '../base/text/html.ts'
-import { paths as ownPaths } from '../pages/paths.ts'
-import type { View } from './ask.ts'
-import type { Failure } from './api.ts'
+import { html } from '../../base/text/html.ts'
+import { paths as ownPaths } from '../../pages/paths.ts'
+import type { View } from './page-request.ts'
+import type { Failure } from './api-client.ts'
 import { paths } from './paths.ts'
 
 /** Returns the page of a failure that a handler has no better word for. */

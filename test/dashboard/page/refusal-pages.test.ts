@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { refusalView } from '../../src/dashboard/refusals.ts'
+import { refusalView } from '../../../src/dashboard/page/refusal-pages.ts'
 
 test('a page of a 503 says what the API says, and not that the store cannot be reached', () => {
   for (const reason of [
