@@ -2,8 +2,8 @@
 // all of them.
 
 import type { Clock } from '../base/clock.ts'
-import type { BanConfig } from '../config/access-config.ts'
-import type { Config } from '../config/config.ts'
+import type { BanConfig } from '../config/model/access-config.ts'
+import type { Config } from '../config/model/config.ts'
 
 /** Called for each refusal that was counted, with the id of its ban; the last one before a ban reports as many as lead to a ban. */
 type Noted = (id: string, key: string, refusals: number) => void

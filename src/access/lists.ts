@@ -4,7 +4,7 @@ import { AccessMetrics } from '../metrics/counters/access-metrics.ts'
 import type { Found } from '../net/address/address-table.ts'
 import type { AddressWords } from '../net/address/address-words.ts'
 import type { Logger } from '../log/log.ts'
-import type { ListConfig } from '../config/access-config.ts'
+import type { ListConfig } from '../config/model/access-config.ts'
 import { type ListFile, readListFile } from './list-file.ts'
 import { type WatchedFile, WatchedFiles } from './watched-files.ts'
 

@@ -1,8 +1,8 @@
 // One access rule, compiled, and the error it refuses with.
 
 import type { AccessKind } from '../metrics/counters/access-metrics.ts'
-import type { AccessRule } from '../config/access-config.ts'
-import { ruleIdOf } from '../config/rule-id.ts'
+import type { AccessRule } from '../config/model/access-config.ts'
+import { ruleIdOf } from '../config/model/rule-id.ts'
 import type { ErrorName } from '../errors/catalogue.ts'
 import { type Refusal, refuse } from '../errors/refusal.ts'
 import type { TallyCounter, TallyScope } from '../activity/tally-book.ts'

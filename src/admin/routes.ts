@@ -1,6 +1,6 @@
 // The table of the admin listener: method, path, permission, handler.
 
-import type { ManagementConfig } from '../config/config.ts'
+import type { ManagementConfig } from '../config/model/config.ts'
 import type { StoreSigns } from '../metrics/counters/counts.ts'
 import { metricsContentType } from '../metrics/metrics.ts'
 import type { ApiResponse } from './http/envelope.ts'

@@ -11,7 +11,7 @@ import { backlog, handleOf, type SocketHandle } from '../net/socket/listening-so
 import { sendStream } from '../net/http/send-stream.ts'
 import { nextTurn } from '../base/turns/turns.ts'
 import type { Vouch } from '../net/http/side-port-auth.ts'
-import type { Endpoint } from '../config/config.ts'
+import type { Endpoint } from '../config/model/config.ts'
 import type { Token } from '../store/records/records.ts'
 import { StoreUnreachable } from '../store/contract/store.ts'
 import { Shown } from '../tokens/verify.ts'

@@ -1,7 +1,7 @@
 // What this gateway got by ACME: certificates, and what proves to an authority that a host is served here (RFC 8555 section 8.3, RFC 8737).
 
 import { createSecureContext, type SecureContext } from 'node:tls'
-import type { TlsIdentity } from '../config/config.ts'
+import type { TlsIdentity } from '../config/model/config.ts'
 
 export interface AutomaticTls {
   /** In the order of their hosts in the configuration. */

@@ -1,6 +1,6 @@
 // Which certificates of files are used for which name: what handshakes show, and what an operator is told of it.
 
-import type { TlsIdentity } from '../config/config.ts'
+import type { TlsIdentity } from '../config/model/config.ts'
 import { Certificate } from '../tls/certificate.ts'
 
 /** A certificate with its key, and what it says. */

@@ -2,7 +2,12 @@
 
 import { constants, hash } from 'node:crypto'
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
-import { type ClientCertificates, cipherSuites, type TlsConfig, type TlsIdentity } from '../config/config.ts'
+import {
+  type ClientCertificates,
+  cipherSuites,
+  type TlsConfig,
+  type TlsIdentity,
+} from '../config/model/config.ts'
 import { fipsCiphers, fipsGroups, fipsSignatures, hasFipsProvider } from '../tls/fips.ts'
 import { sessionLifetime, TicketKeys, type TicketKeySet } from '../tls/ticket-keys.ts'
 import { byNames, forHost } from './by-name.ts'

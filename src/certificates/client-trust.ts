@@ -2,7 +2,7 @@
 
 import { constants, hash, X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
-import type { ClientCertificates } from '../config/config.ts'
+import type { ClientCertificates } from '../config/model/config.ts'
 import { pemBlocks } from '../tls/pem.ts'
 
 /** Returns what two zones, or a zone before and after a reload, have in common where they trust the same certificates; empty where none is asked for. */

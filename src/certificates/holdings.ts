@@ -1,6 +1,6 @@
 // Which certificate each host has, and where it is from.
 
-import type { TlsConfig } from '../config/config.ts'
+import type { TlsConfig } from '../config/model/config.ts'
 import type { Certificate } from '../tls/certificate.ts'
 import { certificateStates, type Standing } from './acme/standing.ts'
 import { byNames, type Candidate, forHost } from './by-name.ts'

@@ -1,7 +1,7 @@
 // Composes responses to refused requests: the entry to this folder for code that refuses requests. AI routes have their own.
 
 import { escapeHtml } from '../base/text/html.ts'
-import type { Operator } from '../config/custom-errors-config.ts'
+import type { Operator } from '../config/model/custom-errors-config.ts'
 import { errorRows } from './catalogue.ts'
 import { type Form, form, render } from './render/form.ts'
 import { headersOf, reasonOf } from './response-head.ts'

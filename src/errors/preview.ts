@@ -4,7 +4,7 @@
 import { customErrorSources } from '../metrics/counters/edge-metrics.ts'
 import type { Facts, RequestFacts } from '../expression/expression.ts'
 import { nextRay } from '../base/ids/ray.ts'
-import type { ErrorPageType, ErrorRule } from '../config/custom-errors-config.ts'
+import type { ErrorPageType, ErrorRule } from '../config/model/custom-errors-config.ts'
 import { errorRows } from './catalogue.ts'
 import { type ErrorResponse, compose, type Options } from './compose.ts'
 import { composeCustom } from './custom/compose-custom.ts'

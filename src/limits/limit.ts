@@ -1,6 +1,6 @@
 // A limit as requests are counted against it: how many in which window, and how far this process may go without querying the store.
 
-import type { RateLimitConfig } from '../config/limit-config.ts'
+import type { RateLimitConfig } from '../config/model/limit-config.ts'
 
 /** The kind of window: the last so many ms; or fixed periods of so many ms, or days and months of UTC. */
 type Span =

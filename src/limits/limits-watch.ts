@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatDuration } from '../base/text/quantity.ts'
-import type { Config } from '../config/config.ts'
+import type { Config } from '../config/model/config.ts'
 import type { Logger } from '../log/log.ts'
 import { type Peers, type Store, StoreUnreachable } from '../store/contract/store.ts'
 

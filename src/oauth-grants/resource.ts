@@ -1,7 +1,7 @@
 // Which API a resource indicator means (RFC 8707). Clients name what they reach by a URL of the issuer or of an AI host; any other is somebody else's, who must not
 // get a token that opens something here.
 
-import { isLoopback } from '../config/settings/host-rules.ts'
+import { isLoopback } from '../config/shape/host-rules.ts'
 import type { Api } from '../store/records/records.ts'
 
 export interface Places {

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { SecretKeys } from '../base/secrets/secret-keys.ts'
-import type { Config } from '../config/config.ts'
+import type { Config } from '../config/model/config.ts'
 import type { Logger } from '../log/log.ts'
 import { PeopleMetrics } from '../metrics/counters/people-metrics.ts'
 import type { Api, Token } from '../store/records/records.ts'

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import type { SecretKeys } from '../base/secrets/secret-keys.ts'
-import type { PeopleConfig } from '../config/config.ts'
+import type { PeopleConfig } from '../config/model/config.ts'
 import type { Logger } from '../log/log.ts'
 import { PeopleMetrics } from '../metrics/counters/people-metrics.ts'
 import { everybody } from '../store/records/people.ts'

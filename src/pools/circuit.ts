@@ -1,6 +1,6 @@
 // A circuit breaker: who fails several requests in a row is left alone for a while, longer each time, and then let back by one trial request.
 
-import type { EjectionConfig } from '../config/pool-config.ts'
+import type { EjectionConfig } from '../config/model/pool-config.ts'
 
 type CircuitState = 'closed' | 'open' | 'half_open'
 

@@ -1,8 +1,8 @@
 // How one origin is doing: what its requests tell (its circuit), what the active checks tell, and how it comes back (slow start).
 
 import type { Clock } from '../base/clock.ts'
-import type { PoolConfig } from '../config/config.ts'
-import { usualEjection } from '../config/pool-config.ts'
+import type { PoolConfig } from '../config/model/config.ts'
+import { usualEjection } from '../config/model/pool-config.ts'
 import type { PoolMember } from '../metrics/counters/edge-metrics.ts'
 import { Circuit } from './circuit.ts'
 

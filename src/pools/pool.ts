@@ -1,8 +1,8 @@
 // The members of a pool, and which of them a request goes to: one that is healthy, by the balance that the operator chose.
 
 import type { Clock } from '../base/clock.ts'
-import type { PoolConfig } from '../config/config.ts'
-import type { BalanceConfig } from '../config/pool-config.ts'
+import type { PoolConfig } from '../config/model/config.ts'
+import type { BalanceConfig } from '../config/model/pool-config.ts'
 import type { Asking, Balance, Candidate } from './candidate.ts'
 import type { MemberHealth } from './health.ts'
 import { LeastOutstanding } from './least-outstanding.ts'

@@ -6,7 +6,7 @@ import { Agent as SecureAgent, request as requestSecurely } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent as PlainAgent, request as requestPlainly, whenFailed } from '../net/http/node-http.ts'
 import type { Clock } from '../base/clock.ts'
-import type { OtlpConfig } from '../config/telemetry-config.ts'
+import type { OtlpConfig } from '../config/model/telemetry-config.ts'
 import type { Logger } from '../log/log.ts'
 import { partialSuccessOf } from './partial-success.ts'
 

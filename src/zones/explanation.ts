@@ -1,7 +1,7 @@
 // What would happen to a request, step by step: the question, and the explanation in the words of the management API. Plain data, which crosses from process to process.
 
-import type { ContentCoding } from '../config/compression-config.ts'
-import type { HttpVersions } from '../config/pool-config.ts'
+import type { ContentCoding } from '../config/model/compression-config.ts'
+import type { HttpVersions } from '../config/model/pool-config.ts'
 
 /** A request that nobody sends. */
 export interface RequestInQuestion {

@@ -1,7 +1,7 @@
 // What is set for zones, by zone, as it was read last.
 
 import { isDeepStrictEqual } from 'node:util'
-import { type ErrorPages, errorPageTypes } from '../config/custom-errors-config.ts'
+import { type ErrorPages, errorPageTypes } from '../config/model/custom-errors-config.ts'
 import type {
   AccessRuleList,
   ErrorPage,

@@ -1,6 +1,6 @@
 // What a zone is once compiled: its routes behind a lookup, and all zones behind one.
 
-import type { RouteConfig, ZoneConfig } from '../config/config.ts'
+import type { RouteConfig, ZoneConfig } from '../config/model/config.ts'
 import { HostLookup, PathLookup } from './lookup.ts'
 
 /** A route as requests see it; its builder may attach more, a pool of connections for one. */

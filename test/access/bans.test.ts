@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { banOwner, Bans } from '../../src/access/bans.ts'
-import type { BanConfig } from '../../src/config/access-config.ts'
+import type { BanConfig } from '../../src/config/model/access-config.ts'
 import { ManualClock } from '../help/clock.ts'
 import { openAccess } from '../help/edge.ts'
 

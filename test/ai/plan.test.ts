@@ -5,7 +5,7 @@ import { type Call, planCall, withoutUsage } from '../../src/ai/plan.ts'
 import { Providers } from '../../src/ai/providers/providers.ts'
 import type { CompatTarget, Operation, RestTarget } from '../../src/ai/target.ts'
 import { UsageRefusals } from '../../src/ai/usage-refusals.ts'
-import { usualTransport } from '../../src/config/pool-config.ts'
+import { usualTransport } from '../../src/config/model/pool-config.ts'
 import type { Fault } from '../../src/errors/refusal.ts'
 import { anyCharacter } from '../help/any-text.ts'
 

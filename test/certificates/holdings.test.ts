@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { holdingsOf } from '../../src/certificates/holdings.ts'
 import { standingOf } from '../../src/certificates/acme/standing.ts'
-import type { TlsIdentity } from '../../src/config/config.ts'
+import type { TlsIdentity } from '../../src/config/model/config.ts'
 import { Authority } from '../help/certificates.ts'
 
 const day = 86_400_000

@@ -3,7 +3,7 @@
 import { equal, partialDeepStrictEqual } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { formatMistake } from '../../src/config/file/mistake.ts'
-import { parse } from '../../src/config/file/parse.ts'
+import { parse } from '../../src/config/load/parse.ts'
 import { goldenConfigs, secret, surroundings } from '../help/golden-config.ts'
 
 describe('golden configurations', () => {

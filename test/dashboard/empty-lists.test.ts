@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { formatMistake } from '../../src/config/file/mistake.ts'
-import { parse } from '../../src/config/file/parse.ts'
+import { parse } from '../../src/config/load/parse.ts'
 import { rolesWith } from '../../src/permissions/roles.ts'
 import type { Permission } from '../../src/permissions/permit.ts'
 import { oauthClient } from '../store/contract-specimens.ts'

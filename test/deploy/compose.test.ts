@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse as load } from 'yaml'
-import { parse } from '../../src/config/file/parse.ts'
+import { parse } from '../../src/config/load/parse.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { root } from '../help/source.ts'
 

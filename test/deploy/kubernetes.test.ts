@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import { parse as load } from 'yaml'
-import { parse } from '../../src/config/file/parse.ts'
+import { parse } from '../../src/config/load/parse.ts'
 import {
   chartValues,
   type KubernetesObject,

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import type { TlsIdentity } from '../../src/config/config.ts'
+import type { TlsIdentity } from '../../src/config/model/config.ts'
 
 /** The host of every page: unlike localhost not a secure context, just as for the visitors of a plain HTTP site. */
 const HOST = 'site.test'

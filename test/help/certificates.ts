@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import type { TlsIdentity } from '../../src/config/config.ts'
+import type { TlsIdentity } from '../../src/config/model/config.ts'
 
 const keys = {
   ec: ['ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'],

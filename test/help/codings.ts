@@ -9,8 +9,8 @@ import {
   gunzipSync,
   zstdDecompressSync,
 } from 'node:zlib'
-import type { ContentCoding } from '../../src/config/compression-config.ts'
-import type { CompressionConfig } from '../../src/config/compression-config.ts'
+import type { ContentCoding } from '../../src/config/model/compression-config.ts'
+import type { CompressionConfig } from '../../src/config/model/compression-config.ts'
 
 export const everyCoding = ['zstd', 'br', 'gzip'] as const
 

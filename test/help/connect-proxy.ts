@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TestContext } from 'node:test'
-import type { ProxyConfig } from '../../src/config/pool-config.ts'
+import type { ProxyConfig } from '../../src/config/model/pool-config.ts'
 
 interface Asked {
   readonly authority: string

@@ -1,7 +1,7 @@
 // Custom error rules and what they look at, as tests need them: what is not said is a plain GET, and matches every rule.
 
 import type { Facts, RequestFacts } from '../../src/expression/expression.ts'
-import type { ErrorRule } from '../../src/config/custom-errors-config.ts'
+import type { ErrorRule } from '../../src/config/model/custom-errors-config.ts'
 import { type ErrorName, errorRows } from '../../src/errors/catalogue.ts'
 import { noTls } from '../../src/expression/tls-facts.ts'
 

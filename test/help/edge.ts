@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
 import { EdgeMetrics } from '../../src/metrics/counters/edge-metrics.ts'
 import { AccessLog, createLogger, type LogDestination } from '../../src/log/log.ts'
-import type { AccessConfig, ListConfig } from '../../src/config/access-config.ts'
+import type { AccessConfig, ListConfig } from '../../src/config/model/access-config.ts'
 import type {
   AiConfig,
   Config,
@@ -15,15 +15,15 @@ import type {
   Timeouts,
   ZoneConfig,
   ZoneTls,
-} from '../../src/config/config.ts'
-import type { CustomErrorsConfig } from '../../src/config/custom-errors-config.ts'
-import type { QuotaConfig, RateLimitConfig } from '../../src/config/limit-config.ts'
+} from '../../src/config/model/config.ts'
+import type { CustomErrorsConfig } from '../../src/config/model/custom-errors-config.ts'
+import type { QuotaConfig, RateLimitConfig } from '../../src/config/model/limit-config.ts'
 import {
   type TransportConfig,
   usualEjection,
   usualRetries,
   usualTransport,
-} from '../../src/config/pool-config.ts'
+} from '../../src/config/model/pool-config.ts'
 import type { AccessSources } from '../../src/access/policy.ts'
 import type { AutomaticTls } from '../../src/certificates/automatic.ts'
 import type { AiServices, SidePort } from '../../src/edge/snapshot/plane.ts'

@@ -7,8 +7,8 @@ import { createSecureServer, type ServerHttp2Session } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
-import type { ProviderConfig } from '../../src/config/config.ts'
-import { usualTransport } from '../../src/config/pool-config.ts'
+import type { ProviderConfig } from '../../src/config/model/config.ts'
+import { usualTransport } from '../../src/config/model/pool-config.ts'
 import { selfSigned } from '../../src/process/demo/self-signed.ts'
 
 export interface Asked {

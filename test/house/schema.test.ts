@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { jsonSchema } from '../../src/config/file/json-schema.ts'
+import { jsonSchema } from '../../src/config/load/json-schema.ts'
 import { root } from '../help/source.ts'
 
 test('config/gatehouse.schema.json is of the settings as they are', () => {

@@ -4,7 +4,7 @@ import type { Mutated } from './mutation.ts'
 
 export const certificates: readonly Mutated[] = [
   {
-    file: 'config/settings/rules.ts',
+    file: 'config/shape/rules.ts',
     tests: ['config/settings/identity'],
     changes: [
       {

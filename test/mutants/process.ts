@@ -53,7 +53,7 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
-    file: 'config/changes.ts',
+    file: 'config/load/changes.ts',
     tests: ['config/changes'],
     changes: [
       {
@@ -265,7 +265,7 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
-    file: 'config/resolve/names.ts',
+    file: 'config/shape/name-checks.ts',
     tests: ['config/golden'],
     changes: [
       {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { usualRetries } from '../../src/config/pool-config.ts'
+import { usualRetries } from '../../src/config/model/pool-config.ts'
 import { MemberHealth } from '../../src/pools/health.ts'
 import { Member, newLedger, Pool } from '../../src/pools/pool.ts'
 import { ManualClock } from '../help/clock.ts'

@@ -1,7 +1,7 @@
 // The promises of a store about what zones have: all that holds for records, however large; contract-together.ts and contract-changes.ts try them, too.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { largestErrorPage, longestRuleContent } from '../../src/config/custom-errors-config.ts'
+import { largestErrorPage, longestRuleContent } from '../../src/config/model/custom-errors-config.ts'
 import { zoneOwner } from '../../src/store/records/zone-lists.ts'
 import type { Place } from './contract.ts'
 import {

@@ -2,8 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { AccessCondition, AccessConfig, AccessRule, BanConfig } from '../../src/config/access-config.ts'
-import type { Config } from '../../src/config/config.ts'
+import type {
+  AccessCondition,
+  AccessConfig,
+  AccessRule,
+  BanConfig,
+} from '../../src/config/model/access-config.ts'
+import type { Config } from '../../src/config/model/config.ts'
 import { ManualClock, patient } from '../help/clock.ts'
 import { codeOf, Edge, edgeConfig, type EdgeSettings, listenAt, openAccess, zoneTo } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { RateLimitConfig } from '../../src/config/limit-config.ts'
+import type { RateLimitConfig } from '../../src/config/model/limit-config.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
 import { startResponder } from '../help/origin.ts'

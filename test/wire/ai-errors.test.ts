@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { ProviderConfig } from '../../src/config/config.ts'
+import type { ProviderConfig } from '../../src/config/model/config.ts'
 import { type AiEdge, call, completion, json, startAi } from '../help/ai.ts'
 import { startConnectProxy } from '../help/connect-proxy.ts'
 import { deadOrigin, startOrigin, startResponder } from '../help/origin.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { ProviderConfig } from '../../src/config/config.ts'
+import type { ProviderConfig } from '../../src/config/model/config.ts'
 import { type AiEdge, type AiSettings, call, startAi } from '../help/ai.ts'
 import { ManualClock, patient } from '../help/clock.ts'
 import { type Origin, startOrigin } from '../help/origin.ts'

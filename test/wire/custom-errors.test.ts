@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CustomErrorsConfig } from '../../src/config/custom-errors-config.ts'
+import type { CustomErrorsConfig } from '../../src/config/model/custom-errors-config.ts'
 import { errorRule as rule } from '../help/custom-errors.ts'
 import { type EdgeSettings, noCustomErrors, recordOf, startEdge } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'

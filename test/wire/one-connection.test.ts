@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import type { RateLimitConfig } from '../../src/config/limit-config.ts'
+import type { RateLimitConfig } from '../../src/config/model/limit-config.ts'
 import { type Edge, openAccess, startEdge, zoneTo } from '../help/edge.ts'
 import { deadOrigin, ok, type Respond, startResponder } from '../help/origin.ts'
 import { chunks, type Message, post, request, type Wire } from '../help/raw.ts'

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
-import type { AccessCondition, AccessRule } from '../../src/config/access-config.ts'
-import type { RateLimitConfig } from '../../src/config/limit-config.ts'
-import type { RouteConfig } from '../../src/config/config.ts'
+import type { AccessCondition, AccessRule } from '../../src/config/model/access-config.ts'
+import type { RateLimitConfig } from '../../src/config/model/limit-config.ts'
+import type { RouteConfig } from '../../src/config/model/config.ts'
 import { type EdgeSettings, openAccess, startEdge, zoneTo } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
 import {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type TestContext, test } from 'node:test'
-import type { TransportConfig } from '../../src/config/pool-config.ts'
+import type { TransportConfig } from '../../src/config/model/pool-config.ts'
 import { ManualClock } from '../help/clock.ts'
 import { codeOf, type Edge, edgeConfig, recordOf, startEdge } from '../help/edge.ts'
 import { deadOrigin, type Origin, ok, startOrigin, startResponder } from '../help/origin.ts'

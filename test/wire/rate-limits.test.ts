@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { LimitKey, RateLimitConfig } from '../../src/config/limit-config.ts'
+import type { LimitKey, RateLimitConfig } from '../../src/config/model/limit-config.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { ManualClock, patient } from '../help/clock.ts'
 import {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
-import type { RouteConfig } from '../../src/config/config.ts'
+import type { RouteConfig } from '../../src/config/model/config.ts'
 import { codeOf, edgeConfig, recordOf, startEdge, zoneTo } from '../help/edge.ts'
 import { type Origin, ok, type Respond, startOrigin, startResponder } from '../help/origin.ts'
 import { chunks, type Message, post, request } from '../help/raw.ts'

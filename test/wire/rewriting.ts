@@ -1,7 +1,7 @@
 // An edge whose one route rewrites, for the tests of rewrites.
 
 import type { TestContext } from 'node:test'
-import type { HeaderRewrite, RewriteConfig } from '../../src/config/rewrite-config.ts'
+import type { HeaderRewrite, RewriteConfig } from '../../src/config/model/rewrite-config.ts'
 import { type EdgeSettings, startEdge } from '../help/edge.ts'
 import { freePort } from '../help/free-port.ts'
 import { ok, type Respond, startResponder } from '../help/origin.ts'

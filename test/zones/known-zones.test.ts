@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { errorPageTypes } from '../../src/config/custom-errors-config.ts'
+import { errorPageTypes } from '../../src/config/model/custom-errors-config.ts'
 import { KnownZones, type ZoneRecordLists } from '../../src/zones/known-zones.ts'
 import { accessRuleList, errorPage, errorRuleList } from '../store/contract-specimens.ts'
 

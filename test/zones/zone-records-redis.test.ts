@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
-import { largestErrorPage } from '../../src/config/custom-errors-config.ts'
+import { largestErrorPage } from '../../src/config/model/custom-errors-config.ts'
 import { zoneOwner } from '../../src/store/records/zone-lists.ts'
 import { freePort } from '../help/free-port.ts'
 import { startRedis } from '../help/redis.ts'

@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RouteConfig, ZoneConfig } from '../../src/config/config.ts'
+import type { RouteConfig, ZoneConfig } from '../../src/config/model/config.ts'
 import { pathReadings } from '../../src/base/path/path-readings.ts'
 import { compileZones } from '../../src/zones/zone.ts'
 import { zoneTo } from '../help/edge.ts'

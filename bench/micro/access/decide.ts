@@ -6,7 +6,7 @@ import type { AccessRequest } from '../../../src/access/visit.ts'
 import { TallyBook } from '../../../src/activity/tally-book.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import { EdgeMetrics } from '../../../src/metrics/counters/edge-metrics.ts'
-import type { AccessCondition } from '../../../src/config/access-config.ts'
+import type { AccessCondition } from '../../../src/config/model/access-config.ts'
 import { noTls } from '../../../src/expression/tls-facts.ts'
 
 const rounds = 7

@@ -1,7 +1,7 @@
 // Measures the resident memory of one encoder at each level, as the median of a hundred in a process of its own: node bench/micro/compression/memory.ts.
 import { execFileSync } from 'node:child_process'
 import { codings } from '../../../src/edge/encoding/encoders.ts'
-import { contentCodings, type ContentCoding } from '../../../src/config/compression-config.ts'
+import { contentCodings, type ContentCoding } from '../../../src/config/model/compression-config.ts'
 import { body } from './body.ts'
 
 const count = 100

@@ -1,7 +1,7 @@
 // What custom errors cost: the way to an answer with rules and pages of some numbers, composed and flattened to bytes; and the first use of a large page.
 
 import type { Facts } from '../../../src/expression/expression.ts'
-import type { ErrorRule } from '../../../src/config/custom-errors-config.ts'
+import type { ErrorRule } from '../../../src/config/model/custom-errors-config.ts'
 import { type ErrorResponse, compose } from '../../../src/errors/compose.ts'
 import { composeCustom } from '../../../src/errors/custom/compose-custom.ts'
 import { CustomErrors, type CustomLayer } from '../../../src/errors/custom/custom-errors.ts'

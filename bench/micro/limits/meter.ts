@@ -1,7 +1,7 @@
 // Measures what the step of the rate limits costs a request far from all of them, in ns: node bench/micro/limits/meter.ts
 import { systemClock } from '../../../src/base/clock.ts'
 import { EdgeMetrics } from '../../../src/metrics/counters/edge-metrics.ts'
-import type { LimitKey } from '../../../src/config/limit-config.ts'
+import type { LimitKey } from '../../../src/config/model/limit-config.ts'
 import type { Exchange } from '../../../src/edge/exchange/exchange.ts'
 import { meter } from '../../../src/edge/meter/meter.ts'
 import { compileRateLimits } from '../../../src/edge/snapshot/limit-rules.ts'

@@ -1,6 +1,6 @@
 // Measures the choice of a member in ns: node bench/micro/zones/pool.ts
 import { systemClock } from '../../../src/base/clock.ts'
-import { type BalanceConfig, usualEjection, usualRetries } from '../../../src/config/pool-config.ts'
+import { type BalanceConfig, usualEjection, usualRetries } from '../../../src/config/model/pool-config.ts'
 import { MemberHealth } from '../../../src/pools/health.ts'
 import { Member, newLedger, Pool } from '../../../src/pools/pool.ts'
 

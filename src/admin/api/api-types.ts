@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { LogSeries } from '../../ai-logs/series/log-series.ts'
-import type { ZoneConfig } from '../../config/config.ts'
+import type { ZoneConfig } from '../../config/model/config.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Actor, Token } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'

@@ -1,6 +1,6 @@
 // Whose a zone is.
 
-import type { ZoneConfig } from '../../config/config.ts'
+import type { ZoneConfig } from '../../config/model/config.ts'
 import type { Accounts } from '../../store/contract/store.ts'
 
 /** Returns the account whose tokens may see and change a zone: the oldest, unless the configuration says another; null where there is none. */

@@ -1,6 +1,6 @@
 // What the management API has to know of AI providers. `process` gives it. They are of the configuration, and all accounts call the same.
 
-import type { SecretSource } from '../../config/config.ts'
+import type { SecretSource } from '../../config/model/config.ts'
 import type { ErrorName } from '../../errors/catalogue.ts'
 
 export interface ProviderFacts {

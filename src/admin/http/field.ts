@@ -2,7 +2,7 @@
 
 import { isObject, pointerStep } from '../../base/text/json.ts'
 import { parseMoment } from '../../base/text/moment.ts'
-import type { Rule } from '../../config/settings/shape.ts'
+import type { Rule } from '../../config/shape/shape.ts'
 import { faultAt } from '../../errors/api-faults.ts'
 import type { Fault } from '../../errors/refusal.ts'
 

@@ -1,8 +1,8 @@
 // Header fields and addresses of a request that a body describes.
 
 import { canonicalAddress } from '../../net/address/address.ts'
-import { accept, headerName } from '../../config/settings/rules.ts'
-import type { Rule } from '../../config/settings/shape.ts'
+import { accept, headerName } from '../../config/shape/rules.ts'
+import type { Rule } from '../../config/shape/shape.ts'
 import type { Field } from './field.ts'
 
 /** The most fields, and values of one, and the most characters of a value. */

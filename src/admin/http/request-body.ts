@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import { nextTurn } from '../../base/turns/turns.ts'
 import { faultAt } from '../../errors/api-faults.ts'
-import { largestErrorPage } from '../../config/custom-errors-config.ts'
+import { largestErrorPage } from '../../config/model/custom-errors-config.ts'
 import type { Fault } from '../../errors/refusal.ts'
 import { type ApiResponse, failure, failures } from './envelope.ts'
 import { Field } from './field.ts'

@@ -1,7 +1,7 @@
 // The handler of the overview of an account: what its zones and AI gateways have served, how their origins are, and how the gateway and its store are. Of all that only what the
 // token may see elsewhere.
 
-import type { ZoneConfig } from '../../config/config.ts'
+import type { ZoneConfig } from '../../config/model/config.ts'
 import type { RequestWindow } from '../../activity/request-history.ts'
 import { permits } from '../../permissions/permit.ts'
 import type { Store } from '../../store/contract/store.ts'

@@ -1,7 +1,7 @@
 // Handlers of AI providers. They are of the configuration, which all accounts share: where keys come from, addresses and codes of failures are shown only in the oldest account,
 // to callers with Metrics Read.
 
-import type { SecretSource } from '../../config/config.ts'
+import type { SecretSource } from '../../config/model/config.ts'
 import { permits } from '../../permissions/permit.ts'
 import type { Token } from '../../store/records/records.ts'
 import { type ApiResponse, failure, list, success } from '../http/envelope.ts'

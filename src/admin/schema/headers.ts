@@ -1,6 +1,6 @@
 // The header fields and parameters that operations share, as components of the document.
 
-import { errorPageTypes } from '../../config/custom-errors-config.ts'
+import { errorPageTypes } from '../../config/model/custom-errors-config.ts'
 import { entries } from '../../errors/docs/entry.ts'
 import { exactly, id, oneOf, type Schema, text, whole } from './schema.ts'
 

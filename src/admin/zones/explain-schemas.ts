@@ -1,6 +1,6 @@
 // What a request in question looks like, and its explanation.
 
-import { contentCodings } from '../../config/compression-config.ts'
+import { contentCodings } from '../../config/model/compression-config.ts'
 import { contentSources, outcomes, ruleKinds, stepVerdicts } from '../../zones/explanation.ts'
 import {
   about,

@@ -2,7 +2,7 @@
 
 import { faultAt } from '../../errors/api-faults.ts'
 import { type Permission, permits } from '../../permissions/permit.ts'
-import type { RateLimitConfig } from '../../config/limit-config.ts'
+import type { RateLimitConfig } from '../../config/model/limit-config.ts'
 import type { DecidingRule, ExplainedStep, Explanation } from '../../zones/explanation.ts'
 import { type ApiResponse, failure, failures, success, withHeaders } from '../http/envelope.ts'
 import type { Api, ZoneCall } from '../api/api-types.ts'

@@ -1,7 +1,7 @@
 // The handler that shows the rate limits and quotas of a zone, with the clients that are nearest to them.
 
-import type { LimitKey, RateLimitConfig } from '../../config/limit-config.ts'
-import type { ZoneConfig } from '../../config/config.ts'
+import type { LimitKey, RateLimitConfig } from '../../config/model/limit-config.ts'
+import type { ZoneConfig } from '../../config/model/config.ts'
 import { endOf, type Limit, quotaLimitOf, rateLimitOf } from '../../limits/limit.ts'
 import { joinNear, type NearKey } from '../../limits/near-keys.ts'
 import type { Store } from '../../store/contract/store.ts'

@@ -1,8 +1,8 @@
 // The rows of the admin listener that are about zones: method, path, permission, handler.
 
 import { mostWork } from '../../expression/work-budget.ts'
-import type { AccessRule } from '../../config/access-config.ts'
-import type { ErrorRule } from '../../config/custom-errors-config.ts'
+import type { AccessRule } from '../../config/model/access-config.ts'
+import type { ErrorRule } from '../../config/model/custom-errors-config.ts'
 import type { Permission } from '../../permissions/permit.ts'
 import { accessRuleWork, readAccessRule, viewAccessRule } from './rules/access-rule-body.ts'
 import { deleteErrorPage, getErrorPage, listErrorPages, setErrorPage } from './custom-errors/pages.ts'

@@ -1,7 +1,7 @@
 // The handlers that show zones as the configuration has them.
 
-import type { PoolConfig, RouteConfig, ZoneConfig } from '../../config/config.ts'
-import type { RewriteConfig } from '../../config/rewrite-config.ts'
+import type { PoolConfig, RouteConfig, ZoneConfig } from '../../config/model/config.ts'
+import type { RewriteConfig } from '../../config/model/rewrite-config.ts'
 import type { Account } from '../../store/records/records.ts'
 import { permits } from '../../permissions/permit.ts'
 import { type ApiResponse, failures, success } from '../http/envelope.ts'

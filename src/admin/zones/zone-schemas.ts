@@ -1,6 +1,6 @@
 // What a zone looks like in responses.
 
-import { errorPageTypes } from '../../config/custom-errors-config.ts'
+import { errorPageTypes } from '../../config/model/custom-errors-config.ts'
 import { about, flag, id, listOf, number, oneOf, open, orNull, text, whole } from '../schema/schema.ts'
 
 const ms = about('In ms.', whole(0))

@@ -2,8 +2,8 @@
 
 import { isIP } from 'node:net'
 import { AddressSet } from '../../net/address/address.ts'
-import type { AiConfig, OriginConfig, ProviderConfig } from '../../config/config.ts'
-import type { ProxyConfig, ProxyException } from '../../config/pool-config.ts'
+import type { AiConfig, OriginConfig, ProviderConfig } from '../../config/model/config.ts'
+import type { ProxyConfig, ProxyException } from '../../config/model/pool-config.ts'
 
 /**
  * Returns the proxy by which a provider is reached; null for none. That of the provider itself counts for any URL; that of all providers, as HTTPS_PROXY does, for https

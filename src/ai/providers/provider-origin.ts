@@ -1,7 +1,7 @@
 // A provider as the origin that connections need.
 
-import type { AiConfig, OriginConfig } from '../../config/config.ts'
-import { usualTransport } from '../../config/pool-config.ts'
+import type { AiConfig, OriginConfig } from '../../config/model/config.ts'
+import { usualTransport } from '../../config/model/pool-config.ts'
 import { proxyTo } from './egress-proxy.ts'
 import type { Provider } from './providers.ts'
 

@@ -5,7 +5,7 @@ import {
   type ProviderConfig,
   type ProviderName,
   providerApis,
-} from '../../config/config.ts'
+} from '../../config/model/config.ts'
 
 /** An API that a REST call can be sent on to unchanged. */
 export type Endpoint = ProviderApi

@@ -3,7 +3,7 @@
 import { rememberLast } from '../../base/memo.ts'
 import { hasDotSegment, isPlainPath, withoutQuery } from '../../base/path/path.ts'
 import { pathReadings } from '../../base/path/path-readings.ts'
-import type { AiConfig, ProviderConfig } from '../../config/config.ts'
+import type { AiConfig, ProviderConfig } from '../../config/model/config.ts'
 import { keySetting, needsKey } from '../../config/settings/ai-rules.ts'
 import { refuseCall } from '../../errors/api-faults.ts'
 import type { Refusal } from '../../errors/refusal.ts'

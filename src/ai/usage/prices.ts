@@ -1,8 +1,8 @@
 // The cost of a call, from the configuration, the list of prices, or the price rows.
 
 import { rememberLast } from '../../base/memo.ts'
-import type { PriceConfig } from '../../config/config.ts'
-import type { ListedPrice, PriceList, Rates } from '../../config/price-config.ts'
+import type { PriceConfig } from '../../config/model/config.ts'
+import type { ListedPrice, PriceList, Rates } from '../../config/model/price-config.ts'
 import {
   type CacheFactors,
   cacheFactors,

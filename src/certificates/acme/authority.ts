@@ -1,6 +1,6 @@
 // A certificate authority as orders need it (RFC 8555), and why it refuses.
 
-import type { TlsIdentity } from '../../config/config.ts'
+import type { TlsIdentity } from '../../config/model/config.ts'
 
 export interface AuthorityOrder {
   readonly url: string

@@ -1,7 +1,7 @@
 // Resolves ${NAME}, ${NAME:-default} and file:PATH inside values. Their content may be secret, so messages name the source instead.
 
 import type { Reading } from '../../base/text/quantity.ts'
-import type { SecretSource } from '../config.ts'
+import type { SecretSource } from '../model/config.ts'
 import { quote } from './mistake.ts'
 
 /** What a configuration may read besides its own text. */

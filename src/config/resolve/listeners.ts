@@ -1,11 +1,11 @@
 // The listeners of the gateway, and which addresses conflict on any system.
 
 import { isIPv6 } from 'node:net'
-import type { Endpoint, Listener } from '../config.ts'
+import type { Endpoint, Listener } from '../model/config.ts'
 import type { Findings } from '../file/mistake.ts'
-import { whereabouts } from './names.ts'
+import { whereabouts } from '../shape/name-checks.ts'
 import type { Settings } from '../settings/schema.ts'
-import type { Placed } from '../settings/shape.ts'
+import type { Placed } from '../shape/shape.ts'
 
 /** Returns the listeners, and notes each that conflicts with an earlier one. */
 export function resolveListeners(

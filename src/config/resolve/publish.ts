@@ -1,12 +1,12 @@
 // What is published of the side port adds to the zones: the paths of the authorization server on the host of its issuer, and those of the dashboard on its own. Nothing
 // else of the side port is published by this.
 
-import type { RouteConfig, Timeouts, ZoneConfig, ZoneTls } from '../config.ts'
-import type { Operator } from '../custom-errors-config.ts'
+import type { RouteConfig, Timeouts, ZoneConfig, ZoneTls } from '../model/config.ts'
+import type { Operator } from '../model/custom-errors-config.ts'
 import type { Findings } from '../file/mistake.ts'
 import type { Settings, ZoneSettings } from '../settings/schema.ts'
-import { isLoopback } from '../settings/host-rules.ts'
-import type { Placed } from '../settings/shape.ts'
+import { isLoopback } from '../shape/host-rules.ts'
+import type { Placed } from '../shape/shape.ts'
 
 /** What is to be served on a host of the edge. */
 interface Publication {

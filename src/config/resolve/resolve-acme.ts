@@ -8,11 +8,11 @@ import {
   acmeChallenges,
   type TlsIdentity,
   type ZoneConfig,
-} from '../config.ts'
+} from '../model/config.ts'
 import { type Findings, stepInto } from '../file/mistake.ts'
 import { usualDirectory } from '../settings/acme-settings.ts'
 import type { Settings } from '../settings/schema.ts'
-import type { Placed } from '../settings/shape.ts'
+import type { Placed } from '../shape/shape.ts'
 
 /** Returns what is to be got by ACME, null where nothing is; notes hosts for which that cannot be done, and listeners that are missing for it. */
 export function resolveAcme(

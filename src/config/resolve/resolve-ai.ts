@@ -1,10 +1,10 @@
 // The AI settings: which providers may be called, and the rules that involve several settings.
 
-import type { AiConfig, ProviderConfig } from '../config.ts'
+import type { AiConfig, ProviderConfig } from '../model/config.ts'
 import { type Findings, stepInto } from '../file/mistake.ts'
-import { usualTransport } from '../pool-config.ts'
+import { usualTransport } from '../model/pool-config.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'
-import type { Placed } from '../settings/shape.ts'
+import type { Placed } from '../shape/shape.ts'
 import { resolveProxy } from '../settings/proxy-settings.ts'
 import { resolveTls } from '../settings/tls-settings.ts'
 import { refuseOtherScheme, resolveTransport } from '../settings/transport-settings.ts'

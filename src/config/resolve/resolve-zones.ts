@@ -1,22 +1,22 @@
 // The zones and their routes: which names must be unique, which defaults apply, and which pools they use.
 
 import { resolveAccess } from '../settings/access-settings.ts'
-import type { CompressionConfig } from '../compression-config.ts'
-import type { PoolConfig, RouteConfig, Timeouts, ZoneConfig } from '../config.ts'
-import type { Operator } from '../custom-errors-config.ts'
+import type { CompressionConfig } from '../model/compression-config.ts'
+import type { PoolConfig, RouteConfig, Timeouts, ZoneConfig } from '../model/config.ts'
+import type { Operator } from '../model/custom-errors-config.ts'
 import { resolveCompression } from '../settings/compression-settings.ts'
 import { resolveCustomErrors } from '../settings/custom-errors-settings.ts'
 import { resolveQuota, resolveRateLimits } from '../settings/limit-settings.ts'
 import { type Findings, stepInto } from '../file/mistake.ts'
-import { byLine, refuseRepeats, refuseUnknown } from './names.ts'
+import { byLine, refuseRepeats, refuseUnknown } from '../shape/name-checks.ts'
 import type { Pools } from '../settings/pool-settings.ts'
 import { resolveZoneTls } from './server-tls.ts'
 import { resolveRewrite } from '../settings/rewrite-settings.ts'
-import { limitWork, routeWork, type WorkSum } from './rule-work.ts'
+import { limitWork, routeWork, type WorkSum } from '../shape/rule-cost.ts'
 import type { RuleData } from '../settings/rule-data.ts'
-import { zoneName } from '../settings/rules.ts'
+import { zoneName } from '../shape/rules.ts'
 import type { RouteSettings, Settings, ZoneSettings } from '../settings/schema.ts'
-import type { Placed } from '../settings/shape.ts'
+import type { Placed } from '../shape/shape.ts'
 
 /** What zones may refer to. */
 interface Named {

@@ -4,11 +4,11 @@ import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { Certificate } from '../../tls/certificate.ts'
 import { pemBlocks } from '../../tls/pem.ts'
-import type { ClientCertificates, Config, TlsConfig, ZoneTls } from '../config.ts'
+import type { ClientCertificates, Config, TlsConfig, ZoneTls } from '../model/config.ts'
 import type { Findings } from '../file/mistake.ts'
 import type { Settings, ZoneSettings } from '../settings/schema.ts'
 import type { ClientCertificateSettings } from '../settings/listen-settings.ts'
-import type { Placed } from '../settings/shape.ts'
+import type { Placed } from '../shape/shape.ts'
 import { resolveIdentity } from '../settings/tls-settings.ts'
 
 /** Returns the certificates as configured, and notes those that cannot be used, and listeners that have none. */

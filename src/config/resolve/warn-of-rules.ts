@@ -6,7 +6,7 @@ import type { AccessRuleSettings, AccessSettings } from '../settings/access-sett
 import type { ErrorRuleSettings } from '../settings/custom-errors-settings.ts'
 import type { Findings } from '../file/mistake.ts'
 import type { Settings } from '../settings/schema.ts'
-import type { Placed } from '../settings/shape.ts'
+import type { Placed } from '../shape/shape.ts'
 
 /** Warns about rules that are never reached, that let nobody in, whose content does not match its type, or that prevent redirects from being followed. */
 export function warnOfRules({ access, errors, zones }: Settings, findings: Findings): void {

@@ -1,12 +1,12 @@
 // Warnings about settings that are valid but probably not intended, each with its consequence.
 
-import { isLoopback } from '../settings/host-rules.ts'
+import { isLoopback } from '../shape/host-rules.ts'
 import type { Findings } from '../file/mistake.ts'
 import { doubledEnd, keySetting, needsKey } from '../settings/ai-rules.ts'
 import type { OriginSettings } from '../settings/pool-settings.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'
-import type { Placed } from '../settings/shape.ts'
-import { refersOtherwise } from '../settings/value-hints.ts'
+import type { Placed } from '../shape/shape.ts'
+import { refersOtherwise } from '../shape/value-hints.ts'
 import type { TlsSettings } from '../settings/tls-settings.ts'
 import { warnOfRules } from './warn-of-rules.ts'
 

@@ -1,12 +1,12 @@
 // The settings of access rules and bans, for all zones and for one.
 
 import type { Reading } from '../../base/text/quantity.ts'
-import type { AccessCondition, AccessConfig, AccessRule, BanConfig } from '../access-config.ts'
-import { expression } from './expression-shape.ts'
-import { hostPattern } from './host-rules.ts'
+import type { AccessCondition, AccessConfig, AccessRule, BanConfig } from '../model/access-config.ts'
+import { expression } from '../shape/expression-shape.ts'
+import { hostPattern } from '../shape/host-rules.ts'
 import type { Findings, Place } from '../file/mistake.ts'
-import { refuseUnknown } from '../resolve/names.ts'
-import { accessWork, type WorkSum } from '../resolve/rule-work.ts'
+import { refuseUnknown } from '../shape/name-checks.ts'
+import { accessWork, type WorkSum } from '../shape/rule-cost.ts'
 import { type RuleData, refuseWithoutGeo, textOf } from './rule-data.ts'
 import {
   accept,
@@ -18,7 +18,7 @@ import {
   routePath,
   shortName,
   whole,
-} from './rules.ts'
+} from '../shape/rules.ts'
 import {
   formed,
   group,
@@ -34,7 +34,7 @@ import {
   shorthand,
   type Value,
   wordOr,
-} from './shape.ts'
+} from '../shape/shape.ts'
 
 const second = 1000
 const minute = 60 * second

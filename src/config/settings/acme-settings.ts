@@ -1,10 +1,10 @@
 // The settings of certificates that the gateway gets by itself, by ACME (RFC 8555).
 
-import { acmeChallenges } from '../config.ts'
-import { acmeDirectory } from './host-rules.ts'
-import { certificates, matching, oneOf, truth } from './rules.ts'
-import { oneForm } from './form.ts'
-import { list, mapping, optional, placed, required, scalar, type Shape } from './shape.ts'
+import { acmeChallenges } from '../model/config.ts'
+import { acmeDirectory } from '../shape/host-rules.ts'
+import { certificates, matching, oneOf, truth } from '../shape/rules.ts'
+import { oneForm } from '../shape/value-schema.ts'
+import { list, mapping, optional, placed, required, scalar, type Shape } from '../shape/shape.ts'
 
 /** The directory of Let's Encrypt, whose certificates browsers trust. */
 export const usualDirectory = 'https://acme-v02.api.letsencrypt.org/directory'

@@ -1,10 +1,10 @@
 // Rules for single AI settings: providers, keys, prices.
 
 import type { Reading } from '../../base/text/quantity.ts'
-import { baseUrl } from './base-url.ts'
+import { baseUrl } from '../shape/base-url.ts'
 import { didYouMean } from '../../base/text/nearest.ts'
-import { accept, decimal, matching } from './rules.ts'
-import { formed, type Rule } from './shape.ts'
+import { accept, decimal, matching } from '../shape/rules.ts'
+import { formed, type Rule } from '../shape/shape.ts'
 
 /** Takes the name of a known provider, or one that begins with custom-. */
 export function providerName(known: readonly string[]): Rule<string> {

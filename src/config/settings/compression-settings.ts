@@ -1,10 +1,10 @@
 // The settings of compression, which zones and routes have in common.
 
-import type { CompressionConfig } from '../compression-config.ts'
-import { contentCodings } from '../compression-config.ts'
+import type { CompressionConfig } from '../model/compression-config.ts'
+import { contentCodings } from '../model/compression-config.ts'
 import type { Findings } from '../file/mistake.ts'
-import { refuseRepeats } from '../resolve/names.ts'
-import { accept, oneOf, size, whole } from './rules.ts'
+import { refuseRepeats } from '../shape/name-checks.ts'
+import { accept, oneOf, size, whole } from '../shape/rules.ts'
 import {
   formed,
   group,
@@ -16,7 +16,7 @@ import {
   scalar,
   switched,
   type Value,
-} from './shape.ts'
+} from '../shape/shape.ts'
 
 const KiB = 2 ** 10
 const MiB = 2 ** 20

@@ -11,13 +11,13 @@ import {
   longestRuleContent,
   mostPageTokens,
   type Operator,
-} from '../custom-errors-config.ts'
-import { expression } from './expression-shape.ts'
-import { logoUrl } from './host-rules.ts'
+} from '../model/custom-errors-config.ts'
+import { expression } from '../shape/expression-shape.ts'
+import { logoUrl } from '../shape/host-rules.ts'
 import { type Findings, stepInto } from '../file/mistake.ts'
 import { type RuleData, textOf } from './rule-data.ts'
-import type { WorkSum } from '../resolve/rule-work.ts'
-import { accept, description, lineOfText, oneOf, whole } from './rules.ts'
+import type { WorkSum } from '../shape/rule-cost.ts'
+import { accept, description, lineOfText, oneOf, whole } from '../shape/rules.ts'
 import {
   group,
   list,
@@ -30,7 +30,7 @@ import {
   scalar,
   type Value,
   type Values,
-} from './shape.ts'
+} from '../shape/shape.ts'
 
 /** Takes text of at most so many bytes in UTF-8. */
 function textOfBytes(most: number, shown: string): Rule<string> {

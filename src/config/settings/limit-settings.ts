@@ -1,12 +1,12 @@
 // The settings of rate limits and quotas.
 
 import { formatRate, parseRate, type Rate, type Reading } from '../../base/text/quantity.ts'
-import { expression } from './expression-shape.ts'
-import type { LimitKey, QuotaConfig, RateLimitConfig } from '../limit-config.ts'
+import { expression } from '../shape/expression-shape.ts'
+import type { LimitKey, QuotaConfig, RateLimitConfig } from '../model/limit-config.ts'
 import type { Findings } from '../file/mistake.ts'
 import { type RuleData, textOf } from './rule-data.ts'
-import { limitWork, type WorkSum } from '../resolve/rule-work.ts'
-import { accept, matching, oneOf, readHeaderKey, wholeOrOff } from './rules.ts'
+import { limitWork, type WorkSum } from '../shape/rule-cost.ts'
+import { accept, matching, oneOf, readHeaderKey, wholeOrOff } from '../shape/rules.ts'
 import {
   formed,
   group,
@@ -20,8 +20,8 @@ import {
   required,
   scalar,
   type Value,
-} from './shape.ts'
-import { hintsForRates } from './value-hints.ts'
+} from '../shape/shape.ts'
+import { hintsForRates } from '../shape/value-hints.ts'
 
 const second = 1000
 const day = 86_400 * second

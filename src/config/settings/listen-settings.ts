@@ -2,9 +2,9 @@
 
 import type { Reading } from '../../base/text/quantity.ts'
 import { auto, orAuto } from './acme-settings.ts'
-import { cipherSuites } from '../config.ts'
-import { endpoint } from './host-rules.ts'
-import { certificates, durationOrOff, oneOf, revocationLists, truth, whole } from './rules.ts'
+import { cipherSuites } from '../model/config.ts'
+import { endpoint } from '../shape/host-rules.ts'
+import { certificates, durationOrOff, oneOf, revocationLists, truth, whole } from '../shape/rules.ts'
 import {
   formed,
   group,
@@ -19,7 +19,7 @@ import {
   shorthand,
   unwritten,
   type Value,
-} from './shape.ts'
+} from '../shape/shape.ts'
 import { identity } from './tls-settings.ts'
 
 const second = 1000

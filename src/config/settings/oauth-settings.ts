@@ -1,9 +1,9 @@
 // What the operator may say of the authorization server, and of the people who sign in.
 
-import type { OAuthConfig, PeopleConfig } from '../config.ts'
+import type { OAuthConfig, PeopleConfig } from '../model/config.ts'
 import type { Findings } from '../file/mistake.ts'
-import { issuerUrl, openidIssuer } from './host-rules.ts'
-import { accept, duration, matching, oneOf } from './rules.ts'
+import { issuerUrl, openidIssuer } from '../shape/host-rules.ts'
+import { accept, duration, matching, oneOf } from '../shape/rules.ts'
 import {
   group,
   list,
@@ -15,7 +15,7 @@ import {
   scalar,
   unwritten,
   type Value,
-} from './shape.ts'
+} from '../shape/shape.ts'
 
 const second = 1000
 const hour = 3_600 * second

@@ -1,8 +1,8 @@
 // The settings of pools and their origins.
 
 import type { Reading } from '../../base/text/quantity.ts'
-import type { OriginConfig, PoolConfig, TlsIdentity } from '../config.ts'
-import { exactHost, originUrl } from './host-rules.ts'
+import type { OriginConfig, PoolConfig, TlsIdentity } from '../model/config.ts'
+import { exactHost, originUrl } from '../shape/host-rules.ts'
 import { type Findings, stepInto } from '../file/mistake.ts'
 import {
   type BalanceConfig,
@@ -12,7 +12,7 @@ import {
   usualEjection,
   usualRetries,
   usualTransport,
-} from '../pool-config.ts'
+} from '../model/pool-config.ts'
 import {
   accept,
   duration,
@@ -25,7 +25,7 @@ import {
   shortName,
   whole,
   within,
-} from './rules.ts'
+} from '../shape/rules.ts'
 import {
   dictionary,
   formed,
@@ -43,7 +43,7 @@ import {
   unwritten,
   type Value,
   wordOr,
-} from './shape.ts'
+} from '../shape/shape.ts'
 import { identity, resolveIdentity, resolveTls, tls } from './tls-settings.ts'
 import { refuseOtherScheme, resolveTransport, transport } from './transport-settings.ts'
 

@@ -1,8 +1,8 @@
 // Reads a list of prices: the public one of LiteLLM, or one with the settings of `ai.prices`.
 
 import { isObject } from '../../base/text/json.ts'
-import type { ListedPrice, PriceList, Rates } from '../price-config.ts'
-import { type Rule, type Shape, scalar } from './shape.ts'
+import type { ListedPrice, PriceList, Rates } from '../model/price-config.ts'
+import { type Rule, type Shape, scalar } from '../shape/shape.ts'
 
 /** Reads the path of a list of prices, and the list: it is of the day that it names, and else of the one on which it was written. */
 export const priceListFile: Shape<PriceList> = {

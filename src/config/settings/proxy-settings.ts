@@ -1,10 +1,19 @@
 // The proxy through which calls leave a network, and the hosts that are reached without it.
 
-import type { ProxyConfig, ProxyException } from '../pool-config.ts'
+import type { ProxyConfig, ProxyException } from '../model/pool-config.ts'
 import { canonicalAddress, parseNetwork } from '../../net/address/address.ts'
-import { originUrl } from './host-rules.ts'
-import { accept, certificates } from './rules.ts'
-import { mapping, optional, required, type Rule, scalar, shorthand, type Value, wordOr } from './shape.ts'
+import { originUrl } from '../shape/host-rules.ts'
+import { accept, certificates } from '../shape/rules.ts'
+import {
+  mapping,
+  optional,
+  required,
+  type Rule,
+  scalar,
+  shorthand,
+  type Value,
+  wordOr,
+} from '../shape/shape.ts'
 
 /** Takes the URL of a proxy, which may lack its scheme, as it may in HTTPS_PROXY. No message shows it: it may contain a password. */
 const proxyUrl: Rule<Omit<ProxyConfig, 'ca'>> = text => {

@@ -2,13 +2,13 @@
 
 import type { Reading } from '../../base/text/quantity.ts'
 import { fieldId, isSettable } from '../../http1/fields/fields.ts'
-import { type ExpressionSettings, expression } from './expression-shape.ts'
+import { type ExpressionSettings, expression } from '../shape/expression-shape.ts'
 import type { Findings } from '../file/mistake.ts'
-import { refuseRepeats } from '../resolve/names.ts'
-import type { HeaderRewrite, RewriteConfig } from '../rewrite-config.ts'
+import { refuseRepeats } from '../shape/name-checks.ts'
+import type { HeaderRewrite, RewriteConfig } from '../model/rewrite-config.ts'
 import { type RuleData, textOf } from './rule-data.ts'
-import { rewriteWork, type WorkSum } from '../resolve/rule-work.ts'
-import { accept, headerName } from './rules.ts'
+import { rewriteWork, type WorkSum } from '../shape/rule-cost.ts'
+import { accept, headerName } from '../shape/rules.ts'
 import {
   dictionary,
   formed,
@@ -19,7 +19,7 @@ import {
   type Rule,
   type Value,
   wordOr,
-} from './shape.ts'
+} from '../shape/shape.ts'
 
 // Headers that end at this hop, frame the message, or describe the path it took.
 const own = [

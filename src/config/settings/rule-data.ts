@@ -1,10 +1,10 @@
 // The settings of data that rules look addresses up in: lists, and databases of countries and networks.
 
-import type { ListConfig } from '../access-config.ts'
-import type { ExpressionSettings } from './expression-shape.ts'
+import type { ListConfig } from '../model/access-config.ts'
+import type { ExpressionSettings } from '../shape/expression-shape.ts'
 import type { Findings, Place } from '../file/mistake.ts'
 import { describe, FileFault } from '../file/references.ts'
-import { shortName } from './rules.ts'
+import { shortName } from '../shape/rules.ts'
 import {
   dictionary,
   group,
@@ -14,7 +14,7 @@ import {
   type Shape,
   scalar,
   type Values,
-} from './shape.ts'
+} from '../shape/shape.ts'
 import type { Scalar } from '../file/tree.ts'
 
 /** Reads the path of a readable file, and returns it absolute; the content is read elsewhere. */

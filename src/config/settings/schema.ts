@@ -3,11 +3,18 @@
 import { access, zoneAccess } from './access-settings.ts'
 import { exceptions, proxy } from './proxy-settings.ts'
 import { azureResource, pricedModel, providerKey, providerName, providerUrl, usDollars } from './ai-rules.ts'
-import { providerApis, providerNames } from '../config.ts'
-import { previewAudiences } from '../custom-errors-config.ts'
+import { providerApis, providerNames } from '../model/config.ts'
+import { previewAudiences } from '../model/custom-errors-config.ts'
 import { compression } from './compression-settings.ts'
 import { customErrors } from './custom-errors-settings.ts'
-import { documentationUrl, endpoint, exactHost, hostHeader, hostPattern, resolver } from './host-rules.ts'
+import {
+  documentationUrl,
+  endpoint,
+  exactHost,
+  hostHeader,
+  hostPattern,
+  resolver,
+} from '../shape/host-rules.ts'
 import { quota, rate, rateLimits } from './limit-settings.ts'
 import { http2, listen, serverTls, zoneTls } from './listen-settings.ts'
 import { oauth, people } from './oauth-settings.ts'
@@ -33,7 +40,7 @@ import {
   wholeOrOff,
   workerCount,
   zoneName,
-} from './rules.ts'
+} from '../shape/rules.ts'
 import {
   dictionary,
   group,
@@ -50,7 +57,7 @@ import {
   unlessGiven,
   type Value,
   wordOr,
-} from './shape.ts'
+} from '../shape/shape.ts'
 import { sentinelCredential, storeCa, storeUrl } from './store-url.ts'
 import { telemetry } from './telemetry-settings.ts'
 import { tls } from './tls-settings.ts'

@@ -1,9 +1,9 @@
 // Rules for the URL of a store and related settings.
 
 import type { Reading } from '../../base/text/quantity.ts'
-import { originUrl } from './host-rules.ts'
-import { accept, certificates, matching } from './rules.ts'
-import { formed, type Rule } from './shape.ts'
+import { originUrl } from '../shape/host-rules.ts'
+import { accept, certificates, matching } from '../shape/rules.ts'
+import { formed, type Rule } from '../shape/shape.ts'
 
 /** Takes the URL of a store as it is; empty text is null. No flaw quotes it, since it may contain a password. */
 export const storeUrl: Rule<string | null> = formed(readStoreUrl, {

@@ -1,8 +1,8 @@
 // The settings of what others get to know of requests.
 
 import type { Findings } from '../file/mistake.ts'
-import type { OtlpConfig, TelemetryConfig } from '../telemetry-config.ts'
-import { baseUrl } from './base-url.ts'
+import type { OtlpConfig, TelemetryConfig } from '../model/telemetry-config.ts'
+import { baseUrl } from '../shape/base-url.ts'
 import {
   certificates,
   duration,
@@ -13,8 +13,17 @@ import {
   oneOf,
   truth,
   whole,
-} from './rules.ts'
-import { dictionary, group, mapping, optional, placed, scalar, unwritten, type Value } from './shape.ts'
+} from '../shape/rules.ts'
+import {
+  dictionary,
+  group,
+  mapping,
+  optional,
+  placed,
+  scalar,
+  unwritten,
+  type Value,
+} from '../shape/shape.ts'
 
 const second = 1000
 const hour = 3_600 * second

@@ -6,11 +6,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { Certificate } from '../../tls/certificate.ts'
 import { chainFor } from '../../tls/chain.ts'
 import { sortPem } from '../../tls/pem.ts'
-import type { OriginTls, TlsIdentity } from '../config.ts'
-import { serverName } from './host-rules.ts'
+import type { OriginTls, TlsIdentity } from '../model/config.ts'
+import { serverName } from '../shape/host-rules.ts'
 import { type Findings, type Place, stepInto } from '../file/mistake.ts'
-import { certificates, certificatesWithKey, privateKey, truth } from './rules.ts'
-import { optional, type Placed, placed, type Rule, scalar, unwritten, type Values } from './shape.ts'
+import { certificates, certificatesWithKey, privateKey, truth } from '../shape/rules.ts'
+import { optional, type Placed, placed, type Rule, scalar, unwritten, type Values } from '../shape/shape.ts'
 
 export const tls = {
   verify: optional(scalar(truth), true),

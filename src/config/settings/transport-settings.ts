@@ -1,9 +1,9 @@
 // What pools and providers have in common: which versions of HTTP are spoken to them, and how many connections each may have.
 
 import type { Findings, Place } from '../file/mistake.ts'
-import { type TransportConfig, usualTransport } from '../pool-config.ts'
-import { durationOrOff, oneOf, whole, wholeOrOff } from './rules.ts'
-import { group, optional, placed, scalar, unwritten, type Values } from './shape.ts'
+import { type TransportConfig, usualTransport } from '../model/pool-config.ts'
+import { durationOrOff, oneOf, whole, wholeOrOff } from '../shape/rules.ts'
+import { group, optional, placed, scalar, unwritten, type Values } from '../shape/shape.ts'
 
 const hour = 3_600_000
 

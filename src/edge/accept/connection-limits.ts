@@ -2,7 +2,7 @@
 
 import { clientKey } from '../../net/address/client-key.ts'
 import { freeDescriptors, mostDescriptors } from '../../net/socket/descriptors.ts'
-import type { Config } from '../../config/config.ts'
+import type { Config } from '../../config/model/config.ts'
 import { everybody, Share } from './connection-share.ts'
 
 /** File descriptors that stay free of clients, for origins, files and whatever else a process opens. */

@@ -15,7 +15,7 @@ import {
   type ListeningSocket,
   type SocketHandle,
 } from '../../net/socket/listening-socket.ts'
-import type { Listener } from '../../config/config.ts'
+import type { Listener } from '../../config/model/config.ts'
 import { highWaterMark } from '../origin/dial/dial.ts'
 
 /** Ms of a turn of the loop in which hardly any connection can have come, and those in which all that wait are accepted: one a turn of each socket. */

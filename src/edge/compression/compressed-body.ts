@@ -2,7 +2,7 @@
 // through the thread pool, so that nobody else waits. What the origin has sent is never held back for long: all that came is flushed when it pauses, and now and then while it
 // does not.
 
-import type { ContentCoding } from '../../config/compression-config.ts'
+import type { ContentCoding } from '../../config/model/compression-config.ts'
 import { answerBug } from '../exchange/deliver.ts'
 import type { Exchange, ResponseSink } from '../exchange/exchange.ts'
 import { guarded } from '../../base/guarded.ts'

@@ -1,6 +1,6 @@
 // Decides whether a response is compressed, and what becomes of its fields.
 
-import type { ContentCoding } from '../../config/compression-config.ts'
+import type { ContentCoding } from '../../config/model/compression-config.ts'
 import type { FieldLines } from '../../http1/fields/fields.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Exchange } from '../exchange/exchange.ts'

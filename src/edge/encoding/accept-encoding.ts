@@ -2,7 +2,7 @@
 
 import Negotiator from 'negotiator'
 import { ownText } from '../../base/text/own-text.ts'
-import type { ContentCoding } from '../../config/compression-config.ts'
+import type { ContentCoding } from '../../config/model/compression-config.ts'
 
 /** Clients send few different lines: the choices for the most recent ones of reasonable length are kept. */
 const mostRemembered = 64

@@ -2,7 +2,7 @@
 
 import { equalsIgnoreCase, type FieldId, type FieldLines, field, listHas } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
-import type { ContentCoding } from '../../config/compression-config.ts'
+import type { ContentCoding } from '../../config/model/compression-config.ts'
 import { isDigest } from './compressible.ts'
 
 /** Returns the fields of a response that is compressed: its validator is a weak one, and no part of it can be asked for (RFC 9110 sections 8.8.1 and 14.3). */

@@ -1,6 +1,6 @@
 // What a route compresses: which of its responses, and how.
 
-import type { CompressionConfig, ContentCoding } from '../../config/compression-config.ts'
+import type { CompressionConfig, ContentCoding } from '../../config/model/compression-config.ts'
 import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import { AcceptedCodings } from './accept-encoding.ts'

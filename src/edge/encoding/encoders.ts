@@ -13,7 +13,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import type { Transform } from 'node:stream'
-import type { ContentCoding } from '../../config/compression-config.ts'
+import type { ContentCoding } from '../../config/model/compression-config.ts'
 
 const KiB = 1024
 

@@ -1,6 +1,6 @@
 // What is known of a body that is compressed.
 
-import type { ContentCoding } from '../../config/compression-config.ts'
+import type { ContentCoding } from '../../config/model/compression-config.ts'
 
 /** How a body is to be compressed. */
 export interface Encoding {

@@ -1,7 +1,7 @@
 // The certificate of a client: which one a zone accepts, and what its origins learn of it.
 
 import { authoritiesOf } from '../../certificates/client-trust.ts'
-import type { ClientCertificates } from '../../config/config.ts'
+import type { ClientCertificates } from '../../config/model/config.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { certificateFields } from '../../http1/fields/fields.ts'
 import type { CertificateFault, ClientCertificate } from '../../tls/client-certificate.ts'

@@ -1,8 +1,8 @@
 // Delivers a refusal to the client, whatever was sent before: nothing yet, part of an event stream or of a gRPC call, or so much that no error can be sent. The
 // only file that knows these cases.
 
-import type { Operator } from '../../config/custom-errors-config.ts'
-import { ruleIdOf } from '../../config/rule-id.ts'
+import type { Operator } from '../../config/model/custom-errors-config.ts'
+import { ruleIdOf } from '../../config/model/rule-id.ts'
 import { type ErrorResponse, compose, composeEvent } from '../../errors/compose.ts'
 import { composeEventForAi, composeForAi, composeShared, isInEnvelope } from '../../errors/compose-ai.ts'
 import { composeForGrpc, composeTrailersForGrpc } from '../../errors/compose-grpc.ts'

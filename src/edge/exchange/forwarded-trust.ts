@@ -5,7 +5,7 @@
 import { isIPv6 } from 'node:net'
 import { ownText } from '../../base/text/own-text.ts'
 import { type AddressSet, believedHops, canonicalAddress } from '../../net/address/address.ts'
-import type { Config } from '../../config/config.ts'
+import type { Config } from '../../config/model/config.ts'
 import { equalsIgnoreCase, type FieldId, field, isClaim } from '../../http1/fields/fields.ts'
 import { parseForwarded } from '../../http1/fields/forwarded.ts'
 import { hostName } from '../../http1/fields/host.ts'

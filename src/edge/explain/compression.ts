@@ -1,6 +1,6 @@
 // Whether the response of an origin would be compressed, as far as that can be told before there is one.
 
-import type { CompressionConfig } from '../../config/compression-config.ts'
+import type { CompressionConfig } from '../../config/model/compression-config.ts'
 import type { ExplainedCompression } from '../../zones/explanation.ts'
 import { forbidsTransform } from '../encoding/compressible.ts'
 import { acceptEncodingOf } from '../encoding/compression.ts'

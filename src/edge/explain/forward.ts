@@ -1,6 +1,6 @@
 // Where a request would be sent, and how it would look there.
 
-import type { BalanceConfig } from '../../config/pool-config.ts'
+import type { BalanceConfig } from '../../config/model/pool-config.ts'
 import { withoutQuery } from '../../base/path/path.ts'
 import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
 import { certificateFields } from '../../http1/fields/fields.ts'

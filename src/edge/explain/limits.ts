@@ -1,6 +1,6 @@
 // The limits that would count a request: by what key, and what is left of them.
 
-import type { LimitKey } from '../../config/limit-config.ts'
+import type { LimitKey } from '../../config/model/limit-config.ts'
 import type { LimitState } from '../../zones/explanation.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { shownPath } from './redact.ts'

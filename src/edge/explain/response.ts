@@ -1,6 +1,6 @@
 // The response that the gateway itself would give, read back from what it sent.
 
-import type { ErrorRule } from '../../config/custom-errors-config.ts'
+import type { ErrorRule } from '../../config/model/custom-errors-config.ts'
 import type { ExplainedResponse } from '../../zones/explanation.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { factsOf } from '../exchange/facts.ts'

@@ -1,6 +1,6 @@
 // One attempt at a request: the life of one connection to an origin, from when it is handed over until it is given back. What follows is decided elsewhere.
 
-import type { Timeouts } from '../../config/config.ts'
+import type { Timeouts } from '../../config/model/config.ts'
 import { type Failure, fault, type OriginFault } from '../../errors/origin-failure.ts'
 import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
 import { isIdempotent } from '../../http1/heads/method.ts'

@@ -1,6 +1,6 @@
 // The wait of a request for a connection to its origin, from one attempt to the next.
 
-import type { Timeouts } from '../../config/config.ts'
+import type { Timeouts } from '../../config/model/config.ts'
 import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
 import type { Failure } from '../../errors/origin-failure.ts'
 import { answerBug } from '../exchange/deliver.ts'

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { clientKey } from '../../net/address/client-key.ts'
-import type { LimitKey } from '../../config/limit-config.ts'
+import type { LimitKey } from '../../config/model/limit-config.ts'
 import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
 import { token68Of } from '../../tokens/bearer.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'

@@ -1,6 +1,6 @@
 // The queue for connections to one origin, in order of arrival.
 
-import type { Timeouts } from '../../config/config.ts'
+import type { Timeouts } from '../../config/model/config.ts'
 import type { Dial, DialPhase } from './dial/dial.ts'
 import type { Lease } from './lease.ts'
 import { type Failure, fault } from '../../errors/origin-failure.ts'

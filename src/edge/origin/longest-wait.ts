@@ -1,6 +1,6 @@
 // For how long a request may have to wait for a connection: the sum of what it waits for.
 
-import type { OriginConfig, Timeouts } from '../../config/config.ts'
+import type { OriginConfig, Timeouts } from '../../config/model/config.ts'
 
 /** Ms by which a request should outwait what it waits for, so that those deadlines decide what went wrong. */
 const grace = 500

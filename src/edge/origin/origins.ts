@@ -1,6 +1,6 @@
 // Every origin of the configuration.
 
-import type { Endpoint, OriginConfig } from '../../config/config.ts'
+import type { Endpoint, OriginConfig } from '../../config/model/config.ts'
 import { AddressGuard } from '../resolver/address-guard.ts'
 import { NameLookup } from '../resolver/name-lookup.ts'
 import { IdlePinned } from './idle/idle-pinned-connections.ts'

@@ -2,8 +2,8 @@
 
 import type { Clock } from '../../base/clock.ts'
 import type { EdgeMetrics, PoolMember } from '../../metrics/counters/edge-metrics.ts'
-import type { OriginConfig, PoolConfig } from '../../config/config.ts'
-import { usualRetries } from '../../config/pool-config.ts'
+import type { OriginConfig, PoolConfig } from '../../config/model/config.ts'
+import { usualRetries } from '../../config/model/pool-config.ts'
 import { type HealthSettings, MemberHealth } from '../../pools/health.ts'
 import { type MemberState, memberState } from '../../pools/member-state.ts'
 import { Member, newLedger, Pool, type PoolLedger } from '../../pools/pool.ts'

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
-import type { TransportConfig } from '../../config/pool-config.ts'
+import type { TransportConfig } from '../../config/model/pool-config.ts'
 import { guarded } from '../../base/guarded.ts'
 import type { NameAnswer, NameLookup } from './name-lookup.ts'
 import { type Failure, failureOf } from '../../errors/origin-failure.ts'

@@ -1,7 +1,7 @@
 // Which addresses may be dialled. Checked at each connection to an origin, health checks included, for the very address that is dialled: what a name resolves to may have
 // changed since the last lookup.
 
-import type { Endpoint, OriginConfig } from '../../config/config.ts'
+import type { Endpoint, OriginConfig } from '../../config/model/config.ts'
 import type { OriginFault } from '../../errors/origin-failure.ts'
 import { isOwn } from './own-addresses.ts'
 import { isPublic } from './public-address.ts'

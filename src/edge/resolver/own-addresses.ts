@@ -4,7 +4,7 @@ import { isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { AddressSet, canonicalAddress } from '../../net/address/address.ts'
 import { systemClock } from '../../base/clock.ts'
-import type { Endpoint } from '../../config/config.ts'
+import type { Endpoint } from '../../config/model/config.ts'
 
 /** Whether the address and port are those of a listener; one on all addresses (0.0.0.0, ::) includes every address of this machine. */
 export function isOwn(address: string, port: number, listeners: readonly Endpoint[]): boolean {

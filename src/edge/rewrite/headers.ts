@@ -3,7 +3,7 @@
 import type { Facts } from '../../expression/expression.ts'
 import type { Tally } from '../../metrics/counters/distribution.ts'
 import type { Read } from '../../expression/readings.ts'
-import type { HeaderRewrite } from '../../config/rewrite-config.ts'
+import type { HeaderRewrite } from '../../config/model/rewrite-config.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { isFieldByte } from '../../http1/fields/characters.ts'
 import {

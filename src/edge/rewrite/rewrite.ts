@@ -3,7 +3,7 @@
 import type { Facts } from '../../expression/expression.ts'
 import type { Tally } from '../../metrics/counters/distribution.ts'
 import type { Read } from '../../expression/readings.ts'
-import type { RewriteConfig } from '../../config/rewrite-config.ts'
+import type { RewriteConfig } from '../../config/model/rewrite-config.ts'
 import { type Refusal, refuse } from '../../errors/refusal.ts'
 import { type HeadLimits, RequestHead } from '../../http1/heads/request-head.ts'
 import { HeaderChanges, HeaderRules } from './headers.ts'

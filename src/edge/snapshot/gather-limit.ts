@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import { availableToGateway } from '../../base/system/available-memory.ts'
-import type { Config } from '../../config/config.ts'
+import type { Config } from '../../config/model/config.ts'
 
 /** What buffered bodies may take of the memory of all processes. */
 const share = 0.4

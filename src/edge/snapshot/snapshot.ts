@@ -7,8 +7,8 @@ import type {
   OriginConfig,
   RouteConfig,
   ZoneConfig,
-} from '../../config/config.ts'
-import { usualTransport } from '../../config/pool-config.ts'
+} from '../../config/model/config.ts'
+import { usualTransport } from '../../config/model/pool-config.ts'
 import { type CustomErrorFailure, CustomErrors } from '../../errors/custom/custom-errors.ts'
 import type { HeadLimits } from '../../http1/heads/request-head.ts'
 import { AddressSet } from '../../net/address/address.ts'

@@ -1,8 +1,8 @@
 // Compiles the settings of one zone from the file and the management API together: those of the API come first, since they are more recent.
 
-import type { AccessConfig } from '../../config/access-config.ts'
-import type { Config, ZoneConfig } from '../../config/config.ts'
-import type { ErrorPages } from '../../config/custom-errors-config.ts'
+import type { AccessConfig } from '../../config/model/access-config.ts'
+import type { Config, ZoneConfig } from '../../config/model/config.ts'
+import type { ErrorPages } from '../../config/model/custom-errors-config.ts'
 import { type CustomErrorFailure, CustomErrors, type CustomLayer } from '../../errors/custom/custom-errors.ts'
 import { AccessPolicy, type AccessParts } from '../../access/policy.ts'
 import type { KnownZone } from '../../zones/known-zones.ts'

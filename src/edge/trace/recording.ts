@@ -1,7 +1,7 @@
 // What is noted of a sampled request while it is served, for its spans.
 
 import { randomHex } from '../../base/ids/random-hex.ts'
-import type { OriginConfig } from '../../config/config.ts'
+import type { OriginConfig } from '../../config/model/config.ts'
 import type { ErrorName } from '../../errors/catalogue.ts'
 
 type AttemptedOrigin = Pick<OriginConfig, 'url' | 'host' | 'port'>

@@ -1,7 +1,7 @@
 // Which of the traces that begin here are sampled: their ids decide, so that every other sampler of the same share decides alike (OpenTelemetry, consistent
 // probability sampling).
 
-import type { TraceConfig } from '../../config/telemetry-config.ts'
+import type { TraceConfig } from '../../config/model/telemetry-config.ts'
 
 /** How requests take part in traces. */
 export interface Tracing {

@@ -1,7 +1,7 @@
 // Escapes values in custom content by its type, so that they stay values wherever the operator puts them.
 
 import { escapeHtml } from '../../base/text/html.ts'
-import type { ErrorContentType } from '../../config/custom-errors-config.ts'
+import type { ErrorContentType } from '../../config/model/custom-errors-config.ts'
 import { asciiJson } from '../render/json.ts'
 
 export const escapeFor: Readonly<Record<ErrorContentType, (text: string) => string>> = {

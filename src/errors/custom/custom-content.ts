@@ -1,7 +1,7 @@
 // Content that an operator serves instead of an error document: split at its tokens once, so that a response only fills them in.
 
 import type { Facts } from '../../expression/expression.ts'
-import type { ErrorContentType } from '../../config/custom-errors-config.ts'
+import type { ErrorContentType } from '../../config/model/custom-errors-config.ts'
 import { escapeFor } from './content-escaping.ts'
 import { writeBox } from './error-box.ts'
 import type { Occasion } from '../problem.ts'

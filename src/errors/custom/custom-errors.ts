@@ -11,7 +11,7 @@ import {
   type ErrorRule,
   hasTooManyTokens,
   largestErrorPage,
-} from '../../config/custom-errors-config.ts'
+} from '../../config/model/custom-errors-config.ts'
 import type { ErrorName } from '../catalogue.ts'
 import { CustomContent } from './custom-content.ts'
 import { type CompiledRule, compileErrorRule } from './error-rule.ts'

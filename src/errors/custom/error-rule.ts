@@ -1,7 +1,11 @@
 // A custom error rule, checked and compiled.
 
 import { compileExpression, describeFlaw, type Expression } from '../../expression/expression.ts'
-import { type ErrorRule, errorContentTypes, longestRuleContent } from '../../config/custom-errors-config.ts'
+import {
+  type ErrorRule,
+  errorContentTypes,
+  longestRuleContent,
+} from '../../config/model/custom-errors-config.ts'
 import { CustomContent } from './custom-content.ts'
 
 export interface CompiledRule {

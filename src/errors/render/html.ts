@@ -1,7 +1,7 @@
 // The error record as a page for people: one file, no external resources, complete without script.
 
 import { type Html, type HtmlValue, html, raw, spellOut } from '../../base/text/html.ts'
-import type { Operator } from '../../config/custom-errors-config.ts'
+import type { Operator } from '../../config/model/custom-errors-config.ts'
 import { errorRows, type Stage } from '../catalogue.ts'
 import { Frame, gate } from './page.ts'
 import { type Problem, timestampOf } from '../problem.ts'

@@ -1,6 +1,6 @@
 // What the engine is built from.
 
-import type { Config } from '../../config/config.ts'
+import type { Config } from '../../config/model/config.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { Json } from '../../store/records/credential.ts'

@@ -15,7 +15,7 @@ import {
   type RenewalInfo,
 } from '../../certificates/acme/authority.ts'
 import { newKey } from '../../certificates/acme/account.ts'
-import type { AcmeConfig, TlsIdentity } from '../../config/config.ts'
+import type { AcmeConfig, TlsIdentity } from '../../config/model/config.ts'
 import { version } from '../system/version.ts'
 import type { AcmeClient, AcmeOrderView, AcmeRequest, AcmeResponse } from 'acme-client'
 

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
-import type { AcmeConfig } from '../../config/config.ts'
+import type { AcmeConfig } from '../../config/model/config.ts'
 import type { Logger } from '../../log/log.ts'
 import type { CertificateExpiry, CertificateRenewal, Counts } from '../../metrics/counters/counts.ts'
 import type { Store } from '../../store/contract/store.ts'

@@ -1,7 +1,7 @@
 // Warns of the gateway's own certificates while there is time to replace them.
 
 import type { Clock } from '../../base/clock.ts'
-import type { TlsConfig } from '../../config/config.ts'
+import type { TlsConfig } from '../../config/model/config.ts'
 import type { Logger } from '../../log/log.ts'
 import type { CertificateExpiry } from '../../metrics/counters/counts.ts'
 import { Certificate } from '../../tls/certificate.ts'

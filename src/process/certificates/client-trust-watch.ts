@@ -2,7 +2,7 @@
 
 import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
-import type { ClientCertificates, Config } from '../../config/config.ts'
+import type { ClientCertificates, Config } from '../../config/model/config.ts'
 import type { Logger } from '../../log/log.ts'
 import type { TrustExpiry } from '../../metrics/counters/counts.ts'
 import { ClientCertificate } from '../../tls/client-certificate.ts'

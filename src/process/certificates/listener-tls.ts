@@ -3,7 +3,7 @@
 import { systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
-import type { Config } from '../../config/config.ts'
+import type { Config } from '../../config/model/config.ts'
 import type { AutomaticTls } from '../../certificates/automatic.ts'
 import { TicketKeeper } from '../../certificates/ticket-keeper.ts'
 import type { Store } from '../../store/contract/store.ts'

@@ -3,7 +3,7 @@
 import { restOf } from '../../certificates/acme/schedule.ts'
 import { isRateLimited, standingOf } from '../../certificates/acme/standing.ts'
 import { type Holding, holdingsOf, viewHolding } from '../../certificates/holdings.ts'
-import type { AcmeConfig } from '../../config/config.ts'
+import type { AcmeConfig } from '../../config/model/config.ts'
 import { acmeOwner } from '../../store/records/acme.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { withConfiguredStore } from './store/configured-store.ts'

@@ -2,10 +2,10 @@
 
 import { AccessMetrics } from '../../metrics/counters/access-metrics.ts'
 import { createLogger } from '../../log/log.ts'
-import type { Config } from '../../config/config.ts'
-import { type Loaded, loadConfig } from '../../config/file/load.ts'
+import type { Config } from '../../config/model/config.ts'
+import { type Loaded, loadConfig } from '../../config/load/load.ts'
 import type { Mistake } from '../../config/file/mistake.ts'
-import type { GivenAddresses } from '../../config/resolve/given-addresses.ts'
+import type { GivenAddresses } from '../../config/resolve/address-overrides.ts'
 import { priceDateOf } from '../plane/price-date.ts'
 import { AccessFiles } from '../plane/access-files.ts'
 import { configPath, givenAddresses, type Input } from './input.ts'

@@ -1,8 +1,8 @@
 // `gatehouse health`: checks whether a gateway is alive, for the health check of a container. It checks the gateway of the same configuration, or with --running whichever
 // runs on this machine: a health check does not know its arguments and variables, and its file may have changed since.
 
-import type { Endpoint } from '../../config/config.ts'
-import { loadConfig } from '../../config/file/load.ts'
+import type { Endpoint } from '../../config/model/config.ts'
+import { loadConfig } from '../../config/load/load.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from '../terminal/config-mistakes.ts'
 import { adminOf, runningHere } from '../ports/presence.ts'

@@ -3,7 +3,7 @@
 import { lstatSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { GivenAddresses } from '../../config/resolve/given-addresses.ts'
+import type { GivenAddresses } from '../../config/resolve/address-overrides.ts'
 
 /** The options of the command, and its arguments. */
 export interface Input {

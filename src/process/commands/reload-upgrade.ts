@@ -1,8 +1,8 @@
 // `gatehouse reload` and `gatehouse upgrade`: have the gateway of a configuration apply it, or replaced by a new process from the code on disk, and wait for it.
 
 import { resolve } from 'node:path'
-import type { Endpoint } from '../../config/config.ts'
-import { loadConfig } from '../../config/file/load.ts'
+import type { Endpoint } from '../../config/model/config.ts'
+import { loadConfig } from '../../config/load/load.ts'
 import { command } from '../handover/takeover.ts'
 import type {
   ChangesReport,

@@ -1,7 +1,7 @@
 // `gatehouse schema`: prints the JSON Schema of the configuration file, by which editors complete, explain and check it.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { jsonSchema } from '../../config/file/json-schema.ts'
+import { jsonSchema } from '../../config/load/json-schema.ts'
 import { bundledConfig, configName } from './input.ts'
 import { print } from '../terminal/output.ts'
 

@@ -3,7 +3,7 @@
 
 import { resolve } from 'node:path'
 import { newId } from '../../base/ids/id.ts'
-import type { Config } from '../../config/config.ts'
+import type { Config } from '../../config/model/config.ts'
 import type { Member, User } from '../../store/records/people.ts'
 import { memberResource, userResource } from '../../store/records/audit-entry.ts'
 import type { Store } from '../../store/contract/store.ts'

@@ -1,6 +1,6 @@
 // The greeting of a gateway that is up: where it listens, and three commands to try.
 
-import type { Config, Endpoint, Listener } from '../../config/config.ts'
+import type { Config, Endpoint, Listener } from '../../config/model/config.ts'
 import type { FirstStart } from '../store/first-start.ts'
 import { urlOf } from '../ports/urls.ts'
 import { version } from '../system/version.ts'

@@ -2,7 +2,7 @@
 
 import type { Logger } from '../../log/log.ts'
 import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
-import type { Config, Endpoint } from '../../config/config.ts'
+import type { Config, Endpoint } from '../../config/model/config.ts'
 import type { LentRecord } from '../../store/cache/cache-handover.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { Tally } from '../../store/records/tally.ts'

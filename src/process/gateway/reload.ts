@@ -2,9 +2,9 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from '../../log/log.ts'
-import { type Changes, changesBetween } from '../../config/changes.ts'
-import type { Config } from '../../config/config.ts'
-import type { Loaded } from '../../config/file/load.ts'
+import { type Changes, changesBetween } from '../../config/load/changes.ts'
+import type { Config } from '../../config/model/config.ts'
+import type { Loaded } from '../../config/load/load.ts'
 import { formatMistake } from '../../config/file/mistake.ts'
 import type { Assembly } from './assemble.ts'
 import type { Gateway } from './gateway.ts'

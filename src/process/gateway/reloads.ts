@@ -1,7 +1,7 @@
 // Reloads the configuration of a gateway when its files change, or on demand, one reload at a time, and reports how each went to those who asked for it.
 
-import type { Changes } from '../../config/changes.ts'
-import type { Loaded } from '../../config/file/load.ts'
+import type { Changes } from '../../config/load/changes.ts'
+import type { Loaded } from '../../config/load/load.ts'
 import { type ConfigWatch, watchConfig } from '../../config/file/watch.ts'
 import type { ServiceManager } from '../system/service-manager.ts'
 import type { Assembly } from './assemble.ts'

@@ -3,7 +3,7 @@
 
 import type { Server } from 'node:net'
 import type { ListeningSocket, SocketHandle } from '../../net/socket/listening-socket.ts'
-import type { Config, Endpoint } from '../../config/config.ts'
+import type { Config, Endpoint } from '../../config/model/config.ts'
 import { remains, type Snapshot } from '../../metrics/metrics.ts'
 import type { LentRecord } from '../../store/cache/cache-handover.ts'
 import { version } from '../system/version.ts'

@@ -1,7 +1,7 @@
 // Sockets that systemd has bound before this process was started (sd_listen_fds(3)), and which listeners they are for.
 
 import { inheritedHandle, type SocketHandle } from '../../net/socket/listening-socket.ts'
-import type { Config, Endpoint } from '../../config/config.ts'
+import type { Config, Endpoint } from '../../config/model/config.ts'
 import { isWildcard } from '../../config/resolve/listeners.ts'
 import type { Inheritance } from './inheritance.ts'
 

@@ -5,7 +5,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { request, whenFailed } from '../../net/http/node-http.ts'
-import type { Endpoint } from '../../config/config.ts'
+import type { Endpoint } from '../../config/model/config.ts'
 import { dataFolder } from '../store/location.ts'
 import { reachable } from '../ports/urls.ts'
 

@@ -3,7 +3,7 @@
 import type { ListeningSocket } from '../../net/socket/listening-socket.ts'
 import { AccessLog, type LogDestination, type Logger } from '../../log/log.ts'
 import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
-import type { Config, Listener } from '../../config/config.ts'
+import type { Config, Listener } from '../../config/model/config.ts'
 import type { Bans } from '../../access/bans.ts'
 import type { Tally } from '../../store/records/tally.ts'
 import { type AutomaticTls, nothingAutomatic } from '../../certificates/automatic.ts'

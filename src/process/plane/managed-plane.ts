@@ -2,7 +2,7 @@
 
 import type { ListeningSocket } from '../../net/socket/listening-socket.ts'
 import type { Snapshot } from '../../metrics/metrics.ts'
-import type { Config, Listener } from '../../config/config.ts'
+import type { Config, Listener } from '../../config/model/config.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health/health-checker.ts'
 import type { TicketKeySet } from '../../tls/ticket-keys.ts'
 import type { AutomaticTls } from '../../certificates/automatic.ts'

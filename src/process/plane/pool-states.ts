@@ -1,7 +1,7 @@
 // The state of a zone's pools, combined from what each process sees: a request meets only one of them, and the worst state is the one to look into.
 
 import type { OriginState, PoolState } from '../../admin/facts/zone-facts.ts'
-import type { ZoneConfig } from '../../config/config.ts'
+import type { ZoneConfig } from '../../config/model/config.ts'
 import type { OriginInProcess, PoolState as PoolInProcess } from '../../edge/origin/pools.ts'
 
 /** Returns the states of a zone's pools in the order of its routes. */

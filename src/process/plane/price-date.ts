@@ -1,7 +1,7 @@
 // Of which day the list prices of models are.
 
 import { priceDate } from '../../ai/usage/price-rows.ts'
-import type { Config } from '../../config/config.ts'
+import type { Config } from '../../config/model/config.ts'
 
 /** Returns the date of the prices that a configuration uses, as 2026-01-31; null where nothing says it. */
 export function priceDateOf({ ai }: Pick<Config, 'ai'>): string | null {

@@ -3,7 +3,7 @@
 import type { Zones } from '../../admin/facts/zone-facts.ts'
 import { holdingsOf } from '../../certificates/holdings.ts'
 import type { Standing } from '../../certificates/acme/standing.ts'
-import type { Config } from '../../config/config.ts'
+import type { Config } from '../../config/model/config.ts'
 import { CustomErrors } from '../../errors/custom/custom-errors.ts'
 import { zoneErrors } from '../../edge/snapshot/zone-settings.ts'
 import type { ZoneRecords } from '../../zones/zone-records.ts'

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { createServer, isIP, isIPv6 } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Config, Endpoint } from '../../config/config.ts'
+import type { Config, Endpoint } from '../../config/model/config.ts'
 import { dataFolder } from '../store/location.ts'
 import { ownerOf, type PortOwner } from './port-owner.ts'
 

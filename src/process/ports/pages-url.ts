@@ -1,9 +1,9 @@
 // Where people reach the pages on which they sign in and run the gateway.
 
 import { isIPv6 } from 'node:net'
-import type { Config, Endpoint } from '../../config/config.ts'
+import type { Config, Endpoint } from '../../config/model/config.ts'
 import { isWildcard } from '../../config/resolve/listeners.ts'
-import { isLoopback } from '../../config/settings/host-rules.ts'
+import { isLoopback } from '../../config/shape/host-rules.ts'
 import { reachable, urlOf } from './urls.ts'
 
 /** Returns the issuer, or the host of the dashboard, or the URL of the side port on `admin` where only this machine or a published port of a container leads to it; else null: there are no pages. */

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { resolve } from 'node:path'
 import { json } from 'node:stream/consumers'
-import type { Endpoint } from '../../config/config.ts'
+import type { Endpoint } from '../../config/model/config.ts'
 import { dataFolder } from '../store/location.ts'
 
 /** The side port of a gateway, the absolute path of the file that it was started with, and where people reach its pages. */

@@ -1,9 +1,9 @@
 // Formats endpoints as URLs that a person on this machine can open.
 
 import { isIPv6 } from 'node:net'
-import type { Config, Endpoint, Listener } from '../../config/config.ts'
+import type { Config, Endpoint, Listener } from '../../config/model/config.ts'
 import { isWildcard } from '../../config/resolve/listeners.ts'
-import { isLoopback } from '../../config/settings/host-rules.ts'
+import { isLoopback } from '../../config/shape/host-rules.ts'
 
 /** Returns the address at which this machine reaches a listener: loopback for a wildcard address. */
 export function reachable(host: string): string {

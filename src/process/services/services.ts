@@ -3,7 +3,7 @@
 import { systemClock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import type { Logger } from '../../log/log.ts'
-import type { Config, Endpoint } from '../../config/config.ts'
+import type { Config, Endpoint } from '../../config/model/config.ts'
 import { type FoundKey, FoundPost, FoundReader } from '../../store/cache/announced-keys.ts'
 import type { LentRecord, Lent, Loan } from '../../store/cache/cache-handover.ts'
 import { openStore } from '../../store/open.ts'

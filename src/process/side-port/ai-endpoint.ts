@@ -5,8 +5,8 @@ import type { IncomingMessage } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import { isIP, isIPv6 } from 'node:net'
 import { request } from '../../net/http/node-http.ts'
-import type { AiConfig, Config, Listener, ProviderName } from '../../config/config.ts'
-import { isLoopback } from '../../config/settings/host-rules.ts'
+import type { AiConfig, Config, Listener, ProviderName } from '../../config/model/config.ts'
+import { isLoopback } from '../../config/shape/host-rules.ts'
 import { customRow, type ProviderRow, providerRows } from '../../ai/providers/provider-rows.ts'
 import type {
   Entrance,

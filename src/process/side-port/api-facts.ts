@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os'
 import type { Logger } from '../../log/log.ts'
 import type { RequestHistory } from '../../activity/request-history.ts'
-import type { Config, Endpoint } from '../../config/config.ts'
+import type { Config, Endpoint } from '../../config/model/config.ts'
 import type { Api } from '../../admin/api/api-types.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
 import type { ProviderChecker } from '../../edge/ai/provider-check.ts'

@@ -1,6 +1,6 @@
 // What the side port serves beside the management API. One a gateway, in the process of the admin listener.
 
-import type { Config } from '../../config/config.ts'
+import type { Config } from '../../config/model/config.ts'
 import { isOfSignIn } from '../../pages/paths.ts'
 import type { Face } from '../../admin/api/side-port-app.ts'
 import { ManagementMetadata } from '../../admin/api/protected-resource.ts'

@@ -2,7 +2,7 @@
 
 import { homedir } from 'node:os'
 import { isAbsolute, join, sep } from 'node:path'
-import type { Config } from '../../config/config.ts'
+import type { Config } from '../../config/model/config.ts'
 import type { StoreOptions } from '../../store/open.ts'
 import type { Store } from '../../store/contract/store.ts'
 

@@ -6,7 +6,7 @@ import { type FileHandle, link, mkdir, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import { writeNew } from '../../base/system/private-file.ts'
-import { parseSecretKey } from '../../config/settings/secret-key.ts'
+import { parseSecretKey } from '../../config/shape/secret-key.ts'
 
 const keyLength = 32
 const isWindows = process.platform === 'win32'

@@ -1,6 +1,6 @@
 // Prints all mistakes of a configuration, each with its position.
 
-import type { Loaded } from '../../config/file/load.ts'
+import type { Loaded } from '../../config/load/load.ts'
 import { formatMistake } from '../../config/file/mistake.ts'
 import { tell } from './output.ts'
 

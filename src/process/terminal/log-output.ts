@@ -3,7 +3,7 @@
 
 import { fstatSync } from 'node:fs'
 import { Writable } from 'node:stream'
-import type { Config } from '../../config/config.ts'
+import type { Config } from '../../config/model/config.ts'
 import { FileSink } from '../../log/file-sink.ts'
 import { LineWriter } from '../../log/line-writer.ts'
 import { createLogger, type Logger } from '../../log/log.ts'

@@ -2,7 +2,7 @@
 
 import type { ListeningSocket } from '../../net/socket/listening-socket.ts'
 import type { Snapshot } from '../../metrics/metrics.ts'
-import type { Config, Listener } from '../../config/config.ts'
+import type { Config, Listener } from '../../config/model/config.ts'
 import type { FoundKey } from '../../store/cache/announced-keys.ts'
 import type { Seen } from '../../store/contract/mark.ts'
 import type { Tally } from '../../store/records/tally.ts'

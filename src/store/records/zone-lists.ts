@@ -1,8 +1,8 @@
 // What the API has set for zones, as every backend returns it. Times are ms since the epoch; ids are 32 hex digits
 // unless said otherwise.
 
-import type { AccessRule } from '../../config/access-config.ts'
-import type { ErrorPageType, ErrorRule } from '../../config/custom-errors-config.ts'
+import type { AccessRule } from '../../config/model/access-config.ts'
+import type { ErrorPageType, ErrorRule } from '../../config/model/custom-errors-config.ts'
 
 /** The owner of zone settings: zones belong to the configuration, not to an account. */
 export const zoneOwner = 'zones'

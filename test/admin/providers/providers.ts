@@ -1,7 +1,7 @@
 // The AI providers of a configuration as the management API sees them: over views of processes that a test gives, and with tests over real sockets.
 
 import type { ProviderFacts } from '../../../src/admin/facts/provider-facts.ts'
-import type { AiConfig, ProviderConfig } from '../../../src/config/config.ts'
+import type { AiConfig, ProviderConfig } from '../../../src/config/model/config.ts'
 import { ProviderChecker } from '../../../src/edge/ai/provider-check.ts'
 import type { ProviderInProcess } from '../../../src/edge/ai/provider-states.ts'
 import { Metrics } from '../../../src/metrics/metrics.ts'

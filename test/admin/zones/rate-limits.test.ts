@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LimitKey, RateLimitConfig } from '../../../src/config/limit-config.ts'
+import type { LimitKey, RateLimitConfig } from '../../../src/config/model/limit-config.ts'
 import { rateLimitOf } from '../../../src/limits/limit.ts'
 import type { NearKey } from '../../../src/limits/near-keys.ts'
 import { slotOf } from '../../../src/store/records/tally.ts'

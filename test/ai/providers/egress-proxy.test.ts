@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { proxyTo } from '../../../src/ai/providers/egress-proxy.ts'
-import type { ProxyConfig } from '../../../src/config/pool-config.ts'
+import type { ProxyConfig } from '../../../src/config/model/pool-config.ts'
 import { exceptions } from '../../../src/config/settings/proxy-settings.ts'
 
 const proxy: ProxyConfig = { protocol: 'http', host: 'proxy', port: 3128, authorization: null, ca: null }

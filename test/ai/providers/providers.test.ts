@@ -2,8 +2,8 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type Provider, Providers } from '../../../src/ai/providers/providers.ts'
-import { type ProviderConfig, providerNames } from '../../../src/config/config.ts'
-import { usualTransport } from '../../../src/config/pool-config.ts'
+import { type ProviderConfig, providerNames } from '../../../src/config/model/config.ts'
+import { usualTransport } from '../../../src/config/model/pool-config.ts'
 
 const tls = { verify: true, serverName: null, ca: null, identity: null }
 

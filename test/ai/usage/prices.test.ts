@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { priceRows } from '../../../src/ai/usage/price-rows.ts'
 import { PriceTable } from '../../../src/ai/usage/prices.ts'
 import { noTokens, type Usage } from '../../../src/ai/usage/usage.ts'
-import { type PriceConfig, providerNames } from '../../../src/config/config.ts'
+import { type PriceConfig, providerNames } from '../../../src/config/model/config.ts'
 
 function tokens(tokensIn: number | null, tokensOut: number | null, more: Partial<Usage> = {}): Usage {
   return { ...noTokens, model: null, tokensIn, tokensOut, ...more }

@@ -3,7 +3,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
-import { parse } from '../../../src/config/file/parse.ts'
+import { parse } from '../../../src/config/load/parse.ts'
 import { Authority } from '../../help/certificates.ts'
 
 const root = new Authority('Root')

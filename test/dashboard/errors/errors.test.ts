@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CustomErrors } from '../../../src/errors/custom/custom-errors.ts'
-import { errorPageTypes } from '../../../src/config/custom-errors-config.ts'
+import { errorPageTypes } from '../../../src/config/model/custom-errors-config.ts'
 import { slotOf } from '../../../src/store/records/tally.ts'
 import { zoneWith } from '../../admin/zones/zones.ts'
 import { pageTypes } from '../../../src/dashboard/errors/page-types.ts'

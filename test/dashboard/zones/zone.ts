@@ -1,6 +1,6 @@
 // A zone with all that its pages can show, and text everywhere that somebody could have chosen to do harm.
 
-import type { RateLimitConfig } from '../../../src/config/limit-config.ts'
+import type { RateLimitConfig } from '../../../src/config/model/limit-config.ts'
 import { rateLimitOf } from '../../../src/limits/limit.ts'
 import type { startApi } from '../../admin/api.ts'
 import type { TestContext } from 'node:test'

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { AcceptedCodings } from '../../../src/edge/encoding/accept-encoding.ts'
-import { contentCodings } from '../../../src/config/compression-config.ts'
+import { contentCodings } from '../../../src/config/model/compression-config.ts'
 
 const accepted = new AcceptedCodings(contentCodings)
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ruleIdOf } from '../../../src/config/rule-id.ts'
+import { ruleIdOf } from '../../../src/config/model/rule-id.ts'
 import { call, startAi } from '../../help/ai.ts'
 import { startEdge } from '../../help/edge.ts'
 import { ok, startResponder } from '../../help/origin.ts'

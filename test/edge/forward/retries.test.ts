@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Phase } from '../../../src/errors/phase.ts'
-import type { PoolConfig } from '../../../src/config/config.ts'
+import type { PoolConfig } from '../../../src/config/model/config.ts'
 import { failureOf, fault, type OriginFault } from '../../../src/errors/origin-failure.ts'
 import type { EdgeMember } from '../../../src/edge/origin/pools.ts'
 import { anotherMember, isFaultOfMember, noteStatus, setOut } from '../../../src/edge/forward/retries.ts'

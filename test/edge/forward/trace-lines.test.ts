@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { TraceConfig } from '../../../src/config/telemetry-config.ts'
+import type { TraceConfig } from '../../../src/config/model/telemetry-config.ts'
 import { outboundHead } from '../../../src/edge/forward/outbound-request.ts'
 import { headText } from '../../../src/edge/origin/outbound-head.ts'
 import { type EdgeSettings, startEdge } from '../../help/edge.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import type { LimitKey } from '../../../src/config/limit-config.ts'
+import type { LimitKey } from '../../../src/config/model/limit-config.ts'
 import { keyOf, otherKeysOf } from '../../../src/edge/meter/limit-key.ts'
 import type { EdgeSettings } from '../../help/edge.ts'
 import { stepsOver } from '../../help/exchange.ts'

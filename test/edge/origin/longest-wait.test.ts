@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Timeouts } from '../../../src/config/config.ts'
-import type { TransportConfig } from '../../../src/config/pool-config.ts'
+import type { Timeouts } from '../../../src/config/model/config.ts'
+import type { TransportConfig } from '../../../src/config/model/pool-config.ts'
 import { longestWait } from '../../../src/edge/origin/longest-wait.ts'
 import { edgeConfig } from '../../help/edge.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { errorContentTypes } from '../../../src/config/custom-errors-config.ts'
+import { errorContentTypes } from '../../../src/config/model/custom-errors-config.ts'
 import { type ErrorName, errorRows } from '../../../src/errors/catalogue.ts'
 import { type ErrorResponse, compose } from '../../../src/errors/compose.ts'
 import { composeCustom } from '../../../src/errors/custom/compose-custom.ts'

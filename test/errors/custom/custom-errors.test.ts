@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ErrorPages, ErrorRule } from '../../../src/config/custom-errors-config.ts'
+import type { ErrorPages, ErrorRule } from '../../../src/config/model/custom-errors-config.ts'
 import {
   type CustomErrorFailure,
   CustomErrors,

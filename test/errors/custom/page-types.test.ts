@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ErrorPageType, errorPageTypes } from '../../../src/config/custom-errors-config.ts'
+import { type ErrorPageType, errorPageTypes } from '../../../src/config/model/custom-errors-config.ts'
 import { type ErrorName, errorRows } from '../../../src/errors/catalogue.ts'
 import { CustomErrors } from '../../../src/errors/custom/custom-errors.ts'
 import { pageTypesOf } from '../../../src/errors/custom/page-types.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { ClientCertificates, Config } from '../../../src/config/config.ts'
+import type { ClientCertificates, Config } from '../../../src/config/model/config.ts'
 import type { Logger } from '../../../src/log/log.ts'
 import { ClientTrustWatch } from '../../../src/process/certificates/client-trust-watch.ts'
 import { Authority } from '../../help/certificates.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Config } from '../../../src/config/config.ts'
+import type { Config } from '../../../src/config/model/config.ts'
 import { banner, welcome } from '../../../src/process/gateway/banner.ts'
 import { urlOf } from '../../../src/process/ports/urls.ts'
 import { edgeConfig } from '../../help/edge.ts'

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import type { Listener } from '../../../src/config/config.ts'
+import type { Listener } from '../../../src/config/model/config.ts'
 import { assertFree, listenFailure } from '../../../src/process/ports/listen-failure.ts'
 
 const admin = { host: '127.0.0.1', port: 8081 }

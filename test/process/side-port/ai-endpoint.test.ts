@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import type { Config, Listener, ProviderConfig } from '../../../src/config/config.ts'
+import type { Config, Listener, ProviderConfig } from '../../../src/config/model/config.ts'
 import { AiEntrance } from '../../../src/process/side-port/ai-endpoint.ts'
 import { until } from '../../help/until.ts'
 

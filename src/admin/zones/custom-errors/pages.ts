@@ -7,7 +7,7 @@ import {
   errorPageTypes,
   hasTooManyTokens,
   mostPageTokens,
-} from '../../../config/custom-errors-config.ts'
+} from '../../../config/model/custom-errors-config.ts'
 import { auditOf, type Resource } from '../../../store/records/audit-entry.ts'
 import { type ErrorPage, zoneOwner } from '../../../store/records/zone-lists.ts'
 import { type ApiResponse, failure, failures, list, success } from '../../http/envelope.ts'

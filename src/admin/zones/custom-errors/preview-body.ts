@@ -2,15 +2,15 @@
 
 import type { RequestFacts } from '../../../expression/expression.ts'
 import { country } from '../../../config/settings/access-settings.ts'
-import type { ZoneConfig } from '../../../config/config.ts'
+import type { ZoneConfig } from '../../../config/model/config.ts'
 import {
   errorPageTypes,
   hasTooManyTokens,
   largestErrorPage,
   mostPageTokens,
-} from '../../../config/custom-errors-config.ts'
-import { exactHost } from '../../../config/settings/host-rules.ts'
-import { headerName } from '../../../config/settings/rules.ts'
+} from '../../../config/model/custom-errors-config.ts'
+import { exactHost } from '../../../config/shape/host-rules.ts'
+import { headerName } from '../../../config/shape/rules.ts'
 import type { PreviewAsk } from '../../../errors/preview.ts'
 import { errorNameOf, type Fault } from '../../../errors/refusal.ts'
 import { readErrorRule } from './rule-body.ts'

@@ -4,8 +4,8 @@ import {
   type ErrorRule,
   errorContentTypes,
   longestRuleContent,
-} from '../../../config/custom-errors-config.ts'
-import { expressionWork } from '../../../config/resolve/rule-work.ts'
+} from '../../../config/model/custom-errors-config.ts'
+import { expressionWork } from '../../../config/shape/rule-cost.ts'
 import type { KeptErrorRule } from '../../../store/records/zone-lists.ts'
 import type { Field } from '../../http/field.ts'
 import { besideRule, type ReadRule, readDescription, readExpression } from '../rules/rule-members.ts'

@@ -6,7 +6,7 @@ import {
   largestErrorPage,
   mostPageTokens,
   longestRuleContent,
-} from '../../../config/custom-errors-config.ts'
+} from '../../../config/model/custom-errors-config.ts'
 import { entries } from '../../../errors/docs/entry.ts'
 import { previewSources } from '../../../errors/preview.ts'
 import {

@@ -1,11 +1,11 @@
 // What makes the body of an access rule valid, by the rules of the configuration file, and how responses show one.
 
-import type { AccessCondition, AccessRule } from '../../../config/access-config.ts'
+import type { AccessCondition, AccessRule } from '../../../config/model/access-config.ts'
 import { agentPattern, country } from '../../../config/settings/access-settings.ts'
-import { hostPattern } from '../../../config/settings/host-rules.ts'
-import { network, routePath } from '../../../config/settings/rules.ts'
-import { accessWork } from '../../../config/resolve/rule-work.ts'
-import type { Rule } from '../../../config/settings/shape.ts'
+import { hostPattern } from '../../../config/shape/host-rules.ts'
+import { network, routePath } from '../../../config/shape/rules.ts'
+import { accessWork } from '../../../config/shape/rule-cost.ts'
+import type { Rule } from '../../../config/shape/shape.ts'
 import type { KeptAccessRule } from '../../../store/records/zone-lists.ts'
 import type { Field } from '../../http/field.ts'
 import { besideRule, needsGeo, type ReadRule, readDescription, readExpression } from './rule-members.ts'

@@ -1,8 +1,8 @@
 // Handlers that show the rules of a zone in the order in which they are asked, with how often each decided in the last day.
 
-import type { AccessRule } from '../../../config/access-config.ts'
-import type { ErrorRule } from '../../../config/custom-errors-config.ts'
-import { ruleIdOf } from '../../../config/rule-id.ts'
+import type { AccessRule } from '../../../config/model/access-config.ts'
+import type { ErrorRule } from '../../../config/model/custom-errors-config.ts'
+import { ruleIdOf } from '../../../config/model/rule-id.ts'
 import { type TallyKind, tallyKinds, type TallySum } from '../../../store/records/tally.ts'
 import { zoneOwner } from '../../../store/records/zone-lists.ts'
 import { banHits, defaultHits, zoneScope } from '../../../activity/tally-scopes.ts'

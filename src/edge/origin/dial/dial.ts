@@ -3,7 +3,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import type { Clock } from '../../../base/clock.ts'
-import type { OriginConfig, Timeouts } from '../../../config/config.ts'
+import type { OriginConfig, Timeouts } from '../../../config/model/config.ts'
 import type { AddressBook, Asker } from '../../resolver/address-book.ts'
 import type { AddressGuard } from '../../resolver/address-guard.ts'
 import { guarded } from '../../../base/guarded.ts'

@@ -1,7 +1,7 @@
 // The dials that are under way to one origin: as many as requests wait, and one at a time while the origin is down.
 
 import type { Clock } from '../../../base/clock.ts'
-import type { Timeouts } from '../../../config/config.ts'
+import type { Timeouts } from '../../../config/model/config.ts'
 import type { Failure } from '../../../errors/origin-failure.ts'
 import { Dial, type Dialer } from './dial.ts'
 

@@ -1,6 +1,6 @@
 // What is said to a proxy to get a tunnel (RFC 9110 section 9.3.6), and what it answers.
 
-import type { OriginConfig } from '../../../config/config.ts'
+import type { OriginConfig } from '../../../config/model/config.ts'
 import { type Failure, fault } from '../../../errors/origin-failure.ts'
 
 /** The most bytes of the head of a response. */

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Clock } from '../../../base/clock.ts'
-import type { OriginConfig } from '../../../config/config.ts'
+import type { OriginConfig } from '../../../config/model/config.ts'
 import { type Failure, fault } from '../../../errors/origin-failure.ts'
 import type { SessionFault } from '../../../http2/client/session-fault.ts'
 import type { EdgeMetrics } from '../../../metrics/counters/edge-metrics.ts'

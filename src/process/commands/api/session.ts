@@ -98,7 +98,7 @@ const defaultUrl = 'http://127.0.0.1:8081'
 async function configuredUrl(input: Input): Promise<string | null> {
   const path = configPath(input)
   // Loaded only here: it is most of what the command would load.
-  const { loadConfig } = await import('../../../config/file/load.ts')
+  const { loadConfig } = await import('../../../config/load/load.ts')
   const loaded = loadConfig(path)
   if (!('mistakes' in loaded)) return urlOf(loaded.config.admin)
   const isNamed = input.config !== undefined || process.env.GATEHOUSE_CONFIG !== undefined

@@ -1,7 +1,7 @@
 // `gatehouse store accept`: has the gateway of this machine trust its store as it is, whatever was seen there before.
 
 import type { SecretKeys } from '../../../base/secrets/secret-keys.ts'
-import { loadConfig } from '../../../config/file/load.ts'
+import { loadConfig } from '../../../config/load/load.ts'
 import { isMoved, type Mark, originalIdentity, type Seen } from '../../../store/contract/mark.ts'
 import { keyNoteOf, writeKeyNote } from '../../../store/contract/key-note.ts'
 import type { Store } from '../../../store/contract/store.ts'

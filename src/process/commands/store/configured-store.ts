@@ -1,8 +1,8 @@
 // The store that a command works on directly, and the account there.
 
 import { nextRay } from '../../../base/ids/ray.ts'
-import type { Config } from '../../../config/config.ts'
-import { loadConfig } from '../../../config/file/load.ts'
+import type { Config } from '../../../config/model/config.ts'
+import { loadConfig } from '../../../config/load/load.ts'
 import { auditOf, commandLine, type Resource } from '../../../store/records/audit-entry.ts'
 import type { AuditAction, AuditEntry } from '../../../store/records/records.ts'
 import type { Store } from '../../../store/contract/store.ts'

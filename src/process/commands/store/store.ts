@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs'
 import type { Reading } from '../../../base/text/quantity.ts'
-import { loadConfig } from '../../../config/file/load.ts'
+import { loadConfig } from '../../../config/load/load.ts'
 import { resolveReferences } from '../../../config/file/references.ts'
-import { accept } from '../../../config/settings/rules.ts'
+import { accept } from '../../../config/shape/rules.ts'
 import { storeUrl } from '../../../config/settings/store-url.ts'
 import { type CopyReport, copyStore, inWords, moveStore } from '../../../store/copy.ts'
 import type { Mark } from '../../../store/contract/mark.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { errorPageTypes } from '../../../../src/config/custom-errors-config.ts'
+import { errorPageTypes } from '../../../../src/config/model/custom-errors-config.ts'
 import { zoneOwner } from '../../../../src/store/records/zone-lists.ts'
 import { account } from '../../../tokens/token-with.ts'
 import { startApi } from '../../api.ts'

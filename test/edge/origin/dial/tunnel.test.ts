@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { usualTransport } from '../../../../src/config/pool-config.ts'
+import { usualTransport } from '../../../../src/config/model/pool-config.ts'
 import { readTunnelResponse, tunnelRequest } from '../../../../src/edge/origin/dial/tunnel.ts'
 
 const proxy = { protocol: 'http', host: 'proxy', port: 3128, authorization: null, ca: null } as const

@@ -8,8 +8,12 @@ import type { TLSSocket } from 'node:tls'
 import { type Clock, systemClock } from '../../../../src/base/clock.ts'
 import { EdgeMetrics } from '../../../../src/metrics/counters/edge-metrics.ts'
 import { createLogger } from '../../../../src/log/log.ts'
-import type { OriginConfig, OriginTls } from '../../../../src/config/config.ts'
-import { type CheckConfig, type TransportConfig, usualTransport } from '../../../../src/config/pool-config.ts'
+import type { OriginConfig, OriginTls } from '../../../../src/config/model/config.ts'
+import {
+  type CheckConfig,
+  type TransportConfig,
+  usualTransport,
+} from '../../../../src/config/model/pool-config.ts'
 import {
   checkedOrigins,
   checkKey,

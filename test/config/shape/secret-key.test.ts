@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { parseSecretKey } from '../../../src/config/settings/secret-key.ts'
+import { parseSecretKey } from '../../../src/config/shape/secret-key.ts'
 import { anyCharacter } from '../../help/any-text.ts'
 
 const key = Buffer.from(Array.from({ length: 32 }, (_, i) => 255 - i * 5))

@@ -4,8 +4,8 @@ import { isUtf8 } from 'node:buffer'
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Parsed, parse } from './parse.ts'
-import type { GivenAddresses } from '../resolve/given-addresses.ts'
-import { FileFault, type Surroundings } from './references.ts'
+import type { GivenAddresses } from '../resolve/address-overrides.ts'
+import { FileFault, type Surroundings } from '../file/references.ts'
 
 /** The result, and the files it was read from (absolute paths), unreadable ones included; not files that are read elsewhere. */
 export type Loaded = Parsed & { readonly files: readonly string[] }

@@ -1,6 +1,6 @@
 // Where settings of a name are, for those that are written in another place.
 
-import type { Form } from './form.ts'
+import type { Form } from './value-schema.ts'
 
 /** Returns the paths of settings with a name, such as zones[].routes[].rewrite, in the order of the schema. */
 export function placesOf(name: string, form: Form): readonly string[] {

@@ -2,7 +2,7 @@
 
 import { isIPv4 } from 'node:net'
 import { canonicalAddress } from '../../net/address/address.ts'
-import type { Endpoint, OriginConfig, RouteConfig } from '../config.ts'
+import type { Endpoint, OriginConfig, RouteConfig } from '../model/config.ts'
 import type { Reading } from '../../base/text/quantity.ts'
 import { accept, readWhole, within } from './rules.ts'
 import { formed, type Rule } from './shape.ts'

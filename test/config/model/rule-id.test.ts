@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ruleIdOf } from '../../src/config/rule-id.ts'
+import { ruleIdOf } from '../../../src/config/model/rule-id.ts'
 
 test('a rule of the API has its own id, and one of the file one of what it says', () => {
   const rule = { action: 'deny', description: null }

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { changesBetween } from '../../src/config/changes.ts'
-import { parse } from '../../src/config/file/parse.ts'
-import type { Form } from '../../src/config/settings/form.ts'
-import { schema } from '../../src/config/settings/schema.ts'
+import { changesBetween } from '../../../src/config/load/changes.ts'
+import { parse } from '../../../src/config/load/parse.ts'
+import type { Form } from '../../../src/config/shape/value-schema.ts'
+import { schema } from '../../../src/config/settings/schema.ts'
 
 function configOf(yaml: string) {
   const surroundings = { env: {}, readFile: () => '', findFile: (path: string) => path }

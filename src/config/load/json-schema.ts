@@ -1,10 +1,10 @@
 // The JSON Schema of the configuration file, for editors: made from what checks the file, and described by the comments of the default configuration.
 
-import type { Form } from '../settings/form.ts'
+import type { Form } from '../shape/value-schema.ts'
 import { schema } from '../settings/schema.ts'
-import { Findings, type Place } from './mistake.ts'
-import { readTree } from './read-tree.ts'
-import type { Tree } from './tree.ts'
+import { Findings, type Place } from '../file/mistake.ts'
+import { readTree } from '../file/read-tree.ts'
+import type { Tree } from '../file/tree.ts'
 
 /** Returns the schema. `text` is a configuration whose comments say what its settings are for, with those of the settings that are behind a #. */
 export function jsonSchema(text: string): Form {

@@ -1,10 +1,10 @@
 // YAML to a frozen configuration, or to every mistake in it.
 
-import type { Config } from '../config.ts'
-import { Findings, type Mistake } from './mistake.ts'
-import { readTree } from './read-tree.ts'
-import type { Surroundings } from './references.ts'
-import { type GivenAddresses, withGiven } from '../resolve/given-addresses.ts'
+import type { Config } from '../model/config.ts'
+import { Findings, type Mistake } from '../file/mistake.ts'
+import { readTree } from '../file/read-tree.ts'
+import type { Surroundings } from '../file/references.ts'
+import { type GivenAddresses, withGiven } from '../resolve/address-overrides.ts'
 import { resolve } from '../resolve/resolve.ts'
 import { schema } from '../settings/schema.ts'
 

@@ -1,11 +1,11 @@
 // Addresses that are given with the command or in the environment, which take the place of those in the file.
 
 import { type Findings, quote } from '../file/mistake.ts'
-import { endpoint } from '../settings/host-rules.ts'
-import { whole } from '../settings/rules.ts'
+import { endpoint } from '../shape/host-rules.ts'
+import { whole } from '../shape/rules.ts'
 import type { Settings } from '../settings/schema.ts'
-import { type Placed, type Rule, unwritten } from '../settings/shape.ts'
-import type { Endpoint } from '../config.ts'
+import { type Placed, type Rule, unwritten } from '../shape/shape.ts'
+import type { Endpoint } from '../model/config.ts'
 
 /** What was given, as text; each may be missing. */
 export interface GivenAddresses {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { knownElsewhere } from '../../../src/config/settings/other-names.ts'
-import { placesOf } from '../../../src/config/settings/setting-places.ts'
+import { knownElsewhere } from '../../../src/config/shape/foreign-names.ts'
+import { placesOf } from '../../../src/config/shape/setting-places.ts'
 import { schema } from '../../../src/config/settings/schema.ts'
-import { hintFor, refersOtherwise } from '../../../src/config/settings/value-hints.ts'
+import { hintFor, refersOtherwise } from '../../../src/config/shape/value-hints.ts'
 
 test('a name of another gateway leads to the setting that means the same there', () => {
   assert.equal(knownElsewhere('proxy_pass', ['path', 'pool']), 'pool')

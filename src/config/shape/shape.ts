@@ -3,14 +3,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Reading } from '../../base/text/quantity.ts'
 import { didYouMean } from '../../base/text/nearest.ts'
-import type { SecretSource } from '../config.ts'
+import type { SecretSource } from '../model/config.ts'
 import { Findings, type Place, quote, stepInto } from '../file/mistake.ts'
 import { describe, resolveReferences, sourceOf, type Surroundings, variablesIn } from '../file/references.ts'
 import type { Entry, Mapping, Sequence, Tree } from '../file/tree.ts'
-import { knownElsewhere } from './other-names.ts'
+import { knownElsewhere } from './foreign-names.ts'
 import { placesOf } from './setting-places.ts'
 import { hintFor } from './value-hints.ts'
-import { type Form, formOfText, native, oneForm, type TextForm } from './form.ts'
+import { type Form, formOfText, native, oneForm, type TextForm } from './value-schema.ts'
 
 interface Context {
   readonly findings: Findings

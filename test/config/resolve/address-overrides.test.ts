@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { parse } from '../../../src/config/file/parse.ts'
-import type { GivenAddresses } from '../../../src/config/resolve/given-addresses.ts'
+import { parse } from '../../../src/config/load/parse.ts'
+import type { GivenAddresses } from '../../../src/config/resolve/address-overrides.ts'
 
 const zones = '\nzones: []\n'
 

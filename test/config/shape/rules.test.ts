@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { headerName, readHeaderKey } from '../../../src/config/settings/rules.ts'
+import { headerName, readHeaderKey } from '../../../src/config/shape/rules.ts'
 
 test('the name of a header is a token of at most 128 characters', () => {
   for (const name of ['X-User', "!#$%&'*+-.^_`|~9", 'x'.repeat(128)])

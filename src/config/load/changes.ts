@@ -1,8 +1,8 @@
 // Which settings differ between two configurations, by the names that the file has for them.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Config } from './config.ts'
-import { stepInto } from './file/mistake.ts'
+import type { Config } from '../model/config.ts'
+import { stepInto } from '../file/mistake.ts'
 
 /** Paths of settings, such as limits.url or zones.site.routes; never their values, which may be secret. */
 export interface Changes {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { type Loaded, loadConfig } from '../../../src/config/file/load.ts'
+import { type Loaded, loadConfig } from '../../../src/config/load/load.ts'
 import { selfSigned } from '../../../src/process/demo/self-signed.ts'
 import { Authority } from '../../help/certificates.ts'
 

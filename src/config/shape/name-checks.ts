@@ -2,7 +2,7 @@
 
 import { didYouMean } from '../../base/text/nearest.ts'
 import { type Findings, isOutside, type Place } from '../file/mistake.ts'
-import type { Placed } from '../settings/shape.ts'
+import type { Placed } from './shape.ts'
 
 /** Notes a mistake at each value that duplicates an earlier one; the rule says why it must not. */
 export function refuseRepeats(items: Iterable<Placed<string>>, rule: string, findings: Findings): void {

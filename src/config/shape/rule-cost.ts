@@ -4,7 +4,7 @@ import { compileExpression, type ResultType, type Scope } from '../../expression
 import { Glob } from '../../base/text/glob.ts'
 import { HostNames } from '../../net/address/host-names.ts'
 import { usual } from '../../expression/work-budget.ts'
-import type { AccessCondition } from '../access-config.ts'
+import type { AccessCondition } from '../model/access-config.ts'
 import type { Findings, Place } from '../file/mistake.ts'
 
 /** Steps of a rate limit or a quota without its expression, of a rewritten header, and of a route that a path may match. */

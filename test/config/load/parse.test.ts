@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type Parsed, parse } from '../../../src/config/file/parse.ts'
+import { type Parsed, parse } from '../../../src/config/load/parse.ts'
 import type { Surroundings } from '../../../src/config/file/references.ts'
 import { anyCharacter } from '../../help/any-text.ts'
 
