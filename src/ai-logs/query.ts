@@ -1,7 +1,7 @@
 // Which log entries a caller of the management API requests, parsed from the query of the URL as the published clients write it.
 
-import { fault } from '../errors/api-faults.ts'
-import type { Fault } from '../errors/refusal.ts'
+import { fault } from '../errors/catalogue/api-faults.ts'
+import type { Fault } from '../errors/catalogue/refusal.ts'
 import type { LogField, LogFilter, LogPlace, LogQuery, LogTime, LogWindows } from '../store/contract/store.ts'
 import { filterParameters, readFilters } from './query-filters.ts'
 import { type Dimension, dimensions } from './sums.ts'

@@ -1,8 +1,8 @@
 // Turns a REST call into the call of a provider: which one, at which path, with what body.
 
 import { isObject } from '../base/text/json.ts'
-import { refuseCallAt } from '../errors/api-faults.ts'
-import type { Refusal } from '../errors/refusal.ts'
+import { refuseCallAt } from '../errors/catalogue/api-faults.ts'
+import type { Refusal } from '../errors/catalogue/refusal.ts'
 import { type Asked, fault, promptAsMessage, readRequest, readRun, withModel } from './request-body.ts'
 import { modelHint, type Names } from './providers/hints.ts'
 import { membersOf, splice } from './parsing/json-members.ts'

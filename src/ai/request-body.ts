@@ -2,8 +2,8 @@
 
 import { isUtf8 } from 'node:buffer'
 import { isObject, pointerStep } from '../base/text/json.ts'
-import { refuseCall, refuseCallAt } from '../errors/api-faults.ts'
-import type { Refusal } from '../errors/refusal.ts'
+import { refuseCall, refuseCallAt } from '../errors/catalogue/api-faults.ts'
+import type { Refusal } from '../errors/catalogue/refusal.ts'
 import { bounds, type Member, membersOf, membersWithin, splice } from './parsing/json-members.ts'
 
 /** A request, and where it is in the body. */

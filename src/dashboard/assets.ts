@@ -2,9 +2,9 @@
 
 import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { foundation } from '../errors/render/look.ts'
-import { style } from '../pages/style.ts'
-import type { PageResponse } from '../pages/layout.ts'
+import { foundation } from '../errors/render/design-tokens.ts'
+import { style } from '../pages/parts/style.ts'
+import type { PageResponse } from '../pages/parts/layout.ts'
 import { paths } from './page/paths.ts'
 
 interface Asset {

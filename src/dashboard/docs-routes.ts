@@ -1,6 +1,6 @@
 // The documentation, for people who are signed in: the pages of the side port, wherever the dashboard is.
 
-import { strictHeaders } from '../pages/layout.ts'
+import { strictHeaders } from '../pages/parts/layout.ts'
 import { apiPath } from './page/api-client.ts'
 import type { Handler, Route } from './page/page-request.ts'
 

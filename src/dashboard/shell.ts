@@ -2,9 +2,9 @@
 
 import { type Html, html } from '../base/text/html.ts'
 import { gate, icon } from '../errors/render/page.ts'
-import { accountName, notice, told } from '../pages/components.ts'
-import { type PageResponse, strictHeaders } from '../pages/layout.ts'
-import { leadingOn, paths as ownPaths } from '../pages/paths.ts'
+import { accountName, notice, told } from '../pages/parts/components.ts'
+import { type PageResponse, strictHeaders } from '../pages/parts/layout.ts'
+import { leadingOn, paths as ownPaths } from '../pages/parts/paths.ts'
 import { scriptPaths, stylePath } from './assets.ts'
 import type { Crumb, SectionLink, View } from './page/page-request.ts'
 import { paths } from './page/paths.ts'

@@ -11,7 +11,7 @@ import type { MaybeAtOnce, Store } from '../store/contract/store.ts'
 import { groupsOfRoles, groupsOfScopes } from '../permissions/roles.ts'
 import { endDigestOf, familyOf } from './family.ts'
 import { apisOf } from './resource.ts'
-import { lacksSecondFactor } from '../people/second-factor.ts'
+import { lacksSecondFactor } from '../people/second-factor/second-factor.ts'
 
 /** The records that an access token is made of. */
 export interface Parts {

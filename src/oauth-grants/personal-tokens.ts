@@ -2,7 +2,7 @@
 
 import { permissionGroups } from '../permissions/permission-groups.ts'
 import { groupsOfRoles } from '../permissions/roles.ts'
-import { lacksSecondFactor } from '../people/second-factor.ts'
+import { lacksSecondFactor } from '../people/second-factor/second-factor.ts'
 import { everybody } from '../store/records/people.ts'
 import type { Token } from '../store/records/records.ts'
 import type { RecordChange } from '../store/cache/read-through.ts'

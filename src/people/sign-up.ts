@@ -1,12 +1,12 @@
 // People who become users by themselves, where `people.sign_up` is `open`. They are members of nothing.
 
 import { type Clock, systemClock } from '../base/clock.ts'
-import { emailFault, normalEmail } from './email.ts'
+import { emailFault, normalEmail } from './records/email.ts'
 import type { NewPassword } from './links/invitations.ts'
 import { passwordFlaw, type PasswordFlaw } from './passwords/password-rules.ts'
-import { busy, type NotNow, type SignInParts } from './sign-in.ts'
-import { newUser, withNames } from './users.ts'
-import type { Visit } from './visit.ts'
+import { busy, type NotNow, type SignInParts } from './sign-in/sign-in.ts'
+import { newUser, withNames } from './records/users.ts'
+import type { Visit } from './records/client-info.ts'
 
 type SignUpResult =
   /** If the address was free, its owner can sign in now. It is not told whether it was: nobody can find out so who is a user. */

@@ -1,14 +1,14 @@
 // Handlers of one's own account: password, sessions, connected apps.
 
 import { passwordFlaws } from '../people/passwords/password-rules.ts'
-import type { Actor } from '../people/own-account.ts'
+import type { Actor } from '../people/sign-in/own-account.ts'
 import type { People } from '../people/people.ts'
-import { hasSecondFactor } from '../people/second-factor.ts'
+import { hasSecondFactor } from '../people/second-factor/second-factor.ts'
 import { roleOf } from '../permissions/roles.ts'
-import { endCookie } from '../pages/cookies.ts'
-import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/layout.ts'
-import { notNow } from '../pages/not-now.ts'
-import { leadingOn, paths } from '../pages/paths.ts'
+import { endCookie } from '../pages/forms/cookies.ts'
+import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/parts/layout.ts'
+import { notNow } from '../pages/parts/throttled-message.ts'
+import { leadingOn, paths } from '../pages/parts/paths.ts'
 import { accountPage, type Deed, deeds } from '../pages/views/account.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
 import {

@@ -1,15 +1,15 @@
 // A request for a page: what it asks for, whose browser sent it, and the answer that handlers give.
 
 import type { IncomingMessage } from 'node:http'
-import type { Actor } from '../people/own-account.ts'
+import type { Actor } from '../people/sign-in/own-account.ts'
 import type { People } from '../people/people.ts'
-import type { Visit } from '../people/visit.ts'
-import { endCookie, writeCookie } from '../pages/cookies.ts'
-import type { Form } from '../pages/form.ts'
-import { formToken } from '../pages/form-proof.ts'
-import { type Page, type PageResponse, redirectTo, withCookies, writePage } from '../pages/layout.ts'
-import { safeNext } from '../pages/next.ts'
-import { dashboardOf, paths } from '../pages/paths.ts'
+import type { Visit } from '../people/records/client-info.ts'
+import { endCookie, writeCookie } from '../pages/forms/cookies.ts'
+import type { Form } from '../pages/forms/form.ts'
+import { formToken } from '../pages/forms/csrf.ts'
+import { type Page, type PageResponse, redirectTo, withCookies, writePage } from '../pages/parts/layout.ts'
+import { safeNext } from '../pages/parts/return-path.ts'
+import { dashboardOf, paths } from '../pages/parts/paths.ts'
 import { messagePage } from '../pages/views/message.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
 

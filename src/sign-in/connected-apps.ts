@@ -1,7 +1,7 @@
 // The apps that people let in, as their owner sees and ends them.
 
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { Visit } from '../people/visit.ts'
+import type { Visit } from '../people/records/client-info.ts'
 import { removeGrant } from '../oauth-grants/end.ts'
 import { apisOf } from '../oauth-grants/resource.ts'
 import { findGrantOfUser } from '../oauth-grants/walk.ts'

@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http'
 import { provenHostOf } from '../oauth-clients/proven-host.ts'
 import type { OAuthClient } from '../store/records/oauth-client.ts'
 import type { Asking, Decision, Finished } from '../oauth-grants/asking.ts'
-import { appSchemeOf, type Page, type PageResponse, redirectTo } from '../pages/layout.ts'
-import { consentIn, leadingOn, paths } from '../pages/paths.ts'
+import { appSchemeOf, type Page, type PageResponse, redirectTo } from '../pages/parts/layout.ts'
+import { consentIn, leadingOn, paths } from '../pages/parts/paths.ts'
 import {
   consentPage,
   leavePage,

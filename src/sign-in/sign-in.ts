@@ -1,9 +1,9 @@
 // Handlers of signing in and out: by password, with a second step, or at the OpenID provider.
 
-import { endCookie } from '../pages/cookies.ts'
-import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/layout.ts'
-import { notNow } from '../pages/not-now.ts'
-import { consentIn, invitationIn, leadingOn, paths } from '../pages/paths.ts'
+import { endCookie } from '../pages/forms/cookies.ts'
+import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/parts/layout.ts'
+import { notNow } from '../pages/parts/throttled-message.ts'
+import { consentIn, invitationIn, leadingOn, paths } from '../pages/parts/paths.ts'
 import { messagePage } from '../pages/views/message.ts'
 import {
   codePage,

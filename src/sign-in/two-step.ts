@@ -1,10 +1,10 @@
 // Handlers of two-step sign-in: to turn it on with a first code, to turn it off, and to get other recovery codes.
 
-import { redirectTo } from '../pages/layout.ts'
-import { paths } from '../pages/paths.ts'
+import { redirectTo } from '../pages/parts/layout.ts'
+import { paths } from '../pages/parts/paths.ts'
 import { enrolPage, recoveryCodesPage } from '../pages/views/account.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
-import type { Actor } from '../people/own-account.ts'
+import type { Actor } from '../people/sign-in/own-account.ts'
 import type { People } from '../people/people.ts'
 import { done, ofPerson, type PersonHandler, proveAgain } from './account.ts'
 import { type Again, type Ask, fieldOf, type Handlers, tokenFor, withSession } from './ask.ts'

@@ -6,7 +6,7 @@ import { Providers } from '../../src/ai/providers/providers.ts'
 import type { CompatTarget, Operation, RestTarget } from '../../src/ai/target.ts'
 import { UsageRefusals } from '../../src/ai/usage-refusals.ts'
 import { usualTransport } from '../../src/config/model/pool-config.ts'
-import type { Fault } from '../../src/errors/refusal.ts'
+import type { Fault } from '../../src/errors/catalogue/refusal.ts'
 import { anyCharacter } from '../help/any-text.ts'
 
 const account = '0123456789abcdef0123456789abcdef'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { newSecret } from '../../src/pages/form-proof.ts'
+import { newSecret } from '../../src/pages/forms/csrf.ts'
 import { StoreUnreachable } from '../../src/store/contract/store.ts'
 import { Visitor } from '../sign-in/site.ts'
 import { openDashboard, password, type RoleName } from './site.ts'

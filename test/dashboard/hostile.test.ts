@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { routes } from '../../src/dashboard/routes.ts'
-import { formToken } from '../../src/pages/form-proof.ts'
+import { formToken } from '../../src/pages/forms/csrf.ts'
 import type { Visitor } from '../sign-in/site.ts'
 import { furnish, states } from './fixtures.ts'
 import { openDashboard } from './site.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ErrorName } from '../../src/errors/catalogue.ts'
+import type { ErrorName } from '../../src/errors/catalogue/catalogue.ts'
 import { startEdge } from '../help/edge.ts'
 import { ok, startResponder } from '../help/origin.ts'
 

@@ -1,7 +1,7 @@
 // Holds what the API said against its catalogue of faults.
 
 import assert from 'node:assert/strict'
-import { apiFaults } from '../../src/errors/api-faults.ts'
+import { apiFaults } from '../../src/errors/catalogue/api-faults.ts'
 
 /** Asserts that a mistake which came with a status is by a row of the catalogue: its number, its status and, where that never changes, its sentence. */
 export function assertOfCatalogue(

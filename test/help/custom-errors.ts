@@ -2,7 +2,7 @@
 
 import type { Facts, RequestFacts } from '../../src/expression/expression.ts'
 import type { ErrorRule } from '../../src/config/model/custom-errors-config.ts'
-import { type ErrorName, errorRows } from '../../src/errors/catalogue.ts'
+import { type ErrorName, errorRows } from '../../src/errors/catalogue/catalogue.ts'
 import { noTls } from '../../src/expression/tls-facts.ts'
 
 export function errorRule(facts: Partial<ErrorRule>): ErrorRule {

@@ -25,7 +25,7 @@ import {
   usualTransport,
 } from '../../src/config/model/pool-config.ts'
 import type { AccessSources } from '../../src/access/policy.ts'
-import type { AutomaticTls } from '../../src/certificates/automatic.ts'
+import type { AutomaticTls } from '../../src/certificates/acme/automatic.ts'
 import type { AiServices, SidePort } from '../../src/edge/snapshot/plane.ts'
 import type { ZoneDirectory } from '../../src/edge/snapshot/zone-settings.ts'
 import type { Limiter } from '../../src/limits/limiter.ts'

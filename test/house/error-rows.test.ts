@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { apiFaults } from '../../src/errors/api-faults.ts'
-import { errorRows } from '../../src/errors/catalogue.ts'
+import { apiFaults } from '../../src/errors/catalogue/api-faults.ts'
+import { errorRows } from '../../src/errors/catalogue/catalogue.ts'
 import { sourceFiles } from '../help/source.ts'
 
 /** Returns the names that a file other than the table itself has in quotes. */
@@ -14,11 +14,11 @@ function namesUsed(table: object, home: string): readonly string[] {
 
 test('exactly the errors that the code raises are marked as raised', () => {
   const raised = Object.entries(errorRows).flatMap(([name, row]) => (row.raised ? [name] : []))
-  assert.deepEqual(raised, namesUsed(errorRows, 'errors/catalogue.ts'))
+  assert.deepEqual(raised, namesUsed(errorRows, 'errors/catalogue/catalogue.ts'))
 })
 
 test('every fault of the API is used by a refusal', () => {
-  assert.deepEqual(Object.keys(apiFaults), namesUsed(apiFaults, 'errors/api-faults.ts'))
+  assert.deepEqual(Object.keys(apiFaults), namesUsed(apiFaults, 'errors/catalogue/api-faults.ts'))
 })
 
 test('the numbers of faults are written in their table only', () => {
@@ -26,6 +26,6 @@ test('the numbers of faults are written in their table only', () => {
   const number = new RegExp(`\\b(${[...codes].join('|')})\\b`)
   assert.deepEqual(
     sourceFiles().flatMap(({ path, text }) => (number.test(text) ? [path] : [])),
-    ['errors/api-faults.ts'],
+    ['errors/catalogue/api-faults.ts'],
   )
 })

@@ -1,7 +1,7 @@
 // A good request to each operation of the API's document, less its body, with all that it needs made before. Called by openapi.test.ts.
 
 import { randomBytes } from 'node:crypto'
-import { Sessions } from '../../src/people/sessions.ts'
+import { Sessions } from '../../src/people/sessions/sessions.ts'
 import { roles } from '../../src/permissions/roles.ts'
 import { everybody } from '../../src/store/records/people.ts'
 import { zoneOwner } from '../../src/store/records/zone-lists.ts'

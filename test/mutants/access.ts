@@ -4,7 +4,7 @@ import type { Mutated } from './mutation.ts'
 
 export const access: readonly Mutated[] = [
   {
-    file: 'access/bans.ts',
+    file: 'access/bans/bans.ts',
     tests: ['access/bans'],
     changes: [
       {
@@ -51,7 +51,7 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
-    file: 'access/ban-post.ts',
+    file: 'access/bans/ban-messages.ts',
     tests: ['access/ban-post'],
     changes: [
       {
@@ -94,7 +94,7 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
-    file: 'access/conditions.ts',
+    file: 'access/rules/conditions.ts',
     tests: ['access/policy', 'wire/access'],
     changes: [
       {
@@ -135,7 +135,7 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
-    file: 'access/shortlist.ts',
+    file: 'access/rules/rule-cache.ts',
     tests: ['access/policy', 'wire/access'],
     changes: [
       {
@@ -161,7 +161,7 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
-    file: 'access/rules.ts',
+    file: 'access/rules/rules.ts',
     tests: ['wire/access'],
     changes: [
       {
@@ -172,7 +172,7 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
-    file: 'access/visit.ts',
+    file: 'access/rules/access-request.ts',
     tests: ['access/policy'],
     changes: [
       {
@@ -183,7 +183,7 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
-    file: 'access/referer.ts',
+    file: 'access/rules/referer.ts',
     tests: ['access/referer'],
     changes: [
       {
@@ -199,7 +199,7 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
-    file: 'access/lists.ts',
+    file: 'access/files/lists.ts',
     tests: ['access/lists'],
     changes: [
       {
@@ -210,7 +210,7 @@ export const access: readonly Mutated[] = [
     ],
   },
   {
-    file: 'access/list-file.ts',
+    file: 'access/files/list-file.ts',
     tests: ['access/list-file'],
     changes: [
       {

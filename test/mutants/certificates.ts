@@ -161,7 +161,7 @@ export const certificates: readonly Mutated[] = [
     ],
   },
   {
-    file: 'certificates/automatic.ts',
+    file: 'certificates/acme/automatic.ts',
     tests: ['edge/challenge'],
     changes: [
       {

@@ -66,7 +66,7 @@ export const dashboard: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/person-token.ts',
+    file: 'people/sign-in/person-token.ts',
     tests: ['people/person-token'],
     changes: [
       {

@@ -4,7 +4,7 @@ import type { Mutated } from './mutation.ts'
 
 export const pages: readonly Mutated[] = [
   {
-    file: 'pages/cookies.ts',
+    file: 'pages/forms/cookies.ts',
     tests: ['pages/cookies'],
     changes: [
       {
@@ -35,7 +35,7 @@ export const pages: readonly Mutated[] = [
     ],
   },
   {
-    file: 'pages/form.ts',
+    file: 'pages/forms/form.ts',
     tests: ['pages/form'],
     changes: [
       {
@@ -56,7 +56,7 @@ export const pages: readonly Mutated[] = [
     ],
   },
   {
-    file: 'pages/form-proof.ts',
+    file: 'pages/forms/csrf.ts',
     tests: ['pages/form-proof'],
     changes: [
       {
@@ -82,7 +82,7 @@ export const pages: readonly Mutated[] = [
     ],
   },
   {
-    file: 'pages/next.ts',
+    file: 'pages/parts/return-path.ts',
     tests: ['pages/next'],
     changes: [
       {
@@ -98,7 +98,7 @@ export const pages: readonly Mutated[] = [
     ],
   },
   {
-    file: 'pages/layout.ts',
+    file: 'pages/parts/layout.ts',
     tests: ['pages/layout'],
     changes: [
       {
@@ -124,7 +124,7 @@ export const pages: readonly Mutated[] = [
     ],
   },
   {
-    file: 'pages/sent-form.ts',
+    file: 'pages/forms/sent-form.ts',
     tests: ['sign-in/face'],
     changes: [
       {

@@ -34,7 +34,7 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/totp.ts',
+    file: 'people/second-factor/totp.ts',
     tests: ['people/totp'],
     changes: [
       { text: 'if (isSame && step > lastStep)', becomes: 'if (isSame)', breaks: 'a code works twice' },
@@ -42,7 +42,7 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/second-factor.ts',
+    file: 'people/second-factor/second-factor.ts',
     tests: ['people/second-factor'],
     changes: [
       {
@@ -59,7 +59,7 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/throttle.ts',
+    file: 'people/sign-in/throttle.ts',
     tests: ['people/throttle'],
     changes: [
       {
@@ -75,7 +75,7 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/sessions.ts',
+    file: 'people/sessions/sessions.ts',
     tests: ['people/sessions'],
     changes: [
       {
@@ -117,7 +117,7 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/sign-in.ts',
+    file: 'people/sign-in/sign-in.ts',
     tests: ['people/sign-in'],
     changes: [
       {
@@ -156,7 +156,7 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/attempt-log.ts',
+    file: 'people/sign-in/attempt-log.ts',
     tests: ['people/attempt-log'],
     changes: [
       {
@@ -187,7 +187,7 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/trail.ts',
+    file: 'people/records/self-audit.ts',
     tests: ['people/attempt-log'],
     changes: [
       {
@@ -198,7 +198,7 @@ export const people: readonly Mutated[] = [
     ],
   },
   {
-    file: 'people/email.ts',
+    file: 'people/records/email.ts',
     tests: ['people/email'],
     changes: [
       {

@@ -287,7 +287,7 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
-    file: 'errors/negotiate.ts',
+    file: 'errors/compose/negotiate.ts',
     tests: ['errors/negotiate'],
     changes: [
       {
@@ -308,7 +308,7 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
-    file: 'errors/refusal.ts',
+    file: 'errors/catalogue/refusal.ts',
     tests: ['errors/refusal'],
     changes: [
       {
@@ -319,7 +319,7 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
-    file: 'errors/origin-failure.ts',
+    file: 'errors/catalogue/origin-failure.ts',
     tests: ['errors/origin-failure'],
     changes: [
       {
@@ -343,7 +343,7 @@ export const process: readonly Mutated[] = [
     ],
   },
   {
-    file: 'errors/compose-ai.ts',
+    file: 'errors/compose/compose-ai.ts',
     tests: ['errors/compose-ai'],
     changes: [
       {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { Sessions } from '../../src/people/sessions.ts'
+import { Sessions } from '../../src/people/sessions/sessions.ts'
 import { everybody, type User } from '../../src/store/records/people.ts'
 import { startRedis } from '../help/redis.ts'
 import { until } from '../help/until.ts'

@@ -1,6 +1,6 @@
 // Every page of ours, made of these words: plain ones to look at, hostile ones to try what gets through.
 
-import type { Page } from '../../src/pages/layout.ts'
+import type { Page } from '../../src/pages/parts/layout.ts'
 import { accountPage, enrolPage, recoveryCodesPage } from '../../src/pages/views/account.ts'
 import {
   type ConsentView,

@@ -1,6 +1,6 @@
 // The authenticator app of a person, for tests.
 
-import { stepAt, totpCode } from '../../src/people/totp.ts'
+import { stepAt, totpCode } from '../../src/people/second-factor/totp.ts'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 

@@ -1,6 +1,6 @@
 // A user with a confirmed second factor, for tests.
 
-import { beginEnrolment, confirmEnrolment } from '../../src/people/second-factor.ts'
+import { beginEnrolment, confirmEnrolment } from '../../src/people/second-factor/second-factor.ts'
 import type { User } from '../../src/store/records/people.ts'
 import { codeAt } from './authenticator.ts'
 import type { Village } from './on-stores.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { SignIn } from '../../src/people/sign-in.ts'
+import { SignIn } from '../../src/people/sign-in/sign-in.ts'
 import { SignUp } from '../../src/people/sign-up.ts'
 import { onStores, visit } from './on-stores.ts'
 import { password } from './settlement.ts'

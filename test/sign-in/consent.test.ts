@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { consentPath, leadingOn, paths } from '../../src/pages/paths.ts'
+import { consentPath, leadingOn, paths } from '../../src/pages/parts/paths.ts'
 import type { Interactions } from '../../src/sign-in/consent.ts'
 import { oauthScopes } from '../../src/permissions/scopes.ts'
 import { clientWith, verificationWith } from '../oauth-clients/client-with.ts'

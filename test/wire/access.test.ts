@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { GeoDatabases } from '../../src/access/geo.ts'
-import { AddressLists } from '../../src/access/lists.ts'
+import { GeoDatabases } from '../../src/access/files/geo.ts'
+import { AddressLists } from '../../src/access/files/lists.ts'
 import type { AccessCondition, AccessConfig, AccessRule } from '../../src/config/model/access-config.ts'
 import { watchedFolder } from '../access/watched-folder.ts'
 import { call, startAi } from '../help/ai.ts'

@@ -1,8 +1,8 @@
 // Measures what access rules cost a request that none of them matches, in ns of CPU: node bench/micro/access/decide.ts
 import { Work } from '../../../src/expression/work-budget.ts'
-import { Bans } from '../../../src/access/bans.ts'
+import { Bans } from '../../../src/access/bans/bans.ts'
 import { AccessPolicy } from '../../../src/access/policy.ts'
-import type { AccessRequest } from '../../../src/access/visit.ts'
+import type { AccessRequest } from '../../../src/access/rules/access-request.ts'
 import { TallyBook } from '../../../src/activity/tally-book.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import { EdgeMetrics } from '../../../src/metrics/counters/edge-metrics.ts'

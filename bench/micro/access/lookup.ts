@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { readListFile } from '../../../src/access/list-file.ts'
+import { readListFile } from '../../../src/access/files/list-file.ts'
 import { AddressWords } from '../../../src/net/address/address-words.ts'
 
 const entries = 1_000_000

@@ -1,7 +1,7 @@
 // What one answer costs, by format: composed and flattened to bytes, as the edge does when it writes it.
 
-import { compose, composeEvent } from '../../../src/errors/compose.ts'
-import { refuse } from '../../../src/errors/refusal.ts'
+import { compose, composeEvent } from '../../../src/errors/compose/compose.ts'
+import { refuse } from '../../../src/errors/catalogue/refusal.ts'
 
 const options = { documentation: 'http://127.0.0.1:8081/errors' }
 const refusal = refuse('origin_down')

@@ -2,10 +2,10 @@
 
 import type { Facts } from '../../../src/expression/expression.ts'
 import type { ErrorRule } from '../../../src/config/model/custom-errors-config.ts'
-import { type ErrorResponse, compose } from '../../../src/errors/compose.ts'
+import { type ErrorResponse, compose } from '../../../src/errors/compose/compose.ts'
 import { composeCustom } from '../../../src/errors/custom/compose-custom.ts'
 import { CustomErrors, type CustomLayer } from '../../../src/errors/custom/custom-errors.ts'
-import { refuse } from '../../../src/errors/refusal.ts'
+import { refuse } from '../../../src/errors/catalogue/refusal.ts'
 import { noTls } from '../../../src/expression/tls-facts.ts'
 
 const options = { documentation: 'http://127.0.0.1:8081/errors' }

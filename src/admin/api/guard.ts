@@ -3,7 +3,7 @@
 
 import { isId } from '../../base/ids/id.ts'
 import { systemClock } from '../../base/clock.ts'
-import { refuse, retryAfterOf } from '../../errors/refusal.ts'
+import { refuse, retryAfterOf } from '../../errors/catalogue/refusal.ts'
 import { pause } from '../../base/turns/turns.ts'
 import type { StoreSigns } from '../../metrics/counters/counts.ts'
 import type { Token } from '../../store/records/records.ts'

@@ -1,6 +1,6 @@
 // What an app must not do, because it would outlast the consent of its user: nothing that a revoked grant leaves behind may open anything here.
 
-import { isInPerson } from '../../people/person-token.ts'
+import { isInPerson } from '../../people/sign-in/person-token.ts'
 import type { Token } from '../../store/records/records.ts'
 import { type ApiResponse, failure } from '../http/envelope.ts'
 

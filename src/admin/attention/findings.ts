@@ -1,8 +1,8 @@
 // What needs attention in an account, each kind found by walking through records a few at a time. Sentences are for the person who can change it.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
-import type { Holding } from '../../certificates/holdings.ts'
-import { lacksSecondFactor } from '../../people/second-factor.ts'
+import type { Holding } from '../../certificates/host-certificates.ts'
+import { lacksSecondFactor } from '../../people/second-factor/second-factor.ts'
 import type { LimitsWatch } from '../../limits/limits-watch.ts'
 import type { Permission } from '../../permissions/permit.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'

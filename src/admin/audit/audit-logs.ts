@@ -1,6 +1,6 @@
 // The handler of the audit entries of an account, in the shape of the published clients.
 
-import { isInPerson } from '../../people/person-token.ts'
+import { isInPerson } from '../../people/sign-in/person-token.ts'
 import { commandLine, isStranger, keeper } from '../../store/records/audit-entry.ts'
 import type { AuditEntry } from '../../store/records/records.ts'
 import { type ApiResponse, failures, listInTurns, pieceInTurns } from '../http/envelope.ts'

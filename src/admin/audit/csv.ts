@@ -1,6 +1,6 @@
 // Audit entries as CSV (RFC 4180), for spreadsheets.
 
-import { isInPerson } from '../../people/person-token.ts'
+import { isInPerson } from '../../people/sign-in/person-token.ts'
 import { isStranger } from '../../store/records/audit-entry.ts'
 import type { ActingApp, AuditEntry } from '../../store/records/records.ts'
 import { proxyIn } from '../http/caller-address.ts'

@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { Frame, gate } from '../../errors/render/page.ts'
-import { steps } from '../../errors/render/look.ts'
+import { steps } from '../../errors/render/design-tokens.ts'
 import type { ApiResponse } from '../http/envelope.ts'
 
 /** A page of the documentation. */

@@ -1,7 +1,7 @@
 // What the management API has to know of AI providers. `process` gives it. They are of the configuration, and all accounts call the same.
 
 import type { SecretSource } from '../../config/model/config.ts'
-import type { ErrorName } from '../../errors/catalogue.ts'
+import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 
 export interface ProviderFacts {
   /** Those of the configuration, in its order, and others that were called. */

@@ -1,7 +1,7 @@
 // What the management API has to know of zones beside what it keeps. `process` gives it.
 
 import type { Config, ZoneConfig } from '../../config/model/config.ts'
-import type { Holding } from '../../certificates/holdings.ts'
+import type { Holding } from '../../certificates/host-certificates.ts'
 import type { CustomErrors } from '../../errors/custom/custom-errors.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'

@@ -1,7 +1,7 @@
 // What makes the body of an AI gateway valid, in the shape of its published clients.
 
 import { isGatewayId } from '../../ai/gateway-directory.ts'
-import type { Fault } from '../../errors/refusal.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { Gateway, GatewayRateLimit } from '../../store/records/records.ts'
 import { Field } from '../http/field.ts'
 

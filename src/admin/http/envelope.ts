@@ -1,8 +1,8 @@
 // The envelope of the management API: what every JSON response of it is wrapped in.
 
 import { nextTurn } from '../../base/turns/turns.ts'
-import { type ApiFaultName, apiFaults, fault, type WordsOf } from '../../errors/api-faults.ts'
-import type { Fault } from '../../errors/refusal.ts'
+import { type ApiFaultName, apiFaults, fault, type WordsOf } from '../../errors/catalogue/api-faults.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
 
 export interface ApiResponse {
   readonly status: number

@@ -3,8 +3,8 @@
 import { isObject, pointerStep } from '../../base/text/json.ts'
 import { parseMoment } from '../../base/text/moment.ts'
 import type { Rule } from '../../config/shape/shape.ts'
-import { faultAt } from '../../errors/api-faults.ts'
-import type { Fault } from '../../errors/refusal.ts'
+import { faultAt } from '../../errors/catalogue/api-faults.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,8 @@
 // Reads the query parameters of the management API.
 
-import { fault } from '../../errors/api-faults.ts'
+import { fault } from '../../errors/catalogue/api-faults.ts'
 import { parseMoment } from '../../base/text/moment.ts'
-import type { Fault } from '../../errors/refusal.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { Position } from '../../store/contract/store.ts'
 
 /** Which part of a list is asked for. */

@@ -2,9 +2,9 @@
 
 import type { IncomingMessage } from 'node:http'
 import { nextTurn } from '../../base/turns/turns.ts'
-import { faultAt } from '../../errors/api-faults.ts'
+import { faultAt } from '../../errors/catalogue/api-faults.ts'
 import { largestErrorPage } from '../../config/model/custom-errors-config.ts'
-import type { Fault } from '../../errors/refusal.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
 import { type ApiResponse, failure, failures } from './envelope.ts'
 import { Field } from './field.ts'
 import { hasMoreParts } from './json-complexity.ts'

@@ -1,12 +1,12 @@
 // What a PATCH makes of an OAuth client: its settings, and what follows for its secrets, its verification and its visibility.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
-import { fault, faultAt } from '../../errors/api-faults.ts'
+import { fault, faultAt } from '../../errors/catalogue/api-faults.ts'
 import { revised } from '../../oauth-clients/client.ts'
 import { mintSecret } from '../../oauth-clients/secret.ts'
 import { missingForPublic } from '../../oauth-clients/visibility.ts'
 import { verificationFor } from '../../domains/challenge.ts'
-import type { Fault } from '../../errors/refusal.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { ClientSecret, OAuthClient } from '../../store/records/oauth-client.ts'
 import { type ClientChange, readClientChange } from './body.ts'
 

@@ -1,6 +1,6 @@
 // The operations of OAuth clients, for the document of the API.
 
-import { apiFaults } from '../../errors/api-faults.ts'
+import { apiFaults } from '../../errors/catalogue/api-faults.ts'
 import { json, type Operation, refusal, refusals } from '../schema/operation.ts'
 import { about, id, named, oneOf, open, page, success, text, whole } from '../schema/schema.ts'
 import { mostOfSinglePage } from '../http/query.ts'

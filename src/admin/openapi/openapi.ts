@@ -1,7 +1,7 @@
 // GET /client/v4/openapi.json: the API as an OpenAPI 3.1 document, made from the table of routes and the operations that describe its rows. The table is
 // handed in, since this is a row of it.
 
-import { apiFaults } from '../../errors/api-faults.ts'
+import { apiFaults } from '../../errors/catalogue/api-faults.ts'
 import type { ApiResponse } from '../http/envelope.ts'
 import { type HeaderName, headers, parameters } from '../schema/headers.ts'
 import { refusalsOf, sharedRefusals } from './refusals.ts'

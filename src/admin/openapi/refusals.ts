@@ -1,6 +1,6 @@
 // How a request may be refused by what its row says of itself: token, path, query, body, store.
 
-import { type ApiFaultName, apiFaults } from '../../errors/api-faults.ts'
+import { type ApiFaultName, apiFaults } from '../../errors/catalogue/api-faults.ts'
 import { type BodyKind, jsonBody } from '../http/request-body.ts'
 import { type Body, type Operation, type Refusal, refusal, refusals } from '../schema/operation.ts'
 import { type Row, takesNoBody } from '../api/api-types.ts'

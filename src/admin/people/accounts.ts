@@ -1,7 +1,7 @@
 // Handlers of accounts, in the shape of the published clients.
 
 import { reaches } from '../../permissions/permit.ts'
-import type { Fault } from '../../errors/refusal.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { Account } from '../../store/records/records.ts'
 import { type ApiResponse, failure, failures, success } from '../http/envelope.ts'
 import { updateOf } from '../records/audit.ts'

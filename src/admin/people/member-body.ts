@@ -1,8 +1,8 @@
 // What makes the body of an invitation valid, and that of a change of a member's roles.
 
-import { emailFault, normalEmail } from '../../people/email.ts'
+import { emailFault, normalEmail } from '../../people/records/email.ts'
 import { roleOf, roles as allRoles } from '../../permissions/roles.ts'
-import type { Fault } from '../../errors/refusal.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { Member, User } from '../../store/records/people.ts'
 import { Field } from '../http/field.ts'
 import { distinct } from '../http/text-list.ts'

@@ -1,6 +1,6 @@
 // Do roles permit more than the token that gives or takes them? Nobody gives such, nor touches a member who has them.
 
-import { apiFaults, faultAt } from '../../errors/api-faults.ts'
+import { apiFaults, faultAt } from '../../errors/catalogue/api-faults.ts'
 import { type Permission, permits } from '../../permissions/permit.ts'
 import { permissionsBeyond, roleOf } from '../../permissions/roles.ts'
 import type { Token } from '../../store/records/records.ts'

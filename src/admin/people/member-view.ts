@@ -2,7 +2,7 @@
 // whether, and how, that person is known here.
 
 import { hash } from 'node:crypto'
-import { hasSecondFactor } from '../../people/second-factor.ts'
+import { hasSecondFactor } from '../../people/second-factor/second-factor.ts'
 import { roleOf } from '../../permissions/roles.ts'
 import { isEmailVerified, type Member, type User } from '../../store/records/people.ts'
 import { viewRole } from './roles.ts'

@@ -2,7 +2,7 @@
 
 import { isId } from '../../base/ids/id.ts'
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
-import type { Fault } from '../../errors/refusal.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
 import { roleOf } from '../../permissions/roles.ts'
 import { membershipsOf } from '../../people/links/invitations.ts'
 import { auditOf, memberResource } from '../../store/records/audit-entry.ts'

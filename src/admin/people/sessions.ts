@@ -1,7 +1,7 @@
 // Handlers of where a user is signed in.
 
-import { Sessions, type Session } from '../../people/sessions.ts'
-import { type Deed, Trail } from '../../people/trail.ts'
+import { Sessions, type Session } from '../../people/sessions/sessions.ts'
+import { type Deed, Trail } from '../../people/records/self-audit.ts'
 import { type ApiResponse, failure, failures, success } from '../http/envelope.ts'
 import { isoTime, pageOfAll } from '../records/record-handlers.ts'
 import { Parameters } from '../http/query.ts'

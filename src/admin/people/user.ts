@@ -1,7 +1,7 @@
 // The handler of the user for whom a token acts.
 
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
-import { hasSecondFactor } from '../../people/second-factor.ts'
+import { hasSecondFactor } from '../../people/second-factor/second-factor.ts'
 import { everybody, isEmailVerified, type User } from '../../store/records/people.ts'
 import { type ApiResponse, failure, success } from '../http/envelope.ts'
 import type { Api, UserCall } from '../api/api-types.ts'

@@ -1,6 +1,6 @@
 // What AI providers look like in responses.
 
-import { errorRows } from '../../errors/catalogue.ts'
+import { errorRows } from '../../errors/catalogue/catalogue.ts'
 import { about, flag, listOf, oneOf, open, orNull, text, time, whole } from '../schema/schema.ts'
 import { providerStates, testOutcomes } from './state.ts'
 

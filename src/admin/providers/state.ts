@@ -1,6 +1,6 @@
 // How an AI provider is doing, from what its latest calls came to, and what a test of it means: each in one word and one sentence.
 
-import type { ErrorName } from '../../errors/catalogue.ts'
+import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 import type { KeyTest, ProviderFact } from '../facts/provider-facts.ts'
 
 export const providerStates = ['working', 'limited', 'refused', 'failing', 'no_key', 'unknown'] as const

@@ -1,6 +1,6 @@
 // What a row of the table of routes is described by.
 
-import { type ApiFaultName, apiFaults } from '../../errors/api-faults.ts'
+import { type ApiFaultName, apiFaults } from '../../errors/catalogue/api-faults.ts'
 import type { HeaderName } from './headers.ts'
 import type { Members, Schema } from './schema.ts'
 

@@ -1,7 +1,7 @@
 // What makes the body of an API token valid, when one is created and when one is updated.
 
 import { parseNetwork } from '../../net/address/address.ts'
-import type { Fault } from '../../errors/refusal.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { Policy, Token } from '../../store/records/records.ts'
 import type { TokenSettings } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'

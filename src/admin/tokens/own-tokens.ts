@@ -2,8 +2,8 @@
 
 import { isId } from '../../base/ids/id.ts'
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
-import { apiFaults, faultAt } from '../../errors/api-faults.ts'
-import type { Fault } from '../../errors/refusal.ts'
+import { apiFaults, faultAt } from '../../errors/catalogue/api-faults.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
 import { runGroup } from '../../oauth-grants/personal-tokens.ts'
 import { auditOf, tokenResource } from '../../store/records/audit-entry.ts'
 import type { Member } from '../../store/records/people.ts'

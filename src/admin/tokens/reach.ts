@@ -1,7 +1,7 @@
 // Does a token reach further than the caller's own? Nobody gives such a one, nor lays hands on it.
 
-import type { Fault } from '../../errors/refusal.ts'
-import { faultAt } from '../../errors/api-faults.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
+import { faultAt } from '../../errors/catalogue/api-faults.ts'
 import { AddressSet, parseNetwork } from '../../net/address/address.ts'
 import type { Policy, Token } from '../../store/records/records.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'

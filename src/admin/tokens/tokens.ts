@@ -2,8 +2,8 @@
 
 import { hash } from 'node:crypto'
 import { isId } from '../../base/ids/id.ts'
-import type { Fault } from '../../errors/refusal.ts'
-import { apiFaults } from '../../errors/api-faults.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
+import { apiFaults } from '../../errors/catalogue/api-faults.ts'
 import { auditOf, tokenResource } from '../../store/records/audit-entry.ts'
 import type { Token } from '../../store/records/records.ts'
 import { newToken, withSettings } from '../../tokens/new-token.ts'

@@ -1,6 +1,6 @@
 // What the certificates of a zone look like in responses.
 
-import { holdingStates } from '../../certificates/holdings.ts'
+import { holdingStates } from '../../certificates/host-certificates.ts'
 import { about, listOf, oneOf, open, orNull, text, time, whole } from '../schema/schema.ts'
 
 export const certificate = open({

@@ -1,6 +1,6 @@
 // The handler that shows the certificates of a zone.
 
-import { viewHolding } from '../../certificates/holdings.ts'
+import { viewHolding } from '../../certificates/host-certificates.ts'
 import { type ApiResponse, success } from '../http/envelope.ts'
 import type { Api, ZoneCall } from '../api/api-types.ts'
 

@@ -1,6 +1,6 @@
 // Reads a request in question. What a client could send is taken, valid or not, since the gateway is to judge it; only what could not be one request is refused.
 
-import type { Fault } from '../../errors/refusal.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { RequestInQuestion } from '../../zones/explanation.ts'
 import { isCertificate } from '../../tls/pem.ts'
 import { Field } from '../http/field.ts'

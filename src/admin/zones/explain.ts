@@ -1,6 +1,6 @@
 // The handler that explains what would happen to a request. Nothing is sent, counted or kept.
 
-import { faultAt } from '../../errors/api-faults.ts'
+import { faultAt } from '../../errors/catalogue/api-faults.ts'
 import { type Permission, permits } from '../../permissions/permit.ts'
 import type { RateLimitConfig } from '../../config/model/limit-config.ts'
 import type { DecidingRule, ExplainedStep, Explanation } from '../../zones/explanation.ts'

@@ -2,7 +2,7 @@
 
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import { sortInTurns } from '../../base/turns/sort-in-turns.ts'
-import { type ErrorName, errorRows } from '../../errors/catalogue.ts'
+import { type ErrorName, errorRows } from '../../errors/catalogue/catalogue.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { type Occurrence, slotOf, type TallySum, tallyKinds } from '../../store/records/tally.ts'
 import { gatewaysScope, noGateway, noZone, readError, zoneScope } from '../../activity/tally-scopes.ts'

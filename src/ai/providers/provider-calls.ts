@@ -1,6 +1,6 @@
 // What the latest calls to one provider came to, in this process. Calls with a credential of their caller tell nothing of the keys of the configuration.
 
-import type { ErrorName } from '../../errors/catalogue.ts'
+import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 
 export class ProviderCalls {
   /** Ms since the epoch of the latest call that had an outcome; 0 before the first. */

@@ -5,8 +5,8 @@ import { hasDotSegment, isPlainPath, withoutQuery } from '../../base/path/path.t
 import { pathReadings } from '../../base/path/path-readings.ts'
 import type { AiConfig, ProviderConfig } from '../../config/model/config.ts'
 import { keySetting, needsKey } from '../../config/settings/ai-rules.ts'
-import { refuseCall } from '../../errors/api-faults.ts'
-import type { Refusal } from '../../errors/refusal.ts'
+import { refuseCall } from '../../errors/catalogue/api-faults.ts'
+import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import { type Names, providerHint } from './hints.ts'
 import {
   customRow,

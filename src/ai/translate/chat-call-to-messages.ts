@@ -1,6 +1,6 @@
 // Translates a call of OpenAI Chat Completions for a provider that speaks Anthropic Messages.
 
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { conversation } from './chat-conversation-to-messages.ts'
 import { writeBody } from './json.ts'
 import { chatResponse } from './messages-response-to-chat.ts'

@@ -1,8 +1,8 @@
 // Finds a member that an object has twice: JSON.parse keeps the last, and other readers the first.
 
 import { pointerStep } from '../../base/text/json.ts'
-import { refuseCallAt } from '../../errors/api-faults.ts'
-import type { Refusal } from '../../errors/refusal.ts'
+import { refuseCallAt } from '../../errors/catalogue/api-faults.ts'
+import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import { shorten } from './place.ts'
 
 /** An object or array that is being read: an object has its names so far, and `step` leads to the current value. */

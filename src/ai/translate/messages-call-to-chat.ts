@@ -1,7 +1,7 @@
 // Translates a call of Anthropic Messages for a provider that speaks OpenAI Chat Completions.
 
 import { createHash } from 'node:crypto'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { messagesResponse } from './chat-response-to-messages.ts'
 import { MessageEvents } from './chat-events-to-messages.ts'
 import { writeBody } from './json.ts'

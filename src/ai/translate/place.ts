@@ -1,8 +1,8 @@
 // The position of a value in a request that is translated, and the faults found there.
 
 import { pointerStep } from '../../base/text/json.ts'
-import { faultAt } from '../../errors/api-faults.ts'
-import type { Fault } from '../../errors/refusal.ts'
+import { faultAt } from '../../errors/catalogue/api-faults.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
 
 /** The names of the two APIs of a translation, for messages. */
 interface Direction {

@@ -8,7 +8,7 @@ import { acmeOwner, type HostCertificate } from '../../store/records/acme.ts'
 import { Follower } from '../../store/cache/follower.ts'
 import { LocalCopy } from '../../store/cache/local-copy.ts'
 import type { Store, Versioned } from '../../store/contract/store.ts'
-import type { AutomaticTls } from '../automatic.ts'
+import type { AutomaticTls } from './automatic.ts'
 import { keyContext } from './attempt.ts'
 import { leaseTimeout } from './lease.ts'
 

@@ -17,7 +17,7 @@ import { certificateId } from './certificate-id.ts'
 import type { KnownCertificates } from './known-certificates.ts'
 import { Lease, LeaseLost } from './lease.ts'
 import { afterInfo, afterSilence, bounded, longestWait, pauseAfter, renewalOf, restOf } from './schedule.ts'
-import { isDue } from './standing.ts'
+import { isDue } from './certificate-state.ts'
 
 /** How an attempt ended. */
 export type OrderResult = 'issued' | 'refused' | 'rate_limited' | 'unreachable'

@@ -1,6 +1,6 @@
 // Handlers of the audit log: who did what, and the same as a file.
 
-import { strictHeaders } from '../../pages/layout.ts'
+import { strictHeaders } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import type { AuditEntry, AuditInfo } from './entry.ts'

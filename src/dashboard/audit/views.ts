@@ -1,7 +1,7 @@
 // What people see of the audit log.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { notice, told } from '../../pages/components.ts'
+import { notice, told } from '../../pages/parts/components.ts'
 import type { ListInfo } from '../page/api-client.ts'
 import type { View } from '../page/page-request.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'

@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { type Entry, entries, factsOf } from '../../errors/docs/entry.ts'
-import { facts, told } from '../../pages/components.ts'
+import { facts, told } from '../../pages/parts/components.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { table } from '../parts/lists.ts'
 import { codeBlock } from '../parts/values.ts'

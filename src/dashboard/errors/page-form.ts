@@ -1,7 +1,7 @@
 // The form in which an error page is uploaded or written, and tried before it is served.
 
 import { html } from '../../base/text/html.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Ask, Handler, View } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'

@@ -1,7 +1,7 @@
 // Which errors happened in the last day, by zone and code, with the requests that got them.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { told } from '../../pages/components.ts'
+import { told } from '../../pages/parts/components.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'

@@ -1,7 +1,7 @@
 // The form of an error rule, with a test that shows what a client would get, before anything is set.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Failure } from '../page/api-client.ts'
 import type { Ask, Handler, View } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'

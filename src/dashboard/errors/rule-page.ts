@@ -1,8 +1,8 @@
 // One error rule that the API has set, and its end.
 
 import { html } from '../../base/text/html.ts'
-import { facts } from '../../pages/components.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { facts } from '../../pages/parts/components.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'

@@ -1,7 +1,7 @@
 // Pages of others, shown inside of ours: each in a frame of its own, from a path of its own, without an origin, scripts, forms, or anything from elsewhere.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { type PageResponse, strictHeaders } from '../../pages/layout.ts'
+import { type PageResponse, strictHeaders } from '../../pages/parts/layout.ts'
 import type { Ask, View } from '../page/page-request.ts'
 import type { Preview } from './page-data.ts'
 

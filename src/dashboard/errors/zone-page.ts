@@ -1,8 +1,8 @@
 // The error rules and error pages of a zone, and the order of the rules.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
-import { form, told } from '../../pages/components.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { form, told } from '../../pages/parts/components.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'

@@ -1,8 +1,8 @@
 // The switch of an Authenticated Gateway: what turning it will do, and to whom.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { notice, told } from '../../pages/components.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { notice, told } from '../../pages/parts/components.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'

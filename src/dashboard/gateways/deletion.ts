@@ -1,7 +1,7 @@
 // The end of an AI gateway, with its logs.
 
 import { html } from '../../base/text/html.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'

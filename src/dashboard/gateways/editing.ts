@@ -1,6 +1,6 @@
 // The rate limits and logs of an AI gateway, to change.
 
-import { redirectTo } from '../../pages/layout.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Ask, Handler, View } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'

@@ -1,7 +1,7 @@
 // One AI gateway: how it is set, how it is called, and what can be done with it.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { facts } from '../../pages/components.ts'
+import { facts } from '../../pages/parts/components.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { dangerZone } from '../parts/forms.ts'
 import { type NearKey, nearTable } from '../parts/near-keys.ts'

@@ -1,7 +1,7 @@
 // One call to an AI gateway, sent as any client would, and the response as it came.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { facts, notice } from '../../pages/components.ts'
+import { facts, notice } from '../../pages/parts/components.ts'
 import type { Ask, Handler, View } from '../page/page-request.ts'
 import type { Entrance, TestResponse } from '../page/gateway-endpoint.ts'
 import { Draft } from '../parts/draft.ts'

@@ -1,7 +1,7 @@
 // A token for calls to an AI gateway: it may run models and nothing else, and its value is shown once, with code that uses it.
 
 import { html } from '../../base/text/html.ts'
-import { button, form } from '../../pages/components.ts'
+import { button, form } from '../../pages/parts/components.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler, View } from '../page/page-request.ts'

@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { entries } from '../../errors/docs/entry.ts'
-import { notice, told } from '../../pages/components.ts'
+import { notice, told } from '../../pages/parts/components.ts'
 import type { Ask } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'
 import type { WholeLog } from './log.ts'

@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { makeInTurns } from '../../base/turns/map-in-turns.ts'
-import { facts, notice } from '../../pages/components.ts'
+import { facts, notice } from '../../pages/parts/components.ts'
 import type { Failure } from '../page/api-client.ts'
 import type { Handler } from '../page/page-request.ts'
 import { chart, mostSeries } from '../parts/chart.ts'

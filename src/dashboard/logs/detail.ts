@@ -1,7 +1,7 @@
 // One call of an AI gateway: who made it, what it asked for, how long that took and what it cost, and what was sent and got.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { facts, told } from '../../pages/components.ts'
+import { facts, told } from '../../pages/parts/components.ts'
 import { apiPath } from '../page/api-client.ts'
 import { personal } from '../../store/records/audit-entry.ts'
 import type { Ask, Handler } from '../page/page-request.ts'

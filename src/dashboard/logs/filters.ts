@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { parseMoment } from '../../base/text/moment.ts'
-import { notice } from '../../pages/components.ts'
+import { notice } from '../../pages/parts/components.ts'
 import type { Failure } from '../page/api-client.ts'
 import { Draft } from '../parts/draft.ts'
 import { selectField, textField } from '../parts/fields.ts'

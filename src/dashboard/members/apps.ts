@@ -2,9 +2,9 @@
 
 import { html } from '../../base/text/html.ts'
 import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
-import { markedName } from '../../pages/app-mark.ts'
-import { told } from '../../pages/components.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { markedName } from '../../pages/parts/app-mark.ts'
+import { told } from '../../pages/parts/components.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'

@@ -1,8 +1,8 @@
 // Whether members of the account must sign in with two steps.
 
 import { html } from '../../base/text/html.ts'
-import { redirectTo } from '../../pages/layout.ts'
-import { lacksSecondFactor } from '../../people/second-factor.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
+import { lacksSecondFactor } from '../../people/second-factor/second-factor.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler, View } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'

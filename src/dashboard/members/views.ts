@@ -1,7 +1,7 @@
 // What people see of members.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { button, facts, form, type FormFrame, told } from '../../pages/components.ts'
+import { button, facts, form, type FormFrame, told } from '../../pages/parts/components.ts'
 import type { ListInfo } from '../page/api-client.ts'
 import type { View } from '../page/page-request.ts'
 import { Draft } from '../parts/draft.ts'

@@ -2,8 +2,8 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { scriptDoubts } from '../../oauth-clients/name-scripts.ts'
-import { appMark } from '../../pages/app-mark.ts'
-import { facts, told } from '../../pages/components.ts'
+import { appMark } from '../../pages/parts/app-mark.ts'
+import { facts, told } from '../../pages/parts/components.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import type { ListInfo } from '../page/api-client.ts'
 import { dangerZone } from '../parts/forms.ts'

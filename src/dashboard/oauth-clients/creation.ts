@@ -1,7 +1,7 @@
 // The two steps in which an OAuth client is created: what it is, and what it may ask for.
 
 import { html } from '../../base/text/html.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Ask, Handler, View } from '../page/page-request.ts'
 import { Draft, keyField } from '../parts/draft.ts'
 import { draftForm } from '../parts/forms.ts'

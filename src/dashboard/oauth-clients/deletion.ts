@@ -1,8 +1,8 @@
 // The end of an OAuth client.
 
 import { html } from '../../base/text/html.ts'
-import { told } from '../../pages/components.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { told } from '../../pages/parts/components.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'

@@ -1,7 +1,7 @@
 // Handlers that change what an OAuth client is, and what it may ask for.
 
 import type { Ask, Handler, View } from '../page/page-request.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { draftForm } from '../parts/forms.ts'

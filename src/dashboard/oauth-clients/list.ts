@@ -2,8 +2,8 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
-import { markedName } from '../../pages/app-mark.ts'
-import { told } from '../../pages/components.ts'
+import { markedName } from '../../pages/parts/app-mark.ts'
+import { told } from '../../pages/parts/components.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { badge, badges, emptyState, pager, table } from '../parts/lists.ts'
 import { nextStep, stepLink } from '../parts/next-step.ts'

@@ -1,7 +1,7 @@
 // What a client is told once when it is created, or when it gets a secret: its id, its secret, and code that uses both.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { told } from '../../pages/components.ts'
+import { told } from '../../pages/parts/components.ts'
 import type { Ask, View } from '../page/page-request.ts'
 import { codeBlock, copyable, shownOnce } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'

@@ -1,8 +1,8 @@
 // What makes an OAuth client one for everybody: the proof of its host, and its publication.
 
 import { html } from '../../base/text/html.ts'
-import { told } from '../../pages/components.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { told } from '../../pages/parts/components.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'

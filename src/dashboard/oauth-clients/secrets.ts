@@ -1,8 +1,8 @@
 // The secrets of an OAuth client: one, or two while one takes the place of the other.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { button, form } from '../../pages/components.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { button, form } from '../../pages/parts/components.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'
 import { Draft, keyField } from '../parts/draft.ts'

@@ -1,7 +1,7 @@
 // How far the proof is that the host of an OAuth client's home page is its owner's.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { button, facts, form, told } from '../../pages/components.ts'
+import { button, facts, form, told } from '../../pages/parts/components.ts'
 import type { Ask } from '../page/page-request.ts'
 import { badge } from '../parts/lists.ts'
 import { copyable, time } from '../parts/values.ts'

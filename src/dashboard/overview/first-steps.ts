@@ -1,10 +1,10 @@
 // The first steps in an account: which are done, as the management API and the person's own record say, and the list that shows them until all are, or the person wants it no more.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { button, form, sign } from '../../pages/components.ts'
-import { paths as ownPaths } from '../../pages/paths.ts'
-import { redirectTo } from '../../pages/layout.ts'
-import { hasSecondFactor } from '../../people/second-factor.ts'
+import { button, form, sign } from '../../pages/parts/components.ts'
+import { paths as ownPaths } from '../../pages/parts/paths.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
+import { hasSecondFactor } from '../../people/second-factor/second-factor.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'

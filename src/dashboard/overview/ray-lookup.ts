@@ -1,7 +1,7 @@
 // From a ray id, which clients and logs name, to what is known of its request.
 
 import { html } from '../../base/text/html.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath, type Failure, isOutage } from '../page/api-client.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { emptyState } from '../parts/lists.ts'

@@ -1,7 +1,7 @@
 // Searches all that an account has by name, as far as its viewer may see it, and requests by their ray.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { told } from '../../pages/components.ts'
+import { told } from '../../pages/parts/components.ts'
 import type { Permission } from '../../permissions/permit.ts'
 import { apiPath, type Failure, isOutage } from '../page/api-client.ts'
 import type { Ask, Handler } from '../page/page-request.ts'

@@ -1,7 +1,7 @@
 // What people see first of an account.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
-import { facts, told } from '../../pages/components.ts'
+import { facts, told } from '../../pages/parts/components.ts'
 import type { Ask, View } from '../page/page-request.ts'
 import { chart } from '../parts/chart.ts'
 import { badge, table } from '../parts/lists.ts'

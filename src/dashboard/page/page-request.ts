@@ -1,12 +1,12 @@
 // A request for a page of the dashboard: what handlers are given, and what they return.
 
 import type { Html } from '../../base/text/html.ts'
-import type { Actor } from '../../people/own-account.ts'
-import type { Visit } from '../../people/visit.ts'
+import type { Actor } from '../../people/sign-in/own-account.ts'
+import type { Visit } from '../../people/records/client-info.ts'
 import type { Permission } from '../../permissions/permit.ts'
-import type { Form } from '../../pages/form.ts'
-import type { FormFrame } from '../../pages/components.ts'
-import type { PageResponse } from '../../pages/layout.ts'
+import type { Form } from '../../pages/forms/form.ts'
+import type { FormFrame } from '../../pages/parts/components.ts'
+import type { PageResponse } from '../../pages/parts/layout.ts'
 import type { Api, Failure } from './api-client.ts'
 import type { Entrance } from './gateway-endpoint.ts'
 

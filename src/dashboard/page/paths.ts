@@ -1,6 +1,6 @@
 // Where the pages are. Below `/dashboard` all is ours, and nothing else.
 
-import { ownTokensOf, paths as ownPaths } from '../../pages/paths.ts'
+import { ownTokensOf, paths as ownPaths } from '../../pages/parts/paths.ts'
 
 const root = ownPaths.dashboard
 

@@ -1,9 +1,9 @@
 // What stands between what a person sent and its being done: a fresh proof of who they are before something dangerous, and that it is they who sent it. The pages hold what was sent.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { button, field, form, type FormFrame, notice, told } from '../../pages/components.ts'
-import type { Form } from '../../pages/form.ts'
-import { leadingOn, paths as ownPaths } from '../../pages/paths.ts'
+import { button, field, form, type FormFrame, notice, told } from '../../pages/parts/components.ts'
+import type { Form } from '../../pages/forms/form.ts'
+import { leadingOn, paths as ownPaths } from '../../pages/parts/paths.ts'
 import type { Effect, View } from './page-request.ts'
 
 /** What the names of fields begin with that no page ever shows or holds what was typed into: the API knows no member of such a name. */

@@ -1,7 +1,7 @@
 // Pages for what the management API refuses, and for what is not there.
 
 import { html } from '../../base/text/html.ts'
-import { paths as ownPaths } from '../../pages/paths.ts'
+import { paths as ownPaths } from '../../pages/parts/paths.ts'
 import type { View } from './page-request.ts'
 import type { Failure } from './api-client.ts'
 import { paths } from './paths.ts'

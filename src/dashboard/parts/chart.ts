@@ -3,7 +3,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { makeInTurns } from '../../base/turns/map-in-turns.ts'
 import { pause } from '../../base/turns/turns.ts'
-import { told } from '../../pages/components.ts'
+import { told } from '../../pages/parts/components.ts'
 import { time } from './values.ts'
 
 interface Series {

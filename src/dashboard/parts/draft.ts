@@ -1,7 +1,7 @@
 // A form while it is filled in: what its fields hold, and what is wrong with them.
 
 import { randomBytes } from 'node:crypto'
-import type { Form } from '../../pages/form.ts'
+import type { Form } from '../../pages/forms/form.ts'
 import type { Failure, Faults } from '../page/api-client.ts'
 
 type Values = Readonly<Record<string, string>>

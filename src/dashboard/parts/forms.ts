@@ -1,7 +1,7 @@
 // Forms as a whole: what is wrong with them in one place, what they carry unseen, and what confirms something that cannot be undone.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { button, form, type FormFrame } from '../../pages/components.ts'
+import { button, form, type FormFrame } from '../../pages/parts/components.ts'
 import { type Draft, etagField, keyField } from './draft.ts'
 import { textField } from './fields.ts'
 

@@ -1,7 +1,7 @@
 // Values as pages show them: times, and what is there to be copied.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { moment, second, told } from '../../pages/components.ts'
+import { moment, second, told } from '../../pages/parts/components.ts'
 
 /** Writes a moment as the API has it; `none` where there is none. Scripts put it into the zone of the viewer. */
 export function time(iso: string | null | undefined, none = 'never'): Html {

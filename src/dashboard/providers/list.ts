@@ -1,7 +1,7 @@
 // The list of AI providers, and what to do where there is none.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { form } from '../../pages/components.ts'
+import { form } from '../../pages/parts/components.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { emptyState, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'

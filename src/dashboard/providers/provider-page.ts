@@ -1,7 +1,7 @@
 // One AI provider: how it is doing and what that is based on, its keys, its models, and a test of it.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { button, facts, form, told } from '../../pages/components.ts'
+import { button, facts, form, told } from '../../pages/parts/components.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler, View } from '../page/page-request.ts'
 import { badge, table } from '../parts/lists.ts'

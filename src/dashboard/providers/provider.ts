@@ -1,7 +1,7 @@
 // An AI provider as the management API shows it, and what that means in words.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { told } from '../../pages/components.ts'
+import { told } from '../../pages/parts/components.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask } from '../page/page-request.ts'
 import { badge } from '../parts/lists.ts'

@@ -1,6 +1,6 @@
 // What is changed of an API token that there is: its name, its reach, and whether it works.
 
-import { redirectTo } from '../../pages/layout.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'

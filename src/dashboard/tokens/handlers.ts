@@ -2,7 +2,7 @@
 
 import { html } from '../../base/text/html.ts'
 import { paths, withQuery } from '../page/paths.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'

@@ -1,8 +1,8 @@
 // The tokens that a person makes for themselves, to run models in the account as themselves.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { facts, form, told } from '../../pages/components.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { facts, form, told } from '../../pages/parts/components.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler, View } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'

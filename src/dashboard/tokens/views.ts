@@ -1,7 +1,7 @@
 // What people see of API tokens.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { facts, type FormFrame, told } from '../../pages/components.ts'
+import { facts, type FormFrame, told } from '../../pages/parts/components.ts'
 import type { ListInfo } from '../page/api-client.ts'
 import type { View } from '../page/page-request.ts'
 import type { Draft } from '../parts/draft.ts'

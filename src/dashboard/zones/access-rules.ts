@@ -1,8 +1,8 @@
 // The access rules of a zone in their order, with how often each decided, and what moves them.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { form, notice, told } from '../../pages/components.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { form, notice, told } from '../../pages/parts/components.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Ask, View } from '../page/page-request.ts'
 import { type Deed, done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'

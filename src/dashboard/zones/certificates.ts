@@ -1,7 +1,7 @@
 // The certificates of the hosts of a zone: what each has, until when, and how its renewal goes.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { told } from '../../pages/components.ts'
+import { told } from '../../pages/parts/components.ts'
 import { badge, cutPage, pager, table } from '../parts/lists.ts'
 import { time } from '../parts/values.ts'
 import { crumbsOf, inZone, tabsOf, zoneOf } from './page-data.ts'

@@ -1,7 +1,7 @@
 // What would happen to a request, step by step, as people read it.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { facts, notice, told } from '../../pages/components.ts'
+import { facts, notice, told } from '../../pages/parts/components.ts'
 import {
   type DecidingRule,
   type ExplainedCompression,

@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { formatDuration } from '../../base/text/quantity.ts'
-import { facts, told } from '../../pages/components.ts'
+import { facts, told } from '../../pages/parts/components.ts'
 import { badge, emptyState } from '../parts/lists.ts'
 import { type NearKey, nearTable } from '../parts/near-keys.ts'
 import { grouped } from '../parts/numbers.ts'

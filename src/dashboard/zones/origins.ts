@@ -1,7 +1,7 @@
 // How the origins of a zone are doing, live.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { notice, told } from '../../pages/components.ts'
+import { notice, told } from '../../pages/parts/components.ts'
 import { badge, emptyState, table } from '../parts/lists.ts'
 import { codeBlock, time } from '../parts/values.ts'
 import { crumbsOf, inZone, tabsOf, zoneOf } from './page-data.ts'

@@ -1,7 +1,7 @@
 // What the pages of zones ask the management API for, and what stands above each of them.
 
 import { type Html, html } from '../../base/text/html.ts'
-import type { PageResponse } from '../../pages/layout.ts'
+import type { PageResponse } from '../../pages/parts/layout.ts'
 import { apiPath, type Failure } from '../page/api-client.ts'
 import type { Ask, Handler, View } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'

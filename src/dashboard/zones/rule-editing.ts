@@ -1,8 +1,8 @@
 // Handlers that create, change and delete an access rule of the API.
 
 import { html } from '../../base/text/html.ts'
-import { facts } from '../../pages/components.ts'
-import { redirectTo } from '../../pages/layout.ts'
+import { facts } from '../../pages/parts/components.ts'
+import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Ask, View } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'

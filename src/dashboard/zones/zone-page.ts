@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { formatDuration, formatSize } from '../../base/text/quantity.ts'
-import { facts, told } from '../../pages/components.ts'
+import { facts, told } from '../../pages/parts/components.ts'
 import type { Ask } from '../page/page-request.ts'
 import { table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'

@@ -1,9 +1,9 @@
 // Step 2 on the hosts of `ai.hosts`: which AI route a request is for. Other requests go to the zone that has the host, if there is one.
 
 import { rememberLast } from '../../base/memo.ts'
-import { refuseCall } from '../../errors/api-faults.ts'
-import { negotiateForPrograms } from '../../errors/negotiate.ts'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { refuseCall } from '../../errors/catalogue/api-faults.ts'
+import { negotiateForPrograms } from '../../errors/compose/negotiate.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { isBaseOfCalls, parseAiTarget } from '../../ai/target.ts'
 import { callerAt, callerOf } from '../ai-call/callers.ts'
 import { AiExchange } from '../ai-call/ai-exchange.ts'

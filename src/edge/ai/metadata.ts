@@ -1,8 +1,8 @@
 // What a caller without a token learns of AI routes: the challenge of a refusal, and the metadata that it names (RFC 9728).
 
 import { withoutQuery } from '../../base/path/path.ts'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
-import { safetyHeaders } from '../../errors/safety-headers.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
+import { safetyHeaders } from '../../errors/compose/safety-headers.ts'
 import { hostName } from '../../http1/fields/host.ts'
 import { challengeOf, metadataOf, metadataPath, resourceAt } from '../../oauth-grants/protected-resource.ts'
 import { isAmongAiRoutes } from '../../ai/target.ts'

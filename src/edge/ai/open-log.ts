@@ -1,8 +1,8 @@
 // Step 10: what is stored of an AI call in the log of its gateway.
 
 import { parseMetadata } from '../../ai-logs/metadata.ts'
-import { refuseCall } from '../../errors/api-faults.ts'
-import type { Refusal } from '../../errors/refusal.ts'
+import { refuseCall } from '../../errors/catalogue/api-faults.ts'
+import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { type Once, repeated } from '../ai-call/ai-fields.ts'
 import { Tap } from '../ai-call/tap.ts'

@@ -1,6 +1,6 @@
 // Chooses the key for a call where several are configured for a provider: one that is refused rests, and the call continues with the next.
 
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import { retryAfterIn } from '../../http1/fields/retry-after.ts'

@@ -1,7 +1,7 @@
 // What this process knows of each provider from the calls that it made.
 
-import type { ErrorName } from '../../errors/catalogue.ts'
-import type { Cause } from '../../errors/origin-failure.ts'
+import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
+import type { Cause } from '../../errors/catalogue/origin-failure.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { EdgeAi } from '../snapshot/snapshot.ts'

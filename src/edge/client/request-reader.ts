@@ -1,7 +1,7 @@
 // Reads what a client sends: heads and bodies, one request after the other, and no more than somebody asks for.
 
 import type { Socket } from 'node:net'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { BodyReader } from '../../http1/body/body.ts'
 import { type RequestHead, requestBody } from '../../http1/heads/request-head.ts'
 import type { HeadFault } from '../../http1/heads/request-line.ts'

@@ -1,8 +1,8 @@
 // Step 8: whether a request is within its limits: the bytes of its body, and the hops that it has passed.
 
 import { formatSize } from '../../base/text/quantity.ts'
-import { refuseCall } from '../../errors/api-faults.ts'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { refuseCall } from '../../errors/catalogue/api-faults.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { listHas } from '../../http1/fields/fields.ts'
 import type { Exchange } from './exchange.ts'
 

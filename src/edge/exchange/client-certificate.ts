@@ -2,7 +2,7 @@
 
 import { authoritiesOf } from '../../certificates/client-trust.ts'
 import type { ClientCertificates } from '../../config/model/config.ts'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { certificateFields } from '../../http1/fields/fields.ts'
 import type { CertificateFault, ClientCertificate } from '../../tls/client-certificate.ts'
 import type { Exchange } from './exchange.ts'

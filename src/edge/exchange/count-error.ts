@@ -2,9 +2,9 @@
 
 import { withoutQuery } from '../../base/path/path.ts'
 import { ownText } from '../../base/text/own-text.ts'
-import { errorRows } from '../../errors/catalogue.ts'
-import { negotiate, negotiateForPrograms } from '../../errors/negotiate.ts'
-import type { ErrorName } from '../../errors/catalogue.ts'
+import { errorRows } from '../../errors/catalogue/catalogue.ts'
+import { negotiate, negotiateForPrograms } from '../../errors/compose/negotiate.ts'
+import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 import type { Gateway } from '../../store/records/records.ts'
 import type { Occurrence } from '../../store/records/tally.ts'
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'

@@ -1,7 +1,7 @@
 // Credentials of this gateway in requests to origins: an origin that has one can act as its owner, so it goes to our own side port alone.
 
 import { isIP } from 'node:net'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import { placeInField, placeInLine } from '../../tokens/misplaced-tokens.ts'
 import { callerAt } from '../ai-call/callers.ts'

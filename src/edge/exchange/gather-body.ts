@@ -1,6 +1,6 @@
 // Asks a client for its body, and reads it whole for a step that can't go on without it.
 
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { answer } from './deliver.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange, Upstream } from './exchange.ts'

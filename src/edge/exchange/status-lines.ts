@@ -1,6 +1,10 @@
 // Response fields that depend on the zone, or on the gateway outside of zones: Proxy-Status, Server-Timing and HSTS.
 
-import { internalStatusLine, proxyStatusLine, retriedStatusLine } from '../../errors/proxy-status.ts'
+import {
+  internalStatusLine,
+  proxyStatusLine,
+  retriedStatusLine,
+} from '../../errors/catalogue/proxy-status.ts'
 import type { Exchange } from './exchange.ts'
 import { serverTimingLine } from './server-timing.ts'
 

@@ -1,14 +1,14 @@
 // Which access rule decided, and what it compared.
 
 import type { AccessDecision } from '../../access/policy.ts'
-import type { Visit } from '../../access/visit.ts'
+import type { Visit } from '../../access/rules/access-request.ts'
 import { AddressTable } from '../../net/address/address-table.ts'
 import { clientKey } from '../../net/address/client-key.ts'
 import { HostNames } from '../../net/address/host-names.ts'
 import { leads, withoutQuery } from '../../base/path/path.ts'
 import { Glob } from '../../base/text/glob.ts'
 import type { AccessRule } from '../../config/model/access-config.ts'
-import type { Refusal } from '../../errors/refusal.ts'
+import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { Compared, DecidingRule } from '../../zones/explanation.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { secondsOf } from '../snapshot/limit-fields.ts'

@@ -9,7 +9,7 @@ import { LastRequest } from '../exchange/request-reuse.ts'
 import { nodeOf } from '../exchange/forwarded-trust.ts'
 import type { Client, ClientTls, Exchange, ResponseTop } from '../exchange/exchange.ts'
 import { guarded } from '../../base/guarded.ts'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 
 /** As most clients come. */
 export const usualTls: ClientTls = {

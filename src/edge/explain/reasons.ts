@@ -2,8 +2,8 @@
 
 import { withoutQuery } from '../../base/path/path.ts'
 import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
-import { errorRows } from '../../errors/catalogue.ts'
-import { type Refusal, retryAfterOf } from '../../errors/refusal.ts'
+import { errorRows } from '../../errors/catalogue/catalogue.ts'
+import { type Refusal, retryAfterOf } from '../../errors/catalogue/refusal.ts'
 import type { Compared, DecidingRule, ExplainedError, ExplainedStep } from '../../zones/explanation.ts'
 import { HostLookup } from '../../zones/lookup.ts'
 import type { RouteConfig, ZoneConfig } from '../../config/model/config.ts'

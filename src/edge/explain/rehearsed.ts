@@ -1,7 +1,7 @@
 // A request that was taken through the steps without being sent, and what is said of it.
 
 import type { AccessDecision } from '../../access/policy.ts'
-import type { Refusal } from '../../errors/refusal.ts'
+import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { Compared, DecidingRule } from '../../zones/explanation.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { AbsentClient } from './client.ts'

@@ -1,8 +1,8 @@
 // What the client gets for the failure of an origin, and what the operator hears of one that is ours.
 
-import { type Failure, originFailure } from '../../errors/origin-failure.ts'
-import { refuse } from '../../errors/refusal.ts'
-import type { Phase } from '../../errors/phase.ts'
+import { type Failure, originFailure } from '../../errors/catalogue/origin-failure.ts'
+import { refuse } from '../../errors/catalogue/refusal.ts'
+import type { Phase } from '../../errors/catalogue/phase.ts'
 import { answer } from '../exchange/deliver.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 

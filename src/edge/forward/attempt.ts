@@ -1,11 +1,11 @@
 // One attempt at a request: the life of one connection to an origin, from when it is handed over until it is given back. What follows is decided elsewhere.
 
 import type { Timeouts } from '../../config/model/config.ts'
-import { type Failure, fault, type OriginFault } from '../../errors/origin-failure.ts'
+import { type Failure, fault, type OriginFault } from '../../errors/catalogue/origin-failure.ts'
 import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
 import { isIdempotent } from '../../http1/heads/method.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
-import type { Phase } from '../../errors/phase.ts'
+import type { Phase } from '../../errors/catalogue/phase.ts'
 import { FirstContent } from '../ai-call/content-start.ts'
 import { largestReason } from '../ai/usage-refusal.ts'
 import { answerBug } from '../exchange/deliver.ts'

@@ -1,8 +1,8 @@
 // What the parts of carrying a request report to the one that decides: the gathering of its body, and an attempt.
 
-import type { Failure } from '../../errors/origin-failure.ts'
+import type { Failure } from '../../errors/catalogue/origin-failure.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
-import type { Phase } from '../../errors/phase.ts'
+import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { ResponseBody } from '../origin/connection-user.ts'
 
 export interface Carrier {

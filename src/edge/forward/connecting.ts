@@ -2,7 +2,7 @@
 
 import type { Timeouts } from '../../config/model/config.ts'
 import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
-import type { Failure } from '../../errors/origin-failure.ts'
+import type { Failure } from '../../errors/catalogue/origin-failure.ts'
 import { answerBug } from '../exchange/deliver.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Dial, DialPhase } from '../origin/dial/dial.ts'

@@ -1,11 +1,16 @@
 // Step 12: carry the request to its origin and the response back, piece by piece as it comes, in as many attempts as that takes.
 
-import { type Failure, fault, type OriginFault, originFailure } from '../../errors/origin-failure.ts'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import {
+  type Failure,
+  fault,
+  type OriginFault,
+  originFailure,
+} from '../../errors/catalogue/origin-failure.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { continuesHandshake } from '../../http1/fields/connection-authentication.ts'
 import { isIdempotent } from '../../http1/heads/method.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
-import type { Phase } from '../../errors/phase.ts'
+import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { verdictOnKey } from '../ai/provider-keys.ts'
 import { noteNoResponse, noteResponse } from '../ai/provider-states.ts'

@@ -1,7 +1,7 @@
 // The body of a redirect that is followed: nobody wants it, and it is read so that its connection serves on, as long as that costs less than another one.
 
-import type { Phase } from '../../errors/phase.ts'
-import type { Failure } from '../../errors/origin-failure.ts'
+import type { Phase } from '../../errors/catalogue/phase.ts'
+import type { Failure } from '../../errors/catalogue/origin-failure.ts'
 import { answerBug } from '../exchange/deliver.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ConnectionUser, ResponseBody, TunnelUser } from '../origin/connection-user.ts'

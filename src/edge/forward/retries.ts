@@ -1,7 +1,7 @@
 // Whether a request goes to the member it is for or to another one, and whether its failure speaks against the one that had it.
 
-import type { Phase } from '../../errors/phase.ts'
-import { blamesMember, type Failure } from '../../errors/origin-failure.ts'
+import type { Phase } from '../../errors/catalogue/phase.ts'
+import { blamesMember, type Failure } from '../../errors/catalogue/origin-failure.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { EdgeMember } from '../origin/pools.ts'
 

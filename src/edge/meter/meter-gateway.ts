@@ -1,6 +1,6 @@
 // Step 9: whether the gateway of an AI call has allowance left.
 
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { Spent } from '../../limits/key-count.ts'
 import { gatewayLimitName, gatewayLimitOf, type Limit } from '../../limits/limit.ts'
 import type { Gateway, Token } from '../../store/records/records.ts'

@@ -3,7 +3,7 @@
 import type { Timeouts } from '../../config/model/config.ts'
 import type { Dial, DialPhase } from './dial/dial.ts'
 import type { Lease } from './lease.ts'
-import { type Failure, fault } from '../../errors/origin-failure.ts'
+import { type Failure, fault } from '../../errors/catalogue/origin-failure.ts'
 
 /** A request that waits for a connection. */
 export interface Waiter {

@@ -1,7 +1,7 @@
 // What an open connection to an origin reports to its user.
 
-import type { Phase } from '../../errors/phase.ts'
-import type { Failure } from '../../errors/origin-failure.ts'
+import type { Phase } from '../../errors/catalogue/phase.ts'
+import type { Failure } from '../../errors/catalogue/origin-failure.ts'
 import type { Framing } from '../../http1/body/body.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 

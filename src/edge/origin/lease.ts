@@ -2,7 +2,7 @@
 // nowhere else.
 
 import { misuse } from '../../base/invariants.ts'
-import type { Phase } from '../../errors/phase.ts'
+import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { ByteSink } from '../wire/body-writer.ts'
 import type { Dial } from './dial/dial.ts'
 import type { ConnectionUser, TunnelUser } from './connection-user.ts'

@@ -6,7 +6,13 @@ import { HeldWriteError } from '../../net/socket/held-write-error.ts'
 import { readNothingAhead } from '../../net/socket/read-ahead.ts'
 import { reset } from '../../net/socket/reset.ts'
 import { misuse } from '../../base/invariants.ts'
-import { type Cause, type Failure, failureOf, fault, type OriginFault } from '../../errors/origin-failure.ts'
+import {
+  type Cause,
+  type Failure,
+  failureOf,
+  fault,
+  type OriginFault,
+} from '../../errors/catalogue/origin-failure.ts'
 import { BodyWriter, writeTo } from '../wire/body-writer.ts'
 import type { Dial } from './dial/dial.ts'
 import { guarded } from '../../base/guarded.ts'

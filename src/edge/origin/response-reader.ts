@@ -1,7 +1,7 @@
 // Reads what an origin sends on one connection: the heads of its responses, interim ones too, and their bodies.
 
 import type { Socket } from 'node:net'
-import type { OriginFault } from '../../errors/origin-failure.ts'
+import type { OriginFault } from '../../errors/catalogue/origin-failure.ts'
 import type { BodyReader } from '../../http1/body/body.ts'
 import { endOfHead, mayContinue } from '../../http1/fields/field-lines.ts'
 import { parseResponseHead, type ResponseHead, responseBody } from '../../http1/heads/response-head.ts'

@@ -5,7 +5,7 @@ import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import type { TransportConfig } from '../../config/model/pool-config.ts'
 import { guarded } from '../../base/guarded.ts'
 import type { NameAnswer, NameLookup } from './name-lookup.ts'
-import { type Failure, failureOf } from '../../errors/origin-failure.ts'
+import { type Failure, failureOf } from '../../errors/catalogue/origin-failure.ts'
 
 /** Ms between lookups: the default without a TTL, the most with one, and the least. */
 const longest = 30_000

@@ -2,7 +2,7 @@
 // changed since the last lookup.
 
 import type { Endpoint, OriginConfig } from '../../config/model/config.ts'
-import type { OriginFault } from '../../errors/origin-failure.ts'
+import type { OriginFault } from '../../errors/catalogue/origin-failure.ts'
 import { isOwn } from './own-addresses.ts'
 import { isPublic } from './public-address.ts'
 

@@ -2,7 +2,7 @@
 
 import { Resolver } from 'node:dns/promises'
 import { LookupQueue } from './lookup-queue.ts'
-import type { Cause } from '../../errors/origin-failure.ts'
+import type { Cause } from '../../errors/catalogue/origin-failure.ts'
 
 /** Addresses of both families, at least one, and the seconds for which all of them are valid. */
 interface DnsAnswer {

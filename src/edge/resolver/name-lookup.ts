@@ -5,7 +5,7 @@ import { lookup } from 'node:dns/promises'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { DnsQuestions } from './dns-questions.ts'
 import { LookupQueue, type Standing } from './lookup-queue.ts'
-import { type Failure, failureOf } from '../../errors/origin-failure.ts'
+import { type Failure, failureOf } from '../../errors/catalogue/origin-failure.ts'
 
 /** The result of a lookup: IP addresses, at least one. */
 export interface NameAnswer {

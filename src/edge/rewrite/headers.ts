@@ -4,7 +4,7 @@ import type { Facts } from '../../expression/expression.ts'
 import type { Tally } from '../../metrics/counters/distribution.ts'
 import type { Read } from '../../expression/readings.ts'
 import type { HeaderRewrite } from '../../config/model/rewrite-config.ts'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { isFieldByte } from '../../http1/fields/characters.ts'
 import {
   type FieldId,

@@ -5,7 +5,7 @@ import type { Tally } from '../../metrics/counters/distribution.ts'
 import type { Read } from '../../expression/readings.ts'
 import { isPlainPath, leads, withoutQuery } from '../../base/path/path.ts'
 import { pathReadings, readingWork } from '../../base/path/path-readings.ts'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { isTargetByte } from '../../http1/fields/characters.ts'
 import { RewriteValue } from './value.ts'
 

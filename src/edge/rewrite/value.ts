@@ -6,8 +6,8 @@ import { decodedPath, isPlainPath, withPlainDots } from '../../base/path/path.ts
 import { pathReadings, readingWork } from '../../base/path/path-readings.ts'
 import type { Work } from '../../expression/work-budget.ts'
 import type { Tally } from '../../metrics/counters/distribution.ts'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
-import { ambiguousPath } from '../../errors/ambiguous-path.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
+import { ambiguousPath } from '../../errors/catalogue/ambiguous-path.ts'
 
 export class RewriteValue {
   readonly #expression: Expression<string>

@@ -5,7 +5,7 @@ import { compileExpression, type Expression } from '../../expression/expression.
 import type { LimitDecisions } from '../../metrics/counters/limit-metrics.ts'
 import type { Config, ZoneConfig } from '../../config/model/config.ts'
 import type { LimitKey, RateLimitConfig } from '../../config/model/limit-config.ts'
-import type { ErrorName } from '../../errors/catalogue.ts'
+import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 import { type Limit, quotaLimitOf, rateLimitOf } from '../../limits/limit.ts'
 import { quotaHits, rateLimitHits } from '../../activity/tally-scopes.ts'
 import { LimitFields } from './limit-fields.ts'

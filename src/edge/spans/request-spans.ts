@@ -2,7 +2,7 @@
 // for generative AI. No header, query or body is in them.
 
 import { withoutQuery } from '../../base/path/path.ts'
-import { errorRows } from '../../errors/catalogue.ts'
+import { errorRows } from '../../errors/catalogue/catalogue.ts'
 import { decodedExcerptOf } from '../../ai-logs/entry.ts'
 import { sumOf } from '../../ai/usage/session.ts'
 import { usageOf } from '../../ai/usage/usage.ts'

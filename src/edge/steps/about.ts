@@ -2,8 +2,8 @@
 // the client, so also one that is refused everything else learns why.
 
 import { aboutError } from '../../errors/docs/document.ts'
-import { errorsPrefix } from '../../errors/problem.ts'
-import { linesOf } from '../../errors/response-head.ts'
+import { errorsPrefix } from '../../errors/catalogue/problem.ts'
+import { linesOf } from '../../errors/compose/response-head.ts'
 import { withoutQuery } from '../../base/path/path.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { ownStatusLines } from '../exchange/status-lines.ts'

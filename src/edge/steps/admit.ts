@@ -1,12 +1,12 @@
 // Step 4: whether the access rules let a request in; those of all zones come first.
 
 import type { AccessPolicy } from '../../access/policy.ts'
-import type { AccessRequest } from '../../access/visit.ts'
+import type { AccessRequest } from '../../access/rules/access-request.ts'
 import type { Facts } from '../../expression/expression.ts'
 import type { Work } from '../../expression/work-budget.ts'
-import { type ErrorName, errorRows } from '../../errors/catalogue.ts'
-import type { Refusal } from '../../errors/refusal.ts'
-import { refuseAmbiguousPath } from '../../errors/ambiguous-path.ts'
+import { type ErrorName, errorRows } from '../../errors/catalogue/catalogue.ts'
+import type { Refusal } from '../../errors/catalogue/refusal.ts'
+import { refuseAmbiguousPath } from '../../errors/catalogue/ambiguous-path.ts'
 import type { TallyScope } from '../../activity/tally-book.ts'
 import { factsOf } from '../exchange/facts.ts'
 import type { Exchange } from '../exchange/exchange.ts'

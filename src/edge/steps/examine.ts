@@ -1,6 +1,6 @@
 // Step 1: what HTTP itself does not allow, whatever the zone.
 
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { equalsIgnoreCase, listHas } from '../../http1/fields/fields.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 

@@ -1,7 +1,7 @@
 // Step 2: which zone and route a request is for, or which AI route. A preview of an error needs none, and an authority that checks a host gets its response here, as does who reads about an error.
 
 import { isIP } from 'node:net'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { isAmongAiRoutes } from '../../ai/target.ts'
 import { answerAbout } from './about.ts'
 import { answerChallenge } from './challenge.ts'
@@ -10,7 +10,7 @@ import type { EdgeZone } from '../snapshot/snapshot.ts'
 import { asksForMetadata } from '../ai/metadata.ts'
 import { locateAi } from '../ai/locate-ai.ts'
 import { asksForPreview } from './preview.ts'
-import { refuseAmbiguousPath } from '../../errors/ambiguous-path.ts'
+import { refuseAmbiguousPath } from '../../errors/catalogue/ambiguous-path.ts'
 
 /**
  * Finds zone and route, or refuses: an unknown host (1001, 1003), a zone that cannot serve (1004, 1023, 1049), a path that origins may read differently where

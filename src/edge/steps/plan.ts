@@ -1,8 +1,8 @@
 // Step 11: which origin a request goes to.
 
-import { refuse } from '../../errors/refusal.ts'
+import { refuse } from '../../errors/catalogue/refusal.ts'
 import { planAi } from '../ai/plan-ai.ts'
-import { ambiguousPath, refuseAmbiguousPath } from '../../errors/ambiguous-path.ts'
+import { ambiguousPath, refuseAmbiguousPath } from '../../errors/catalogue/ambiguous-path.ts'
 import { sentFactsOf } from '../exchange/facts.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 

@@ -2,8 +2,8 @@
 
 import { withoutQuery } from '../../base/path/path.ts'
 import { field } from '../../http1/fields/fields.ts'
-import { errorsPrefix } from '../../errors/problem.ts'
-import { type Refusal, refusalFor, refuse } from '../../errors/refusal.ts'
+import { errorsPrefix } from '../../errors/catalogue/problem.ts'
+import { type Refusal, refusalFor, refuse } from '../../errors/catalogue/refusal.ts'
 import { permits } from '../../permissions/permit.ts'
 import type { Token } from '../../store/records/records.ts'
 import { bearerOf } from '../../tokens/bearer.ts'

@@ -1,7 +1,7 @@
 // Step 3: what a zone asks of the connection, and of its TLS.
 
 import type { ZoneTls } from '../../config/model/config.ts'
-import { type Refusal, refuse } from '../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { refuseCertificate } from '../exchange/client-certificate.ts'
 import type { ClientTls, Exchange } from '../exchange/exchange.ts'
 import { ownStatusLines } from '../exchange/status-lines.ts'

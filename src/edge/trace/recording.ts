@@ -2,7 +2,7 @@
 
 import { randomHex } from '../../base/ids/random-hex.ts'
 import type { OriginConfig } from '../../config/model/config.ts'
-import type { ErrorName } from '../../errors/catalogue.ts'
+import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 
 type AttemptedOrigin = Pick<OriginConfig, 'url' | 'host' | 'port'>
 

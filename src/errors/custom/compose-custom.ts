@@ -1,12 +1,12 @@
 // Composes a response from custom content: body, type and optionally the status are the operator's, every other field is that of the error.
 
 import type { Facts } from '../../expression/expression.ts'
-import { errorRows } from '../catalogue.ts'
-import type { ErrorResponse } from '../compose.ts'
+import { errorRows } from '../catalogue/catalogue.ts'
+import type { ErrorResponse } from '../compose/compose.ts'
 import type { CustomContent } from './custom-content.ts'
-import { headersOf, phraseOf, reasonOf } from '../response-head.ts'
-import type { Occasion } from '../problem.ts'
-import type { Refusal } from '../refusal.ts'
+import { headersOf, phraseOf, reasonOf } from '../compose/response-head.ts'
+import type { Occasion } from '../catalogue/problem.ts'
+import type { Refusal } from '../catalogue/refusal.ts'
 
 /** Composes the response; it has no Content-Security-Policy, since ours allows only our own page. */
 export function composeCustom(

@@ -4,8 +4,8 @@ import type { Facts } from '../../expression/expression.ts'
 import type { ErrorContentType } from '../../config/model/custom-errors-config.ts'
 import { escapeFor } from './content-escaping.ts'
 import { writeBox } from './error-box.ts'
-import type { Occasion } from '../problem.ts'
-import type { Refusal } from '../refusal.ts'
+import type { Occasion } from '../catalogue/problem.ts'
+import type { Refusal } from '../catalogue/refusal.ts'
 
 /** Whose content it is: a rule's has the tokens of the request, a page's also the boxes. */
 export type ContentKind = 'rule' | 'page'

@@ -12,7 +12,7 @@ import {
   hasTooManyTokens,
   largestErrorPage,
 } from '../../config/model/custom-errors-config.ts'
-import type { ErrorName } from '../catalogue.ts'
+import type { ErrorName } from '../catalogue/catalogue.ts'
 import { CustomContent } from './custom-content.ts'
 import { type CompiledRule, compileErrorRule } from './error-rule.ts'
 import { pageTypesOf } from './page-types.ts'

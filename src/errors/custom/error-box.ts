@@ -1,10 +1,10 @@
 // The box that an Error Page may contain: a summary of the error that looks the same in any page.
 
 import { type Html, type HtmlValue, html, raw } from '../../base/text/html.ts'
-import { errorRows } from '../catalogue.ts'
-import { form, render } from '../render/form.ts'
-import type { Occasion, Problem } from '../problem.ts'
-import type { Refusal } from '../refusal.ts'
+import { errorRows } from '../catalogue/catalogue.ts'
+import { form, render } from '../render/render.ts'
+import type { Occasion, Problem } from '../catalogue/problem.ts'
+import type { Refusal } from '../catalogue/refusal.ts'
 
 /** Which errors a box shows: those with 5xx codes, or those with 1xxx codes. */
 type BoxFamily = '500s' | '1000s'

@@ -1,7 +1,7 @@
 // Which uploaded Error Pages apply to an error: the only table of them.
 
 import type { ErrorPageType } from '../../config/model/custom-errors-config.ts'
-import { type ErrorName, errorRows } from '../catalogue.ts'
+import { type ErrorName, errorRows } from '../catalogue/catalogue.ts'
 
 /** Lists the types of pages that apply to an error, most specific first; empty where none do. */
 export function pageTypesOf(error: ErrorName): readonly ErrorPageType[] {

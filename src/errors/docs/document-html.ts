@@ -1,7 +1,7 @@
 // The documentation of the errors as pages for people.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
-import type { ErrorCategory } from '../catalogue.ts'
+import type { ErrorCategory } from '../catalogue/catalogue.ts'
 import { type Entry, factsOf } from './entry.ts'
 import { Frame } from '../render/page.ts'
 

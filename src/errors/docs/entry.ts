@@ -1,6 +1,6 @@
 // The documentation of one error, made from its row.
 
-import { type ErrorCategory, type ErrorName, errorRows } from '../catalogue.ts'
+import { type ErrorCategory, type ErrorName, errorRows } from '../catalogue/catalogue.ts'
 
 /** One error as it is documented. */
 export interface Entry {

@@ -2,9 +2,9 @@
 
 import { type Html, type HtmlValue, html, raw, spellOut } from '../../base/text/html.ts'
 import type { Operator } from '../../config/model/custom-errors-config.ts'
-import { errorRows, type Stage } from '../catalogue.ts'
+import { errorRows, type Stage } from '../catalogue/catalogue.ts'
 import { Frame, gate } from './page.ts'
-import { type Problem, timestampOf } from '../problem.ts'
+import { type Problem, timestampOf } from '../catalogue/problem.ts'
 import { script, style } from './page-assets.ts'
 
 const frame = new Frame(style, script)

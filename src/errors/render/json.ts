@@ -1,6 +1,6 @@
 // The error record as compact JSON, for programs; application/json and application/problem+json share it.
 
-import type { Problem } from '../problem.ts'
+import type { Problem } from '../catalogue/problem.ts'
 
 export function renderJson(problem: Problem): string {
   return asciiJson(problem)

@@ -1,7 +1,7 @@
 // The error record as Markdown with YAML frontmatter, for agents and terminals.
 
 import { Document, type Scalar } from 'yaml'
-import type { Problem } from '../problem.ts'
+import type { Problem } from '../catalogue/problem.ts'
 
 export function renderMarkdown(problem: Problem): string {
   return `---

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { type Html, html, raw } from '../../base/text/html.ts'
-import { foundation } from './look.ts'
+import { foundation } from './design-tokens.ts'
 
 /** Source lists of a policy. */
 interface Liberties {

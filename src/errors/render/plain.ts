@@ -1,6 +1,6 @@
 // The error record as plain text, for people at a terminal: first what happened, then the fields by the names that the other formats have.
 
-import type { Problem } from '../problem.ts'
+import type { Problem } from '../catalogue/problem.ts'
 
 export function renderPlain(problem: Problem): string {
   const { error_code, error_name, error_category, status, ...rest } = problem

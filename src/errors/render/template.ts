@@ -1,9 +1,9 @@
 // Renders an error once with sample values, and splits the text at them: a response then only costs filling the gaps.
 
 import { rememberLast } from '../../base/memo.ts'
-import { errorRows } from '../catalogue.ts'
-import { type Occasion, type Problem, problem, timestampOf } from '../problem.ts'
-import { type Refusal, retryAfterOf } from '../refusal.ts'
+import { errorRows } from '../catalogue/catalogue.ts'
+import { type Occasion, type Problem, problem, timestampOf } from '../catalogue/problem.ts'
+import { type Refusal, retryAfterOf } from '../catalogue/refusal.ts'
 
 /** Writes a record in one format; `heading` replaces the title where people read it. */
 export type Write = (problem: Problem, heading: string) => string

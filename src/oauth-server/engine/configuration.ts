@@ -1,7 +1,7 @@
 // The settings of the engine: what it supports, how long things are good, and whom it asks.
 
 import { oauthScopes } from '../../permissions/scopes.ts'
-import { consentPath } from '../../pages/paths.ts'
+import { consentPath } from '../../pages/parts/paths.ts'
 import { adapters, type Registered } from './adapter.ts'
 import { cookieNames } from '../cookies.ts'
 import { paths } from '../paths.ts'

@@ -2,7 +2,7 @@
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { newId } from '../../base/ids/id.ts'
-import { lacksSecondFactor } from '../../people/second-factor.ts'
+import { lacksSecondFactor } from '../../people/second-factor/second-factor.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
 import { everybody } from '../../store/records/people.ts'

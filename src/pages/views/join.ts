@@ -1,9 +1,9 @@
 // The pages where people begin: the first administrator, who is invited, and who may come on their own.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { button, facts, field, form, told } from '../components.ts'
-import type { Page } from '../layout.ts'
-import { invitationPath, leadingOn, paths } from '../paths.ts'
+import { button, facts, field, form, told } from '../parts/components.ts'
+import type { Page } from '../parts/layout.ts'
+import { invitationPath, leadingOn, paths } from '../parts/paths.ts'
 import { page, type Retry, trouble } from './sign-in.ts'
 
 export const passwordHint =

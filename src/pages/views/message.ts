@@ -1,8 +1,8 @@
 // Pages of words alone: what went wrong, and what to do.
 
 import { type HtmlValue, html } from '../../base/text/html.ts'
-import { facts } from '../components.ts'
-import type { Page } from '../layout.ts'
+import { facts } from '../parts/components.ts'
+import type { Page } from '../parts/layout.ts'
 
 interface MessageView {
   readonly status: number

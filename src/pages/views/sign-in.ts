@@ -1,10 +1,10 @@
 // The pages where people prove who they are: password, second step, and the password once more before something dangerous.
 
 import { type HtmlValue, html } from '../../base/text/html.ts'
-import { button, field, form, notice, told } from '../components.ts'
-import type { Page } from '../layout.ts'
-import { safeNext } from '../next.ts'
-import { leadingOn, paths } from '../paths.ts'
+import { button, field, form, notice, told } from '../parts/components.ts'
+import type { Page } from '../parts/layout.ts'
+import { safeNext } from '../parts/return-path.ts'
+import { leadingOn, paths } from '../parts/paths.ts'
 
 /** What a form had before, and what is wrong with it. */
 export interface Retry {

@@ -8,11 +8,11 @@ import type { Account } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { newInvitation, type NewLink, purposeOf } from './links.ts'
 import { passwordFlaw, type PasswordFlaw } from '../passwords/password-rules.ts'
-import { digestOfValue, isValue } from '../secret-value.ts'
-import { busy, type NotNow, type SignedIn, type SignInParts } from '../sign-in.ts'
-import { tellSignIn } from '../trail.ts'
-import { canSignIn, changeUser, type Names, withNames } from '../users.ts'
-import type { Visit } from '../visit.ts'
+import { digestOfValue, isValue } from '../records/secret-value.ts'
+import { busy, type NotNow, type SignedIn, type SignInParts } from '../sign-in/sign-in.ts'
+import { tellSignIn } from '../records/self-audit.ts'
+import { canSignIn, changeUser, type Names, withNames } from '../records/users.ts'
+import type { Visit } from '../records/client-info.ts'
 
 /** What a link invites to. */
 interface Invitation {

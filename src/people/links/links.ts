@@ -2,7 +2,7 @@
 
 import type { Credential } from '../../store/records/credential.ts'
 import type { Member } from '../../store/records/people.ts'
-import { newValue } from '../secret-value.ts'
+import { newValue } from '../records/secret-value.ts'
 
 const minute = 60_000
 const invitationLife = 7 * 24 * 60 * minute

@@ -6,8 +6,8 @@ import type { Member, User } from '../../store/records/people.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { reissueInvitation } from './invitations.ts'
 import type { NewLink } from './links.ts'
-import { shutOut } from '../shut-out.ts'
-import { changeUser } from '../users.ts'
+import { shutOut } from '../sessions/revoke-after-takeover.ts'
+import { changeUser } from '../records/users.ts'
 
 /** Takes password, second factor and sessions of a member away, disconnects their apps, and returns the link with which they set a new password; null where the user is gone. Who signs in at a provider still does. */
 export async function recover(

@@ -1,7 +1,7 @@
 // The OpenID provider that the operator names: where people are sent, and what it says of who comes back. Its metadata is read when it is first needed.
 
 import type { ClientAuth, Configuration, CustomFetch } from 'openid-client'
-import { emailFault } from '../email.ts'
+import { emailFault } from '../records/email.ts'
 
 export interface OpenIdSettings {
   readonly issuer: string

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
 import { inPerson } from '../../store/records/audit-entry.ts'
 import { isEmailVerified, type User } from '../../store/records/people.ts'
-import { emailFault, normalEmail } from '../email.ts'
+import { emailFault, normalEmail } from '../records/email.ts'
 import {
   type Challenge,
   clockSkew,
@@ -15,13 +15,13 @@ import {
   type ProvenIdentity,
 } from './openid-provider.ts'
 import type { Invitations } from '../links/invitations.ts'
-import { hasSecondFactor } from '../second-factor.ts'
-import { digestOfValue, isValue, newValue } from '../secret-value.ts'
-import { shutOut } from '../shut-out.ts'
-import type { NeedsCode, NotNow, SignedIn, SignIn, SignInParts } from '../sign-in.ts'
-import { Trail } from '../trail.ts'
-import { canSignIn, changeUser, newUser, withNames } from '../users.ts'
-import type { Visit } from '../visit.ts'
+import { hasSecondFactor } from '../second-factor/second-factor.ts'
+import { digestOfValue, isValue, newValue } from '../records/secret-value.ts'
+import { shutOut } from '../sessions/revoke-after-takeover.ts'
+import type { NeedsCode, NotNow, SignedIn, SignIn, SignInParts } from '../sign-in/sign-in.ts'
+import { Trail } from '../records/self-audit.ts'
+import { canSignIn, changeUser, newUser, withNames } from '../records/users.ts'
+import type { Visit } from '../records/client-info.ts'
 
 /** Why somebody whom the provider knows cannot sign in here, and how that is said. */
 const openIdRefusals = {

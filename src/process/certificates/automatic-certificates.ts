@@ -7,7 +7,7 @@ import type { AcmeConfig } from '../../config/model/config.ts'
 import type { Logger } from '../../log/log.ts'
 import type { CertificateExpiry, CertificateRenewal, Counts } from '../../metrics/counters/counts.ts'
 import type { Store } from '../../store/contract/store.ts'
-import { type AutomaticTls, nothingAutomatic } from '../../certificates/automatic.ts'
+import { type AutomaticTls, nothingAutomatic } from '../../certificates/acme/automatic.ts'
 import { KnownCertificates } from '../../certificates/acme/known-certificates.ts'
 import { CertificateOrders } from '../../certificates/acme/orders.ts'
 import {
@@ -15,7 +15,7 @@ import {
   certificateStates,
   type Standing,
   standingOf,
-} from '../../certificates/acme/standing.ts'
+} from '../../certificates/acme/certificate-state.ts'
 import { connectAuthority } from './acme-authority.ts'
 
 interface AutomaticCertificatesOptions {

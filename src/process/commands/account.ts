@@ -3,7 +3,7 @@
 import { visible } from '../../base/text/visible.ts'
 import { longestName, viewAccount } from '../../admin/people/accounts.ts'
 import { Field } from '../../admin/http/field.ts'
-import type { Fault } from '../../errors/refusal.ts'
+import type { Fault } from '../../errors/catalogue/refusal.ts'
 import { createAccount } from '../store/new-account.ts'
 import { reportEmpty } from './store/chosen-account.ts'
 import { withConfiguredStore } from './store/configured-store.ts'

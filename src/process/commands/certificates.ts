@@ -1,8 +1,8 @@
 // `gatehouse certificates`: what the hosts of the configuration have, and a renewal now, straight from the store.
 
 import { restOf } from '../../certificates/acme/schedule.ts'
-import { isRateLimited, standingOf } from '../../certificates/acme/standing.ts'
-import { type Holding, holdingsOf, viewHolding } from '../../certificates/holdings.ts'
+import { isRateLimited, standingOf } from '../../certificates/acme/certificate-state.ts'
+import { type Holding, holdingsOf, viewHolding } from '../../certificates/host-certificates.ts'
 import type { AcmeConfig } from '../../config/model/config.ts'
 import { acmeOwner } from '../../store/records/acme.ts'
 import type { Store } from '../../store/contract/store.ts'

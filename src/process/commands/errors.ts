@@ -2,9 +2,9 @@
 
 import { nextRay } from '../../base/ids/ray.ts'
 import { didYouMean } from '../../base/text/nearest.ts'
-import { catalogue, type ErrorRow, errorRows, protocolErrors } from '../../errors/catalogue.ts'
-import { compose } from '../../errors/compose.ts'
-import { errorNameOf, refuse } from '../../errors/refusal.ts'
+import { catalogue, type ErrorRow, errorRows, protocolErrors } from '../../errors/catalogue/catalogue.ts'
+import { compose } from '../../errors/compose/compose.ts'
+import { errorNameOf, refuse } from '../../errors/catalogue/refusal.ts'
 import type { Input } from './input.ts'
 import { json } from '../terminal/format.ts'
 import { complain, print, tell } from '../terminal/output.ts'

@@ -3,8 +3,8 @@
 import type { AccessMetrics } from '../../metrics/counters/access-metrics.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Config } from '../../config/model/config.ts'
-import { GeoDatabases } from '../../access/geo.ts'
-import { AddressLists } from '../../access/lists.ts'
+import { GeoDatabases } from '../../access/files/geo.ts'
+import { AddressLists } from '../../access/files/lists.ts'
 import type { AccessSources } from '../../access/policy.ts'
 
 export class AccessFiles implements AccessSources {

@@ -1,8 +1,8 @@
 // What the management API knows about zones: the configuration in effect, and the state of the data plane.
 
 import type { Zones } from '../../admin/facts/zone-facts.ts'
-import { holdingsOf } from '../../certificates/holdings.ts'
-import type { Standing } from '../../certificates/acme/standing.ts'
+import { holdingsOf } from '../../certificates/host-certificates.ts'
+import type { Standing } from '../../certificates/acme/certificate-state.ts'
 import type { Config } from '../../config/model/config.ts'
 import { CustomErrors } from '../../errors/custom/custom-errors.ts'
 import { zoneErrors } from '../../edge/snapshot/zone-settings.ts'

@@ -1,7 +1,7 @@
 // What the side port serves beside the management API. One a gateway, in the process of the admin listener.
 
 import type { Config } from '../../config/model/config.ts'
-import { isOfSignIn } from '../../pages/paths.ts'
+import { isOfSignIn } from '../../pages/parts/paths.ts'
 import type { Face } from '../../admin/api/side-port-app.ts'
 import { ManagementMetadata } from '../../admin/api/protected-resource.ts'
 import { isOfDashboard } from '../../dashboard/page/paths.ts'

@@ -7,7 +7,7 @@ import type { Logger } from '../../log/log.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import { everybody } from '../../store/records/people.ts'
 import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
-import { isFactorReadable } from '../../people/second-factor.ts'
+import { isFactorReadable } from '../../people/second-factor/second-factor.ts'
 
 /** Ms between two tries while the store is unreachable. */
 const period = 1_000

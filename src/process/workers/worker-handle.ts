@@ -13,7 +13,7 @@ import type { FoundKey } from '../../store/cache/announced-keys.ts'
 import type { Seen } from '../../store/contract/mark.ts'
 import type { Tally } from '../../store/records/tally.ts'
 import type { Loan } from '../../store/cache/cache-handover.ts'
-import type { BanNews } from '../../access/bans.ts'
+import type { BanNews } from '../../access/bans/bans.ts'
 import type { ShareClaim, ShareRequest } from '../../edge/accept/connection-share.ts'
 import { blockedStack, errorLines, inspectable } from './blocked-stack.ts'
 import {

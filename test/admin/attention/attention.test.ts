@@ -16,7 +16,7 @@ import { account, tokenWith } from '../../tokens/token-with.ts'
 import { entryWith } from '../ai-logs/log-entries.ts'
 import { gatewayOf, startApi } from '../api.ts'
 import { described, faultsOf } from '../openapi/openapi-document.ts'
-import type { Holding } from '../../../src/certificates/holdings.ts'
+import type { Holding } from '../../../src/certificates/host-certificates.ts'
 import { zoneWith } from '../zones/zones.ts'
 
 const hour = 3_600_000

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { notBuilt, readGateway, readNewGateway } from '../../../src/admin/gateways/body.ts'
-import type { Fault } from '../../../src/errors/refusal.ts'
+import type { Fault } from '../../../src/errors/catalogue/refusal.ts'
 
 const pointersOf = (result: unknown) => (result as Fault[]).map(({ pointer }) => pointer)
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Field } from '../../../src/admin/http/field.ts'
 import { distinct, readList, textsOf } from '../../../src/admin/http/text-list.ts'
-import type { Fault } from '../../../src/errors/refusal.ts'
+import type { Fault } from '../../../src/errors/catalogue/refusal.ts'
 
 const noX = (text: string) => (text.includes('x') ? 'must be without x' : null)
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readClientChange, readNewClient } from '../../../src/admin/oauth-clients/body.ts'
-import type { Fault } from '../../../src/errors/refusal.ts'
+import type { Fault } from '../../../src/errors/catalogue/refusal.ts'
 import { oauthClient } from '../../store/contract-specimens.ts'
 
 const least = {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { type ChangedClient, changeClient } from '../../../src/admin/oauth-clients/client-change.ts'
 import { secretThatMatches } from '../../../src/oauth-clients/secret.ts'
 import { SecretKeys } from '../../../src/base/secrets/secret-keys.ts'
-import type { Fault } from '../../../src/errors/refusal.ts'
+import type { Fault } from '../../../src/errors/catalogue/refusal.ts'
 import type { OAuthClient } from '../../../src/store/records/oauth-client.ts'
 import { oauthClient, verification } from '../../store/contract-specimens.ts'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { readGrants } from '../../../src/admin/oauth-clients/grant-types.ts'
 import { Field } from '../../../src/admin/http/field.ts'
 import { oauthScopes } from '../../../src/permissions/scopes.ts'
-import type { Fault } from '../../../src/errors/refusal.ts'
+import type { Fault } from '../../../src/errors/catalogue/refusal.ts'
 import { oauthClient } from '../../store/contract-specimens.ts'
 
 const names = ['grant_types', 'response_types', 'scopes', 'optional_scopes'] as const

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Sessions } from '../../../src/people/sessions.ts'
+import { Sessions } from '../../../src/people/sessions/sessions.ts'
 import { keeper } from '../../../src/store/records/audit-entry.ts'
 import { account as accountWith, auditQuery, member as memberWith } from '../../store/contract-specimens.ts'
 import { startApi } from '../api.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { digestOfValue } from '../../../src/people/secret-value.ts'
+import { digestOfValue } from '../../../src/people/records/secret-value.ts'
 import { everybody } from '../../../src/store/records/people.ts'
 import { account } from '../../tokens/token-with.ts'
 import { type Reply, startApi } from '../api.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { Sessions } from '../../../src/people/sessions.ts'
+import { Sessions } from '../../../src/people/sessions/sessions.ts'
 import { everybody } from '../../../src/store/records/people.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'

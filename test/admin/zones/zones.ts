@@ -2,7 +2,7 @@
 
 import type { NearKey } from '../../../src/limits/near-keys.ts'
 import type { PoolState, Zones } from '../../../src/admin/facts/zone-facts.ts'
-import type { Holding } from '../../../src/certificates/holdings.ts'
+import type { Holding } from '../../../src/certificates/host-certificates.ts'
 import type { ZoneConfig } from '../../../src/config/model/config.ts'
 import { CustomErrors } from '../../../src/errors/custom/custom-errors.ts'
 import type { Explained, Explanation, RequestInQuestion } from '../../../src/zones/explanation.ts'

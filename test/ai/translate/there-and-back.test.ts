@@ -3,7 +3,7 @@
 import { deepEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Refusal } from '../../../src/errors/refusal.ts'
+import type { Refusal } from '../../../src/errors/catalogue/refusal.ts'
 import { MessageEvents } from '../../../src/ai/translate/chat-events-to-messages.ts'
 import { chatToMessages } from '../../../src/ai/translate/chat-call-to-messages.ts'
 import { ChatEvents } from '../../../src/ai/translate/messages-events-to-chat.ts'

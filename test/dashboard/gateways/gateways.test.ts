@@ -4,7 +4,7 @@ import { isWellFormed } from '../../../src/tokens/token.ts'
 import { until } from '../../help/until.ts'
 import { entryWith, keepEntries } from '../../admin/ai-logs/log-entries.ts'
 import type { ShownPage } from '../../sign-in/site.ts'
-import { formToken } from '../../../src/pages/form-proof.ts'
+import { formToken } from '../../../src/pages/forms/csrf.ts'
 import { openDashboard } from '../site.ts'
 import { openWithEdge } from './open-entrance.ts'
 

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { Effect } from '../../../src/dashboard/page/page-request.ts'
 import { routes } from '../../../src/dashboard/routes.ts'
 import { needsProof } from '../../../src/dashboard/page/reauthentication.ts'
-import { formToken } from '../../../src/pages/form-proof.ts'
+import { formToken } from '../../../src/pages/forms/csrf.ts'
 import { furnish } from '../fixtures.ts'
 import { openDashboard, password } from '../site.ts'
 

@@ -4,7 +4,7 @@ import { Connecting } from '../../../src/edge/forward/connecting.ts'
 import type { KeptBody } from '../../../src/edge/forward/buffered-body.ts'
 import type { DialPhase } from '../../../src/edge/origin/dial/dial.ts'
 import type { Exchange } from '../../../src/edge/exchange/exchange.ts'
-import { type Failure, failureOf, fault } from '../../../src/errors/origin-failure.ts'
+import { type Failure, failureOf, fault } from '../../../src/errors/catalogue/origin-failure.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
 

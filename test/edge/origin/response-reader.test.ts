@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { ConnectionUser } from '../../../src/edge/origin/connection-user.ts'
 import type { Lease } from '../../../src/edge/origin/lease.ts'
 import { ResponseReader } from '../../../src/edge/origin/response-reader.ts'
-import type { Phase } from '../../../src/errors/phase.ts'
+import type { Phase } from '../../../src/errors/catalogue/phase.ts'
 
 interface Circumstances {
   readonly method?: string

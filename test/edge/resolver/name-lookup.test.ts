@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type NameAnswer, NameLookup } from '../../../src/edge/resolver/name-lookup.ts'
-import type { Failure } from '../../../src/errors/origin-failure.ts'
+import type { Failure } from '../../../src/errors/catalogue/origin-failure.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { type DnsServer, startDns } from '../../help/dns.ts'
 import { turnsUntil } from '../../help/until.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { AddressLists } from '../../../src/access/lists.ts'
+import { AddressLists } from '../../../src/access/files/lists.ts'
 import { createLogger } from '../../../src/log/log.ts'
 import type { AccessRule } from '../../../src/config/model/access-config.ts'
 import type { ErrorRule } from '../../../src/config/model/custom-errors-config.ts'

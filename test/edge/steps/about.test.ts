@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { errorRows } from '../../../src/errors/catalogue.ts'
+import { errorRows } from '../../../src/errors/catalogue/catalogue.ts'
 import { Edge, edgeConfig, type EdgeSettings, listenAt, openAccess, recordOf } from '../../help/edge.ts'
 import { deadOrigin } from '../../help/origin.ts'
 import { ask, connectHttp2 } from '../../help/http2-client.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ErrorPageType, errorPageTypes } from '../../../src/config/model/custom-errors-config.ts'
-import { type ErrorName, errorRows } from '../../../src/errors/catalogue.ts'
+import { type ErrorName, errorRows } from '../../../src/errors/catalogue/catalogue.ts'
 import { CustomErrors } from '../../../src/errors/custom/custom-errors.ts'
 import { pageTypesOf } from '../../../src/errors/custom/page-types.ts'
 

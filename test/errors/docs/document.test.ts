@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { errorRows } from '../../../src/errors/catalogue.ts'
-import { compose } from '../../../src/errors/compose.ts'
+import { errorRows } from '../../../src/errors/catalogue/catalogue.ts'
+import { compose } from '../../../src/errors/compose/compose.ts'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../../help/source.ts'
 import { documentError, documentIndex } from '../../../src/errors/docs/document.ts'
-import { refuse } from '../../../src/errors/refusal.ts'
+import { refuse } from '../../../src/errors/catalogue/refusal.ts'
 
 const rows = Object.values(errorRows)
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { type ErrorName, errorRows } from '../../../src/errors/catalogue.ts'
-import { problem } from '../../../src/errors/problem.ts'
-import { refuse } from '../../../src/errors/refusal.ts'
+import { type ErrorName, errorRows } from '../../../src/errors/catalogue/catalogue.ts'
+import { problem } from '../../../src/errors/catalogue/problem.ts'
+import { refuse } from '../../../src/errors/catalogue/refusal.ts'
 import { pagePolicy, renderHtml } from '../../../src/errors/render/html.ts'
 
 const occasion = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { problem } from '../../../src/errors/problem.ts'
-import { type Refusal, refuse } from '../../../src/errors/refusal.ts'
+import { problem } from '../../../src/errors/catalogue/problem.ts'
+import { type Refusal, refuse } from '../../../src/errors/catalogue/refusal.ts'
 import { renderMarkdown } from '../../../src/errors/render/markdown.ts'
 
 function markdownOf(refusal: Refusal, { ray = '8f3c1e0a9b7d2c46', zone = 'www.example.com' } = {}): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Invitations, membershipsOf, reissueInvitation } from '../../../src/people/links/invitations.ts'
-import { newUser, userOfEmail, withNames } from '../../../src/people/users.ts'
+import { newUser, userOfEmail, withNames } from '../../../src/people/records/users.ts'
 import { everybody, isEmailVerified, type Member, type User } from '../../../src/store/records/people.ts'
 import { onStores, type Village, visit } from '../on-stores.ts'
 import { password } from '../settlement.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SecretKeys } from '../../../src/base/secrets/secret-keys.ts'
-import type { AutomaticTls } from '../../../src/certificates/automatic.ts'
+import type { AutomaticTls } from '../../../src/certificates/acme/automatic.ts'
 import type { AcmeConfig } from '../../../src/config/model/config.ts'
 import { createLogger } from '../../../src/log/log.ts'
 import { Metrics } from '../../../src/metrics/metrics.ts'

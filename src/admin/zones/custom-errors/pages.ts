@@ -1,6 +1,6 @@
 // Handlers of the error pages that the API sets for a zone: HTML by type of error.
 
-import { faultAt } from '../../../errors/api-faults.ts'
+import { faultAt } from '../../../errors/catalogue/api-faults.ts'
 import { nextTurn } from '../../../base/turns/turns.ts'
 import {
   type ErrorPageType,

@@ -1,6 +1,6 @@
 // The handler of dry runs: what a client would get for an error. Nothing is kept, and nothing served.
 
-import { type Preview, previewError } from '../../../errors/preview.ts'
+import { type Preview, previewError } from '../../../errors/custom/preview.ts'
 import { type ApiResponse, failures, success } from '../../http/envelope.ts'
 import type { Api, ZoneCall } from '../../api/api-types.ts'
 import { readPreview } from './preview-body.ts'

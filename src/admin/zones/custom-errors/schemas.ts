@@ -8,7 +8,7 @@ import {
   longestRuleContent,
 } from '../../../config/model/custom-errors-config.ts'
 import { entries } from '../../../errors/docs/entry.ts'
-import { previewSources } from '../../../errors/preview.ts'
+import { previewSources } from '../../../errors/custom/preview.ts'
 import {
   about,
   closed,

@@ -1,8 +1,8 @@
 // The members that rules of all kinds have in requests.
 
-import { faultAt } from '../../../errors/api-faults.ts'
+import { faultAt } from '../../../errors/catalogue/api-faults.ts'
 import { compileExpression, describeFlaw, type Scope } from '../../../expression/expression.ts'
-import type { Fault } from '../../../errors/refusal.ts'
+import type { Fault } from '../../../errors/catalogue/refusal.ts'
 import type { Field } from '../../http/field.ts'
 
 /** The most rules of a kind that a zone has by the API. */

@@ -1,8 +1,8 @@
 // The body that puts the rules of a zone in another order: all their ids.
 
 import { isId } from '../../../base/ids/id.ts'
-import { faultAt } from '../../../errors/api-faults.ts'
-import type { Fault } from '../../../errors/refusal.ts'
+import { faultAt } from '../../../errors/catalogue/api-faults.ts'
+import type { Fault } from '../../../errors/catalogue/refusal.ts'
 import { Field } from '../../http/field.ts'
 import { mostRules } from './rule-members.ts'
 

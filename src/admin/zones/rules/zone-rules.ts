@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { newId } from '../../../base/ids/id.ts'
 import { nextTurn } from '../../../base/turns/turns.ts'
-import type { Fault } from '../../../errors/refusal.ts'
+import type { Fault } from '../../../errors/catalogue/refusal.ts'
 import { auditOf, type Resource } from '../../../store/records/audit-entry.ts'
 import type { AuditEntry } from '../../../store/records/records.ts'
 import type { Records, Store } from '../../../store/contract/store.ts'

@@ -1,6 +1,6 @@
 // The requests of one connection over HTTP/2: each has an exchange, which hears what becomes of its stream.
 
-import { type Refusal, refuse } from '../../../errors/refusal.ts'
+import { type Refusal, refuse } from '../../../errors/catalogue/refusal.ts'
 import type { RequestHead } from '../../../http1/heads/request-head.ts'
 import type { HeadFault } from '../../../http1/heads/request-line.ts'
 import { errorCode } from '../../../http2/frames/frames.ts'

@@ -9,7 +9,7 @@ import type { AddressGuard } from '../../resolver/address-guard.ts'
 import { guarded } from '../../../base/guarded.ts'
 import type { Handshakes } from './handshakes.ts'
 import { readTunnelResponse, tunnelRequest } from './tunnel.ts'
-import { type Cause, type Failure, failureOf, fault } from '../../../errors/origin-failure.ts'
+import { type Cause, type Failure, failureOf, fault } from '../../../errors/catalogue/origin-failure.ts'
 
 /** Bytes that a socket may hold, unsent or unread, before its peer is asked to wait: one read. More costs memory with each slow client, and saves no time. */
 export const highWaterMark = 64 * 1024

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../../base/clock.ts'
 import type { Timeouts } from '../../../config/model/config.ts'
-import type { Failure } from '../../../errors/origin-failure.ts'
+import type { Failure } from '../../../errors/catalogue/origin-failure.ts'
 import { Dial, type Dialer } from './dial.ts'
 
 export class Dials {

@@ -1,6 +1,6 @@
 // What handshakes with an origin have shown: the TLS session that the next one may resume, and whether the origin accepts ours at all.
 
-import type { Failure } from '../../../errors/origin-failure.ts'
+import type { Failure } from '../../../errors/catalogue/origin-failure.ts'
 
 /** What counts of a connection. */
 interface Shaken {

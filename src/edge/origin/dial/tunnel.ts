@@ -1,7 +1,7 @@
 // What is said to a proxy to get a tunnel (RFC 9110 section 9.3.6), and what it answers.
 
 import type { OriginConfig } from '../../../config/model/config.ts'
-import { type Failure, fault } from '../../../errors/origin-failure.ts'
+import { type Failure, fault } from '../../../errors/catalogue/origin-failure.ts'
 
 /** The most bytes of the head of a response. */
 const longestHead = 16 * 1024

@@ -17,7 +17,7 @@ import type { AddressGuard } from '../../resolver/address-guard.ts'
 import { guarded } from '../../../base/guarded.ts'
 import { checkByHttp2 } from '../http2/health-check.ts'
 import type { NameAnswer, NameLookup } from '../../resolver/name-lookup.ts'
-import type { Cause, Failure, OriginFault } from '../../../errors/origin-failure.ts'
+import type { Cause, Failure, OriginFault } from '../../../errors/catalogue/origin-failure.ts'
 
 /** Most bytes of a body that are read; the connection is cut at more. */
 const largestBody = 64 * 1024

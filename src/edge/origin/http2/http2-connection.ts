@@ -10,7 +10,7 @@ import {
   failureOf,
   fault,
   type OriginFault,
-} from '../../../errors/origin-failure.ts'
+} from '../../../errors/catalogue/origin-failure.ts'
 import { ClientSession } from '../../../http2/client/session.ts'
 import type { SessionFault } from '../../../http2/client/session-fault.ts'
 import { guarded } from '../../../base/guarded.ts'

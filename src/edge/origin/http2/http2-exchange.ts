@@ -1,11 +1,11 @@
 // One exchange on a stream of a connection that carries many: what its lease asks, and what its user hears.
 
 import { misuse } from '../../../base/invariants.ts'
-import { type Failure, fault, type OriginFault } from '../../../errors/origin-failure.ts'
+import { type Failure, fault, type OriginFault } from '../../../errors/catalogue/origin-failure.ts'
 import type { ClientSession } from '../../../http2/client/session.ts'
 import type { ClientStream, StreamFault, StreamUser } from '../../../http2/client/stream.ts'
 import type { ResponseHead } from '../../../http1/heads/response-head.ts'
-import type { Phase } from '../../../errors/phase.ts'
+import type { Phase } from '../../../errors/catalogue/phase.ts'
 import type { ConnectionUser, ResponseBody } from '../connection-user.ts'
 import type { Dial } from '../dial/dial.ts'
 import { Lease, type Leased, type RequestSink } from '../lease.ts'

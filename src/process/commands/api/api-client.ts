@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ApiFaultName, apiFaults } from '../../../errors/api-faults.ts'
+import { type ApiFaultName, apiFaults } from '../../../errors/catalogue/api-faults.ts'
 
 /** The address of the API, the account, and the token. */
 export interface ApiAccess {

@@ -5,7 +5,7 @@ import { readErrorRule, viewErrorRule } from '../../../../src/admin/zones/custom
 import { Field } from '../../../../src/admin/http/field.ts'
 import { errorContentTypes } from '../../../../src/config/model/custom-errors-config.ts'
 import { compileErrorRule } from '../../../../src/errors/custom/error-rule.ts'
-import type { Fault } from '../../../../src/errors/refusal.ts'
+import type { Fault } from '../../../../src/errors/catalogue/refusal.ts'
 import { anyCharacter } from '../../../help/any-text.ts'
 
 const good = { expression: 'true', content: 'x', content_type: 'text/plain' }

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/admin/zones/rules/access-rule-body.ts'
 import { Field } from '../../../../src/admin/http/field.ts'
 import { parseNetwork } from '../../../../src/net/address/address.ts'
-import type { Fault } from '../../../../src/errors/refusal.ts'
+import type { Fault } from '../../../../src/errors/catalogue/refusal.ts'
 import { anyCharacter } from '../../../help/any-text.ts'
 
 /** A value of each kind of condition as responses show it. */

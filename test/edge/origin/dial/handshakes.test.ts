@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Handshakes } from '../../../../src/edge/origin/dial/handshakes.ts'
-import { failureOf, fault } from '../../../../src/errors/origin-failure.ts'
+import { failureOf, fault } from '../../../../src/errors/catalogue/origin-failure.ts'
 
 const refusal = failureOf({ message: '', code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' } as never)
 const resetInWrite = failureOf({ message: '', code: 'ECONNRESET', syscall: 'write' } as never)

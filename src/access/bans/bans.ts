@@ -1,0 +1,194 @@
+// Temporary bans of addresses that were refused repeatedly. Bans survive reloads, and the supervisor of several workers counts for
+// all of them.
+
+import type { Clock } from '../../base/clock.ts'
+import type { BanConfig } from '../../config/model/access-config.ts'
+import type { Config } from '../../config/model/config.ts'
+
+/** Called for each refusal that was counted, with the id of its ban; the last one before a ban reports as many as lead to a ban. */
+type Noted = (id: string, key: string, refusals: number) => void
+/** Called for each address that was banned here, with the duration in ms. */
+type Banned = (id: string, key: string, lasts: number) => void
+
+interface BanListeners {
+  readonly noted?: Noted
+  readonly banned?: Banned
+}
+
+/** Counts by client key, by the id of a ban. */
+export type BanNews = readonly (readonly [id: string, numbers: ReadonlyMap<string, number>])[]
+
+/** The bans of one policy, as the policy needs them. */
+export interface BanBook {
+  has(key: string): boolean
+  /** Returns the ms that are left of a ban; 0 for a key that is not banned. */
+  left(key: string): number
+  note(key: string): void
+}
+
+/** Keeps the bans of each policy under its name, as long as the settings stay the same. */
+export class Bans {
+  readonly #clock: Clock
+  readonly #listeners: BanListeners
+  readonly #byId = new Map<string, Ban>()
+
+  constructor(clock: Clock, listeners: BanListeners = {}) {
+    this.#clock = clock
+    this.#listeners = listeners
+  }
+
+  /** Returns the bans of a policy. */
+  of(owner: string, config: BanConfig): Ban {
+    const id = idOf(owner, config)
+    const known = this.#byId.get(id)
+    if (known !== undefined) return known
+    const ban = new Ban(id, config, this.#clock, this.#listeners)
+    this.#byId.set(id, ban)
+    return ban
+  }
+
+  /** Returns the same bans for who only looks: nothing is counted. */
+  get still(): { of(owner: string, config: BanConfig): BanBook } {
+    return {
+      of: (owner, config) => {
+        const ban = this.of(owner, config)
+        return { has: key => ban.has(key), left: key => ban.left(key), note: () => {} }
+      },
+    }
+  }
+
+  /** Forgets all bans except those that a configuration names, and accepts reports about these from now on. */
+  keep({ access, zones }: Pick<Config, 'access' | 'zones'>): void {
+    const kept = new Set<Ban>()
+    if (access.ban) kept.add(this.of(banOwner(null), access.ban))
+    for (const { name, access } of zones) if (access.ban) kept.add(this.of(banOwner(name), access.ban))
+    for (const [id, ban] of this.#byId) if (!kept.has(ban)) this.#byId.delete(id)
+  }
+
+  /** Returns how many addresses are banned now. */
+  get active(): number {
+    let active = 0
+    for (const ban of this.#byId.values()) active += ban.active
+    return active
+  }
+
+  /** Returns the current bans, with the ms that each has left. */
+  get standing(): BanNews {
+    return [...this.#byId].flatMap(([id, ban]) => (ban.active === 0 ? [] : [[id, ban.standing] as const]))
+  }
+
+  /** Counts refusals that another process has reported. */
+  count(news: BanNews): void {
+    for (const [id, numbers] of news)
+      for (const [key, refusals] of numbers) this.#byId.get(id)?.note(key, refusals)
+  }
+
+  /** Takes bans that another process has imposed, with the ms that each has left. */
+  impose(news: BanNews): void {
+    for (const [id, numbers] of news) for (const [key, left] of numbers) this.#byId.get(id)?.impose(key, left)
+  }
+}
+
+/** Returns the name that logs, and the bans of a policy, use for its zone, or (null) for all zones. */
+export function banOwner(zone: string | null): string {
+  return zone === null ? 'of all zones' : `of ${zone}`
+}
+
+/** Returns the id of a ban; with other settings it is another ban. */
+function idOf(owner: string, { refusals, within, lasts }: BanConfig): string {
+  return `${owner} ${refusals} ${within} ${lasts}`
+}
+
+/** The most addresses that are counted, and the most that are banned; beyond that the oldest are forgotten. */
+const mostKept = 10_000
+
+interface Count {
+  refusals: number
+  readonly since: number
+}
+
+/** The bans of one policy, by the keys of clients. */
+class Ban implements BanBook {
+  readonly #id: string
+  readonly #config: BanConfig
+  readonly #clock: Clock
+  readonly #listeners: BanListeners
+  readonly #counts = new Map<string, Count>() // least recently refused first
+  readonly #until = new Map<string, number>() // roughly in order of their end: all last equally long
+
+  constructor(id: string, config: BanConfig, clock: Clock, listeners: BanListeners) {
+    this.#id = id
+    this.#config = config
+    this.#clock = clock
+    this.#listeners = listeners
+  }
+
+  get active(): number {
+    this.#release(this.#clock.monotonic())
+    return this.#until.size
+  }
+
+  /** Returns the ms that are left of each ban, by the keys of clients. */
+  get standing(): ReadonlyMap<string, number> {
+    const now = this.#clock.monotonic()
+    return new Map([...this.#until].map(([key, until]) => [key, until - now]))
+  }
+
+  has(key: string): boolean {
+    if (this.#until.size === 0) return false
+    const until = this.#until.get(key)
+    return until !== undefined && this.#clock.monotonic() < until
+  }
+
+  left(key: string): number {
+    return Math.max(0, (this.#until.get(key) ?? 0) - this.#clock.monotonic())
+  }
+
+  /** Counts refusals of a key that is not banned; its window begins with the first. */
+  note(key: string, refusals = 1): void {
+    if (this.has(key)) return
+    const now = this.#clock.monotonic()
+    const { refusals: most, within, lasts } = this.#config
+    const known = this.#counts.get(key)
+    const count = known !== undefined && now - known.since < within ? known : { refusals: 0, since: now }
+    count.refusals += refusals
+    this.#counts.delete(key)
+    if (count.refusals >= most) {
+      this.#ban(key, now, lasts)
+      // The windows of two processes do not start together, so a count that is enough here must be enough there.
+      this.#listeners.noted?.(this.#id, key, most)
+      this.#listeners.banned?.(this.#id, key, lasts)
+      return
+    }
+    if (this.#counts.size >= mostKept) dropFirst(this.#counts)
+    this.#counts.set(key, count)
+    this.#listeners.noted?.(this.#id, key, refusals)
+  }
+
+  /** Bans a key for `left` ms, unless it is banned. */
+  impose(key: string, left: number): void {
+    this.#counts.delete(key)
+    if (!this.has(key)) this.#ban(key, this.#clock.monotonic(), left)
+  }
+
+  #ban(key: string, now: number, lasts: number): void {
+    this.#release(now)
+    if (this.#until.size >= mostKept) dropFirst(this.#until)
+    this.#until.delete(key)
+    this.#until.set(key, now + lasts)
+  }
+
+  #release(now: number): void {
+    for (const [key, until] of this.#until) {
+      if (now < until) return
+      this.#until.delete(key)
+    }
+  }
+}
+
+function dropFirst(map: Map<string, unknown>): void {
+  for (const key of map.keys()) {
+    map.delete(key)
+    return
+  }
+}

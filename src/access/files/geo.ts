@@ -1,0 +1,128 @@
+// Country and network of an address, from MaxMind DB files.
+
+import { readFile } from 'node:fs/promises'
+import { Reader, type Response } from 'maxmind'
+import { AccessMetrics } from '../../metrics/counters/access-metrics.ts'
+import type { Logger } from '../../log/log.ts'
+import { type WatchedFile, WatchedFiles } from './watched-files.ts'
+
+/** The location of an address, as far as it is known. */
+export interface Geo {
+  /** Returns the country as ISO 3166-1 alpha-2; empty when unknown, null where a database cannot be read. */
+  countryOf(address: string): string | null
+  /** Returns the AS number; 0 when unknown, null where a database cannot be read. */
+  networkOf(address: string): number | null
+}
+
+interface GeoDatabasesOptions {
+  readonly log: Logger
+  readonly metrics?: Pick<AccessMetrics, 'geoReloads'>
+}
+
+/** Addresses that are cached, in each of two generations. */
+const remembered = 4096
+
+/** Databases in files; a changed file is applied within a second. The first database that knows an address wins. */
+export class GeoDatabases implements Geo {
+  readonly #files: WatchedFiles<Reader<GeoRecord>>
+  #databases: readonly WatchedFile<Reader<GeoRecord>>[] = []
+  #recent = new Map<string, Place>()
+  #older = new Map<string, Place>()
+
+  constructor({ log, metrics = new AccessMetrics() }: GeoDatabasesOptions) {
+    this.#files = new WatchedFiles({
+      noun: 'geographic database',
+      read: readDatabase,
+      changed: () => this.#forget(),
+      log,
+      reloads: metrics.geoReloads,
+    })
+  }
+
+  /** Opens these databases in place of the previous ones; when one is invalid, rejects with a sentence that names the file, and changes nothing. */
+  async prepare(paths: readonly string[]): Promise<void> {
+    await this.#files.open(paths)
+    this.#databases = paths.map(path => this.#files.get(path))
+    this.#files.keep(paths)
+    this.#forget()
+  }
+
+  countryOf(address: string): string | null {
+    return this.#placeOf(address).country
+  }
+
+  networkOf(address: string): number | null {
+    return this.#placeOf(address).network
+  }
+
+  /** Stops watching. */
+  close(): void {
+    this.#files.keep([])
+  }
+
+  #placeOf(address: string): Place {
+    const recent = this.#recent.get(address)
+    if (recent !== undefined) return recent
+    const place = this.#older.get(address) ?? this.#find(address)
+    if (this.#recent.size >= remembered) {
+      this.#older = this.#recent
+      this.#recent = new Map()
+    }
+    this.#recent.set(address, place)
+    return place
+  }
+
+  #find(address: string): Place {
+    let { country, network } = nowhere
+    try {
+      for (const { content } of this.#databases) {
+        const record = recordOf(content, address)
+        country ||= record?.country?.iso_code ?? record?.registered_country?.iso_code ?? ''
+        network ||= record?.autonomous_system_number ?? 0
+      }
+      // The file decides what is in a record, so nothing is certain.
+      return typeof country === 'string' && typeof network === 'number' ? { country, network } : unreadable
+    } catch {
+      return unreadable
+    }
+  }
+
+  #forget(): void {
+    this.#recent.clear()
+    this.#older.clear()
+  }
+}
+
+/** The fields that we read from a record of a country, a city or an AS number. */
+type GeoRecord = Response & {
+  readonly country?: { readonly iso_code?: string }
+  readonly registered_country?: { readonly iso_code?: string }
+  readonly autonomous_system_number?: number
+}
+
+interface Place {
+  readonly country: string | null
+  readonly network: number | null
+}
+
+const nowhere = { country: '', network: 0 }
+const unreadable: Place = { country: null, network: null }
+
+async function readDatabase(path: string): Promise<Reader<GeoRecord>> {
+  const bytes = await readFile(path).catch(error => {
+    throw new Error(`${path}: cannot be read: ${error.code}`)
+  })
+  try {
+    const reader = new Reader<GeoRecord>(bytes)
+    const { ipVersion, searchTreeSize } = reader.metadata
+    if ((ipVersion === 4 || ipVersion === 6) && searchTreeSize < bytes.length) return reader
+  } catch {
+    // The package's own messages are not written for operators.
+  }
+  throw new Error(`${path}: must be a MaxMind DB file`)
+}
+
+function recordOf(reader: Reader<GeoRecord>, address: string): GeoRecord | null {
+  if (address === '' || (reader.metadata.ipVersion === 4 && address.includes(':'))) return null
+  return reader.get(address)
+}

@@ -1,0 +1,112 @@
+// Files that rules need, kept in memory and reloaded when they change: address lists and geographic databases.
+
+import type { Tally } from '../../metrics/counters/distribution.ts'
+import type { Logger } from '../../log/log.ts'
+import { ConfigWatch } from '../../config/file/watch.ts'
+
+interface WatchedFilesOptions<T> {
+  /** What kind of file it is, for the log. */
+  readonly noun: string
+  /** Rejects with a sentence that names the file. */
+  readonly read: (path: string) => Promise<T>
+  /** Returns a warning about a file that is used nevertheless, unless the previous content had the same. */
+  readonly doubt?: (before: T, now: T) => string | null
+  /** Called when the content of a file has changed. */
+  readonly changed?: () => void
+  readonly log: Logger
+  readonly reloads: Readonly<Record<'success' | 'failure', Tally>>
+}
+
+/** Holds the last valid content of a file. */
+export interface WatchedFile<T> {
+  readonly content: T
+}
+
+export class WatchedFiles<T> {
+  readonly #options: WatchedFilesOptions<T>
+  readonly #files = new Map<string, OpenFile<T>>()
+
+  constructor(options: WatchedFilesOptions<T>) {
+    this.#options = options
+  }
+
+  /** Reads the files that are not open yet, and watches them; when one is invalid, rejects and changes nothing. */
+  async open(paths: Iterable<string>): Promise<void> {
+    const opened: OpenFile<T>[] = []
+    try {
+      for (const path of new Set(paths)) {
+        if (this.#files.has(path)) continue
+        const file = new OpenFile(path, this.#options)
+        opened.push(file)
+        await file.load()
+      }
+    } catch (error) {
+      for (const file of opened) file.close()
+      throw error
+    }
+    for (const file of opened) this.#files.set(file.path, file)
+  }
+
+  /** Returns an open file, the same object at each call; throws for another path. */
+  get(path: string): WatchedFile<T> {
+    const file = this.#files.get(path)
+    if (file === undefined) throw new Error(`${path} is not open`)
+    return file
+  }
+
+  /** Closes all files but these. */
+  keep(paths: Iterable<string>): void {
+    const kept = new Set(paths)
+    for (const [path, file] of this.#files) {
+      if (kept.has(path)) continue
+      file.close()
+      this.#files.delete(path)
+    }
+  }
+}
+
+class OpenFile<T> implements WatchedFile<T> {
+  readonly path: string
+  content: T = undefined as T // until `load` settles; nobody gets hold of it before
+  readonly #options: WatchedFilesOptions<T>
+  readonly #watch: ConfigWatch
+  #loads = 0
+
+  /** Starts watching before it reads, so that no change in between is missed. */
+  constructor(path: string, options: WatchedFilesOptions<T>) {
+    const { noun, log } = options
+    this.path = path
+    this.#options = options
+    this.#watch = new ConfigWatch([path], () => this.#reload(), {
+      failed: err => log.warn({ err, path }, `file watch failed, changes of the ${noun} may go unnoticed`),
+    })
+  }
+
+  async load(): Promise<void> {
+    const load = ++this.#loads
+    const content = await this.#options.read(this.path)
+    // A later read may have finished first, and has newer content.
+    if (load === this.#loads) this.content = content
+  }
+
+  close(): void {
+    this.#watch.close()
+  }
+
+  async #reload(): Promise<void> {
+    const { noun, doubt, changed, log, reloads } = this.#options
+    const { path, content: before } = this
+    try {
+      await this.load()
+      changed?.()
+      reloads.success.inc()
+      const reason = doubt?.(before, this.content) ?? null
+      if (reason === null) log.info({ path }, `${noun} reloaded`)
+      else log.warn({ path, reason }, `${noun} reloaded, but it may be incomplete`)
+    } catch (error) {
+      reloads.failure.inc()
+      const reason = (error as Error).message
+      log.error({ reason }, `reloading the ${noun} failed, keeping the previous version`)
+    }
+  }
+}

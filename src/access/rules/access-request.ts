@@ -1,0 +1,89 @@
+// One request as access rules see it; each value is computed when the first rule needs it.
+
+import type { Found } from '../../net/address/address-table.ts'
+import type { AddressWords } from '../../net/address/address-words.ts'
+import type { Facts } from '../../expression/expression.ts'
+import type { Work } from '../../expression/work-budget.ts'
+import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
+import type { TallyScope } from '../../activity/tally-book.ts'
+import type { Geo } from '../files/geo.ts'
+import type { LowerCase } from './lower-case.ts'
+import { refererHost } from './referer.ts'
+
+/** What rules can look at. */
+export interface AccessRequest {
+  /** The address of the client behind the trusted hops. */
+  readonly address: string
+  /** The ways in which origins may read the path, from `pathReadings`. */
+  readonly paths: readonly string[] | null
+  /** As received: `name, value, name, value, …`. */
+  readonly fields: readonly string[]
+  readonly facts: Facts
+  /** Where decisions are counted. */
+  readonly tallies: TallyScope
+  /** The work that is left for all rules that evaluate it. */
+  readonly work: Work
+}
+
+export class Visit {
+  readonly request: AccessRequest
+  readonly work: Work
+  /** Null when there is no valid address, as of a socket that is closed. */
+  readonly address: AddressWords | null
+  /** The result of the last table lookup. */
+  found: Found = 'nothing'
+  readonly #geo: Geo | null
+  readonly #lowerCase: LowerCase
+  #country: string | null | undefined = undefined
+  #network: number | null | undefined = undefined
+  #userAgent: string | null = null
+  #referer: string | null = null
+  #refererHost: string | null = null
+
+  /** Takes an address that is parsed already. */
+  constructor(request: AccessRequest, address: AddressWords | null, geo: Geo | null, lowerCase: LowerCase) {
+    this.request = request
+    this.work = request.work
+    this.address = address
+    this.#geo = geo
+    this.#lowerCase = lowerCase
+  }
+
+  get isIPv6(): boolean {
+    return this.address?.isV4 === false
+  }
+
+  get country(): string | null {
+    if (this.#country === undefined) this.#country = this.#geo?.countryOf(this.request.address) ?? null
+    return this.#country
+  }
+
+  get network(): number | null {
+    if (this.#network === undefined) this.#network = this.#geo?.networkOf(this.request.address) ?? null
+    return this.#network
+  }
+
+  /** The User-Agent in lower case; empty without one. */
+  get userAgent(): string {
+    return (this.#userAgent ??= this.#lowerCase.of(fieldValue(this.request.fields, 'user-agent')))
+  }
+
+  get referer(): string {
+    return (this.#referer ??= fieldValue(this.request.fields, 'referer'))
+  }
+
+  /** The host of the Referer; empty without one. */
+  get refererHost(): string {
+    return (this.#refererHost ??= refererHost(this.referer))
+  }
+}
+
+/** Returns the value of a field, several lines joined as one list; empty when it was not sent. */
+function fieldValue(fields: readonly string[], name: string): string {
+  let value = ''
+  for (let i = 0; i < fields.length; i += 2) {
+    if (!equalsIgnoreCase(fields[i]!, name)) continue
+    value = value === '' ? fields[i + 1]! : `${value}, ${fields[i + 1]}`
+  }
+  return value
+}

@@ -1,0 +1,154 @@
+// Conditions of access rules, compiled.
+
+import { rememberLast } from '../../base/memo.ts'
+import { AddressTable, type Found } from '../../net/address/address-table.ts'
+import { compileExpression, type Expression } from '../../expression/expression.ts'
+import { holdsForAll, holdsForAny } from '../../expression/readings.ts'
+import { Glob } from '../../base/text/glob.ts'
+import { HostNames } from '../../net/address/host-names.ts'
+import { leads } from '../../base/path/path.ts'
+import type { AccessCondition, AccessRule } from '../../config/model/access-config.ts'
+import { pathWork } from '../../config/shape/rule-cost.ts'
+import type { Geo } from '../files/geo.ts'
+import type { AddressList, Lists } from '../files/lists.ts'
+import type { Visit } from './access-request.ts'
+
+/** Whether a request matches; null when that is unknown: an expression failed, a database is broken, the path has too many readings, or the work would exceed what is left. */
+export type Condition = (visit: Visit) => boolean | null
+
+/** Where conditions look things up. */
+export interface AccessSources {
+  readonly lists: Lists
+  readonly geo: Geo | null
+  /** Makes the table of networks, or returns one that was made before; a new one each time where it is left out. */
+  readonly tableOf?: (networks: readonly string[]) => AddressTable
+}
+
+/** What a condition is compiled from: one that denies matches if any reading does, one that allows only if all do. */
+type ConditionOfRule = Pick<AccessRule, 'action' | 'condition'>
+
+/** Compiles a condition that was validated; throws for others. */
+export function compileCondition(
+  { action, condition }: ConditionOfRule,
+  { lists, geo, tableOf = AddressTable.of }: AccessSources,
+): Condition {
+  switch (condition.kind) {
+    case 'ip':
+      return isIn(tableOf(condition.networks))
+    case 'list':
+      return isOnList(lists.get(condition.name))
+    case 'country':
+      return isOfCountry(new Set(condition.countries), geo)
+    case 'asn':
+      return isOfNetwork(new Set(condition.numbers), geo)
+    case 'user_agent':
+      return hasUserAgent(condition.patterns.map(pattern => new Glob(pattern)))
+    case 'referer':
+      return comesFrom(new HostNames(condition.hosts))
+    case 'referer_not':
+      return comesFromElsewhere(new HostNames(condition.hosts))
+    case 'path':
+      return action === 'allow' ? isSurelyUnder(condition.prefixes) : mayBeUnder(condition.prefixes)
+    case 'expression':
+      return holds(condition.text, action === 'allow' ? holdsForAll : holdsForAny, geo)
+  }
+}
+
+/** Whether a validated condition looks at the path. */
+export function readsPath(condition: AccessCondition): boolean {
+  if (condition.kind === 'path') return true
+  return condition.kind === 'expression' && compiled(condition.text).readsPath
+}
+
+function isIn(table: AddressTable): Condition {
+  let reading = -1
+  let found: Found = 'nothing'
+  return visit => {
+    const { address } = visit
+    if (address === null) return false
+    if (address.readings !== reading) {
+      reading = address.readings
+      found = table.find(address)
+    }
+    visit.found = found
+    return found !== 'nothing'
+  }
+}
+
+/** Caches nothing, since the list may be replaced at any time. */
+function isOnList(list: AddressList): Condition {
+  return ({ address }) => address !== null && list.find(address) !== 'nothing'
+}
+
+function isOfCountry(countries: ReadonlySet<string>, geo: Geo | null): Condition {
+  needGeo(geo)
+  const isListed = rememberLast((country: string) => countries.has(country))
+  return ({ country }) => (country === null ? null : isListed(country))
+}
+
+function isOfNetwork(numbers: ReadonlySet<number>, geo: Geo | null): Condition {
+  needGeo(geo)
+  return ({ network }) => (network === null ? null : numbers.has(network))
+}
+
+function hasUserAgent(patterns: readonly Glob[]): Condition {
+  const isMatch = rememberLast((userAgent: string) => patterns.some(pattern => pattern.matches(userAgent)))
+  const workFor = (length: number) => patterns.reduce((sum, pattern) => sum + pattern.workFor(length), 0)
+  const least = workFor(0)
+  const perCharacter = workFor(1) - least
+  return ({ userAgent, work }) =>
+    work.take(least + perCharacter * userAgent.length) ? isMatch(userAgent) : null
+}
+
+function comesFrom(hosts: HostNames): Condition {
+  return ({ refererHost }) => hosts.has(refererHost)
+}
+
+/** A request without Referer does not match; one whose Referer cannot be read does. */
+function comesFromElsewhere(hosts: HostNames): Condition {
+  return visit => visit.referer !== '' && !hosts.has(visit.refererHost)
+}
+
+/** Matches if any origin may see a path under a prefix. */
+function mayBeUnder(prefixes: readonly string[]): Condition {
+  const steps = pathWork(prefixes)
+  return ({ request: { paths }, work }) => {
+    if (paths === null || !work.take(paths.length * steps)) return null
+    for (let i = 0; i < paths.length; i++) if (isUnder(prefixes, paths[i]!)) return true
+    return false
+  }
+}
+
+/** Matches if every origin sees a path under a prefix. */
+function isSurelyUnder(prefixes: readonly string[]): Condition {
+  const steps = pathWork(prefixes)
+  return ({ request: { paths }, work }) => {
+    if (paths === null || !work.take(paths.length * steps)) return null
+    for (let i = 0; i < paths.length; i++) if (!isUnder(prefixes, paths[i]!)) return false
+    return true
+  }
+}
+
+function isUnder(prefixes: readonly string[], path: string): boolean {
+  for (const prefix of prefixes) if (leads(prefix, path)) return true
+  return false
+}
+
+function holds(text: string, evaluateAll: typeof holdsForAny, geo: Geo | null): Condition {
+  const expression = compiled(text)
+  const evaluate: Condition = ({ request }) => evaluateAll(expression, request.facts, request)
+  if (!expression.needsGeo) return evaluate
+  needGeo(geo)
+  // Otherwise an expression would take an address in a broken database for an unknown one.
+  return visit => (visit.country === null || visit.network === null ? null : evaluate(visit))
+}
+
+function compiled(text: string): Expression<boolean> {
+  const expression = compileExpression(text, 'request', 'bool')
+  if ('message' in expression) throw new TypeError(expression.message)
+  return expression
+}
+
+function needGeo(geo: Geo | null): void {
+  if (geo === null) throw new TypeError('geo.databases is not configured')
+}

@@ -1,0 +1,94 @@
+// The rules of a policy that still need evaluating. For a returning client, rules that look only at who it is need not be evaluated again; those on paths only where a
+// prefix of any leads the path.
+
+import { PathPrefixes } from '../../base/path/path-prefixes.ts'
+import type { CompiledRule } from './rules.ts'
+import type { Visit } from './access-request.ts'
+
+/** With fewer rules of a kind, to find out that none can match costs more than it saves. */
+const worthwhile = 4
+
+/** Rules in their order. */
+interface Rules {
+  readonly all: readonly CompiledRule[]
+  /** Those that may match where no prefix leads the path. */
+  readonly elsewhere: readonly CompiledRule[]
+}
+
+export class Shortlist {
+  readonly #all: Rules
+  readonly #remembersClients: boolean
+  readonly #asksUserAgent: boolean
+  readonly #asksCountry: boolean
+  readonly #asksNetwork: boolean
+  /** What rules on paths look for; null where there are few. */
+  readonly #prefixes: PathPrefixes | null
+  /** The client of the last request. */
+  #reading = -1
+  #userAgent = ''
+  #country: string | null = null
+  #network: number | null = null
+  /** The rules that remain for it; null until it comes a second time. */
+  #rules: Rules | null = null
+
+  constructor(rules: readonly CompiledRule[]) {
+    this.#all = partedByPath(rules)
+    this.#remembersClients = rules.filter(looksAtClientAlone).length >= worthwhile
+    const asks = (kind: CompiledRule['kind']) => rules.some(rule => rule.kind === kind)
+    this.#asksUserAgent = asks('user_agent')
+    this.#asksCountry = asks('country')
+    this.#asksNetwork = asks('asn')
+    const onPaths = rules.length - this.#all.elsewhere.length
+    this.#prefixes = onPaths < worthwhile ? null : new PathPrefixes(rules.flatMap(rule => rule.prefixes))
+  }
+
+  /** Returns the rules to evaluate, in order, without those that cannot match. */
+  rulesFor(visit: Visit): readonly CompiledRule[] {
+    const { all, elsewhere } = this.#rulesForClient(visit)
+    return this.#prefixes !== null && isElsewhere(visit, this.#prefixes) ? elsewhere : all
+  }
+
+  #rulesForClient(visit: Visit): Rules {
+    if (!this.#remembersClients || visit.address === null) return this.#all
+    const { readings } = visit.address
+    const userAgent = this.#asksUserAgent ? visit.userAgent : ''
+    const country = this.#asksCountry ? visit.country : null
+    const network = this.#asksNetwork ? visit.network : null
+    const isSame = readings === this.#reading && userAgent === this.#userAgent
+    if (isSame && country === this.#country && network === this.#network)
+      return (this.#rules ??= shortened(this.#all.all, visit))
+    this.#reading = readings
+    this.#userAgent = userAgent
+    this.#country = country
+    this.#network = network
+    this.#rules = null
+    return this.#all
+  }
+}
+
+/** Whether no prefix leads the path, whoever reads it; not for one that cannot be read, nor where no work is left to find out. */
+function isElsewhere({ request: { paths }, work }: Visit, prefixes: PathPrefixes): boolean {
+  if (paths === null || !work.take(paths.length * prefixes.lookups)) return false
+  for (let i = 0; i < paths.length; i++) if (prefixes.lead(paths[i]!)) return false
+  return true
+}
+
+/** Whether a rule always gives the same result for a client and what databases say of it. Lists may change in between. */
+function looksAtClientAlone({ kind }: CompiledRule): boolean {
+  return kind === 'ip' || kind === 'user_agent' || kind === 'country' || kind === 'asn'
+}
+
+function shortened(rules: readonly CompiledRule[], visit: Visit): Rules {
+  const worth: CompiledRule[] = []
+  for (const rule of rules) {
+    const isMatch = looksAtClientAlone(rule) ? rule.matches(visit) : null
+    if (isMatch === false) continue
+    worth.push(rule)
+    if (isMatch === true) break
+  }
+  return partedByPath(worth)
+}
+
+function partedByPath(rules: readonly CompiledRule[]): Rules {
+  return { all: rules, elsewhere: rules.filter(({ kind }) => kind !== 'path') }
+}

@@ -1,0 +1,49 @@
+// What this gateway got by ACME: certificates, and what proves to an authority that a host is served here (RFC 8555 section 8.3, RFC 8737).
+
+import { createSecureContext, type SecureContext } from 'node:tls'
+import type { TlsIdentity } from '../../config/model/config.ts'
+
+export interface AutomaticTls {
+  /** In the order of their hosts in the configuration. */
+  readonly identities: readonly TlsIdentity[]
+  readonly challenges: readonly HostChallenge[]
+}
+
+/** What an authority that checks a host is told. */
+interface HostChallenge {
+  /** In lower case. */
+  readonly host: string
+  readonly token: string
+  readonly keyAuthorization: string
+  /** The certificate that tells it in a TLS handshake; null where HTTP does. */
+  readonly validation: TlsIdentity | null
+}
+
+export const nothingAutomatic: AutomaticTls = { identities: [], challenges: [] }
+
+/** Those of the orders that are under way. */
+export class Challenges {
+  readonly isEmpty: boolean
+  readonly #byToken: ReadonlyMap<string, HostChallenge>
+  readonly #contexts = new Map<string, SecureContext>()
+
+  constructor(all: readonly HostChallenge[] = []) {
+    this.isEmpty = all.length === 0
+    const ofHttp = all.filter(({ validation }) => validation === null)
+    this.#byToken = new Map(ofHttp.map(challenge => [challenge.token, challenge]))
+    for (const { host, validation } of all)
+      if (validation !== null)
+        this.#contexts.set(host, createSecureContext({ cert: validation.certificate, key: validation.key }))
+  }
+
+  /** Returns the key authorization for a token of this host; null where it is of no order. */
+  responseTo(host: string, token: string): string | null {
+    const challenge = this.#byToken.get(token)
+    return challenge?.host === host ? challenge.keyAuthorization : null
+  }
+
+  /** Returns what to show in a handshake for this host; null where no authority is expected. */
+  contextFor(host: string | null): SecureContext | null {
+    return (host !== null && this.#contexts.get(host)) || null
+  }
+}

@@ -1,0 +1,95 @@
+// Which certificate each host has, and where it is from.
+
+import type { TlsConfig } from '../config/model/config.ts'
+import type { Certificate } from '../tls/certificate.ts'
+import { certificateStates, type Standing } from './acme/certificate-state.ts'
+import { byNames, type Candidate, forHost } from './by-name.ts'
+
+/** Those of automatic ones, and of a file `valid`, `expired` or `not_yet_valid`; `missing` also for hosts that nothing is good for. */
+export const holdingStates = [...certificateStates, 'expired', 'not_yet_valid'] as const
+
+export interface Holding {
+  readonly host: string
+  /** Null where no certificate is good for the host, and none is got. */
+  readonly source: 'file' | 'acme' | null
+  readonly state: (typeof holdingStates)[number]
+  /** Of an ECDSA and an RSA one in files, the one that ends first; null where there is none. */
+  readonly certificate: Pick<Certificate, 'subject' | 'issuer' | 'names'> | null
+  /** Ms since the epoch, as all times here; null where there is none. */
+  readonly notAfter: number | null
+  /** Of an automatic one: when it was issued, and when the next is to be got; null for as soon as possible. */
+  readonly issuedAt: number | null
+  readonly nextAt: number | null
+  readonly failures: number
+  readonly lastError: Standing['lastError']
+}
+
+/** Returns what each host has; certificates of the configuration come before automatic ones. */
+export function holdingsOf(
+  hosts: readonly string[],
+  { certificates }: Pick<TlsConfig, 'certificates'>,
+  standings: readonly Standing[],
+  now: number,
+): readonly Holding[] {
+  const files = byNames(certificates)
+  const byHost = new Map(standings.map(standing => [standing.host, standing]))
+  return hosts.map(host => {
+    const shown = forHost(files, host)
+    const standing = byHost.get(host)
+    return shown !== undefined
+      ? ofFiles(host, [...shown.values()], now)
+      : standing === undefined
+        ? { ...none, host }
+        : ofAcme(standing, now)
+  })
+}
+
+const none: Omit<Holding, 'host'> = {
+  source: null,
+  state: 'missing',
+  certificate: null,
+  notAfter: null,
+  issuedAt: null,
+  nextAt: null,
+  failures: 0,
+  lastError: null,
+}
+
+/** Of certificates that clients get by the algorithm that they know, what one of them lacks first is what somebody will notice. */
+function ofFiles(host: string, shown: readonly Candidate[], now: number): Holding {
+  const certificates = shown.map(({ certificate }) => certificate)
+  const first = certificates.reduce((one, other) => (other.notAfter < one.notAfter ? other : one))
+  const early = certificates.find(({ notBefore }) => notBefore > now)
+  const certificate = first.notAfter <= now ? first : (early ?? first)
+  const { notAfter } = certificate
+  const state = notAfter <= now ? 'expired' : early === undefined ? 'valid' : 'not_yet_valid'
+  return { ...none, host, source: 'file', state, certificate, notAfter }
+}
+
+function ofAcme({ directory, renewAt, ...standing }: Standing, now: number): Holding {
+  const { state, notAfter } = standing
+  const isExpired = notAfter !== null && notAfter <= now && state !== 'failing'
+  return { ...standing, source: 'acme', state: isExpired ? 'expired' : state }
+}
+
+/** Returns what a host has as the management API shows it, and the command line as JSON. */
+export function viewHolding({ host, source, state, certificate, failures, lastError, ...times }: Holding) {
+  const { subject = null, issuer = null, names = [] } = certificate ?? {}
+  return {
+    host,
+    source,
+    status: state,
+    subject,
+    issuer,
+    names,
+    expires_on: isoTime(times.notAfter),
+    issued_on: isoTime(times.issuedAt),
+    next_attempt_at: isoTime(times.nextAt),
+    consecutive_failures: failures,
+    last_error: lastError && { at: isoTime(lastError.at), message: lastError.message },
+  }
+}
+
+function isoTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
+}

@@ -1,0 +1,81 @@
+// Composes responses to refused gRPC calls: a status in the place of trailers and no body, as every gRPC client reads it ("Trailers-Only"), or as the trailers of
+// a response that has begun.
+
+import { errorRows } from '../catalogue/catalogue.ts'
+import { type Occasion, problem } from '../catalogue/problem.ts'
+import type { Refusal } from '../catalogue/refusal.ts'
+import type { ErrorResponse } from './compose.ts'
+
+/** The status codes of gRPC that the gateway responds with. */
+const grpcStatus = {
+  unknown: 2,
+  deadlineExceeded: 4,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const
+
+/** Composes the response to a gRPC call that was refused. */
+export function composeForGrpc(
+  refusal: Refusal,
+  occasion: Occasion,
+  { documentation }: { readonly documentation: string | null },
+): ErrorResponse {
+  const { detail, retry_after: retryAfter } = problem(refusal, occasion, documentation)
+  const headers = ['Content-Type', 'application/grpc', ...statusOf(refusal, detail), 'svc-ray', occasion.ray]
+  // A client that retries does so no sooner.
+  if (retryAfter !== undefined) headers.push('grpc-retry-pushback-ms', String(retryAfter * 1000))
+  return { status: 200, reason: 'OK', headers, body: '' }
+}
+
+/** Composes the trailers of a gRPC call that fails behind the head of its response: name, value, name, value … */
+export function composeTrailersForGrpc(
+  refusal: Refusal,
+  occasion: Occasion,
+  { documentation }: { readonly documentation: string | null },
+): string[] {
+  return statusOf(refusal, problem(refusal, occasion, documentation).detail)
+}
+
+function statusOf(refusal: Refusal, detail: string): string[] {
+  const status = grpcStatusOf(errorRows[refusal.error].status)
+  return ['grpc-status', String(status), 'grpc-message', encoded(detail)]
+}
+
+/** Returns the gRPC status for that of HTTP: what the mapping of gRPC says of it, and what is closer where that is known of this gateway. */
+function grpcStatusOf(status: number): number {
+  return byStatus.get(status) ?? (status >= 502 ? grpcStatus.unavailable : grpcStatus.unknown)
+}
+
+const byStatus: ReadonlyMap<number, number> = new Map([
+  [400, grpcStatus.internal],
+  [401, grpcStatus.unauthenticated],
+  [403, grpcStatus.permissionDenied],
+  [404, grpcStatus.unimplemented],
+  [405, grpcStatus.unimplemented],
+  [408, grpcStatus.deadlineExceeded],
+  [413, grpcStatus.resourceExhausted],
+  [414, grpcStatus.resourceExhausted],
+  [429, grpcStatus.resourceExhausted],
+  [451, grpcStatus.permissionDenied],
+  [500, grpcStatus.internal],
+  [501, grpcStatus.unimplemented],
+  [504, grpcStatus.deadlineExceeded],
+  [522, grpcStatus.deadlineExceeded],
+  [524, grpcStatus.deadlineExceeded],
+])
+
+/** Writes a text as `grpc-message` has it: UTF-8, all but printable ASCII percent-encoded, and the percent sign too. */
+function encoded(text: string): string {
+  let result = ''
+  for (const byte of Buffer.from(text))
+    result += byte >= 0x20 && byte <= 0x7e && byte !== 0x25 ? String.fromCharCode(byte) : percent(byte)
+  return result
+}
+
+function percent(byte: number): string {
+  return `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+}

@@ -1,0 +1,88 @@
+// Composes responses to refused requests: the entry to this folder for code that refuses requests. AI routes have their own.
+
+import { escapeHtml } from '../../base/text/html.ts'
+import type { Operator } from '../../config/model/custom-errors-config.ts'
+import { errorRows } from '../catalogue/catalogue.ts'
+import { type Form, form, render } from '../render/render.ts'
+import { headersOf, reasonOf } from './response-head.ts'
+import { type Format, negotiate } from './negotiate.ts'
+import type { Occasion } from '../catalogue/problem.ts'
+import type { Refusal } from '../catalogue/refusal.ts'
+import { renderEvent } from '../render/event.ts'
+import { pagePolicy, policyWith, renderHtml } from '../render/html.ts'
+import { renderJson } from '../render/json.ts'
+import { renderMarkdown } from '../render/markdown.ts'
+import { renderPlain } from '../render/plain.ts'
+import type { Write } from '../render/template.ts'
+
+export interface ErrorResponse {
+  readonly status: number
+  readonly reason: string
+  /** Name, value, name, value …; with Content-Length, without Date and Connection. */
+  readonly headers: readonly string[]
+  /** ASCII only, so that its length is its Content-Length. */
+  readonly body: string
+}
+
+export interface Options {
+  /** The base of the `type` URIs, without a trailing slash; null for the pages that the gateway has on every host. */
+  readonly documentation: string | null
+  /** The operator named on the page; null for none. */
+  readonly operator?: Operator | null
+}
+
+/** Composes the response to a request that was refused, in the format that it accepts. */
+export function compose(
+  refusal: Refusal,
+  occasion: Occasion,
+  { documentation, operator }: Options,
+): ErrorResponse {
+  const format = negotiate(occasion.accept)
+  const form = format === 'html' ? pageOf(operator) : forms[format]
+  const { type, policy } = form
+  const body = render(form, refusal, occasion, documentation)
+  return {
+    status: errorRows[refusal.error].status,
+    reason: reasonOf(refusal),
+    headers: headersOf(refusal, occasion, { type, policy, body }),
+    body,
+  }
+}
+
+/** Composes the last event of a stream whose head has already been sent. */
+export function composeEvent(
+  refusal: Refusal,
+  occasion: Occasion,
+  { documentation }: Pick<Options, 'documentation'>,
+): string {
+  return render(event, refusal, occasion, documentation)
+}
+
+/** The forms of a response outside AI routes. */
+export const forms: Readonly<Record<Format, Form>> = {
+  html: form(
+    'text/html; charset=utf-8',
+    (problem, heading) => renderHtml(problem, null, heading),
+    escapeHtml,
+    pagePolicy,
+  ),
+  json: form('application/json; charset=utf-8', renderJson),
+  problem: form('application/problem+json; charset=utf-8', renderJson),
+  markdown: form('text/markdown; charset=utf-8', renderMarkdown),
+  plain: form('text/plain; charset=utf-8', renderPlain),
+}
+
+/** Returns the form of the page that names this operator. */
+export function pageOf(operator: Operator | null = null): Form {
+  if (operator === null) return forms.html
+  const known = pages.get(operator)
+  if (known !== undefined) return known
+  const write: Write = (problem, heading) => renderHtml(problem, operator, heading)
+  const page = form(forms.html.type, write, escapeHtml, policyWith(operator))
+  pages.set(operator, page)
+  return page
+}
+
+// A reload creates new operator objects, and the pages of the old ones are released with them.
+const pages = new WeakMap<Operator, Form>()
+const event = form('text/event-stream', renderEvent)

@@ -1,0 +1,46 @@
+// The cookies of our pages: one for a session, one for a visitor who has none yet.
+
+import { ownCookies } from '../../http1/fields/own-cookies.ts'
+
+/** Names without the prefix that https adds. */
+type CookieName = (typeof ownCookies)['session' | 'visit']
+
+/** What a visit showed; null for a cookie that is missing, duplicate or not of our making. */
+type Shown = Readonly<Record<CookieName, string | null>>
+
+/** Reads our cookies of a Cookie field (RFC 6265 section 4.2.1) and skips those of others. One that comes twice counts as none: somebody may have planted one of them. */
+export function readCookies(field: string | undefined, isSecure: boolean): Shown {
+  const found = new Map<string, string | null>()
+  for (const pair of field?.split(/;[ \t]*/) ?? []) {
+    const [, name, value] = /^([^=]+)=(.*)$/.exec(pair) ?? []
+    if (name === undefined) continue
+    found.set(name, found.has(name) || !isSecret(value!) ? null : value!)
+  }
+  const shown = (name: CookieName) => found.get(fullName(name, isSecure)) ?? null
+  const { session, visit } = ownCookies
+  return { [session]: shown(session), [visit]: shown(visit) }
+}
+
+/** Writes a Set-Cookie field of a secret, until the browser closes. */
+export function writeCookie(name: CookieName, value: string, isSecure: boolean): string {
+  if (!isSecret(value)) throw new TypeError('the value of a cookie must be 32 bytes in base64url')
+  return `${fullName(name, isSecure)}=${value}; ${attributes(isSecure)}`
+}
+
+/** Writes a Set-Cookie field that removes a cookie. */
+export function endCookie(name: CookieName, isSecure: boolean): string {
+  return `${fullName(name, isSecure)}=; ${attributes(isSecure)}; Max-Age=0`
+}
+
+// With the prefix, browsers take it from this host alone, over https alone (RFC 6265bis section 4.1.3.2).
+function fullName(name: CookieName, isSecure: boolean): string {
+  return isSecure ? `__Host-${name}` : name
+}
+
+function attributes(isSecure: boolean): string {
+  return `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+}
+
+function isSecret(value: string): boolean {
+  return /^[\w-]{43}$/.test(value)
+}

@@ -1,0 +1,30 @@
+// Under which names people reach the pages: to a browser each is an origin of its own, with cookies of its own.
+
+import { hostName } from '../../http1/fields/host.ts'
+import type { Page } from '../parts/layout.ts'
+import { messagePage } from '../views/message.ts'
+
+/** Returns the origin among ours that a request with this Host was sent to. Where there is none, that is said, with the one of the same name but another port or spelling, or else the first. */
+export function originOf(
+  host: string | undefined,
+  [first, ...others]: readonly string[],
+): { readonly origin: string; readonly isOurs: boolean } {
+  const all = [first!, ...others].map(origin => new URL(origin))
+  const name = host === undefined ? null : hostName(host)
+  if (name === null) return { origin: first!, isOurs: false }
+  // The port of a scheme may be left out, and case does not matter (RFC 9110 section 4.2.3).
+  const exact = all.find(({ protocol, host: own }) => URL.parse(`${protocol}//${host}`)?.host === own)
+  const near = exact ?? all.find(({ host: own }) => hostName(own) === name)
+  return { origin: near?.origin ?? first!, isOurs: exact !== undefined }
+}
+
+/** Returns the page for who came over plain HTTP to an origin of https, where `base` says how they came; null where they did not, or nobody knows. */
+export function plainHttpPage(origin: string, target: string, base: string | null): Page | null {
+  if (!origin.startsWith('https:') || base?.startsWith('http:') !== true) return null
+  return messagePage({
+    status: 403,
+    title: 'This page is served over https',
+    text: 'You came over plain HTTP, where others can read what is sent. If your address bar shows https, the proxy in front of Gatehouse does not say so: it must send X-Forwarded-Proto.',
+    link: { href: origin + target, text: 'Open it over https' },
+  })
+}

@@ -1,0 +1,94 @@
+// Reads a form from a browser, which only one of our own pages can have sent, and sends pages to it.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { sendStream } from '../../net/http/send-stream.ts'
+import { type Form, type FormRules, isForm, readForm, signInForms } from './form.ts'
+import { isFromOwnPage } from './csrf.ts'
+import type { Page, PageResponse } from '../parts/layout.ts'
+import { boundaryOf, readMultipart } from './multipart.ts'
+import { messagePage } from '../views/message.ts'
+
+/** Where a person goes on whose form is not taken. */
+interface Link {
+  readonly href: string
+  readonly text: string
+}
+
+/** Reads the form of a request that one of our pages can have sent, or returns the page that explains why it is none. Whose form it is, its token shows. */
+export async function readSentForm(
+  request: IncomingMessage,
+  origin: string,
+  link: Link,
+  rules: FormRules = signInForms,
+): Promise<Form | Page> {
+  if (!isFromOwnPage(request.headers, origin)) return forged(link)
+  const type = request.headers['content-type']
+  const boundary = rules.hasFiles === true ? boundaryOf(type) : null
+  if (boundary === null && !isForm(type)) return unreadable
+  const body = await bodyOf(request, rules.most)
+  if (body === null) return { ...unreadable, status: 413 }
+  return (boundary === null ? readForm(body, rules) : readMultipart(body, boundary, rules)) ?? unreadable
+}
+
+/** Explains that another site sent a form. */
+export function forged(link: Link): Page {
+  return messagePage({
+    status: 403,
+    title: 'Not sent from here',
+    text: 'Another site sent this form, so nothing was done. If you did not expect this, close the page.',
+    link,
+  })
+}
+
+/** Sends a page, or what a browser loads beside one; resolves when a stream has ended, or who reads it has left. */
+export async function sendPage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body, stream }: PageResponse,
+): Promise<void> {
+  for (const [name, value] of headers)
+    if (name === 'set-cookie') response.appendHeader(name, value)
+    else response.setHeader(name, value)
+  if (stream !== undefined && request.method !== 'HEAD') {
+    response.writeHead(status)
+    return sendStream(response, [body], stream)
+  }
+  const bytes = Buffer.from(body)
+  response.writeHead(status, stream === undefined ? { 'content-length': bytes.length } : {})
+  response.end(request.method === 'HEAD' ? undefined : bytes)
+}
+
+/** Reads a body; null for one that is too large, of which the rest is dropped, so that its sender gets to see the response. */
+async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer | null> {
+  const body = await collect(request, most)
+  // Not before the iterator has ended: until then it would stay in the way of what flows.
+  if (body === null) request.resume()
+  return body
+}
+
+async function collect(request: IncomingMessage, most: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    size += (chunk as Buffer).length
+    if (size > most) return null
+    chunks.push(chunk as Buffer)
+  }
+  return Buffer.concat(chunks)
+}
+
+const unreadable = messagePage({
+  status: 400,
+  title: 'The form could not be read',
+  text: 'Nothing was done. Go back and try again.',
+})
+
+/** Explains that a form was made for another session. */
+export function outOfDate(link: Link): Page {
+  return messagePage({
+    status: 403,
+    title: 'The form is out of date',
+    text: 'Nothing was done. You signed in or out since the page was loaded, or your browser refuses cookies, without which nobody can sign in.',
+    link,
+  })
+}

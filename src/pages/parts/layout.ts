@@ -1,0 +1,85 @@
+// What every page of ours shares: the frame, the mark, and the header fields that keep it out of caches, frames and strange hands.
+
+import { type Html, html } from '../../base/text/html.ts'
+import { Frame, gate } from '../../errors/render/page.ts'
+import { style } from './style.ts'
+
+/** A page before it is written. */
+export interface Page {
+  readonly title: string
+  readonly content: Html
+  /** Whether it has more than one column of a form. */
+  readonly isWide?: boolean
+  /** 200 by default. */
+  readonly status?: number
+  /** The scheme of an app that a redirect after its form opens: browsers hold such redirects to the policy too. */
+  readonly formScheme?: string | null
+  /** Seconds until it is of use to try again. */
+  readonly retryAfter?: number
+  /** Where the browser goes on by itself. */
+  readonly leadsTo?: string
+  /** Whether it shows pictures of other sites, over https. */
+  readonly hasPictures?: boolean
+}
+
+/** A response that is whole; names in lower case. */
+export interface PageResponse {
+  readonly status: number
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: string
+  /** What follows the body, written as it is read; when it fails, the response is cut off. */
+  readonly stream?: AsyncIterable<string>
+}
+
+const frame = new Frame(style, null)
+
+// A referrer within this origin stays: without one, browsers send `Origin: null` with forms.
+export const strictHeaders = [
+  ['cache-control', 'no-store'],
+  ['cross-origin-resource-policy', 'same-origin'],
+  ['referrer-policy', 'same-origin'],
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'DENY'],
+] as const
+
+/** Writes a page. */
+export function writePage(page: Page): PageResponse {
+  const { title, content, isWide, status = 200, formScheme = null, retryAfter, leadsTo, hasPictures } = page
+  const policy = frame.policyFor({
+    pictures: hasPictures ? 'data: https:' : 'data:',
+    forms: formScheme === null ? "'self'" : `'self' ${formScheme}`,
+    ancestors: "'none'",
+  })
+  const body = frame.page(
+    `${title} · Gatehouse`,
+    html`<main${isWide === true && html` class="wide"`}>
+<p class="mark"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="${gate}"/></svg>Gatehouse</p>
+${content}
+</main>`,
+  )
+  const headers = [
+    ['content-type', 'text/html; charset=utf-8'],
+    ['content-security-policy', policy],
+    ...(retryAfter === undefined ? [] : [['retry-after', String(retryAfter)] as const]),
+    ...(leadsTo === undefined ? [] : [['refresh', `0;url=${leadsTo}`] as const]),
+    ...strictHeaders,
+  ] as const
+  return { status, headers, body }
+}
+
+/** Sends a browser on with GET, after a form too. */
+export function redirectTo(location: string): PageResponse {
+  return { status: 303, headers: [['location', location], ...strictHeaders], body: '' }
+}
+
+/** Returns the response with these cookies set besides. */
+export function withCookies(response: PageResponse, cookies: readonly string[]): PageResponse {
+  const fields = cookies.map(cookie => ['set-cookie', cookie] as const)
+  return { ...response, headers: [...response.headers, ...fields] }
+}
+
+/** Returns the scheme of a URI that opens an app, with its colon; null for one of the web. */
+export function appSchemeOf(uri: string): string | null {
+  const scheme = URL.parse(uri)?.protocol ?? ''
+  return /^[a-z][a-z0-9+.-]*:$/.test(scheme) && !/^https?:$/.test(scheme) ? scheme : null
+}

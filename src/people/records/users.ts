@@ -1,0 +1,79 @@
+// Users as records: made, found and changed.
+
+import { newId } from '../../base/ids/id.ts'
+import type { AuditEntry } from '../../store/records/records.ts'
+import { everybody, type User } from '../../store/records/people.ts'
+import type { Store, Users } from '../../store/contract/store.ts'
+
+/** What a user says of themselves. */
+export interface Names {
+  readonly firstName?: string | null
+  readonly lastName?: string | null
+}
+
+/** Makes a user, who cannot sign in before a password or an identity is set. */
+export function newUser(email: string, now: number): User {
+  return {
+    account: everybody,
+    id: newId(),
+    email,
+    emailVerifiedAt: null,
+    firstName: null,
+    lastName: null,
+    password: null,
+    identity: null,
+    totp: null,
+    passwordChangedAt: null,
+    createdAt: now,
+    modifiedAt: now,
+  }
+}
+
+/** Returns the user with an address; a new one where there is none. */
+export async function userOfEmail(users: Users, email: string, now: number): Promise<User> {
+  for (;;) {
+    const kept = await users.findByEmail(email)
+    if (kept) return kept.record
+    const user = newUser(email, now)
+    if (await users.insert(user)) return user
+  }
+}
+
+/** Whether a user can prove who they are; one who was invited and has not accepted cannot. */
+export function canSignIn({ password, identity }: User): boolean {
+  return password !== null || identity !== null
+}
+
+/** Writes what `change` makes of a user, with the entry, and again of what others made of them meanwhile; null where it makes nothing of them, or they are gone. */
+export async function changeUser(
+  { users }: Store,
+  id: string,
+  change: (user: User) => User | null,
+  audit?: AuditEntry,
+): Promise<User | null> {
+  for (;;) {
+    const kept = await users.get(everybody, id)
+    const changed = kept && change(kept.record)
+    if (!changed) return null
+    if (await users.replace(changed, kept.version, audit && { audit })) return changed
+  }
+}
+
+/** Returns a user with names as they were given, without what cannot be seen; one that was left out or is empty stays as it was. */
+export function withNames(user: User, { firstName, lastName }: Names): User {
+  return {
+    ...user,
+    firstName: visibleName(firstName) || user.firstName,
+    lastName: visibleName(lastName) || user.lastName,
+  }
+}
+
+const longestName = 64 // code points
+
+function visibleName(name: string | null | undefined): string {
+  const shown = (name ?? '')
+    .normalize('NFC')
+    .replace(/[\s\p{Z}]+/gu, ' ')
+    .replace(/\p{C}/gu, '')
+  return Array.from(shown.trim()).slice(0, longestName).join('')
+}

@@ -1,0 +1,131 @@
+// The second factor of a user: codes of an authenticator app, and recovery codes for who has lost it. Each is good once.
+
+import { hash, randomBytes } from 'node:crypto'
+import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
+import type { User } from '../../store/records/people.ts'
+import type { Account } from '../../store/records/records.ts'
+import { base32, isCode, matchingStep, otpauthUri } from './totp.ts'
+
+const secretLength = 20
+const recoveryCodeCount = 10
+/** 80 bits: a digest of it needs no slow hash. */
+const recoveryCodeLength = 10
+const issuer = 'Gatehouse'
+
+/** What an authenticator app is given: a link, and the secret in it to type. */
+export interface Enrolment {
+  readonly uri: string
+  readonly secret: string
+}
+
+/** Whether signing in asks a user for a code. */
+export function hasSecondFactor({ totp }: User): boolean {
+  return totp !== null && totp.confirmedAt !== null
+}
+
+/** Whether a user lacks the second factor that an account requires of its members: they may do nothing there before they have one. */
+export function lacksSecondFactor(
+  user: User,
+  { enforceTwoFactor }: Pick<Account, 'enforceTwoFactor'>,
+): boolean {
+  return enforceTwoFactor === true && !hasSecondFactor(user)
+}
+
+/** Whether the codes of a user's app can be checked: not where the server key is lost under which its secret was sealed. True for who has none. */
+export function isFactorReadable(user: User, keys: SecretKeys): boolean {
+  return !hasSecondFactor(user) || secretOf(user, keys) !== null
+}
+
+/** Whether a code is written as those of an app are, and not as a recovery code. */
+export function isAppCode(code: string): boolean {
+  return isCode(digitsOf(code))
+}
+
+/** Begins an enrolment, in place of one that was not confirmed; it protects nothing until it is. Null for who has a second factor. */
+export function beginEnrolment(
+  user: User,
+  keys: SecretKeys,
+): { readonly user: User; readonly enrolment: Enrolment } | null {
+  if (hasSecondFactor(user)) return null
+  const secret = randomBytes(secretLength)
+  const sealed = keys.seal(secret.toString('base64url'), contextOf(user))
+  const totp = { sealed, lastStep: 0, recoveryCodes: [], confirmedAt: null }
+  return { user: { ...user, totp }, enrolment: enrolmentOf(user, secret) }
+}
+
+/** Returns what the app of a user is given that has begun to enrol, again; null for who has not, or is done. */
+export function pendingEnrolment(user: User, keys: SecretKeys): Enrolment | null {
+  const secret = hasSecondFactor(user) ? null : secretOf(user, keys)
+  return secret && enrolmentOf(user, secret)
+}
+
+/** Ends an enrolment by a code of the app, with the recovery codes, whose values stand nowhere else; null where the code is not right. */
+export function confirmEnrolment(
+  user: User,
+  code: string,
+  keys: SecretKeys,
+  now: number,
+): { readonly user: User; readonly recoveryCodes: readonly string[] } | null {
+  const after = hasSecondFactor(user) ? null : withUsedCode(user, code, keys, now)
+  if (after === null) return null
+  return withNewRecoveryCodes({ ...after, totp: { ...after.totp!, confirmedAt: now } })
+}
+
+/** Puts ten recovery codes in place of those there were, with their values, which stand nowhere else; null for who has no second factor. */
+export function withNewRecoveryCodes(
+  user: User,
+): { readonly user: User; readonly recoveryCodes: readonly string[] } | null {
+  if (!hasSecondFactor(user)) return null
+  const recoveryCodes = Array.from({ length: recoveryCodeCount }, newRecoveryCode)
+  const totp = { ...user.totp!, recoveryCodes: recoveryCodes.map(digestOf) }
+  return { user: { ...user, totp }, recoveryCodes }
+}
+
+/** Returns the user after a code of the app or a recovery code was used up; null where it is not right, or was used before. */
+export function withUsedFactor(user: User, code: string, keys: SecretKeys, now: number): User | null {
+  if (!hasSecondFactor(user)) return null
+  return withUsedCode(user, code, keys, now) ?? withUsedRecoveryCode(user, code)
+}
+
+function withUsedCode(user: User, code: string, keys: SecretKeys, now: number): User | null {
+  const { totp } = user
+  const digits = digitsOf(code)
+  const secret = isCode(digits) ? secretOf(user, keys) : null
+  if (totp === null || secret === null) return null
+  const lastStep = matchingStep(secret, digits, now, totp.lastStep)
+  return lastStep === null ? null : { ...user, totp: { ...totp, lastStep } }
+}
+
+function withUsedRecoveryCode(user: User, code: string): User | null {
+  const totp = user.totp!
+  const digest = digestOf(code)
+  if (!totp.recoveryCodes.includes(digest)) return null
+  return { ...user, totp: { ...totp, recoveryCodes: totp.recoveryCodes.filter(left => left !== digest) } }
+}
+
+function digitsOf(code: string): string {
+  return code.replace(/[\s-]/g, '')
+}
+
+/** Null where there is none, or the key that sealed it is not known any more. */
+function secretOf(user: User, keys: SecretKeys): Buffer | null {
+  const text = user.totp && keys.unseal(user.totp.sealed, contextOf(user))
+  return text === null ? null : Buffer.from(text, 'base64url')
+}
+
+function contextOf({ id }: User): string {
+  return `totp of ${id}`
+}
+
+function enrolmentOf({ email }: User, secret: Buffer): Enrolment {
+  return { uri: otpauthUri(secret, issuer, email), secret: base32(secret) }
+}
+
+function newRecoveryCode(): string {
+  return base32(randomBytes(recoveryCodeLength)).toLowerCase().match(/.{4}/g)!.join('-')
+}
+
+/** Digests a recovery code as it may be typed: in any case, with spaces or without hyphens. */
+function digestOf(code: string): string {
+  return hash('sha256', code.toLowerCase().replace(/[^a-z2-7]/g, ''))
+}

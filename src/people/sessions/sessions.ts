@@ -1,0 +1,219 @@
+// Sessions of people in browsers: 12 hours since they were last used, 7 days at most. The value is in a cookie, its digest in the store.
+
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { Credential, CredentialKind } from '../../store/records/credential.ts'
+import { everybody, type User } from '../../store/records/people.ts'
+import type { Store } from '../../store/contract/store.ts'
+import { hasSecondFactor } from '../second-factor/second-factor.ts'
+import { digestOfValue, isValue, newValue } from '../records/secret-value.ts'
+import type { Visit } from '../records/client-info.ts'
+
+/** How somebody has proved who they are. */
+export type SignInMethod = 'password' | 'openid' | 'invitation'
+
+export interface Session {
+  /** SHA-256 of its value: names it to its owner, and opens nothing. */
+  readonly id: string
+  /** The id of the user. */
+  readonly user: string
+  readonly method: SignInMethod
+  /** Whether a code was shown as well. */
+  readonly secondFactor: boolean
+  /** When the password of the user had been set, and their second factor, as they were known at the proof; null for none. */
+  readonly passwordSetAt: number | null
+  readonly factorSetAt: number | null
+  /** When it began, and when it was last used, to some minutes; ms since the epoch. */
+  readonly createdAt: number
+  readonly usedAt: number
+  /** When the user last proved who they are, here or to the OpenID provider, in ms since the epoch; null where the provider did not say. */
+  readonly authenticatedAt: number | null
+  /** Of the browser that signed in. */
+  readonly address: string
+  readonly userAgent: string | null
+  /** The account whose pages the user last saw; absent before the first. */
+  readonly account?: string
+}
+
+/** The proof that a session begins with. */
+interface Proof extends Pick<Session, 'method' | 'secondFactor'> {
+  /** Null where it is not known when it was given. */
+  readonly at: number | null
+}
+
+/** A session that is new, with its value, which stands nowhere else. */
+export interface NewSession {
+  readonly value: string
+  readonly session: Session
+}
+
+const minute = 60_000
+const idle = 12 * 60 * minute
+const longest = 7 * 24 * 60 * minute
+/** How far the time of the last use may lag, so that not every request writes. */
+const coarseness = 5 * minute
+/** How long after a proof of who they are people may do what is dangerous. */
+const freshness = 30 * minute
+const longestUserAgent = 256
+/** How many a user may have. */
+const most = 100
+
+const openedBySessions = [
+  'interaction',
+  'oidc_session',
+  'authorization_code',
+  'access_token',
+  'refresh_token',
+] as const
+
+/** Whether a user must prove again who they are before something dangerous. */
+export function isStale({ authenticatedAt }: Session, now: number): boolean {
+  return authenticatedAt === null || now - authenticatedAt > freshness
+}
+
+export class Sessions {
+  readonly #store: Store
+  readonly #clock: Clock
+
+  constructor(store: Store, clock: Clock = systemClock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** Begins a session of a user who has proved who they are, as they were read for that; `replaced` is the value of the one that the browser had, which ends. */
+  async begin(
+    user: User,
+    { at, ...proof }: Proof,
+    { address, userAgent }: Visit,
+    replaced: string | null = null,
+  ): Promise<NewSession> {
+    const now = this.#clock.now()
+    const browser = { address, userAgent: userAgent?.slice(0, longestUserAgent) ?? null }
+    const begun = await this.#put({
+      user: user.id,
+      ...proof,
+      passwordSetAt: user.passwordChangedAt,
+      factorSetAt: factorSetAt(user),
+      createdAt: now,
+      authenticatedAt: at,
+      usedAt: now,
+      ...browser,
+    })
+    if (replaced !== null) await this.end(replaced)
+    await this.#endBeyond(user.id)
+    return begun
+  }
+
+  /** Puts another value in place of a session's whose user has proved again, at a time, who they are; the old one ends. Null where it had ended meanwhile: then it stays so. */
+  async renew({ id, ...session }: Session, at: number): Promise<NewSession | null> {
+    const renewed = await this.#put({ ...session, authenticatedAt: at, usedAt: this.#clock.now() })
+    if (await this.#store.credentials.remove('session', id)) return renewed
+    await this.#store.credentials.remove('session', renewed.session.id)
+    return null
+  }
+
+  /** Notes the account whose pages the user of a session sees, unless the session has ended meanwhile. */
+  async noteAccount(session: Session, account: string): Promise<void> {
+    await this.#store.credentials.put(credentialOf({ ...session, account }), 'present')
+  }
+
+  /** Returns the session of a value with its user; null for one that has ended, also by another password or a new second factor: whoever proved less has proved nothing any more. */
+  async find(value: string): Promise<{ readonly session: Session; readonly user: User } | null> {
+    if (!isValue(value)) return null
+    const kept = await this.#store.credentials.get('session', digestOfValue(value))
+    if (kept === null || kept.user === null) return null
+    const user = (await this.#store.users.get(everybody, kept.user))?.record ?? null
+    const session = sessionOf(kept)
+    if (user === null || !isOf(session, user)) return null
+    return { session: await this.#used(session), user }
+  }
+
+  /** Lists those of a user that have not ended, the last used first. */
+  async list(user: string): Promise<readonly Session[]> {
+    const kept = await this.#store.credentials.list({ user }, 'session', most)
+    return kept.map(sessionOf).toSorted((a, b) => b.usedAt - a.usedAt)
+  }
+
+  /** Ends the session of a value. */
+  async end(value: string): Promise<boolean> {
+    return isValue(value) && this.#store.credentials.remove('session', digestOfValue(value))
+  }
+  /** Ends one of a user's by its id; false where the user has none such. */
+  async endOne(user: string, id: string): Promise<boolean> {
+    const kept = await this.#store.credentials.get('session', id)
+    return kept?.user === user && this.#store.credentials.remove('session', id)
+  }
+
+  /** Ends all of a user's, and sign-ins that wait for a code; returns how many sessions that were. */
+  async endAll(user: string): Promise<number> {
+    return this.#end(user, [])
+  }
+
+  /** Ends all of a user's, and what apps got while they lasted: codes, access tokens and refresh tokens. What the user allowed is remembered. Returns how many sessions that were. */
+  async endEverything(user: string): Promise<number> {
+    return this.#end(user, openedBySessions)
+  }
+
+  /** Removes first what becomes a session, and last what sessions open. What the store cannot confirm is reported once all of it is removed. */
+  async #end(user: string, opened: readonly CredentialKind[]): Promise<number> {
+    const { credentials } = this.#store
+    const counts: Promise<number>[] = []
+    for (const kinds of [['sign_in'], ['session'], opened] as const) {
+      if (kinds.length > 0) counts.push(credentials.removeOf({ user }, kinds))
+      await Promise.allSettled(counts)
+    }
+    const [, sessions] = await Promise.all(counts)
+    return sessions!
+  }
+
+  /** Ends those of a user that would have ended first, beyond the most that there may be. */
+  async #endBeyond(user: string): Promise<void> {
+    const kept = await this.#store.credentials.list({ user }, 'session', most + 20)
+    for (const { digest } of kept.slice(most)) await this.#store.credentials.remove('session', digest)
+  }
+
+  async #put(begun: Omit<Session, 'id'>): Promise<NewSession> {
+    const { value, digest } = newValue()
+    const session = { id: digest, ...begun }
+    await this.#store.credentials.put(credentialOf(session))
+    return { value, session }
+  }
+
+  /** Puts off the end of a session that is used, unless it has ended meanwhile. */
+  async #used(session: Session): Promise<Session> {
+    const now = this.#clock.now()
+    if (now - session.usedAt < coarseness) return session
+    const used = { ...session, usedAt: now }
+    await this.#store.credentials.put(credentialOf(used), 'present')
+    return used
+  }
+}
+
+/** Whether the password and the second factor of a user are those of a session. Times are compared for being the same alone: clocks differ, and a proof may take longer than a change. */
+function isOf({ passwordSetAt, factorSetAt: shown }: Session, user: User): boolean {
+  const factor = factorSetAt(user)
+  return passwordSetAt === user.passwordChangedAt && (factor === null || factor === shown)
+}
+
+function factorSetAt(user: User): number | null {
+  return hasSecondFactor(user) ? user.totp!.confirmedAt : null
+}
+
+function credentialOf({ id, user, ...data }: Session): Credential {
+  const { createdAt, usedAt } = data
+  const expiresAt = Math.min(createdAt + longest, usedAt + idle)
+  return {
+    kind: 'session',
+    digest: id,
+    user,
+    client: null,
+    grant: null,
+    data,
+    createdAt,
+    expiresAt,
+    consumedAt: null,
+  }
+}
+
+function sessionOf({ digest, user, data }: Credential): Session {
+  return { id: digest, user: user!, ...(data as unknown as Omit<Session, 'id' | 'user'>) }
+}

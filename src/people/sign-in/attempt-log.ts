@@ -1,0 +1,117 @@
+// Records failed sign-ins in the audit logs of the user's accounts. Entries are written after the response, so its timing
+// does not reveal whether the user exists, and are bounded, so a flood fills nothing. An address without a user leaves no
+// entry, and what was typed is never stored: it may be a password.
+
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { Logger } from '../../log/log.ts'
+import { strangerAt } from '../../store/records/audit-entry.ts'
+import type { AuditAction, ProofFailure, ProofMethod } from '../../store/records/records.ts'
+import type { Store } from '../../store/contract/store.ts'
+import type { Throttle, Throttled } from './throttle.ts'
+import { Trail } from '../records/self-audit.ts'
+import type { Visit } from '../records/client-info.ts'
+
+interface AttemptLogParts {
+  readonly store: Store
+  readonly throttle: Throttle
+  readonly log: Logger
+  readonly clock?: Clock
+}
+
+/** What is tried, and how. */
+interface Way {
+  readonly action: Extract<AuditAction, 'sign_in' | 'second_step' | 'confirm'>
+  readonly method: ProofMethod
+}
+
+interface Attempt extends Way {
+  readonly email: string
+  readonly visit: Visit
+  readonly at: number
+  readonly failure: ProofFailure
+}
+
+/** Ms that an attempt waits for others. */
+const patience = 250
+/** Attempts that wait at most; further ones are only counted. */
+const most = 500
+/** No address of a user is longer. */
+const longestEmail = 254
+
+export class AttemptLog {
+  readonly #parts: AttemptLogParts
+  readonly #clock: Clock
+  readonly #waiting: Attempt[] = []
+  #dropped = 0
+  #timer: NodeJS.Timeout | null = null
+  #writing: Promise<void> | null = null
+  #isFailing = false
+
+  constructor(parts: AttemptLogParts) {
+    this.#parts = parts
+    this.#clock = parts.clock ?? systemClock
+  }
+
+  /** Returns what becomes of an attempt to be a user, once noted; an address may be that of nobody. */
+  telling(email: string, visit: Visit, way: Way) {
+    return {
+      wrong: () => {
+        this.note(email, visit, { ...way, failure: 'wrong' })
+        return { outcome: 'refused' } as const
+      },
+      throttled: ({ retryAfter, of }: Throttled) => {
+        // Of an address that tries many users, each was told of before.
+        if (of === 'user') this.note(email, visit, { ...way, failure: 'throttled' })
+        return { outcome: 'throttled', retryAfter } as const
+      },
+    }
+  }
+
+  /** Takes a failure to write it down; never throws, and waits for nothing. */
+  note(email: string, visit: Visit, failed: Way & { readonly failure: ProofFailure }): void {
+    if (email.length > longestEmail) return
+    if (this.#waiting.length >= most) this.#dropped++
+    else this.#waiting.push({ ...failed, email, visit, at: this.#clock.now() })
+    this.#timer ??= setTimeout(() => this.#flush(), patience).unref()
+  }
+
+  /** Writes what waits. */
+  async close(): Promise<void> {
+    this.#flush()
+    while (this.#writing !== null) await this.#writing
+  }
+
+  /** One batch at a time: while a slow store takes its time, no more than the next one waits. */
+  #flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    if (this.#writing !== null || this.#waiting.length === 0) return
+    this.#writing = this.#write(this.#waiting.splice(0)).then(() => {
+      this.#writing = null
+      this.#flush()
+    })
+  }
+
+  async #write(attempts: readonly Attempt[]): Promise<void> {
+    const { log } = this.#parts
+    try {
+      for (const attempt of attempts) await this.#tell(attempt)
+      this.#isFailing = false
+    } catch (err) {
+      if (!this.#isFailing) log.warn({ err }, 'writing failed sign-ins failed')
+      this.#isFailing = true
+    }
+    if (this.#dropped > 0)
+      log.warn({ dropped: this.#dropped }, 'failed sign-ins not written: too many at once')
+    this.#dropped = 0
+  }
+
+  async #tell({ email, visit, at, action, method, failure }: Attempt): Promise<void> {
+    const { store, throttle } = this.#parts
+    const user = (await store.users.findByEmail(email))?.record
+    if (user === undefined) return
+    if (failure === 'throttled' && !(await throttle.isFirstToTell(user.id))) return
+    const deed = { action, proof: { method, failure }, caller: strangerAt(user) }
+    await (await Trail.of(store, user, visit, at, deed)).write()
+  }
+}

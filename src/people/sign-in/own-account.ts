@@ -1,0 +1,263 @@
+// What people change of their own sign-in: the password, the second factor, their sessions. What is dangerous asks for a fresh proof of who they are.
+
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { roleOf } from '../../permissions/roles.ts'
+import type { Member, User } from '../../store/records/people.ts'
+import type { Account } from '../../store/records/records.ts'
+import { passwordFlaw, type PasswordFlaw } from '../passwords/password-rules.ts'
+import {
+  beginEnrolment,
+  confirmEnrolment,
+  type Enrolment,
+  hasSecondFactor,
+  lacksSecondFactor,
+  pendingEnrolment,
+  withNewRecoveryCodes,
+} from '../second-factor/second-factor.ts'
+import { isStale, type NewSession, type Session } from '../sessions/sessions.ts'
+import { busy, type NotNow, type SignInParts } from './sign-in.ts'
+import { signOut } from '../sessions/sign-out.ts'
+import { Trail } from '../records/self-audit.ts'
+import { changeUser } from '../records/users.ts'
+import type { Visit } from '../records/client-info.ts'
+
+/** Who acts, in which of their sessions. */
+export interface Actor {
+  readonly session: Session
+  readonly user: User
+}
+
+/** The user must prove again who they are: `SignIn.confirm`, or a new sign-in at the provider. */
+type Stale = { readonly outcome: 'stale' }
+
+type PasswordResult =
+  | NotNow
+  | Stale
+  /** Every session of the user has ended but this one, whose value is another now. */
+  | ({ readonly outcome: 'changed' } & NewSession)
+  | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }
+  /** The current password is not right. */
+  | { readonly outcome: 'refused' }
+
+type EnrolmentResult =
+  | Stale
+  | { readonly outcome: 'begun'; readonly enrolment: Enrolment }
+  | { readonly outcome: 'enrolled' }
+
+type CodesResult =
+  | Stale
+  | { readonly outcome: 'confirmed'; readonly recoveryCodes: readonly string[] }
+  | { readonly outcome: 'refused' }
+
+type ConfirmResult =
+  | Stale
+  /** Every session of the user has ended but this one, whose value is another now. */
+  | ({ readonly outcome: 'confirmed'; readonly recoveryCodes: readonly string[] } & NewSession)
+  | { readonly outcome: 'refused' }
+
+interface Standing {
+  /** Whether the user is a member of an account. */
+  readonly isMember: boolean
+  /** Whether one of these requires two steps, which the user lacks. */
+  readonly mustTwoStep: boolean
+  /** Those in which the user may call models. */
+  readonly running: readonly Pick<Account, 'id' | 'name'>[]
+}
+
+function mayRun({ roles }: Member): boolean {
+  return roles.some(id => roleOf(id)?.permissions.includes('AI Gateway Run'))
+}
+
+/** Accounts whose first steps one person has hidden. */
+const mostHidden = 100
+
+export class OwnAccount {
+  readonly #parts: SignInParts
+  readonly #clock: Clock
+
+  constructor(parts: SignInParts) {
+    this.#parts = parts
+    this.#clock = parts.clock ?? systemClock
+  }
+
+  /** Sets another password. Who has one shows it; who has none, since they sign in at a provider, has done so lately. */
+  async changePassword(
+    { session, user }: Actor,
+    { current, password }: { readonly current: string; readonly password: string },
+    visit: Visit,
+  ): Promise<PasswordResult> {
+    const { store, passwords, sessions } = this.#parts
+    const now = this.#clock.now()
+    const flaw = passwordFlaw(password, await this.#wordsOf(user))
+    if (flaw !== null) return { outcome: 'flawed', flaw }
+    const refusal =
+      user.password === null ? staleness(session, now) : await this.#refusalOf(user, current, visit)
+    if (refusal) return refusal
+    const digest = await passwords.hash(password)
+    if (digest === null) return busy
+    const trail = await Trail.of(store, user, visit, now, { action: 'change_password' })
+    const change = (before: User) =>
+      before.password === user.password
+        ? { ...before, password: digest, passwordChangedAt: now, modifiedAt: now }
+        : null
+    const changed = await changeUser(store, user.id, change, trail.first)
+    if (changed === null) return { outcome: 'refused' }
+    await sessions.endAll(user.id)
+    await trail.writeRest()
+    const { method, secondFactor } = session
+    const at = user.password === null ? session.authenticatedAt : now
+    const begun = await sessions.begin(changed, { method, secondFactor, at }, visit)
+    return { outcome: 'changed', ...begun }
+  }
+
+  /** Hides the list of first steps in an account; of those that are hidden, the last ones are kept. */
+  async hideFirstSteps({ user }: Actor, account: string): Promise<void> {
+    await changeUser(this.#parts.store, user.id, before => {
+      const others = (before.hiddenFirstSteps ?? []).filter(id => id !== account)
+      return { ...before, hiddenFirstSteps: [...others, account].slice(-mostHidden) }
+    })
+  }
+
+  /** Begins the enrolment of a second factor, which protects nothing before `confirmTotp`. */
+  async beginTotp({ session, user }: Actor): Promise<EnrolmentResult> {
+    const stale = staleness(session, this.#clock.now())
+    if (stale) return stale
+    const { store, keys } = this.#parts
+    const begun = await changeUser(store, user.id, before => beginEnrolment(before, keys)?.user ?? null)
+    const enrolment = begun && pendingEnrolment(begun, keys)
+    return enrolment ? { outcome: 'begun', enrolment } : { outcome: 'enrolled' }
+  }
+
+  /** Returns the enrolment that a user has begun; null where there is none to confirm. */
+  pendingTotp({ session, user }: Actor): Enrolment | Stale | null {
+    const pending = pendingEnrolment(user, this.#parts.keys)
+    return pending && (staleness(session, this.#clock.now()) ?? pending)
+  }
+
+  /** Ends the enrolment by a code of the app; the recovery codes are shown only now. */
+  async confirmTotp({ session, user }: Actor, code: string, visit: Visit): Promise<ConfirmResult> {
+    const { store, keys, sessions } = this.#parts
+    const now = this.#clock.now()
+    const stale = staleness(session, now)
+    if (stale) return stale
+    const trail = await Trail.of(store, user, visit, now, { action: 'update', changed: ['totp'] })
+    let recoveryCodes: readonly string[] = []
+    const confirm = (before: User) => {
+      const confirmed = confirmEnrolment(before, code, keys, now)
+      recoveryCodes = confirmed?.recoveryCodes ?? []
+      return confirmed && { ...confirmed.user, modifiedAt: now }
+    }
+    const changed = await changeUser(store, user.id, confirm, trail.first)
+    if (changed === null) return { outcome: 'refused' }
+    await sessions.endAll(user.id)
+    await trail.writeRest()
+    const { method, authenticatedAt: at } = session
+    const begun = await sessions.begin(changed, { method, secondFactor: true, at }, visit)
+    return { outcome: 'confirmed', recoveryCodes, ...begun }
+  }
+
+  /** Makes ten other recovery codes; those there were are good for nothing any more. */
+  async renewRecoveryCodes({ session, user }: Actor, visit: Visit): Promise<CodesResult> {
+    const now = this.#clock.now()
+    const stale = staleness(session, now)
+    if (stale) return stale
+    const { store } = this.#parts
+    const trail = await Trail.of(store, user, visit, now, { action: 'update', changed: ['recovery_codes'] })
+    let recoveryCodes: readonly string[] = []
+    const renew = (before: User) => {
+      const renewed = withNewRecoveryCodes(before)
+      recoveryCodes = renewed?.recoveryCodes ?? []
+      return renewed && { ...renewed.user, modifiedAt: now }
+    }
+    if ((await changeUser(store, user.id, renew, trail.first)) === null) return { outcome: 'refused' }
+    await trail.writeRest()
+    return { outcome: 'confirmed', recoveryCodes }
+  }
+
+  /** Takes the second factor away; accounts that require one are closed to the user then. */
+  async removeTotp({ session, user }: Actor, visit: Visit): Promise<Stale | { readonly outcome: 'removed' }> {
+    const now = this.#clock.now()
+    const stale = staleness(session, now)
+    if (stale) return stale
+    const { store } = this.#parts
+    const trail = await Trail.of(store, user, visit, now, { action: 'update', changed: ['totp'] })
+    const remove = (before: User) =>
+      hasSecondFactor(before) ? { ...before, totp: null, modifiedAt: now } : null
+    if (await changeUser(store, user.id, remove, trail.first)) await trail.writeRest()
+    return { outcome: 'removed' }
+  }
+
+  /** Whether the user is a member somewhere, and whether an account requires a second factor of them, which they lack. */
+  async standingOf(user: User): Promise<Standing> {
+    const { store } = this.#parts
+    const members = await store.members.ofUser(user.id)
+    const accepted = members.filter(({ status }) => status === 'accepted').slice(0, mostAccounts)
+    const found = await Promise.all(
+      accepted.map(async member => ({ member, account: await store.accounts.get(member.account) })),
+    )
+    const places = found.flatMap(({ member, account }) => (account === null ? [] : { member, account }))
+    const [shut, open] = [true, false].map(isShut =>
+      places.filter(({ account }) => lacksSecondFactor(user, account) === isShut),
+    )
+    const running = open!.filter(({ member }) => mayRun(member)).map(({ account }) => account)
+    return { isMember: accepted.length > 0, mustTwoStep: shut!.length > 0, running }
+  }
+
+  /** Ends another session of the user by its id; false where there is none such. */
+  async endSession({ user }: Pick<Actor, 'user'>, id: string, visit: Visit): Promise<boolean> {
+    const { store, sessions } = this.#parts
+    if (!(await sessions.endOne(user.id, id))) return false
+    const resource = { resourceKind: 'session', resource: id } as const
+    await (await Trail.of(store, user, visit, this.#clock.now(), { action: 'revoke', resource })).write()
+    return true
+  }
+
+  /** Ends the session of this browser, by its value. */
+  async signOut(value: string, visit: Visit): Promise<void> {
+    const { store, sessions } = this.#parts
+    await signOut(value, visit, { store, sessions, clock: this.#clock })
+  }
+
+  /** Signs the user out everywhere, here too, and ends the tokens of their apps; returns how many sessions that ended. */
+  async endAllSessions({ user }: Pick<Actor, 'user'>, visit: Visit): Promise<number> {
+    const { store, sessions } = this.#parts
+    const count = await sessions.endEverything(user.id)
+    const deed = { action: 'sign_out', changed: ['sessions'] } as const
+    await (await Trail.of(store, user, visit, this.#clock.now(), deed)).write()
+    return count
+  }
+
+  /** Compares the current password; null where it is right. */
+  async #refusalOf(
+    user: User,
+    current: string,
+    visit: Visit,
+  ): Promise<NotNow | { readonly outcome: 'refused' } | null> {
+    const { passwords, throttle, attempts } = this.#parts
+    const attempt = await throttle.attempt(user.email, visit.address)
+    const tell = attempts.telling(user.email, visit, { action: 'confirm', method: 'password' })
+    if ('retryAfter' in attempt) return tell.throttled(attempt)
+    const verdict = await passwords.verify(current, user.password)
+    if (verdict?.matches === false) return tell.wrong()
+    await attempt.forgive()
+    return verdict ? null : busy
+  }
+
+  /** Returns the words of a user that are easy to guess. */
+  async #wordsOf({ id, email, firstName, lastName }: User): Promise<readonly string[]> {
+    const { store } = this.#parts
+    // Only of these may they learn the name, by a password that is refused.
+    const members = (await store.members.ofUser(id)).filter(({ status }) => status === 'accepted')
+    const accounts = await Promise.all(
+      members.slice(0, mostAccounts).map(({ account }) => store.accounts.get(account)),
+    )
+    const names = [firstName, lastName, ...accounts.map(account => account?.name)]
+    return [email, ...names.flatMap(name => name ?? [])]
+  }
+}
+
+const mostAccounts = 20
+
+function staleness(session: Session, now: number): Stale | null {
+  return isStale(session, now) ? { outcome: 'stale' } : null
+}

@@ -1,0 +1,225 @@
+// Signing in: a password, then a code of who has a second factor. Who guesses is told the same words in the same time, whether or not there is such a user.
+
+import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { Credential } from '../../store/records/credential.ts'
+import type { ProofMethod } from '../../store/records/records.ts'
+import { everybody, type User } from '../../store/records/people.ts'
+import type { Store } from '../../store/contract/store.ts'
+import { normalEmail } from '../records/email.ts'
+import type { AttemptLog } from './attempt-log.ts'
+import type { Passwords } from '../passwords/passwords.ts'
+import {
+  hasSecondFactor,
+  isAppCode,
+  isFactorReadable,
+  withUsedFactor,
+} from '../second-factor/second-factor.ts'
+import { digestOfValue, isValue, newValue } from '../records/secret-value.ts'
+import type { NewSession, Session, Sessions, SignInMethod } from '../sessions/sessions.ts'
+import type { Throttle } from './throttle.ts'
+import { tellSignIn } from '../records/self-audit.ts'
+import { changeUser } from '../records/users.ts'
+import type { Visit } from '../records/client-info.ts'
+
+/** That it cannot be tried now; `retryAfter` is in seconds. */
+export type NotNow =
+  /** Too many attempts of this user or from this address. */
+  | { readonly outcome: 'throttled'; readonly retryAfter: number }
+  /** Too many passwords are being compared. */
+  | { readonly outcome: 'busy'; readonly retryAfter: number }
+
+export interface SignedIn extends NewSession {
+  readonly outcome: 'signed_in'
+  readonly user: User
+}
+
+/** The user must show a code, and the ticket with it. */
+export interface NeedsCode {
+  readonly outcome: 'needs_code'
+  readonly ticket: string
+}
+
+type SignInResult = SignedIn | NeedsCode | NotNow | { readonly outcome: 'refused' }
+
+/** `expired`: the ticket is, or it was used: sign in from the beginning. `unreadable`: the server has lost what codes of apps are checked with. */
+type CodeResult = SignedIn | NotNow | { readonly outcome: 'refused' | 'expired' | 'unreadable' }
+
+/** `expired`: the session ended meanwhile. */
+type ConfirmResult = SignedIn | NotNow | { readonly outcome: 'refused' | 'no_password' | 'expired' }
+
+/** What signing in by any way needs. */
+export interface SignInParts {
+  readonly store: Store
+  readonly keys: SecretKeys
+  readonly passwords: Passwords
+  readonly sessions: Sessions
+  readonly throttle: Throttle
+  readonly attempts: AttemptLog
+  readonly clock?: Clock
+}
+
+/** That too many passwords are being compared: in two seconds they are done. */
+export const busy = { outcome: 'busy', retryAfter: 2 } as const
+
+/** Ms in which a code must be shown. */
+const ticketLife = 600_000
+
+export class SignIn {
+  readonly #parts: SignInParts
+  readonly #clock: Clock
+
+  constructor(parts: SignInParts) {
+    this.#parts = parts
+    this.#clock = parts.clock ?? systemClock
+  }
+
+  /** Compares a password; `replaced` is the value of the session that the browser had, which ends with success. */
+  async withPassword(
+    { email: written, password }: { readonly email: string; readonly password: string },
+    visit: Visit,
+    replaced: string | null = null,
+  ): Promise<SignInResult> {
+    const { store, passwords, throttle, attempts } = this.#parts
+    const email = normalEmail(written.trim())
+    const at = this.#clock.now()
+    const attempt = await throttle.attempt(email, visit.address)
+    const tell = attempts.telling(email, visit, { action: 'sign_in', method: 'password' })
+    if ('retryAfter' in attempt) return tell.throttled(attempt)
+    const kept = await store.users.findByEmail(email)
+    const verdict = await passwords.verify(password, kept?.record.password ?? null)
+    if (verdict === null) {
+      await attempt.forgive()
+      return busy
+    }
+    if (!verdict.matches || kept === null) return tell.wrong()
+    await attempt.forgive()
+    const user = verdict.isOutdated ? await this.#rehash(kept.record, password) : kept.record
+    return this.proceed(user, { method: 'password', at }, visit, replaced)
+  }
+
+  /** Goes on with a user who has proved who they are: to a session, or to the code of a second factor. */
+  async proceed(
+    user: User,
+    proof: FirstProof,
+    visit: Visit,
+    replaced: string | null = null,
+  ): Promise<SignedIn | NeedsCode> {
+    const { store, sessions } = this.#parts
+    if (!hasSecondFactor(user)) {
+      const begun = await sessions.begin(user, { ...proof, secondFactor: false }, visit, replaced)
+      await this.#tell(user, visit, proof.method)
+      return { outcome: 'signed_in', user, ...begun }
+    }
+    const { value, digest } = newValue()
+    await store.credentials.put(ticketOf(user, digest, proof, this.#clock.now()))
+    return { outcome: 'needs_code', ticket: value }
+  }
+
+  /** Takes the code that a ticket asks for: of the app, or a recovery code. */
+  async withCode(
+    { ticket, code }: { readonly ticket: string; readonly code: string },
+    visit: Visit,
+    replaced: string | null = null,
+  ): Promise<CodeResult> {
+    const { store, keys, sessions, throttle, attempts } = this.#parts
+    const kept = isValue(ticket) ? await store.credentials.get('sign_in', digestOfValue(ticket)) : null
+    const holder = kept && kept.consumedAt === null && isTicket(kept) ? kept : null
+    const found = holder && (await store.users.get(everybody, holder.user!))
+    if (!holder || !found || isOutlived(holder, found.record)) return { outcome: 'expired' }
+    if (isAppCode(code) && !isFactorReadable(found.record, keys)) return { outcome: 'unreadable' }
+    const attempt = await throttle.attempt(found.record.email, visit.address)
+    const way = isAppCode(code) ? 'code' : 'recovery_code'
+    const tell = attempts.telling(found.record.email, visit, { action: 'second_step', method: way })
+    if ('retryAfter' in attempt) return tell.throttled(attempt)
+    const at = this.#clock.now()
+    const user = await changeUser(store, found.record.id, before => withUsedFactor(before, code, keys, at))
+    if (user === null) return tell.wrong()
+    const consumed = await store.credentials.consume('sign_in', holder.digest, at)
+    if (!consumed?.isFirst || isOutlived(holder, user)) return { outcome: 'expired' }
+    await attempt.forgive()
+    const proof = { ...firstProofOf(holder), secondFactor: true }
+    const begun = await sessions.begin(user, proof, visit, replaced)
+    await this.#tell(user, visit, way, 'second_step')
+    await this.#tell(user, visit, proof.method)
+    return { outcome: 'signed_in', user, ...begun }
+  }
+
+  /** Takes the password again before something dangerous, and gives the session another value. Who has no password signs in again at the provider. */
+  async confirm(
+    { session, user }: { readonly session: Session; readonly user: User },
+    password: string,
+    visit: Visit,
+  ): Promise<ConfirmResult> {
+    const { passwords, sessions, throttle, attempts } = this.#parts
+    if (user.password === null) return { outcome: 'no_password' }
+    const at = this.#clock.now()
+    const attempt = await throttle.attempt(user.email, visit.address)
+    const tell = attempts.telling(user.email, visit, { action: 'confirm', method: 'password' })
+    if ('retryAfter' in attempt) return tell.throttled(attempt)
+    const verdict = await passwords.verify(password, user.password)
+    if (verdict?.matches === false) return tell.wrong()
+    await attempt.forgive()
+    if (verdict === null) return busy
+    const renewed = await sessions.renew(session, at)
+    if (renewed === null) return { outcome: 'expired' }
+    await this.#tell(user, visit, 'password', 'confirm')
+    return { outcome: 'signed_in', user, ...renewed }
+  }
+
+  async #tell(
+    user: User,
+    visit: Visit,
+    method: ProofMethod,
+    action: 'sign_in' | 'second_step' | 'confirm' = 'sign_in',
+  ): Promise<void> {
+    await tellSignIn(this.#parts.store, user, visit, this.#clock.now(), { action, proof: { method } })
+  }
+
+  /** Makes the digest of a right password again, at the cost of today; whatever comes between, the user signs in all the same. */
+  async #rehash(user: User, value: string): Promise<User> {
+    const { store, passwords } = this.#parts
+    const password = await passwords.hash(value)
+    if (password === null) return user
+    const isSame = (now: User) => now.password === user.password
+    return (await changeUser(store, user.id, now => (isSame(now) ? { ...now, password } : null))) ?? user
+  }
+}
+
+/** What was proved before a code is asked for. The session is as old as that, however late the code is shown. */
+interface FirstProof {
+  readonly method: SignInMethod
+  /** Null where the OpenID provider did not say. */
+  readonly at: number | null
+}
+
+function ticketOf(
+  { id, passwordChangedAt }: User,
+  digest: string,
+  { method, at }: FirstProof,
+  now: number,
+): Credential {
+  const of = { kind: 'sign_in', digest, user: id, client: null, grant: null } as const
+  return {
+    ...of,
+    data: { step: 'code', method, at, passwordSetAt: passwordChangedAt },
+    createdAt: now,
+    expiresAt: now + ticketLife,
+    consumedAt: null,
+  }
+}
+
+function isTicket({ data, user }: Credential): boolean {
+  return user !== null && (data as { readonly step?: unknown }).step === 'code'
+}
+
+function firstProofOf({ data }: Credential): FirstProof {
+  // Tickets of before an upgrade do not say when.
+  const { method, at = null } = data as { readonly method: SignInMethod; readonly at?: number | null }
+  return { method, at }
+}
+
+/** Whether the password that a ticket was for has been changed. */
+function isOutlived({ data }: Credential, { passwordChangedAt }: User): boolean {
+  return (data as { readonly passwordSetAt: number | null }).passwordSetAt !== passwordChangedAt
+}
