@@ -1,4 +1,4 @@
-// Step 8: checks the token of an AI call where its gateway requires one, and that no request to an origin carries one.
+// Checks the token of an AI call where its gateway requires one, and that no request to an origin carries one.
 // A refusal costs a lookup in memory, reaches no provider, and leaves only a count. While the store is unreachable, known tokens and gateways stay valid for `store.grace`; others are refused with 503.
 
 import { rememberLast } from '../../base/memo.ts'

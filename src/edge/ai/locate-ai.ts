@@ -1,4 +1,4 @@
-// Step 2 on the hosts of `ai.hosts`: which AI route a request is for. Other requests go to the zone that has the host, if there is one.
+// Finds the AI route of a request on the hosts of `ai.hosts`. Other requests go to the zone that has the host, if any.
 
 import { rememberLast } from '../../base/memo.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'

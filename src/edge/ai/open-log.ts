@@ -1,4 +1,4 @@
-// Step 10: what is stored of an AI call in the log of its gateway.
+// What is stored of an AI call in the log of its gateway.
 
 import { parseMetadata } from '../../ai-logs/metadata.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'

@@ -1,4 +1,4 @@
-// Step 11 for AI calls: which provider, which path there, and with what body.
+// Plans an AI call: which provider it goes to, at which path, and with what body.
 
 import { planCall } from '../../ai/plan.ts'
 import type { Provider } from '../../ai/providers/providers.ts'

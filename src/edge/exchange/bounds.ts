@@ -1,4 +1,4 @@
-// Step 8: whether a request is within its limits: the bytes of its body, and the hops that it has passed.
+// Whether a request is within its limits: the bytes of its body, and the hops that it has passed.
 
 import { formatSize } from '../../base/text/quantity.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'

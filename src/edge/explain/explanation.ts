@@ -7,17 +7,16 @@ import { factsOf } from '../exchange/facts.ts'
 import { compressionOf } from './compression.ts'
 import { forwardOf, poolOf, routeOf } from './forward.ts'
 import { limitsOf } from './limits.ts'
-import { stepOf } from './reasons.ts'
+import { explainStep } from './reasons.ts'
 import type { Rehearsed } from './rehearsed.ts'
 import { responseOf } from './response.ts'
-import { type StepName, stepTitles } from '../serve/steps.ts'
+import { steps } from '../serve/steps.ts'
 
 /** Returns what would happen, without any value that may be secret. */
 export function explanationOf(rehearsed: Rehearsed): Explanation {
   const { x, decisions } = rehearsed
   const { verdict } = decisions.at(-1)!
   const isPlanned = decisions.some(({ step }) => step === 'forward')
-  const names = Object.keys(stepTitles) as StepName[]
   return {
     outcome:
       verdict === null
@@ -29,7 +28,7 @@ export function explanationOf(rehearsed: Rehearsed): Explanation {
             : 'refused',
     zone: x.zone?.config.name ?? null,
     client: clientOf(x),
-    steps: names.map((name, i) => ({ number: i + 1, ...stepOf(name, rehearsed) })),
+    steps: steps.map((step, i) => ({ number: i + 1, ...explainStep(step, rehearsed) })),
     limits: limitsOf(rehearsed),
     gateway: gatewayOf(x),
     route: routeOf(x),

@@ -12,12 +12,14 @@ import { accessReason } from './access.ts'
 import { limitsOf } from './limits.ts'
 import type { Decision, Reason, Rehearsed } from './rehearsed.ts'
 import { shown, shownPath } from './redact.ts'
-import { type StepName, stepTitles } from '../serve/steps.ts'
+import type { StepName, steps } from '../serve/steps.ts'
 
 /** Describes a step, also one that was not reached. */
-export function stepOf(step: StepName, rehearsed: Rehearsed): Omit<ExplainedStep, 'number'> {
+export function explainStep(
+  { name: step, title }: (typeof steps)[number],
+  rehearsed: Rehearsed,
+): Omit<ExplainedStep, 'number'> {
   const decision = rehearsed.decisions.find(one => one.step === step)
-  const title = stepTitles[step]
   if (decision === undefined)
     return { step, title, verdict: 'not_reached', reason: '', error: null, rule: null, compared: [] }
   const { verdict } = decision

@@ -29,7 +29,7 @@ import { AbsentClient, usualTls } from './client.ts'
 import { explanationOf } from './explanation.ts'
 import { headBytes } from './request-bytes.ts'
 import type { Decision, Rehearsed } from './rehearsed.ts'
-import { decidingSteps, type StepName } from '../serve/steps.ts'
+import { steps } from '../serve/steps.ts'
 import { StillLimiter } from './read-only-limiter.ts'
 
 /** What a data plane has that a rehearsal looks at, and leaves as it is. */
@@ -54,13 +54,13 @@ export async function rehearse(stage: Stage, asked: RequestInQuestion): Promise<
   const decisions: Decision[] = []
   const rehearsed: Rehearsed = { x, client, decisions, access, limiter }
   if (begun.refusal !== null) decisions.push({ step: 'examine', verdict: begun.refusal })
-  for (const [step, decide] of Object.entries(decidingSteps) as [StepName, Step][]) {
+  for (const { name, decide } of steps) {
     if (isOver(decisions)) break
-    decisions.push({ step, verdict: await verdictOf(x, client, decide) })
+    const verdict = name === 'forward' ? refusalOfBody(x, asked) : await verdictOf(x, client, decide)
+    decisions.push({ step: name, verdict })
     const elsewhere = elsewhereFor(x, asked)
     if (elsewhere !== null) return { elsewhere }
   }
-  if (!isOver(decisions)) decisions.push({ step: 'forward', verdict: refusalOfBody(x, asked) })
   const { verdict } = decisions.at(-1)!
   if (verdict !== null && typeof verdict === 'object') answer(x, verdict)
   return { explanation: explanationOf(rehearsed) }

@@ -1,4 +1,4 @@
-// Step 12: carry the request to its origin and the response back, piece by piece as it comes, in as many attempts as that takes.
+// Carry the request to its origin and the response back, piece by piece as it comes, in as many attempts as that takes.
 
 import {
   type Failure,

@@ -1,4 +1,4 @@
-// Step 9: whether the gateway of an AI call has allowance left.
+// Whether the gateway of an AI call has allowance left.
 
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { Spent } from '../../limits/key-count.ts'

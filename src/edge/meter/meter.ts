@@ -1,4 +1,4 @@
-// Step 5: whether there is allowance left for a request. All limits that apply count it; what one refuses is given back to the others.
+// Whether there is allowance left for a request. All limits that apply count it; what one refuses is given back to the others.
 
 import type { Expression } from '../../expression/expression.ts'
 import { holdsForAny } from '../../expression/readings.ts'

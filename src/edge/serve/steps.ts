@@ -1,50 +1,43 @@
-// The steps of a request one by one and by name, for explanations: on the way of a request they are joined into lines, which cost less.
+// The life of a request, step by step. Serving, explaining, spans and the pages of the documentation all follow this table.
 
-import { admit } from '../steps/admit.ts'
 import { authenticate } from '../ai/authenticate.ts'
 import { describe } from '../ai/metadata.ts'
 import { openLog } from '../ai/open-log.ts'
 import { bound } from '../exchange/bounds.ts'
-import { examine } from '../steps/examine.ts'
 import type { Step } from '../exchange/exchange.ts'
-import { locate } from '../steps/locate.ts'
-import { meterGateway } from '../meter/meter-gateway.ts'
+import { forward } from '../forward/forward-http.ts'
 import { meter } from '../meter/meter.ts'
+import { meterGateway } from '../meter/meter-gateway.ts'
+import { admit } from '../steps/admit.ts'
+import { examine } from '../steps/examine.ts'
+import { locate } from '../steps/locate.ts'
 import { plan } from '../steps/plan.ts'
 import { preview } from '../steps/preview.ts'
 import { secure } from '../steps/secure.ts'
 
-/** The steps that decide, in their order; the last step, `forward`, only does what they have decided. */
-export const decidingSteps = {
-  examine,
-  locate,
-  secure,
-  admit,
-  meter,
-  preview,
-  describe,
-  authenticate,
-  bound,
-  meterGateway,
-  openLog,
-  plan,
-} as const satisfies Readonly<Record<string, Step>>
-
-export type StepName = keyof typeof decidingSteps | 'forward'
-
-/** What each step looks at, in a few words; in their order. */
-export const stepTitles: Readonly<Record<StepName, string>> = {
-  examine: 'HTTP',
-  locate: 'Host and route',
-  secure: 'TLS',
-  admit: 'Access rules',
-  meter: 'Rate limits and quotas',
-  preview: 'Error preview',
-  describe: 'Metadata of AI routes',
-  authenticate: 'Credentials of the gateway',
-  bound: 'Body size and loops',
-  meterGateway: 'Rate limit of the gateway',
-  openLog: 'Log of the AI call',
-  plan: 'Origin',
-  forward: 'Request to the origin',
+interface NamedStep {
+  readonly name: string
+  /** What the step looks at, in a few words. */
+  readonly title: string
+  /** Passes, refuses, or responds itself. */
+  readonly decide: Step
 }
+
+/** The steps in their order. The last one, `forward`, only does what the others have decided. */
+export const steps = [
+  { name: 'examine', title: 'HTTP', decide: examine },
+  { name: 'locate', title: 'Host and route', decide: locate },
+  { name: 'secure', title: 'TLS', decide: secure },
+  { name: 'admit', title: 'Access rules', decide: admit },
+  { name: 'meter', title: 'Rate limits and quotas', decide: meter },
+  { name: 'preview', title: 'Error preview', decide: preview },
+  { name: 'describe', title: 'Metadata of AI routes', decide: describe },
+  { name: 'authenticate', title: 'Credentials of the gateway', decide: authenticate },
+  { name: 'bound', title: 'Body size and loops', decide: bound },
+  { name: 'meterGateway', title: 'Rate limit of the gateway', decide: meterGateway },
+  { name: 'openLog', title: 'Log of the AI call', decide: openLog },
+  { name: 'plan', title: 'Origin', decide: plan },
+  { name: 'forward', title: 'Request to the origin', decide: forward },
+] as const satisfies readonly NamedStep[]
+
+export type StepName = (typeof steps)[number]['name']

@@ -13,13 +13,12 @@ export function isRecorded(x: Exchange): boolean {
   return true
 }
 
-/** Returns the steps in their order, each of which notes itself; the last one, that the request was let through. */
-export function noting(steps: Readonly<Record<string, Step>>): readonly Step[] {
-  const named = Object.entries(steps)
-  return named.map(([name, decide], i) => x => {
+/** Returns the steps in their order, each of which notes itself; the last one also notes that the request was let through. */
+export function noting(steps: readonly { readonly name: string; readonly decide: Step }[]): readonly Step[] {
+  return steps.map(({ name, decide }, i) => x => {
     const recording = x.trace!.recording!
     recording.step = name
-    if (i === named.length - 1) recording.admittedAt = x.plane.clock.monotonic()
+    if (i === steps.length - 1) recording.admittedAt = x.plane.clock.monotonic()
     return decide(x)
   })
 }

@@ -1,4 +1,4 @@
-// Step 4: whether the access rules let a request in; those of all zones come first.
+// Whether the access rules let a request in; those of all zones come first.
 
 import type { AccessPolicy } from '../../access/policy.ts'
 import type { AccessRequest } from '../../access/rules/access-request.ts'

@@ -1,4 +1,4 @@
-// Step 1: what HTTP itself does not allow, whatever the zone.
+// What HTTP itself does not allow, whatever the zone.
 
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { equalsIgnoreCase, listHas } from '../../http1/fields/fields.ts'

@@ -1,4 +1,4 @@
-// Step 2: which zone and route a request is for, or which AI route. A preview of an error needs none, and an authority that checks a host gets its response here, as does who reads about an error.
+// Which zone and route a request is for, or which AI route. A preview of an error needs none, and an authority that checks a host gets its response here, as does who reads about an error.
 
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'

@@ -1,4 +1,4 @@
-// Step 11: which origin a request goes to.
+// Which origin a request goes to.
 
 import { refuse } from '../../errors/catalogue/refusal.ts'
 import { planAi } from '../ai/plan-ai.ts'

@@ -1,4 +1,4 @@
-// Step 6: the error that a client asked to see, at /cdn-cgi/error/{code} on every host that is served. Rules and limits apply to previews too, so it comes after them.
+// The error that a client asked to see, at /cdn-cgi/error/{code} on every host that is served. Rules and limits apply to previews too, so it comes after them.
 
 import { withoutQuery } from '../../base/path/path.ts'
 import { field } from '../../http1/fields/fields.ts'

@@ -1,4 +1,4 @@
-// Step 3: what a zone asks of the connection, and of its TLS.
+// What a zone asks of the connection, and of its TLS.
 
 import type { ZoneTls } from '../../config/model/config.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../../src/base/clock.ts'
 import { ClientConnection } from '../../../src/edge/client/connection.ts'
@@ -8,7 +6,6 @@ import { Limiter } from '../../../src/limits/limiter.ts'
 import { Edge, edgeConfig, listenAt, recordOf } from '../../help/edge.ts'
 import { ok, startResponder } from '../../help/origin.ts'
 import { post, request } from '../../help/raw.ts'
-import { root } from '../../help/source.ts'
 import { until } from '../../help/until.ts'
 import { SteeredCounters } from '../../limits/steered-counters.ts'
 
@@ -96,20 +93,4 @@ test('a bug in the answer to a request that was refused after a wait costs only 
   counters.release()
   assert.equal((await asked).status, 500)
   assert.equal(edge.accesses.length, 1)
-})
-
-test('a step that may wait ends its line: what stood behind it there would be left out', () => {
-  const source = readFileSync(join(root, 'src/edge/serve/serve.ts'), 'utf8')
-  const lines = [...source.matchAll(/^ {2}x => (.*),$/gm)].map(([, line]) => line!)
-  const early = lines.flatMap(line => [...line.matchAll(/(\w+)\(x\) \?\?/g)].map(([, step]) => step!))
-  assert.ok(early.length > 4)
-  for (const step of early) {
-    const path = new RegExp(`import \\{ ${step} \\} from '(.*)'`).exec(source)![1]!
-    const text = readFileSync(join(root, 'src/edge', path), 'utf8')
-    assert.match(
-      text,
-      new RegExp(`export function ${step}\\(x: Exchange\\): Refusal \\| ('answered' \\| )?null `),
-      step,
-    )
-  }
 })
