@@ -10,10 +10,6 @@ import type { Mistake } from '../../src/config/file/mistake.ts'
 import { type Parsed, parse } from '../../src/config/load/parse.ts'
 import type { Form } from '../../src/config/shape/value-schema.ts'
 import { schema } from '../../src/config/settings/schema.ts'
-import type { Assembly } from '../../src/process/gateway/assemble.ts'
-import { reload } from '../../src/process/gateway/reload.ts'
-import { Metrics } from '../../src/metrics/metrics.ts'
-import { createLogger } from '../../src/log/log.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -186,14 +182,6 @@ zones: [{ default: on, routes: [{ path: /, pool: a }] }]`,
     ])
   })
 
-  test('names the settings that need a restart, as docs/configuration.md does', async () => {
-    const names = await settingsThatNeedRestart()
-    const [, told] = /except those of (.+):\n# they need a restart/.exec(shipped)!
-    deepEqual(told!.split(/, | and /).sort(), names)
-    const [, listed] = /^These settings need a restart: (.+?)\. /ms.exec(read('docs/configuration.md'))!
-    deepEqual(Array.from(listed!.matchAll(/`(.+?)`/g), ([, name]) => name!).sort(), names)
-  })
-
   test('says that gateways in a chain need different names', () => {
     match(shipped, /^# Of two gateways in a chain, each needs its own name\. .+ error 1000\.\n#name:/m)
   })
@@ -283,22 +271,6 @@ function settingsIn({ properties = {}, additionalProperties, items, anyOf = [] }
   const within = [...Object.values(properties), additionalProperties, items, ...anyOf]
   const names = within.flatMap(form => (form ? [...settingsIn(form)] : []))
   return new Set([...Object.keys(properties), ...names])
-}
-
-/** Reloads a configuration in which every value has changed, and returns the settings that prevent that. */
-async function settingsThatNeedRestart(): Promise<readonly string[]> {
-  const config = proven(shipped, {})
-  const log = createLogger('info', { write: () => {} })
-  const loaded = { config: changed(config) as Config, warnings: [], files: [''] }
-  const assembly = { gateway: { config }, metrics: new Metrics('0'), log } as unknown as Assembly
-  const refusal = String(await reload(loaded as never, assembly))
-  return /^restart required to change (.+): run gatehouse upgrade$/.exec(refusal)![1]!.split(', ').sort()
-}
-
-/** Returns a copy of a value in which every primitive value is another one. */
-function changed(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return { changed: value }
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, changed(part)]))
 }
 
 /** Takes away what has no default that could be shown, and puts in place of origins how many they are. */
