@@ -18,13 +18,13 @@ export class SqliteResponses implements KeptResponses {
   constructor(db: Database, clock: Clock) {
     this.#db = db
     this.#clock = clock
-    this.#get = db.prepare('SELECT * FROM kept_answers WHERE account = ? AND name = ? AND expires_at > ?')
+    this.#get = db.prepare('SELECT * FROM stored_responses WHERE account = ? AND name = ? AND expires_at > ?')
     this.#put = db.command(
-      'INSERT OR REPLACE INTO kept_answers (account, name, fingerprint, sealed, expires_at) VALUES (?, ?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO stored_responses (account, name, fingerprint, sealed, expires_at) VALUES (?, ?, ?, ?, ?)',
     )
     this.#sweep = db.command(
-      `DELETE FROM kept_answers WHERE key IN
-         (SELECT key FROM kept_answers WHERE expires_at <= ? ORDER BY expires_at LIMIT ${broom})`,
+      `DELETE FROM stored_responses WHERE key IN
+         (SELECT key FROM stored_responses WHERE expires_at <= ? ORDER BY expires_at LIMIT ${broom})`,
     )
   }
 

@@ -27,7 +27,7 @@ async function start(t: TestContext) {
     })
   const left = () =>
     db
-      .prepare('SELECT expires_at FROM kept_answers ORDER BY expires_at')
+      .prepare('SELECT expires_at FROM stored_responses ORDER BY expires_at')
       .all()
       .map(row => row.expires_at)
   return { db, clock, responses, insert, left }
@@ -83,7 +83,7 @@ test('a response that has expired makes room also where it could not be swept ye
 test('any write of a record sweeps', async t => {
   const { db, clock, store } = await openStore(t)
   await store.oauthClients.insert(oauthClient(), { response: keptResponse({ expiresAt: 2_000 }) })
-  const count = () => db.prepare('SELECT count(*) AS n FROM kept_answers').get()!.n
+  const count = () => db.prepare('SELECT count(*) AS n FROM stored_responses').get()!.n
   await store.tokens.insert(token())
   assert.equal(count(), 1)
   clock.advance(1_000)

@@ -1,60 +1,87 @@
-// The tables, as numbered steps: each is run once on a file, in order, and never edited after it was released.
+// The tables, as numbered steps: each is run once on a file, in order. A step is frozen with the release that has it: the first ones with 0.1.0.
 
 /** Marks a file as ours: "GATE" in ASCII. */
 export const applicationId = 0x47415445
+
+/** Returns the SQL of a table of records that belong to accounts, or to other owners. */
+function recordTable(name: string, columns = ''): string {
+  return `
+  CREATE TABLE ${name} (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    record TEXT NOT NULL${columns}
+  ) STRICT;
+  CREATE UNIQUE INDEX ${name}_by_id ON ${name} (account, id);
+  CREATE INDEX ${name}_by_creation ON ${name} (account, created_at, id);
+  `
+}
+
+const people = `
+  CREATE TABLE accounts (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    enforce_two_factor INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+
+  ${recordTable('users')}
+  CREATE UNIQUE INDEX users_by_email ON users (record ->> 'email');
+  CREATE UNIQUE INDEX users_by_identity ON users (record ->> '$.identity.issuer', record ->> '$.identity.subject');
+
+  ${recordTable('members')}
+  CREATE UNIQUE INDEX members_by_user ON members (record ->> 'user', account);
+  CREATE INDEX members_of_user ON members (record ->> 'user', created_at, id);
+  CREATE INDEX members_super ON members (account) WHERE record ->> 'isSuper' = 1 AND record ->> 'status' = 'accepted';
+  `
+
+/*
+ * `due_at` is when the next check of the domain is due, `ask_at` when it may be handed out: later, while a gateway
+ * is at it. A search by name reads no records but those that it shows. A client may have a million grants, so they
+ * are counted as they come and go. Grants without redirect hosts are never found again.
+ */
+const oauth = `
+  ${recordTable('oauth_clients', ',\n    due_at REAL,\n    ask_at REAL')}
+  CREATE INDEX oauth_clients_to_ask ON oauth_clients (ask_at) WHERE ask_at IS NOT NULL;
+  CREATE INDEX oauth_clients_by_name ON oauth_clients
+    (account, created_at, id, record ->> 'name', record ->> 'visibility');
+
+  ${recordTable('oauth_grants')}
+  CREATE UNIQUE INDEX oauth_grants_by_parties ON oauth_grants
+    (record ->> 'user', record ->> 'client', account, record ->> 'resource')
+    WHERE record ->> 'redirectHosts' IS NOT NULL;
+  CREATE INDEX oauth_grants_of_user ON oauth_grants (record ->> 'user', created_at, id);
+  CREATE INDEX oauth_grants_of_client ON oauth_grants (record ->> 'client', created_at, id);
+
+  CREATE TABLE oauth_grant_counts (
+    client TEXT PRIMARY KEY,
+    count INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER oauth_grant_counted AFTER INSERT ON oauth_grants BEGIN
+    INSERT INTO oauth_grant_counts (client, count)
+      SELECT new.record ->> 'client', 0
+      WHERE NOT EXISTS (SELECT 1 FROM oauth_grant_counts WHERE client = new.record ->> 'client');
+    UPDATE oauth_grant_counts SET count = count + 1 WHERE client = new.record ->> 'client';
+  END;
+  CREATE TRIGGER oauth_grant_discounted AFTER DELETE ON oauth_grants BEGIN
+    UPDATE oauth_grant_counts SET count = count - 1 WHERE client = old.record ->> 'client';
+    DELETE FROM oauth_grant_counts WHERE client = old.record ->> 'client' AND count = 0;
+  END;
+  `
 
 /*
  * A row of log_segments holds log entries that came one after the other, and later rows of a gateway hold those that came later. Bodies stand last, so that lists
  * never read them. Entries that had to make room are hidden first, and go with their segment. Its row in log_spans says how many it shows and how many it holds, the
  * first and the last time of those it shows, and the time of each, NaN for one that is hidden; NULL where none is. Its revision is drawn at random with each write. Its indexes answer which segments there are, with
  * none of their pages. A book has the counts of a gateway, and log_sums what was worked out of its entries of a time. Keys of gateways are never used again, so the entries of one that was removed can be swept later.
- *
- * In oauth_clients, due_at is when the next check of the domain is due, as the record says; ask_at is when it may be given to who asks for it: later, while another
- * one has it. oauth_grant_counts says how many OAuth grants a client has, which may be a million. A book of audit entries says how many an account has, and one of an actor how many of those are of one who asked. Times that are computed may have
- * fractions.
  */
-export const migrations: readonly string[] = [
-  `
-  CREATE TABLE accounts (
-    id TEXT PRIMARY KEY,
-    name TEXT NOT NULL,
-    created_at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE gateways (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    account TEXT NOT NULL,
-    id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    record TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX gateways_by_id ON gateways (account, id);
-  CREATE INDEX gateways_by_creation ON gateways (account, created_at, id);
-
-  CREATE TABLE tokens (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    account TEXT NOT NULL,
-    id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    record TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX tokens_by_id ON tokens (account, id);
-  CREATE INDEX tokens_by_creation ON tokens (account, created_at, id);
-  CREATE UNIQUE INDEX tokens_by_digest ON tokens (record ->> 'digest');
-
-  CREATE TABLE changes (
-    version INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL,
-    account TEXT NOT NULL,
-    id TEXT NOT NULL
-  ) STRICT;
-
+const logs = `
   CREATE TABLE log_books (
     gateway INTEGER PRIMARY KEY,
     count INTEGER NOT NULL,
-    hidden INTEGER NOT NULL
+    held INTEGER NOT NULL DEFAULT 0
   ) STRICT;
 
   CREATE TABLE log_segments (
@@ -68,33 +95,34 @@ export const migrations: readonly string[] = [
     payloads BLOB NOT NULL
   ) STRICT;
   CREATE INDEX log_segments_of_gateway ON log_segments (gateway, key, count, earliest, latest);
-  `,
-  `
-  CREATE TABLE oauth_clients (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    account TEXT NOT NULL,
-    id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    record TEXT NOT NULL,
-    due_at REAL,
-    ask_at REAL
-  ) STRICT;
-  CREATE UNIQUE INDEX oauth_clients_by_id ON oauth_clients (account, id);
-  CREATE INDEX oauth_clients_by_creation ON oauth_clients (account, created_at, id);
-  CREATE INDEX oauth_clients_to_ask ON oauth_clients (ask_at) WHERE ask_at IS NOT NULL;
 
-  CREATE TABLE kept_answers (
+  CREATE TABLE log_spans (
+    segment INTEGER PRIMARY KEY,
+    gateway INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    held INTEGER NOT NULL,
+    earliest REAL NOT NULL,
+    latest REAL NOT NULL,
+    times BLOB,
+    revision INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX log_spans_of_gateway ON log_spans (gateway, segment, count, earliest, latest);
+  CREATE INDEX log_spans_by_earliest ON log_spans (gateway, earliest);
+  CREATE INDEX log_spans_by_latest ON log_spans (gateway, latest);
+
+  CREATE TABLE log_sums (
     key INTEGER PRIMARY KEY,
-    account TEXT NOT NULL,
-    name TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
-    sealed TEXT NOT NULL,
-    expires_at REAL NOT NULL
+    gateway INTEGER NOT NULL,
+    width INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    mark TEXT NOT NULL,
+    sums TEXT NOT NULL
   ) STRICT;
-  CREATE UNIQUE INDEX kept_answers_by_name ON kept_answers (account, name);
-  CREATE INDEX kept_answers_by_end ON kept_answers (expires_at);
+  CREATE UNIQUE INDEX log_sums_by_window ON log_sums (gateway, width, since);
+  `
 
+/* A book of audit entries counts those of an account, and audit_actors those of each actor. Times that are computed may have fractions. */
+const audit = `
   CREATE TABLE audit_books (
     account TEXT PRIMARY KEY,
     count INTEGER NOT NULL
@@ -105,48 +133,11 @@ export const migrations: readonly string[] = [
     account TEXT NOT NULL,
     id TEXT NOT NULL,
     at REAL NOT NULL,
-    record TEXT NOT NULL
+    record TEXT NOT NULL,
+    actor TEXT NOT NULL DEFAULT ''
   ) STRICT;
   CREATE UNIQUE INDEX audit_entries_by_id ON audit_entries (account, id);
   CREATE INDEX audit_entries_by_time ON audit_entries (account, at, id);
-  `,
-  `
-  CREATE TABLE error_rule_lists (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    account TEXT NOT NULL,
-    id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    record TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX error_rule_lists_by_id ON error_rule_lists (account, id);
-  CREATE INDEX error_rule_lists_by_creation ON error_rule_lists (account, created_at, id);
-
-  CREATE TABLE access_rule_lists (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    account TEXT NOT NULL,
-    id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    record TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX access_rule_lists_by_id ON access_rule_lists (account, id);
-  CREATE INDEX access_rule_lists_by_creation ON access_rule_lists (account, created_at, id);
-
-  CREATE TABLE error_pages (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    account TEXT NOT NULL,
-    id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    record TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX error_pages_by_id ON error_pages (account, id);
-  CREATE INDEX error_pages_by_creation ON error_pages (account, created_at, id);
-  `,
-  `
-  ALTER TABLE audit_entries ADD COLUMN actor TEXT NOT NULL DEFAULT '';
-  UPDATE audit_entries SET actor = coalesce(record ->> 'actor', '');
   CREATE INDEX audit_entries_by_actor ON audit_entries (account, actor, at, id);
 
   CREATE TABLE audit_actors (
@@ -155,194 +146,41 @@ export const migrations: readonly string[] = [
     count INTEGER NOT NULL,
     PRIMARY KEY (account, actor)
   ) STRICT, WITHOUT ROWID;
-  INSERT INTO audit_actors (account, actor, count)
-    SELECT account, actor, count(*) FROM audit_entries GROUP BY account, actor;
-  `,
-  // What was hidden of a first segment is shown again, until the next entry comes.
   `
-  CREATE TABLE log_spans (
-    segment INTEGER PRIMARY KEY,
-    gateway INTEGER NOT NULL,
-    count INTEGER NOT NULL,
-    held INTEGER NOT NULL,
-    earliest REAL NOT NULL,
-    latest REAL NOT NULL,
-    times BLOB
-  ) STRICT;
-  INSERT INTO log_spans (segment, gateway, count, held, earliest, latest)
-    SELECT key, gateway, count, count, earliest, latest FROM log_segments;
-  CREATE INDEX log_spans_of_gateway ON log_spans (gateway, segment, count, earliest, latest);
-  CREATE INDEX log_spans_by_earliest ON log_spans (gateway, earliest);
-  CREATE INDEX log_spans_by_latest ON log_spans (gateway, latest);
-  UPDATE log_books SET count = count + hidden;
-  ALTER TABLE log_books DROP COLUMN hidden;
-  ALTER TABLE log_books ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
-  UPDATE log_books SET held = count;
-  `,
-  `
-  ALTER TABLE accounts ADD COLUMN enforce_two_factor INTEGER NOT NULL DEFAULT 0;
 
-  CREATE TABLE users (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    account TEXT NOT NULL,
-    id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    record TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX users_by_id ON users (account, id);
-  CREATE INDEX users_by_creation ON users (account, created_at, id);
-  CREATE UNIQUE INDEX users_by_email ON users (record ->> 'email');
-  CREATE UNIQUE INDEX users_by_identity ON users (record ->> '$.identity.issuer', record ->> '$.identity.subject');
-
-  CREATE TABLE members (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    account TEXT NOT NULL,
-    id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    record TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX members_by_id ON members (account, id);
-  CREATE INDEX members_by_creation ON members (account, created_at, id);
-  CREATE UNIQUE INDEX members_by_user ON members (record ->> 'user', account);
-  CREATE INDEX members_super ON members (account) WHERE record ->> 'isSuper' = 1 AND record ->> 'status' = 'accepted';
-
-  CREATE TABLE oauth_grants (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    account TEXT NOT NULL,
-    id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    record TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX oauth_grants_by_id ON oauth_grants (account, id);
-  CREATE INDEX oauth_grants_by_creation ON oauth_grants (account, created_at, id);
-  CREATE UNIQUE INDEX oauth_grants_by_parties ON oauth_grants (record ->> 'user', record ->> 'client', account);
-  CREATE INDEX oauth_grants_of_user ON oauth_grants (record ->> 'user', created_at, id);
-  CREATE INDEX oauth_grants_of_client ON oauth_grants (record ->> 'client', created_at, id);
-
-  CREATE TABLE signing_keys (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    account TEXT NOT NULL,
-    id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    record TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX signing_keys_by_id ON signing_keys (account, id);
-  CREATE INDEX signing_keys_by_creation ON signing_keys (account, created_at, id);
-  `,
-  `
-  ALTER TABLE tokens ADD COLUMN last_used_at REAL;
-  `,
-  // A search reads no record but those that it shows.
-  `
-  CREATE INDEX oauth_clients_by_name ON oauth_clients
-    (account, created_at, id, record ->> 'name', record ->> 'visibility');
-  `,
-  `
-  CREATE INDEX members_of_user ON members (record ->> 'user', created_at, id);
-  `,
-  `
-  CREATE TABLE log_sums (
-    key INTEGER PRIMARY KEY,
-    gateway INTEGER NOT NULL,
-    width INTEGER NOT NULL,
-    since INTEGER NOT NULL,
-    mark TEXT NOT NULL,
-    sums TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX log_sums_by_window ON log_sums (gateway, width, since);
-  `,
-  `
-  CREATE TABLE acme_accounts (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    account TEXT NOT NULL,
-    id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    record TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX acme_accounts_by_id ON acme_accounts (account, id);
-  CREATE INDEX acme_accounts_by_creation ON acme_accounts (account, created_at, id);
-
-  CREATE TABLE certificates (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    account TEXT NOT NULL,
-    id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    record TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX certificates_by_id ON certificates (account, id);
-  CREATE INDEX certificates_by_creation ON certificates (account, created_at, id);
-  `,
-  `
-  CREATE TABLE ticket_keys (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    account TEXT NOT NULL,
-    id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    record TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX ticket_keys_by_id ON ticket_keys (account, id);
-  CREATE INDEX ticket_keys_by_creation ON ticket_keys (account, created_at, id);
-  `,
-  `
-  CREATE TABLE token_keys (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    account TEXT NOT NULL,
-    id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    record TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX token_keys_by_id ON token_keys (account, id);
-  CREATE INDEX token_keys_by_creation ON token_keys (account, created_at, id);
-  `,
-  `
-  CREATE TABLE oauth_grant_counts (
-    client TEXT PRIMARY KEY,
-    count INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  INSERT INTO oauth_grant_counts (client, count)
-    SELECT record ->> 'client' AS client, count(*) FROM oauth_grants GROUP BY client;
-  CREATE TRIGGER oauth_grant_counted AFTER INSERT ON oauth_grants BEGIN
-    INSERT INTO oauth_grant_counts (client, count)
-      SELECT new.record ->> 'client', 0
-      WHERE NOT EXISTS (SELECT 1 FROM oauth_grant_counts WHERE client = new.record ->> 'client');
-    UPDATE oauth_grant_counts SET count = count + 1 WHERE client = new.record ->> 'client';
-  END;
-  CREATE TRIGGER oauth_grant_discounted AFTER DELETE ON oauth_grants BEGIN
-    UPDATE oauth_grant_counts SET count = count - 1 WHERE client = old.record ->> 'client';
-    DELETE FROM oauth_grant_counts WHERE client = old.record ->> 'client' AND count = 0;
-  END;
-  `,
-  'ALTER TABLE log_spans ADD COLUMN revision INTEGER NOT NULL DEFAULT 0',
-  // Grants from before redirect hosts were kept stand beside those that are found.
-  `
-  DROP INDEX oauth_grants_by_parties;
-  CREATE UNIQUE INDEX oauth_grants_by_parties ON oauth_grants
-    (record ->> 'user', record ->> 'client', account, record ->> 'resource')
-    WHERE record ->> 'redirectHosts' IS NOT NULL;
-  `,
+export const migrations: readonly string[] = [
   `
   CREATE TABLE identity (id TEXT NOT NULL) STRICT;
   INSERT INTO identity (id) VALUES (lower(hex(randomblob(16))));
-  `,
-  `
-  CREATE TABLE store_notes (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
+
+  CREATE TABLE changes (
+    version INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
     account TEXT NOT NULL,
-    id TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    record TEXT NOT NULL
+    id TEXT NOT NULL
   ) STRICT;
-  CREATE UNIQUE INDEX store_notes_by_id ON store_notes (account, id);
-  CREATE INDEX store_notes_by_creation ON store_notes (account, created_at, id);
+
+  CREATE TABLE stored_responses (
+    key INTEGER PRIMARY KEY,
+    account TEXT NOT NULL,
+    name TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    sealed TEXT NOT NULL,
+    expires_at REAL NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX stored_responses_by_name ON stored_responses (account, name);
+  CREATE INDEX stored_responses_by_end ON stored_responses (expires_at);
+
+  ${recordTable('gateways')}
+  ${recordTable('tokens', ',\n    last_used_at REAL')}
+  CREATE UNIQUE INDEX tokens_by_digest ON tokens (record ->> 'digest');
+  ${['error_rule_lists', 'access_rule_lists', 'error_pages'].map(name => recordTable(name)).join('')}
+  ${['signing_keys', 'ticket_keys', 'token_keys', 'store_notes'].map(name => recordTable(name)).join('')}
+  ${['acme_accounts', 'certificates'].map(name => recordTable(name)).join('')}
+  ${people}
+  ${oauth}
+  ${audit}
+  ${logs}
   `,
 ]
 
@@ -385,8 +223,6 @@ export const credentialMigrations: readonly string[] = [
     PRIMARY KEY (client, number)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX authorization_events_by_time ON authorization_events (at);
-  `,
-  `
   CREATE INDEX authorization_events_of_user ON authorization_events (client, record ->> 'user', record ->> 'result', number)
     WHERE record ->> 'user' IS NOT NULL;
   `,

@@ -9,18 +9,7 @@ import { Database } from '../../../../src/store/sqlite/database/database.ts'
 import { migrate } from '../../../../src/store/sqlite/database/migrate.ts'
 import { applicationId, migrations } from '../../../../src/store/sqlite/database/schema.ts'
 import { SqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts'
-import {
-  auditEntry,
-  auditQuery,
-  credential,
-  errorPage,
-  errorRuleList,
-  gateway,
-  member,
-  oauthClient,
-  oauthGrant,
-  user,
-} from '../../contract-specimens.ts'
+import { gateway } from '../../contract-specimens.ts'
 import { temporaryFile } from '../temporary-file.ts'
 
 const options = { commandTimeout: 500 }
@@ -86,112 +75,6 @@ test('steps are run in order, each once', async t => {
       { x: 2, y: 3 },
     ],
   )
-})
-
-test('a file of the first schema is brought to the newest, and keeps what it has', async t => {
-  const file = temporaryFile(t)
-  makeFile(file, '')
-  const db = await Database.open(file, { synchronous: 'FULL', patience: 100 })
-  await migrate(db, migrations.slice(0, 1))
-  const kept = gateway()
-  db.exec(`INSERT INTO gateways (account, id, created_at, version, record)
-    VALUES ('${kept.account}', '${kept.id}', 1, 1, '${JSON.stringify(kept)}')`)
-  db.close()
-  const store = await open(t, file)
-  assert.deepEqual((await store.gateways.get(kept.account, kept.id))?.record, kept)
-  const client = oauthClient()
-  const audit = auditEntry({ account: client.account })
-  assert.equal(await store.oauthClients.insert(client, { audit }), true)
-  assert.equal((await store.audit.list(client.account, auditQuery())).total, 1)
-  assert.equal(await store.errorRules.insert(errorRuleList()), true)
-  assert.equal(await store.errorPages.insert(errorPage()), true)
-})
-
-test('grants of a file from before they were of a resource stay, beside those that are found', async t => {
-  const file = temporaryFile(t)
-  makeFile(file, '')
-  const db = await Database.open(file, { synchronous: 'FULL', patience: 100 })
-  await migrate(
-    db,
-    migrations.slice(
-      0,
-      migrations.findIndex(step => step.includes('redirectHosts')),
-    ),
-  )
-  const { redirectHosts: _, ...old } = oauthGrant()
-  db.exec(`INSERT INTO oauth_grants (account, id, created_at, version, record)
-    VALUES ('${old.account}', '${old.id}', ${old.createdAt}, 1, '${JSON.stringify(old)}')`)
-  db.close()
-  const { oauthGrants } = await open(t, file)
-  assert.deepEqual((await oauthGrants.get(old.account, old.id))?.record, old)
-  assert.equal(await oauthGrants.count(), 1)
-  assert.equal(await oauthGrants.find(old), null)
-  const next = { ...old, ...oauthGrant(), user: old.user, client: old.client, account: old.account }
-  assert.equal(await oauthGrants.insert(next), true)
-  assert.deepEqual((await oauthGrants.find(old))?.record, next)
-  assert.equal(await oauthGrants.insert({ ...next, id: 'f'.repeat(32) }), false)
-  assert.deepEqual((await oauthGrants.ofUser(old.user, { offset: 0, limit: 9 })).total, 2)
-})
-
-test('clients of a file from before there was an index of names are found by theirs', async t => {
-  const file = temporaryFile(t)
-  makeFile(file, '')
-  const db = await Database.open(file, { synchronous: 'FULL', patience: 100 })
-  await migrate(db, migrations.slice(0, 7))
-  const kept = oauthClient({ name: 'An old ßhop' })
-  db.exec(`INSERT INTO oauth_clients (account, id, created_at, version, record)
-    VALUES ('${kept.account}', '${kept.id}', ${kept.createdAt}, 1, '${JSON.stringify(kept)}')`)
-  db.close()
-  const { oauthClients } = await open(t, file)
-  const found = await oauthClients.search(
-    kept.account,
-    { name: 'OLD ß', visibility: kept.visibility },
-    { offset: 0, limit: 10 },
-  )
-  assert.deepEqual(found, { items: [kept], total: 1 })
-})
-
-test('OAuth grants of a file from before they were counted are counted', async t => {
-  const file = temporaryFile(t)
-  makeFile(file, '')
-  const db = await Database.open(file, { synchronous: 'FULL', patience: 100 })
-  await migrate(
-    db,
-    migrations.slice(
-      0,
-      migrations.findIndex(step => step.includes('oauth_grant_counts')),
-    ),
-  )
-  const grants = [oauthGrant(), oauthGrant()].map(one => ({ ...one, client: 'c'.repeat(32) }))
-  for (const { account, id, createdAt, ...more } of [...grants, oauthGrant()])
-    db.exec(`INSERT INTO oauth_grants (account, id, created_at, version, record)
-      VALUES ('${account}', '${id}', ${createdAt}, 1, '${JSON.stringify({ account, id, createdAt, ...more })}')`)
-  db.close()
-  const { oauthGrants } = await open(t, file)
-  const totalOf = async () => (await oauthGrants.ofClient('c'.repeat(32), { offset: 0, limit: 1 })).total
-  assert.deepEqual([await totalOf(), await oauthGrants.count()], [2, 3])
-  for (const { account, id } of grants) assert.ok(await oauthGrants.remove(account, id))
-  assert.deepEqual([await totalOf(), await oauthGrants.count()], [0, 1])
-})
-
-test('a file from before there were people takes them in, and its accounts keep what they were', async t => {
-  const file = temporaryFile(t)
-  makeFile(file, '')
-  const db = await Database.open(file, { synchronous: 'FULL', patience: 100 })
-  await migrate(db, migrations.slice(0, 5))
-  db.exec(`INSERT INTO accounts (id, name, created_at) VALUES ('a', 'Old', 1)`)
-  db.close()
-  const { accounts, users, members, credentials } = await open(t, file)
-  assert.deepEqual(await accounts.list(), [{ id: 'a', name: 'Old', createdAt: 1 }])
-  assert.equal(await accounts.update('a', { enforceTwoFactor: true }), true)
-  assert.equal((await accounts.get('a'))?.enforceTwoFactor, true)
-  const person = user()
-  const session = credential('session', { user: person.id })
-  assert.equal(await users.insert(person), true)
-  assert.equal(await members.insert(member({ account: 'a', user: person.id })), true)
-  assert.equal(await credentials.put(session), true)
-  const again = await open(t, file)
-  assert.deepEqual(await again.credentials.get('session', session.digest), session)
 })
 
 test('a step that fails leaves the file as it was', async t => {

@@ -4,7 +4,6 @@ import { batchOf } from '../../../../src/store/log-batch/writer.ts'
 import { Database } from '../../../../src/store/sqlite/database/database.ts'
 import { SqliteLogs } from '../../../../src/store/sqlite/logs/logs.ts'
 import { migrate } from '../../../../src/store/sqlite/database/migrate.ts'
-import { migrations } from '../../../../src/store/sqlite/database/schema.ts'
 import type { LogEntry } from '../../../../src/store/records/records.ts'
 import type { LogLimit } from '../../../../src/store/contract/store.ts'
 import { gateway, logEntries, logQuery } from '../../contract-specimens.ts'
@@ -112,30 +111,6 @@ test('hidden entries of segments that stay long are written away', async t => {
     items.map(({ id }) => id),
     [...entries.slice(14_950, 15_000), ...entries.slice(15_850)].map(({ id }) => id),
   )
-})
-
-test('a file from before entries were judged by their times is read, and goes on', async t => {
-  const db = await Database.open(':memory:', { synchronous: 'NORMAL', patience: 100 })
-  t.after(() => db.close())
-  await migrate(db, migrations.slice(0, 4))
-  const owner = gateway({ account: 'a' })
-  db.exec("INSERT INTO gateways VALUES (1, 'a', 'default', 0, 1, '{}')")
-  const insert = db.command('INSERT INTO log_segments VALUES (?, 1, ?, ?, ?, ?, ?, ?)')
-  const entries = logEntries(owner, 12)
-  for (const key of [0, 1]) {
-    const { count, earliest, latest, ids, heads, payloads } = batchOf(entries.slice(key * 5, key * 5 + 5))
-    insert(key + 1, count, earliest, latest, ids, heads, payloads)
-  }
-  db.exec('INSERT INTO log_books VALUES (1, 8, 2)')
-  await migrate(db)
-  const logs = new SqliteLogs(db)
-  assert.equal(await logs.count('a', 'default'), 10)
-  assert.equal(
-    await logs.append('a', 'default', batchOf(entries.slice(10)), { most: 8, strategy: 'DELETE_OLDEST' }),
-    2,
-  )
-  assert.deepEqual((await Array.fromAsync(logs.entries('a', 'default'))).flat(), entries.slice(4))
-  assert.equal(await logs.get('a', 'default', entries[3]!.id), null)
 })
 
 test('the entries of a gateway that is gone are swept, and no others', async t => {
