@@ -8,7 +8,6 @@ import { Agent as PlainAgent, request as requestPlainly, whenFailed } from '../n
 import type { Clock } from '../base/clock.ts'
 import type { OtlpConfig } from '../config/model/telemetry-config.ts'
 import type { Logger } from '../log/log.ts'
-import { partialSuccessOf } from './partial-success.ts'
 
 type Signal = 'traces' | 'metrics'
 
@@ -39,7 +38,7 @@ export class Collector {
   }
 
   /** Sends a message; resolves with how many of its items the collector did not take, `Infinity` for all, which is logged at most once a minute. Never rejects. */
-  async send(signal: Signal, message: Uint8Array): Promise<number> {
+  async send(signal: Signal, message: string): Promise<number> {
     let lost = 0
     let why: string | null = null
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
@@ -61,7 +60,7 @@ export class Collector {
   /** Makes one attempt; `outcome` is null for success, `rejected` how many items were not taken, `pause` null where another attempt is of no use, and 0 where the collector does not say how long to wait. */
   async #post(
     signal: Signal,
-    message: Uint8Array,
+    message: string,
   ): Promise<{ readonly outcome: string | null; readonly rejected: number; readonly pause: number | null }> {
     const { config, version } = this.#parts
     const timeout = AbortSignal.timeout(config.timeout)
@@ -73,8 +72,7 @@ export class Collector {
           signal: AbortSignal.any([timeout, this.#end.signal]),
           headers: {
             ...Object.fromEntries(config.headers),
-            'Content-Type': 'application/x-protobuf',
-            'Content-Length': message.length,
+            'Content-Type': 'application/json',
             'User-Agent': `gatehouse/${version}`,
           },
         }
@@ -84,7 +82,7 @@ export class Collector {
         sent.end(message)
       })
       // What was taken, or never will be, is not sent again for what comes of the body.
-      const body = await drained(response).catch(() => Buffer.alloc(0))
+      const body = await drained(response).catch(() => '')
       const status = response.statusCode!
       if (status >= 200 && status < 300) {
         const partial = partialSuccessOf(body)
@@ -129,8 +127,24 @@ const quietTime = 60_000
 const transient: ReadonlySet<number> = new Set([429, 502, 503, 504])
 const mostBytes = 64 * 1024
 
+/** Reads how many spans or data points of an accepted message the collector rejected, and why; null if none, or if the body is not such a response. */
+export function partialSuccessOf(
+  body: string,
+): { readonly rejected: number; readonly reason: string } | null {
+  try {
+    const { rejectedSpans, rejectedDataPoints, errorMessage } = JSON.parse(body).partialSuccess
+    const rejected = Number(rejectedSpans ?? rejectedDataPoints)
+    if (!Number.isSafeInteger(rejected) || rejected <= 0) return null
+    return { rejected, reason: typeof errorMessage === 'string' ? errorMessage.slice(0, maxReason) : '' }
+  } catch {
+    return null
+  }
+}
+
+const maxReason = 256
+
 /** Returns the body of a response, read to its end, so that the connection can be used again; throws, and gives up the connection, for one that is too long or cut. */
-async function drained(response: IncomingMessage): Promise<Buffer> {
+async function drained(response: IncomingMessage): Promise<string> {
   const parts: Buffer[] = []
   let length = 0
   for await (const part of response) {
@@ -138,7 +152,7 @@ async function drained(response: IncomingMessage): Promise<Buffer> {
     if (length > mostBytes) throw new Error('the response is longer than 64 KiB')
     parts.push(part)
   }
-  return Buffer.concat(parts)
+  return Buffer.concat(parts).toString()
 }
 
 function secondsOf(retryAfter: string | undefined): number {

@@ -3,7 +3,8 @@
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { Collector } from './collector.ts'
-import { encodeMetrics, type MetricFamily, type Sender } from './metric-message.ts'
+import { type MetricFamily, metricMessage } from './metric-message.ts'
+import type { Sender } from './otlp.ts'
 
 interface MetricExporterParts {
   readonly collector: Pick<Collector, 'send' | 'close'>
@@ -54,7 +55,7 @@ export class MetricExporter {
       const families = await read()
       const now = clock.now()
       this.#since = Math.min(this.#since, now)
-      await collector.send('metrics', encodeMetrics(families, sender, { since: this.#since, now }))
+      await collector.send('metrics', metricMessage(families, sender, { since: this.#since, now }))
     } catch (cause) {
       log.error({ err: cause }, 'reading metrics for export failed: internal error')
     }

@@ -1,7 +1,6 @@
-// Metrics as messages of OTLP, in protobuf.
+// Metrics as an OTLP message (ExportMetricsServiceRequest).
 
-import { type MetricData, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer'
-import type { Attributes } from './span.ts'
+import { double, keyValues, nanoseconds, resourceOf, type Sender, scopeOf } from './otlp.ts'
 
 /** One number of a metric; a histogram has several names. */
 interface Value {
@@ -18,91 +17,74 @@ export interface MetricFamily {
   readonly values: readonly Value[]
 }
 
-/** Who sends, as every message says. */
-export interface Sender {
-  readonly attributes: Attributes
-  readonly version: string
-}
-
-/** Writes an ExportMetricsServiceRequest: all that was counted since `since`, as of `now`, both in wall-clock ms. */
-export function encodeMetrics(
+/** Returns a message with all that was counted since `since`, as of `now`, both in wall-clock ms. */
+export function metricMessage(
   families: readonly MetricFamily[],
   sender: Sender,
   { since, now }: { readonly since: number; readonly now: number },
-): Uint8Array {
-  const span = { startTime: hrTime(since), endTime: hrTime(now) }
-  const metrics = families.filter(({ values }) => values.length > 0).map(family => metricOf(family, span))
-  const resource = { attributes: sender.attributes }
-  return ProtobufMetricsSerializer.serializeRequest({
-    resource,
-    scopeMetrics: [{ scope: { name: 'gatehouse', version: sender.version }, metrics }],
-  })!
+): string {
+  const times = { startTimeUnixNano: nanoseconds(since), timeUnixNano: nanoseconds(now) }
+  const metrics = families.filter(({ values }) => values.length > 0).map(family => metricOf(family, times))
+  return JSON.stringify({
+    resourceMetrics: [{ resource: resourceOf(sender), scopeMetrics: [{ scope: scopeOf(sender), metrics }] }],
+  })
 }
 
-type TimeSpan = Pick<MetricData['dataPoints'][number], 'startTime' | 'endTime'>
+const cumulative = { aggregationTemporality: 2 } as const
 
-// As the SDK numbers them.
-const histogramType = 0
-const gaugeType = 2
-const sumType = 3
-const doubleValue = 1
-const cumulative = 1
-
-function metricOf(family: MetricFamily, span: TimeSpan): MetricData {
+function metricOf(family: MetricFamily, times: object): object {
   const { name, help: description, type } = family
-  const common = {
-    descriptor: { name, description, unit: unitOf(name), valueType: doubleValue },
-    aggregationTemporality: cumulative,
-  }
+  const common = { name, description, unit: unitOf(name) }
   if (type === 'histogram')
-    return { ...common, dataPointType: histogramType, dataPoints: histogramsOf(family, span) }
-  const dataPoints = family.values.map(({ labels: attributes, value }) => ({ ...span, attributes, value }))
+    return { ...common, histogram: { dataPoints: histogramsOf(family, times), ...cumulative } }
+  const dataPoints = family.values.map(({ labels, value }) => ({
+    attributes: keyValues(labels),
+    ...times,
+    asDouble: double(value),
+  }))
   return type === 'counter'
-    ? { ...common, dataPointType: sumType, isMonotonic: true, dataPoints }
-    : { ...common, dataPointType: gaugeType, dataPoints }
+    ? { ...common, sum: { dataPoints, ...cumulative, isMonotonic: true } }
+    : { ...common, gauge: { dataPoints } }
 }
 
-/** The units that names of Prometheus end with, in the code of UCUM. */
+/** Returns the UCUM code of the unit that a Prometheus name ends with. */
 function unitOf(name: string): string {
   return /_seconds(_total)?$/.test(name) ? 's' : /_bytes(_total)?$/.test(name) ? 'By' : ''
 }
 
 interface Histogram {
-  readonly attributes: Value['labels']
-  readonly boundaries: number[]
+  readonly labels: Value['labels']
+  readonly bounds: number[]
   /** Cumulative, as Prometheus has them. */
   readonly counts: number[]
   sum: number
   count: number
 }
 
-/** Puts the lines of each histogram together. */
-function histogramsOf({ name, values }: MetricFamily, span: TimeSpan): MetricData['dataPoints'] {
+/** Joins the lines of each histogram. */
+function histogramsOf({ name, values }: MetricFamily, times: object): object[] {
   const all = new Map<string, Histogram>()
-  for (const { metricName, labels, value } of values) {
-    const { le, ...attributes } = labels
-    const key = JSON.stringify(Object.entries(attributes).sort())
+  for (const {
+    metricName,
+    labels: { le, ...labels },
+    value,
+  } of values) {
+    const key = JSON.stringify(Object.entries(labels).sort())
     let one = all.get(key)
-    if (one === undefined) all.set(key, (one = { attributes, boundaries: [], counts: [], sum: 0, count: 0 }))
+    if (one === undefined) all.set(key, (one = { labels, bounds: [], counts: [], sum: 0, count: 0 }))
     if (metricName === `${name}_sum`) one.sum = value
     else if (metricName === `${name}_count`) one.count = value
     else if (le !== undefined) {
       one.counts.push(value)
-      if (le !== '+Inf') one.boundaries.push(Number(le))
+      if (le !== '+Inf') one.bounds.push(Number(le))
     }
   }
-  return [...all.values()].map(({ attributes, boundaries, counts, sum, count }) => ({
-    ...span,
-    attributes,
-    value: {
-      buckets: { boundaries, counts: counts.map((below, i) => below - (counts[i - 1] ?? 0)) },
-      sum,
-      count,
-    },
+  return [...all.values()].map(({ labels, bounds, counts, sum, count }) => ({
+    attributes: keyValues(labels),
+    ...times,
+    count: String(count),
+    sum: double(sum),
+    bucketCounts: counts.map((below, i) => String(below - (counts[i - 1] ?? 0))),
+    explicitBounds: bounds,
   }))
-}
-
-function hrTime(ms: number): [number, number] {
-  const seconds = Math.floor(ms / 1000)
-  return [seconds, Math.round((ms - seconds * 1000) * 1e6)]
 }

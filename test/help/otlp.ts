@@ -1,5 +1,5 @@
-// A collector that takes OTLP over HTTP, keeps what it gets, and takes nothing that is not as the protocol has it: each message is read by the numbers and types of
-// opentelemetry-proto 1.x, and a field that is not there is a fault.
+// A collector that takes OTLP over HTTP, keeps what it gets, and takes nothing that is not as the protocol has it: each message is read by the names and types of
+// opentelemetry-proto 1.x in their JSON mapping, and an unknown field is a fault.
 
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
@@ -38,145 +38,129 @@ export interface ReceivedMetric {
   }[]
 }
 
-type Field = readonly [name: string, type: string]
 type Message = Readonly<Record<string, unknown>>
 
-/** A type in brackets may repeat. */
-const schema: Readonly<Record<string, Readonly<Record<number, Field>>>> = {
-  Traces: { 1: ['resourceSpans', '[ResourceSpans]'] },
-  ResourceSpans: {
-    1: ['resource', 'Resource'],
-    2: ['scopeSpans', '[ScopeSpans]'],
-    3: ['schemaUrl', 'string'],
-  },
-  Resource: { 1: ['attributes', '[KeyValue]'], 2: ['dropped', 'varint'] },
-  ScopeSpans: { 1: ['scope', 'Scope'], 2: ['spans', '[Span]'], 3: ['schemaUrl', 'string'] },
+/** The fields of each message. A type in brackets may repeat. */
+const schema: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Traces: { resourceSpans: '[ResourceSpans]' },
+  ResourceSpans: { resource: 'Resource', scopeSpans: '[ScopeSpans]', schemaUrl: 'string' },
+  Resource: { attributes: '[KeyValue]', droppedAttributesCount: 'uint32' },
+  ScopeSpans: { scope: 'Scope', spans: '[Span]', schemaUrl: 'string' },
   Scope: {
-    1: ['name', 'string'],
-    2: ['version', 'string'],
-    3: ['attributes', '[KeyValue]'],
-    4: ['dropped', 'varint'],
+    name: 'string',
+    version: 'string',
+    attributes: '[KeyValue]',
+    droppedAttributesCount: 'uint32',
   },
   Span: {
-    1: ['traceId', 'bytes'],
-    2: ['spanId', 'bytes'],
-    3: ['traceState', 'string'],
-    4: ['parentSpanId', 'bytes'],
-    5: ['name', 'string'],
-    6: ['kind', 'varint'],
-    7: ['start', 'fixed64'],
-    8: ['end', 'fixed64'],
-    9: ['attributes', '[KeyValue]'],
-    10: ['dropped', 'varint'],
-    11: ['events', '[Event]'],
-    12: ['droppedEvents', 'varint'],
-    14: ['droppedLinks', 'varint'],
-    15: ['status', 'Status'],
-    16: ['flags', 'fixed32'],
+    traceId: 'hex',
+    spanId: 'hex',
+    traceState: 'string',
+    parentSpanId: 'hex',
+    flags: 'uint32',
+    name: 'string',
+    kind: 'uint32',
+    startTimeUnixNano: 'uint64',
+    endTimeUnixNano: 'uint64',
+    attributes: '[KeyValue]',
+    droppedAttributesCount: 'uint32',
+    events: '[Event]',
+    droppedEventsCount: 'uint32',
+    droppedLinksCount: 'uint32',
+    status: 'Status',
   },
   Event: {
-    1: ['at', 'fixed64'],
-    2: ['name', 'string'],
-    3: ['attributes', '[KeyValue]'],
-    4: ['dropped', 'varint'],
+    timeUnixNano: 'uint64',
+    name: 'string',
+    attributes: '[KeyValue]',
+    droppedAttributesCount: 'uint32',
   },
-  Status: { 2: ['message', 'string'], 3: ['code', 'varint'] },
-  KeyValue: { 1: ['key', 'string'], 2: ['value', 'AnyValue'] },
+  Status: { message: 'string', code: 'uint32' },
+  KeyValue: { key: 'string', value: 'AnyValue' },
   AnyValue: {
-    1: ['string', 'string'],
-    2: ['bool', 'varint'],
-    3: ['int', 'varint'],
-    4: ['double', 'double'],
-    5: ['array', 'ArrayValue'],
+    stringValue: 'string',
+    boolValue: 'boolean',
+    intValue: 'int64',
+    doubleValue: 'double',
+    arrayValue: 'ArrayValue',
   },
-  ArrayValue: { 1: ['values', '[AnyValue]'] },
-  Metrics: { 1: ['resourceMetrics', '[ResourceMetrics]'] },
-  ResourceMetrics: {
-    1: ['resource', 'Resource'],
-    2: ['scopeMetrics', '[ScopeMetrics]'],
-    3: ['schemaUrl', 'string'],
-  },
-  ScopeMetrics: { 1: ['scope', 'Scope'], 2: ['metrics', '[Metric]'], 3: ['schemaUrl', 'string'] },
+  ArrayValue: { values: '[AnyValue]' },
+  Metrics: { resourceMetrics: '[ResourceMetrics]' },
+  ResourceMetrics: { resource: 'Resource', scopeMetrics: '[ScopeMetrics]', schemaUrl: 'string' },
+  ScopeMetrics: { scope: 'Scope', metrics: '[Metric]', schemaUrl: 'string' },
   Metric: {
-    1: ['name', 'string'],
-    2: ['description', 'string'],
-    3: ['unit', 'string'],
-    5: ['gauge', 'Gauge'],
-    7: ['sum', 'Sum'],
-    9: ['histogram', 'Histogram'],
+    name: 'string',
+    description: 'string',
+    unit: 'string',
+    gauge: 'Gauge',
+    sum: 'Sum',
+    histogram: 'Histogram',
   },
-  Gauge: { 1: ['points', '[NumberPoint]'] },
-  Sum: { 1: ['points', '[NumberPoint]'], 2: ['temporality', 'varint'], 3: ['isMonotonic', 'varint'] },
-  Histogram: { 1: ['points', '[HistogramPoint]'], 2: ['temporality', 'varint'] },
+  Gauge: { dataPoints: '[NumberPoint]' },
+  Sum: { dataPoints: '[NumberPoint]', aggregationTemporality: 'uint32', isMonotonic: 'boolean' },
+  Histogram: { dataPoints: '[HistogramPoint]', aggregationTemporality: 'uint32' },
   NumberPoint: {
-    7: ['attributes', '[KeyValue]'],
-    2: ['start', 'fixed64'],
-    3: ['time', 'fixed64'],
-    4: ['value', 'double'],
+    attributes: '[KeyValue]',
+    startTimeUnixNano: 'uint64',
+    timeUnixNano: 'uint64',
+    asDouble: 'double',
   },
   HistogramPoint: {
-    9: ['attributes', '[KeyValue]'],
-    2: ['start', 'fixed64'],
-    3: ['time', 'fixed64'],
-    4: ['count', 'fixed64'],
-    5: ['sum', 'double'],
-    6: ['counts', 'packed64'],
-    7: ['bounds', 'packedDoubles'],
+    attributes: '[KeyValue]',
+    startTimeUnixNano: 'uint64',
+    timeUnixNano: 'uint64',
+    count: 'uint64',
+    sum: 'double',
+    bucketCounts: '[uint64]',
+    explicitBounds: '[double]',
   },
 }
 
-/** Reads a message of protobuf strictly; throws for a field, a type or an end that its schema does not have. */
-export function decode(name: string, bytes: Buffer): Message {
-  const fields = schema[name]!
-  const read: Record<string, unknown> = {}
-  let at = 0
-  const varint = (): bigint => {
-    let value = 0n
-    for (let shift = 0n; ; shift += 7n) {
-      assert.ok(at < bytes.length && shift < 70n, `${name} ends in a number`)
-      const byte = bytes[at++]!
-      value |= BigInt(byte & 0x7f) << shift
-      if (byte < 0x80) return BigInt.asIntN(64, value)
-    }
+/** Reads a message in protobuf's JSON; throws for a field or a type that its schema does not have. */
+function read(type: string, json: unknown): unknown {
+  switch (type) {
+    case 'uint64':
+    case 'int64':
+      assert.match(json as string, type === 'int64' ? /^-?\d{1,19}$/ : /^\d{1,20}$/)
+      return BigInt(json as string)
+    case 'uint32':
+      assert.ok(Number.isSafeInteger(json) && (json as number) >= 0, `${json} is a uint32`)
+      return json
+    case 'double':
+      return json === 'NaN' || json === 'Infinity' || json === '-Infinity'
+        ? Number(json)
+        : typed('number', json)
+    case 'string':
+      assert.ok((typed('string', json) as string).isWellFormed(), 'no text has half a pair')
+      return json
+    case 'hex':
+      assert.match(json as string, /^([0-9a-f]{2})*$/)
+      return json
+    case 'boolean':
+      return typed('boolean', json)
+    default:
+      return typed('object', json) && message(type, json as Message)
   }
-  const take = (length: number): Buffer => {
-    assert.ok(length >= 0 && at + length <= bytes.length, `${name} ends in a field`)
-    return bytes.subarray(at, (at += length))
-  }
-  while (at < bytes.length) {
-    const tag = Number(varint())
-    const [field, type] = fields[tag >> 3] ?? assert.fail(`${name} has a field ${tag >> 3}`)
-    const inner = type.replace(/[[\]]/g, '')
-    const wire = { varint: 0, fixed64: 1, double: 1, fixed32: 5 }[inner] ?? 2
-    assert.equal(tag & 7, wire, `${name}.${field} is of wire type ${wire}`)
-    const value = fieldOf(inner, wire === 0 ? varint() : take({ 1: 8, 5: 4 }[wire] ?? Number(varint())))
-    if (type.startsWith('[')) read[field] = [...((read[field] as unknown[] | undefined) ?? []), value]
-    else if (field in read) assert.fail(`${name}.${field} comes twice`)
-    else read[field] = value
-  }
-  return read
 }
 
-function fieldOf(type: string, raw: bigint | Buffer): unknown {
-  if (typeof raw === 'bigint') return Number(raw)
-  switch (type) {
-    case 'fixed64':
-      return raw.readBigUInt64LE()
-    case 'fixed32':
-      return raw.readUInt32LE()
-    case 'double':
-      return raw.readDoubleLE()
-    case 'string':
-      return new TextDecoder('utf-8', { fatal: true }).decode(raw)
-    case 'bytes':
-      return raw.toString('hex')
-    case 'packed64':
-      return Array.from({ length: raw.length / 8 }, (_, i) => Number(raw.readBigUInt64LE(8 * i)))
-    case 'packedDoubles':
-      return Array.from({ length: raw.length / 8 }, (_, i) => raw.readDoubleLE(8 * i))
-    default:
-      return decode(type, raw)
-  }
+function typed(type: string, json: unknown): unknown {
+  assert.equal(typeof json, type)
+  return json
+}
+
+function message(type: string, json: Message): Message {
+  const fields = Object.entries(json).map(([name, value]) => {
+    const field = schema[type]![name] ?? assert.fail(`${type} has no field ${name}`)
+    if (!field.startsWith('[')) return [name, read(field, value)]
+    assert.ok(Array.isArray(value), `${type}.${name} is a list`)
+    return [name, value.map(one => read(field.slice(1, -1), one))]
+  })
+  return Object.fromEntries(fields)
+}
+
+/** Reads bytes, which must be UTF-8. */
+function decode(type: string, bytes: Buffer): Message {
+  return message(type, JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)))
 }
 
 function attributesOf(message: Message): Record<string, unknown> {
@@ -189,7 +173,8 @@ function attributesOf(message: Message): Record<string, unknown> {
 function anyOf(value: Message): unknown {
   const [[kind, content] = []] = Object.entries(value)
   assert.equal(Object.keys(value).length, 1, 'a value is one of its kinds')
-  return kind === 'bool' ? content === 1 : content
+  if (kind === 'arrayValue') return listOf(content as Message, 'values').map(anyOf)
+  return kind === 'intValue' ? Number(content) : content
 }
 
 const msOf = (nanos: unknown): number => Number((nanos as bigint) / 1_000n) / 1_000
@@ -210,7 +195,10 @@ function spanOf(span: Message, resource: ReceivedSpan['resource']): ReceivedSpan
   if (span.parentSpanId !== undefined) assert.match(span.parentSpanId as string, /^(?!0{16})[0-9a-f]{16}$/)
   const kind = ({ 2: 'server', 3: 'client' } as const)[span.kind as 2 | 3]
   assert.ok(kind, 'it is the span of a server or a client')
-  assert.ok((span.start as bigint) <= (span.end as bigint), 'it ends behind its beginning')
+  assert.ok(
+    (span.startTimeUnixNano as bigint) <= (span.endTimeUnixNano as bigint),
+    'it ends behind its beginning',
+  )
   assert.notEqual(span.name, '')
   return {
     resource,
@@ -221,13 +209,13 @@ function spanOf(span: Message, resource: ReceivedSpan['resource']): ReceivedSpan
     flags: span.flags as number,
     name: span.name as string,
     kind,
-    start: msOf(span.start),
-    end: msOf(span.end),
+    start: msOf(span.startTimeUnixNano),
+    end: msOf(span.endTimeUnixNano),
     isError: (span.status as Message | undefined)?.code === 2,
     attributes: attributesOf(span),
     events: listOf(span, 'events').map(event => ({
       name: event.name as string,
-      at: msOf(event.at),
+      at: msOf(event.timeUnixNano),
       attributes: attributesOf(event),
     })),
   }
@@ -251,12 +239,17 @@ function metricOf(metric: Message, resource: ReceivedMetric['resource']): Receiv
   assert.equal(kinds.length, 1, `${metric.name} is of one kind`)
   const kind = kinds[0]!
   const data = metric[kind] as Message
-  if (kind !== 'gauge') assert.equal(data.temporality, 2, `${metric.name} is cumulative`)
-  if (kind === 'sum') assert.equal(data.isMonotonic, 1, `${metric.name} only counts up`)
-  const points = listOf(data, 'points').map(point => {
-    assert.ok((point.start as bigint) <= (point.time as bigint))
-    const value = kind === 'histogram' ? histogramOf(point) : point.value
-    return { attributes: attributesOf(point), value, start: msOf(point.start), time: msOf(point.time) }
+  if (kind !== 'gauge') assert.equal(data.aggregationTemporality, 2, `${metric.name} is cumulative`)
+  if (kind === 'sum') assert.equal(data.isMonotonic, true, `${metric.name} only counts up`)
+  const points = listOf(data, 'dataPoints').map(point => {
+    assert.ok((point.startTimeUnixNano as bigint) <= (point.timeUnixNano as bigint))
+    const value = kind === 'histogram' ? histogramOf(point) : point.asDouble
+    return {
+      attributes: attributesOf(point),
+      value,
+      start: msOf(point.startTimeUnixNano),
+      time: msOf(point.timeUnixNano),
+    }
   })
   assert.equal(new Set(points.map(({ attributes }) => JSON.stringify(attributes))).size, points.length)
   return {
@@ -269,8 +262,8 @@ function metricOf(metric: Message, resource: ReceivedMetric['resource']): Receiv
 }
 
 function histogramOf(point: Message) {
-  const counts = point.counts as number[]
-  const bounds = point.bounds as number[]
+  const counts = (point.bucketCounts as bigint[]).map(Number)
+  const bounds = point.explicitBounds as number[]
   const count = Number(point.count as bigint)
   assert.equal(counts.length, bounds.length + 1)
   assert.equal(
@@ -360,7 +353,7 @@ export async function startCollector(t: TestContext): Promise<Collector> {
       collector.requests.push({ path, headers })
       const verdict = collector.verdict()
       if (verdict?.status === 200) {
-        assert.deepEqual([method, headers['content-type']], ['POST', 'application/x-protobuf'])
+        assert.deepEqual([method, headers['content-type']], ['POST', 'application/json'])
         if (path === '/v1/traces') collector.spans.push(...spansIn(Buffer.concat(parts)))
         else if (path === '/v1/metrics') collector.metrics.push(metricsIn(Buffer.concat(parts)))
         else assert.fail(`a request for ${path}`)

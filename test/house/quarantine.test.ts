@@ -7,7 +7,6 @@ import { test } from 'node:test'
 import { root, sourceFiles } from '../help/source.ts'
 
 const homes: Readonly<Record<string, readonly string[]>> = {
-  '@opentelemetry/otlp-transformer': ['telemetry/metric-message.ts'],
   '@bufbuild/re2': ['expression/pattern.ts'],
   '@marcbachmann/cel-js': ['expression/language.ts', 'expression/work.ts'],
   'acme-client': ['process/certificates/acme-authority.ts'],

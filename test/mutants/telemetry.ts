@@ -154,41 +154,36 @@ export const telemetry: readonly Mutated[] = [
     tests: ['telemetry/exporters'],
     changes: [
       {
-        text: 'this.#count < queue',
+        text: 'this.#queue.length < queue',
         becomes: 'queue > 0',
         breaks: 'spans fill the memory while their collector is unreachable',
       },
     ],
   },
   {
-    file: 'telemetry/span-batch.ts',
-    tests: ['telemetry/span-batch'],
+    file: 'telemetry/span-message.ts',
+    tests: ['telemetry/span-message'],
     changes: [
       {
-        text: 'parentId !== null && span.isParentRemote',
-        becomes: 'span.isParentRemote',
+        text: 'parentId !== null && isParentRemote',
+        becomes: 'isParentRemote',
         breaks: 'the first span of a trace has a parent elsewhere',
       },
       {
-        text: 'Number.isSafeInteger(value) && value >= 0',
-        becomes: 'Number.isSafeInteger(value)',
-        breaks: 'a number below 0 has no end',
+        text: 'span.name.toWellFormed()',
+        becomes: 'span.name',
+        breaks: 'half a surrogate pair in the name of a model spoils a batch',
       },
     ],
   },
   {
-    file: 'telemetry/protobuf-writer.ts',
-    tests: ['telemetry/span-batch', 'telemetry/exporters'],
+    file: 'telemetry/otlp.ts',
+    tests: ['telemetry/span-message'],
     changes: [
       {
-        text: 'Math.floor(high / 2 ** 16) + Math.floor(low / 2 ** 32)',
-        becomes: 'Math.floor(high / 2 ** 16)',
-        breaks: 'times miss seconds',
-      },
-      {
-        text: 'if (code > lastOfAscii) {',
-        becomes: 'if (code > 0xff) {',
-        breaks: 'texts are in Latin-1',
+        text: 'value.toWellFormed()',
+        becomes: 'value',
+        breaks: 'half a surrogate pair in an attribute spoils a batch',
       },
     ],
   },

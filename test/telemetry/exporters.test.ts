@@ -1,18 +1,17 @@
 // Spans and metrics on their way to a real collector.
 
-import { deepEqual, equal, ok } from 'node:assert/strict'
+import assert, { deepEqual, equal } from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { systemClock } from '../../src/base/clock.ts'
 import { createLogger } from '../../src/log/log.ts'
 import { tallies } from '../../src/metrics/counters/distribution.ts'
-import { Collector } from '../../src/telemetry/collector.ts'
+import { Collector, partialSuccessOf } from '../../src/telemetry/collector.ts'
 import { MetricExporter } from '../../src/telemetry/metric-exporter.ts'
 import type { MetricFamily } from '../../src/telemetry/metric-message.ts'
-import { partialSuccessOf } from '../../src/telemetry/partial-success.ts'
 import type { Span } from '../../src/telemetry/span.ts'
 import { SpanExporter } from '../../src/telemetry/span-exporter.ts'
-import { deadOrigin, startOrigin } from '../help/origin.ts'
+import { deadOrigin, ok, startOrigin, startResponder } from '../help/origin.ts'
 import { startCollector } from '../help/otlp.ts'
 import type { Wire } from '../help/raw.ts'
 
@@ -111,7 +110,6 @@ test('spans that come while others are under way wait for their turn, and each a
     }))
   spans.take(numbered(0, 1_500))
   await received.until(() => received.spans.length >= 512)
-  // These are written where the first ones were.
   spans.take(numbered(1_500, 2_000))
   await spans.close(10_000)
   const ids = received.spans.map(({ spanId }) => Number.parseInt(spanId, 16))
@@ -138,54 +136,53 @@ test('whatever comes behind the status of a response, a message is sent as often
         await end(wire)
       })
       const { collector } = collectorAt(t, origin.url, { timeout: 300 })
-      const lost = await collector.send('traces', new Uint8Array(8))
+      const lost = await collector.send('traces', '{}')
       deepEqual([lost, requests], [status === 200 ? 0 : Number.POSITIVE_INFINITY, 1], `${status}, ${what}`)
     }
 })
 
 test('spans that a collector says it has rejected count as such, and the log has its words', async t => {
-  const said = {
-    // partial_success { rejected_spans: 1, error_message: "too old" }
-    '0a0b08011207746f6f206f6c64': 1,
-    // More than there are.
-    '0a0308e807': 2,
-    // Nothing rejected, another field, and what cannot be read.
-    '0a020800': 0,
-    '': 0,
-    '1001': 0,
-    '0a7f08': 0,
-    ffffffffffffffffffffffffff: 0,
-    '0f': 0,
-  }
-  for (const [hex, lost] of Object.entries(said)) {
-    const body = Buffer.from(hex, 'hex')
-    const origin = await startOrigin(t, async wire => {
-      await wire.request()
-      await wire.send(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`)
-      await wire.send(body)
-    })
+  const bodies: readonly (readonly [body: string, lost: number, reason?: string])[] = [
+    ['{"partialSuccess":{"rejectedSpans":"1","errorMessage":"too old"}}', 1, '1 rejected: too old'],
+    ['{"partialSuccess":{"rejectedDataPoints":1}}', 1, '1 rejected: '],
+    ['{"partialSuccess":{"rejectedSpans":"1000"}}', 2, '1000 rejected: '],
+    ['{"partialSuccess":{"rejectedSpans":"0","errorMessage":"slow down"}}', 0],
+    ['{"partialSuccess":{"rejectedSpans":"many"}}', 0],
+    ['{"partialSuccess":{}}', 0],
+    ['{}', 0],
+    ['', 0],
+    ['null', 0],
+    ['OK', 0],
+  ]
+  for (const [body, lost, reason] of bodies) {
+    const origin = await startResponder(t, () => ok(body))
     const { collector, lines } = collectorAt(t, origin.url)
     const { spans, figures } = exporter(collector)
     spans.take([span, span])
     await spans.close(10_000)
-    deepEqual(figures(), [2 - lost, 0, lost], hex)
+    deepEqual(figures(), [2 - lost, 0, lost], body)
     deepEqual(
-      lines.map(({ reason }) => reason),
-      lost === 0 ? [] : [lost === 1 ? '1 rejected: too old' : '1000 rejected: '],
-      hex,
+      lines.map(line => line.reason),
+      reason === undefined ? [] : [reason],
+      body,
     )
   }
 })
 
-test('a response of any bytes is read to its end, or as saying nothing', () => {
-  const field = fc.tuple(fc.constantFrom(0x08, 0x0a, 0x12, 0x0d, 0x09), fc.uint8Array({ maxLength: 12 }))
-  const message = fc
-    .array(field)
-    .map(fields => Buffer.concat(fields.map(([tag, rest]) => Buffer.from([tag, ...rest]))))
+test('a response with any JSON is read, or says nothing', () => {
+  const name = fc.constantFrom('partialSuccess', 'rejectedSpans', 'rejectedDataPoints', 'errorMessage', 'x')
+  const { tree } = fc.letrec(tie => ({
+    tree: fc.oneof(
+      { depthSize: 'small' },
+      fc.constantFrom(null, true, 3, -1, 1e300, '3', 'x'.repeat(300)),
+      fc.array(tie('tree'), { maxLength: 2 }),
+      fc.dictionary(name, tie('tree'), { noNullPrototype: true }),
+    ),
+  }))
   fc.assert(
-    fc.property(message, bytes => {
-      const partial = partialSuccessOf(bytes)
-      ok(partial === null || (partial.rejected > 0 && partial.reason.length <= 256))
+    fc.property(tree, json => {
+      const partial = partialSuccessOf(JSON.stringify(json))
+      assert(partial === null || (partial.rejected > 0 && partial.reason.length <= 256))
     }),
   )
 })
@@ -196,7 +193,7 @@ test('a response that switches protocols is a failure like others', async t => {
     await wire.send('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n')
   })
   const { collector, lines } = collectorAt(t, origin.url)
-  equal(await collector.send('traces', new Uint8Array(8)), Number.POSITIVE_INFINITY)
+  equal(await collector.send('traces', '{}'), Number.POSITIVE_INFINITY)
   equal(lines[0]!.reason, 'the response switches protocols')
 })
 
@@ -224,8 +221,7 @@ test('a collector that is down, or never responds, costs spans and one line a mi
   silent.verdict = () => null
   for (const url of [deadOrigin().url, silent.url]) {
     const { collector, lines } = collectorAt(t, url, { timeout: 20 })
-    for (let i = 0; i < 3; i++)
-      equal(await collector.send('traces', Buffer.alloc(0)), Number.POSITIVE_INFINITY)
+    for (let i = 0; i < 3; i++) equal(await collector.send('traces', '{}'), Number.POSITIVE_INFINITY)
     equal(lines.length, 1)
   }
 })
@@ -280,11 +276,11 @@ test('metrics arrive with kind, unit, labels and buckets, and once more at the e
   const exporter = new MetricExporter(parts)
   await received.until(() => received.metrics.length >= 2)
   await exporter.close(10_000)
-  ok(received.metrics.length >= 3)
+  assert(received.metrics.length >= 3)
   const resource = sender.attributes
   const [first] = received.metrics
   const { time } = first![0]!.points[0]!
-  ok(time >= begun && time <= Date.now())
+  assert(time >= begun && time <= Date.now())
   const span = { start: since, time }
   deepEqual(first, [
     {

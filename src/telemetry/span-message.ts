@@ -1,0 +1,38 @@
+// Spans as an OTLP message (ExportTraceServiceRequest). Each is written when its request ends, so that a batch takes no long turn and no objects wait for it.
+
+import { keyValues, nanoseconds, resourceOf, type Sender, scopeOf } from './otlp.ts'
+import type { Span } from './span.ts'
+
+/** Returns a message with spans that `encodeSpan` wrote. */
+export function spanMessage(spans: readonly string[], sender: Sender): string {
+  const [resource, scope] = [resourceOf(sender), scopeOf(sender)].map(part => JSON.stringify(part))
+  return `{"resourceSpans":[{"resource":${resource},"scopeSpans":[{"scope":${scope},"spans":[${spans.join()}]}]}]}`
+}
+
+export function encodeSpan(span: Span): string {
+  const { traceId, spanId, parentId, isParentRemote, state, start, end } = span
+  return JSON.stringify({
+    traceId,
+    spanId,
+    traceState: state || undefined,
+    parentSpanId: parentId ?? undefined,
+    flags: span.flags | knowsRemote | (parentId !== null && isParentRemote ? isRemote : 0),
+    name: span.name.toWellFormed(),
+    kind: kinds[span.kind],
+    startTimeUnixNano: nanoseconds(start),
+    endTimeUnixNano: nanoseconds(Math.max(start, end)),
+    attributes: keyValues(span.attributes),
+    events: span.events.map(({ name, at, attributes }) => ({
+      timeUnixNano: nanoseconds(at),
+      name,
+      attributes: attributes && keyValues(attributes),
+    })),
+    status: span.isError ? { code: statusError } : undefined,
+  })
+}
+
+const kinds = { server: 2, client: 3 } as const
+const statusError = 2
+/** Bits of the flags of a span beyond those of `traceparent`: it is known whether the parent is remote, and it is. */
+const knowsRemote = 0x100
+const isRemote = 0x200
