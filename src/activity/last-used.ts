@@ -21,7 +21,7 @@ const patience = 1000
 /** Uses that may wait, and that are remembered as noted. */
 const most = 10_000
 
-export class HourlyUses<Use> {
+export class LastUsedTimes<Use> {
   readonly #options: HourlyUsesOptions<Use>
   readonly #clock: Clock
   /** The keys of what was noted in this hour already. */

@@ -1,7 +1,7 @@
 // The table of the admin listener: method, path, permission, handler.
 
 import type { ManagementConfig } from '../config/model/config.ts'
-import type { StoreSigns } from '../metrics/counters/counts.ts'
+import type { StoreHealth } from '../metrics/counters/counts.ts'
 import { metricsContentType } from '../metrics/metrics.ts'
 import type { ApiResponse } from './http/envelope.ts'
 import { apiIndex, apiOperation, guideNamed, guides } from './docs/docs.ts'
@@ -36,7 +36,7 @@ export interface Facts {
   /** Who sees the metrics without a token. */
   readonly metricsAccess: ManagementConfig['metrics']
   /** How the store is; null while it isn't open. */
-  readonly storeSigns?: () => StoreSigns | null
+  readonly storeHealth?: () => StoreHealth | null
   /** What the management API works on; without it, the API says that the store is unreachable. */
   readonly api?: () => Api | null
   readonly handOver?: HandOver
@@ -91,14 +91,14 @@ export const routes: readonly Route<Facts>[] = [
   {
     method: 'GET',
     path: '/',
-    handle: ({ requester }, { unready, storeSigns }) =>
-      home(requester.accept, unready(), storeSigns?.() ?? null),
+    handle: ({ requester }, { unready, storeHealth }) =>
+      home(requester.accept, unready(), storeHealth?.() ?? null),
   },
   { method: 'GET', path: '/healthz', handle: alive },
   {
     method: 'GET',
     path: '/readyz',
-    handle: (_, { unready, storeSigns }) => ready(unready(), storeSigns?.() ?? null),
+    handle: (_, { unready, storeHealth }) => ready(unready(), storeHealth?.() ?? null),
   },
   guardedUnless(seesMetrics, { path: '/metrics', permission: 'Metrics Read' }, exposition),
   { method: 'POST', path: '/reload', handle: (request, facts) => obey(request, '/reload', facts.reload) },

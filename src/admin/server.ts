@@ -10,7 +10,7 @@ import { freeDescriptors } from '../net/socket/descriptors.ts'
 import { backlog, handleOf, type SocketHandle } from '../net/socket/listening-socket.ts'
 import { sendStream } from '../net/http/send-stream.ts'
 import { nextTurn } from '../base/turns/turns.ts'
-import type { Vouch } from '../net/http/side-port-auth.ts'
+import type { SidePortAuth } from '../net/http/side-port-auth.ts'
 import type { Endpoint } from '../config/model/config.ts'
 import type { Token } from '../store/records/records.ts'
 import { StoreUnreachable } from '../store/contract/store.ts'
@@ -88,7 +88,7 @@ export class AdminServer {
   readonly #shown = new WeakMap<Socket, Shown>()
   readonly #bug: (cause: unknown) => void
   /** How the edge vouches for clients; without it, nobody does. */
-  vouch: Vouch | null
+  sidePortAuth: SidePortAuth | null
   /** What is served beside the table; the first that takes a path has it. */
   faces: readonly Face[] = []
   /** What of them the edge is to be served. */
@@ -100,10 +100,10 @@ export class AdminServer {
   refused: () => void = () => {}
 
   /** `bug` hears of what a handler throws; the client sees no more than that it happened. */
-  constructor(facts: Facts, bug: (cause: unknown) => void, vouch: Vouch | null = null) {
+  constructor(facts: Facts, bug: (cause: unknown) => void, sidePortAuth: SidePortAuth | null = null) {
     this.#facts = facts
     this.#bug = bug
-    this.vouch = vouch
+    this.sidePortAuth = sidePortAuth
     this.#server = this.#serverFor((request, response) => this.#serve(request, response), this.#idle)
     this.#facesServer = this.#serverFor((request, response) => this.#serveFaces(request, response))
   }
@@ -232,7 +232,7 @@ export class AdminServer {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     await nextTurn()
-    const sender = senderOf(request, this.vouch)
+    const sender = senderOf(request, this.sidePortAuth)
     const face = faceOf(this.faces, request)
     if (face !== undefined) return this.#serveByFace(face, request, response, sender)
     // Who accepts anything, as curl does, gets the page of links.
@@ -245,7 +245,7 @@ export class AdminServer {
   /** Serves a request on the way that only the edge may take: one for which it vouches. */
   async #serveFaces(request: IncomingMessage, response: ServerResponse): Promise<void> {
     await nextTurn()
-    const sender = senderOf(request, this.vouch)
+    const sender = senderOf(request, this.sidePortAuth)
     const face = sender.isVouched ? faceOf(this.published, request) : undefined
     if (face !== undefined) return this.#serveByFace(face, request, response, sender)
     const lead = sender.isVouched ? this.#leadFrom(request) : null

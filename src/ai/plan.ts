@@ -3,7 +3,7 @@
 import { isObject } from '../base/text/json.ts'
 import { refuseCallAt } from '../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../errors/catalogue/refusal.ts'
-import { type Asked, fault, promptAsMessage, readRequest, readRun, withModel } from './request-body.ts'
+import { type CallRequest, fault, promptAsMessage, readRequest, readRun, withModel } from './request-body.ts'
 import { modelHint, type Names } from './providers/hints.ts'
 import { membersOf, splice } from './parsing/json-members.ts'
 import type { Dialect, Endpoint } from './providers/provider-rows.ts'
@@ -119,7 +119,7 @@ function withoutMember(body: Buffer, name: string): Buffer {
 }
 
 function callOf(
-  asked: Asked,
+  asked: CallRequest,
   api: Endpoint,
   model: Model,
   query: string,
@@ -149,7 +149,7 @@ function callOf(
 }
 
 /** Whether a chat is streamed, does not request usage, and has a form in which it could. */
-function wantsNoUsage({ request: { stream, stream_options: options = null } }: Asked): boolean {
+function wantsNoUsage({ request: { stream, stream_options: options = null } }: CallRequest): boolean {
   if (stream !== true) return false
   return options === null || (isObject(options) && (options.include_usage ?? false) === false)
 }
@@ -178,7 +178,7 @@ const brace = 0x7b
 const asksUsage = '"stream_options":{"include_usage":true}'
 
 function translate(
-  asked: Asked,
+  asked: CallRequest,
   api: Endpoint,
   model: Model,
   mayAsk: boolean,
@@ -199,7 +199,10 @@ function translate(
 }
 
 /** Returns which API the input of `/ai/run` is for, by the member that is specific to it. */
-function formOf(asked: Asked, { provider, name }: Model): { asked: Asked; api: Endpoint } | Refusal {
+function formOf(
+  asked: CallRequest,
+  { provider, name }: Model,
+): { asked: CallRequest; api: Endpoint } | Refusal {
   const { messages, input, prompt } = asked.request
   const [form, second] = forms.filter(form => asked.request[form] !== undefined)
   if (form === undefined) return fault(asked.pointer || null, `must have one of ${forms.join(', ')}`)
@@ -212,7 +215,7 @@ function formOf(asked: Asked, { provider, name }: Model): { asked: Asked; api: E
 
 const forms = ['messages', 'input', 'prompt'] as const
 
-function unknownModel({ model, modelPointer }: Asked, names: Names): Refusal {
+function unknownModel({ model, modelPointer }: CallRequest, names: Names): Refusal {
   const shown = model.slice(0, 100)
   return refuseCallAt(modelPointer, 'no_model', shown, modelHint(shown, names))
 }

@@ -7,7 +7,7 @@ import type { Refusal } from '../errors/catalogue/refusal.ts'
 import { bounds, type Member, membersOf, membersWithin, splice } from './parsing/json-members.ts'
 
 /** A request, and where it is in the body. */
-export interface Asked {
+export interface CallRequest {
   /** As the caller wrote it. */
   readonly model: string
   /** The JSON pointer of the member that named the model; null for the path. */
@@ -23,7 +23,7 @@ export interface Asked {
 const longestModel = 256
 
 /** Reads a request that names its model itself. */
-export function readRequest(body: Buffer): Asked | Refusal {
+export function readRequest(body: Buffer): CallRequest | Refusal {
   const parsed = parseObject(body)
   if ('error' in parsed) return parsed
   const { request, members } = parsed
@@ -35,7 +35,7 @@ export function readRequest(body: Buffer): Asked | Refusal {
 }
 
 /** Reads a body of `/ai/run`: `{model, input}`, or the bare input where the path names the model. */
-export function readRun(body: Buffer, pathModel: string | null): Asked | Refusal {
+export function readRun(body: Buffer, pathModel: string | null): CallRequest | Refusal {
   if (pathModel !== null) return readBareInput(body, pathModel)
   const asked = readRequest(body)
   if ('error' in asked) return asked
@@ -51,7 +51,7 @@ export function readRun(body: Buffer, pathModel: string | null): Asked | Refusal
 }
 
 /** Writes the request with the provider's name for the model, and every other byte as received. */
-export function withModel({ bytes, members }: Pick<Asked, 'bytes' | 'members'>, name: string): Buffer {
+export function withModel({ bytes, members }: Pick<CallRequest, 'bytes' | 'members'>, name: string): Buffer {
   const member = members.find(({ name }) => name === 'model')
   if (member) return splice(bytes, member.start, member.end, JSON.stringify(name))
   const first = members[0]?.nameStart ?? bytes.lastIndexOf('}')
@@ -60,7 +60,7 @@ export function withModel({ bytes, members }: Pick<Asked, 'bytes' | 'members'>, 
 }
 
 /** Turns the member `prompt` into one message of a user, and leaves every other byte as received. */
-export function promptAsMessage(asked: Asked): Asked {
+export function promptAsMessage(asked: CallRequest): CallRequest {
   const { bytes, request } = asked
   const { nameStart, start, end } = asked.members.find(({ name }) => name === 'prompt')!
   const message = `"messages":[{"role":"user","content":${bytes.toString('utf8', start, end)}}]`
@@ -76,14 +76,14 @@ export function fault(pointer: string | null, rule: string): Refusal {
   return refuseCallAt(pointer, 'invalid', name, rule)
 }
 
-function readBareInput(body: Buffer, model: string): Asked | Refusal {
+function readBareInput(body: Buffer, model: string): CallRequest | Refusal {
   const parsed = parseObject(body)
   if ('error' in parsed) return parsed
   return checkedInput({ model, modelPointer: null, bytes: body, ...parsed, pointer: '' })
 }
 
 /** Refuses an input with duplicate members, or a second name for the model. */
-function checkedInput(input: Asked): Asked | Refusal {
+function checkedInput(input: CallRequest): CallRequest | Refusal {
   const seen = new Set<string>()
   for (const member of input.members) {
     const { name } = member
@@ -95,7 +95,7 @@ function checkedInput(input: Asked): Asked | Refusal {
   return input
 }
 
-function parseObject(body: Buffer): Pick<Asked, 'request' | 'members'> | Refusal {
+function parseObject(body: Buffer): Pick<CallRequest, 'request' | 'members'> | Refusal {
   const members = membersWithin(body, bounds)
   if (typeof members === 'string') return unacceptable[members]
   try {

@@ -1,4 +1,4 @@
-// Where our own code breaks a rule of its own that production can ride out: there it goes unnoticed, tests are told.
+// Rules of our own code that production survives when they are broken: ignored there, and an error in tests.
 
-/** Takes note of a broken rule; tests put in its place what throws. */
-export const misuse: { tell: (what: string) => void } = { tell: () => {} }
+/** Reports a broken rule; tests replace it with a function that throws. */
+export const invariants: { violated: (what: string) => void } = { violated: () => {} }

@@ -1,7 +1,7 @@
 // Results that are kept because the same is asked for again.
 
 /** Makes a function that computes with the first call, and then knows: for what costs much to make and is not always asked for. */
-export function rememberOnce<Value>(make: () => Value): () => Value {
+export function memoizeOnce<Value>(make: () => Value): () => Value {
   let kept: { readonly value: Value } | null = null
   return () => {
     kept ??= { value: make() }
@@ -10,7 +10,7 @@ export function rememberOnce<Value>(make: () => Value): () => Value {
 }
 
 /** Makes a function that computes again only for a different key than the last. */
-export function rememberLast<Key extends string | number, Value>(
+export function memoizeLast<Key extends string | number, Value>(
   make: (key: Key) => Value,
 ): (key: Key) => Value {
   let last: { readonly key: Key; readonly value: Value } | null = null
@@ -21,7 +21,7 @@ export function rememberLast<Key extends string | number, Value>(
 }
 
 /** Makes a function that works once for each source, and knows the result as long as the source lives; what else it takes counts for the first time alone. */
-export function rememberEach<Source extends object, Others extends unknown[], Value>(
+export function memoizeEach<Source extends object, Others extends unknown[], Value>(
   make: (source: Source, ...others: Others) => Value,
 ): (source: Source, ...others: Others) => Value {
   const known = new WeakMap<Source, { readonly value: Value }>()

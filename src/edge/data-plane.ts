@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import type { ListeningSocket } from '../net/socket/listening-socket.ts'
 import type { EdgeMetrics } from '../metrics/counters/edge-metrics.ts'
 import type { AccessLog, Logger } from '../log/log.ts'
-import { Vouch } from '../net/http/side-port-auth.ts'
+import { SidePortAuth } from '../net/http/side-port-auth.ts'
 import type { Config, Listener } from '../config/model/config.ts'
 import { Bans } from '../access/bans/bans.ts'
 import { type AutomaticTls, nothingAutomatic } from '../certificates/acme/automatic.ts'
@@ -338,5 +338,5 @@ function asksForCertificates({ zones }: Config): boolean {
 }
 
 function withVouch({ secret, ...ports }: SidePort): Plane['sidePort'] {
-  return { ...ports, vouch: new Vouch(secret) }
+  return { ...ports, auth: new SidePortAuth(secret) }
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { ClientSecret, OAuthClient } from '../store/records/oauth-client.ts'
 import type { Store } from '../store/contract/store.ts'
-import { HourlyUses } from '../activity/last-used.ts'
+import { LastUsedTimes } from '../activity/last-used.ts'
 
 interface SecretUsesOptions {
   readonly store: Store
@@ -25,12 +25,12 @@ const attempts = 10
 
 export class SecretUses {
   readonly #store: Store
-  readonly #uses: HourlyUses<Use>
+  readonly #uses: LastUsedTimes<Use>
 
   constructor({ store, ...rest }: SecretUsesOptions) {
     this.#store = store
     const write = ([use]: readonly Use[]) => this.#replace(use!)
-    this.#uses = new HourlyUses({ what: 'client secrets', write, atOnce: 1, ...rest })
+    this.#uses = new LastUsedTimes({ what: 'client secrets', write, atOnce: 1, ...rest })
   }
 
   /** Takes it that the client has just authenticated with this secret; never throws, and waits for nothing. */

@@ -10,7 +10,7 @@ import { logCommands } from './commands/log/verbs.ts'
 import { memberCommands } from './commands/member/verbs.ts'
 import type { Input } from './commands/input.ts'
 import { help, helpFor, helpForVerbs } from './commands/help.ts'
-import { meantCommand } from './commands/suggestion.ts'
+import { suggestedCommand } from './commands/suggestion.ts'
 import { complain, print, tell } from './terminal/output.ts'
 import { tokenCommands } from './commands/token/verbs.ts'
 import { versionLine } from './commands/version-command.ts'
@@ -274,7 +274,7 @@ function helpWithNoun([noun, verb]: readonly string[]): number {
   }
   const isNoun = verbs.length > 0
   const words = isNoun ? `${noun} ${verb}` : noun!
-  const meant = meantCommand([noun!, verb], Object.keys(commands))
+  const meant = suggestedCommand([noun!, verb], Object.keys(commands))
   const hint =
     meant === null
       ? `; see gatehouse${isNoun ? ` ${noun}` : ''} --help`

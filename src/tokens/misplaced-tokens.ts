@@ -55,7 +55,7 @@ function basicHoldsOurs(value: string): boolean {
 }
 
 /** Whether a field that may carry a token of this gateway contains one in any other form than `Bearer`. */
-export function isMisborne(value: string): boolean {
+export function hasMisplacedToken(value: string): boolean {
   return !wellBorne.test(value) && valueHoldsOurs(value) && token68Of(value)?.search(ours) !== 0
 }
 
@@ -74,7 +74,7 @@ export function placeInLine({
 /** Returns where a field has a credential of this gateway, in words; null where it has none, and where it has one as `Bearer` and `mayBear` that. */
 export function placeInField(name: string, value: string, mayBear: boolean): string | null {
   if (holdsOurs(name)) return 'the name of a header'
-  const isMisplaced = mayBear ? isMisborne(value) : valueHoldsOurs(value)
+  const isMisplaced = mayBear ? hasMisplacedToken(value) : valueHoldsOurs(value)
   return isMisplaced ? `the header ${name.slice(0, longestName).toLowerCase()}` : null
 }
 

@@ -7,7 +7,7 @@ const most = places / 4
 /** Characters at the end of a token that tell its place: of a tag, they are random. */
 const told = 3
 
-export class Familiar {
+export class RecentTokenFilter {
   readonly #marks = new Uint8Array(places)
   #count = 0
 

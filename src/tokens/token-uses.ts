@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { Token, TokenUse } from '../store/records/records.ts'
 import type { Store } from '../store/contract/store.ts'
-import { hourLength, HourlyUses } from '../activity/last-used.ts'
+import { hourLength, LastUsedTimes } from '../activity/last-used.ts'
 
 interface TokenUsesOptions {
   readonly store: { readonly tokens: Pick<Store['tokens'], 'noteUses'> }
@@ -13,11 +13,11 @@ interface TokenUsesOptions {
 }
 
 export class TokenUses {
-  readonly #uses: HourlyUses<TokenUse>
+  readonly #uses: LastUsedTimes<TokenUse>
 
   constructor({ store, ...rest }: TokenUsesOptions) {
     const write = (uses: readonly TokenUse[]) => store.tokens.noteUses(uses)
-    this.#uses = new HourlyUses({ what: 'API tokens', write, atOnce: Infinity, ...rest })
+    this.#uses = new LastUsedTimes({ what: 'API tokens', write, atOnce: Infinity, ...rest })
   }
 
   /** Takes it that a token was just used, and returns when the next hour begins (ms since the epoch): uses before are not noted. Never throws, and waits for nothing. */

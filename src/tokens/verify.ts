@@ -10,7 +10,7 @@ import type { Lent } from '../store/cache/cache-handover.ts'
 import { ReadThrough, type RecordChange } from '../store/cache/read-through.ts'
 import type { Api, Token } from '../store/records/records.ts'
 import { type MaybeAtOnce, type Store, StoreUnreachable } from '../store/contract/store.ts'
-import { Familiar } from './recent-token-filter.ts'
+import { RecentTokenFilter } from './recent-token-filter.ts'
 import { digestOf, isWellFormed } from './token.ts'
 import type { TokenTags } from './token-tags.ts'
 
@@ -88,7 +88,7 @@ export class TokenVerifier {
   readonly #known: Readonly<Record<FormOfToken, ReadThrough<Known> | null>>
   readonly #lookups: AiMetrics['lookups']
   readonly #clock: Clock
-  readonly #familiar = new Familiar()
+  readonly #recentTokens = new RecentTokenFilter()
 
   constructor(options: VerifierOptions, known: TokenVerifier | null = null) {
     const { store, metrics, access = null, people = null, clock = systemClock } = options
@@ -131,12 +131,12 @@ export class TokenVerifier {
     if (value === shown?.value) return this.#verifyDigest(shown.form, shown.digest, address, api, shown)
     const form = value.charCodeAt(markOfForm) === accessMark ? 'access_token' : 'token'
     if (!isWellFormed(value, form === 'token' ? 'svct_' : 'svco_')) return 'malformed'
-    const isFamiliar = this.#familiar.has(value)
-    if (!isFamiliar && this.#isMadeUp(value)) return 'unknown'
+    const mayBeRecent = this.#recentTokens.has(value)
+    if (!mayBeRecent && this.#isMadeUp(value)) return 'unknown'
     const digest = digestOf(value)
-    const verdict = this.#verifyDigest(form, digest, address, api, null, isFamiliar ? value : null)
+    const verdict = this.#verifyDigest(form, digest, address, api, null, mayBeRecent ? value : null)
     if (typeof verdict === 'object' && !(verdict instanceof Promise)) {
-      this.#familiar.note(value)
+      this.#recentTokens.note(value)
       if (shown !== null) show(shown, value, digest, form)
     }
     return verdict

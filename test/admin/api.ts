@@ -12,7 +12,7 @@ import { AiMetrics } from '../../src/metrics/counters/ai-metrics.ts'
 import { createLogger } from '../../src/log/log.ts'
 import { Metrics } from '../../src/metrics/metrics.ts'
 import { RequestHistory } from '../../src/activity/request-history.ts'
-import { Vouch } from '../../src/net/http/side-port-auth.ts'
+import { SidePortAuth } from '../../src/net/http/side-port-auth.ts'
 import { AccessTokens } from '../../src/oauth-grants/access.ts'
 import { PersonalTokens } from '../../src/oauth-grants/personal-tokens.ts'
 import { SecretKeys } from '../../src/base/secrets/secret-keys.ts'
@@ -116,7 +116,7 @@ export async function startApi(
     unready: () => null,
     metricsAccess: 'direct' as const,
     metrics: async () => '',
-    storeSigns: () => store,
+    storeHealth: () => store,
     api: () => ({
       store,
       verifier,
@@ -136,8 +136,8 @@ export async function startApi(
       ...guards,
     }),
   }
-  const vouch = new Vouch(randomBytes(32))
-  const server = new AdminServer(facts, bug => bugs.push(bug), vouch)
+  const sidePortAuth = new SidePortAuth(randomBytes(32))
+  const server = new AdminServer(facts, bug => bugs.push(bug), sidePortAuth)
   server.faces = [new ManagementMetadata(() => issuer)]
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
   t.after(() => server.close())
@@ -183,7 +183,7 @@ export async function startApi(
     refused,
     metrics,
     limitWrites,
-    vouch,
+    sidePortAuth,
     grants,
     pages,
     limits,

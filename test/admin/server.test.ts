@@ -7,7 +7,7 @@ import type { Unready } from '../../src/admin/service/health.ts'
 import type { Face } from '../../src/admin/api/side-port-app.ts'
 import type { Sender } from '../../src/admin/http/caller-address.ts'
 import { backlog, handleOf, type SocketHandle } from '../../src/net/socket/listening-socket.ts'
-import { Vouch } from '../../src/net/http/side-port-auth.ts'
+import { SidePortAuth } from '../../src/net/http/side-port-auth.ts'
 import type { Facts } from '../../src/admin/routes.ts'
 import { AdminServer } from '../../src/admin/server.ts'
 import { assertQueues } from '../help/listen-queue.ts'
@@ -196,14 +196,14 @@ test('an exception in a face is reported to the process; a response that has beg
 
 test('a bug on the way to a handler, or behind it, costs the one request', async t => {
   const { server, url, bugs } = await startAdmin(t)
-  const vouch = new Vouch(new Uint8Array(32))
-  server.vouch = vouch
+  const sidePortAuth = new SidePortAuth(new Uint8Array(32))
+  server.sidePortAuth = sidePortAuth
   const broken: Face = { takes: () => assert.fail('planted'), serve: () => Promise.resolve() }
   server.faces = [broken]
   server.published = [broken]
   await assert.rejects(fetch(url))
   const published = await server.listenForEdge()
-  const hop = vouch.write({ address: '192.0.2.1', ray: '0'.repeat(16) })
+  const hop = sidePortAuth.write({ address: '192.0.2.1', ray: '0'.repeat(16) })
   const answer = await send(
     published.port,
     `GET / HTTP/1.1\r\nHost: a\r\nVia: 1.1 a\r\nsvc-hop: ${hop}\r\n\r\n`,
@@ -227,8 +227,8 @@ test('a listener that fails to accept a connection goes on', async t => {
 
 test('the listener for the edge serves what is published to whom the edge vouches for, and nothing else', async t => {
   const { server, url, bugs } = await startAdmin(t)
-  const vouch = new Vouch(Buffer.alloc(32, 7))
-  server.vouch = vouch
+  const sidePortAuth = new SidePortAuth(Buffer.alloc(32, 7))
+  server.sidePortAuth = sidePortAuth
   const senders: Sender[] = []
   server.published = [
     {
@@ -244,7 +244,7 @@ test('the listener for the edge serves what is published to whom the edge vouche
   const { host, port } = await server.listenForEdge()
   assert.equal(host, '127.0.0.1')
   const ray = '0123456789abcdef'
-  const hop = vouch.write({ address: '192.0.2.1', ray })
+  const hop = sidePortAuth.write({ address: '192.0.2.1', ray })
   const ask = async (path: string, hops?: string) => {
     const headers = { via: '1.1 gatehouse', ...(hops && { 'svc-hop': hops }) }
     const response = await fetch(`http://${host}:${port}${path}`, { headers })
@@ -255,7 +255,7 @@ test('the listener for the edge serves what is published to whom the edge vouche
     senders.map(({ address, ray }) => ({ address, ray })),
     [{ address: '192.0.2.1', ray }],
   )
-  const forged = new Vouch(Buffer.alloc(32, 8)).write({ address: '192.0.2.1', ray })
+  const forged = new SidePortAuth(Buffer.alloc(32, 8)).write({ address: '192.0.2.1', ray })
   for (const hops of [undefined, forged, `${hop}, ${hop}`])
     assert.equal((await ask('/own/er', hops))[0], 404, String(hops))
   assert.equal((await fetch(`http://${host}:${port}/own/er`)).status, 404)

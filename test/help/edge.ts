@@ -34,7 +34,7 @@ import type { Tally } from '../../src/store/records/tally.ts'
 import type { SpanSink } from '../../src/telemetry/span.ts'
 import type { NameLookup } from '../../src/edge/resolver/name-lookup.ts'
 import { HaltingClock } from './clock.ts'
-import { forbidMisuse } from './misuse.ts'
+import { forbidViolations } from './invariants.ts'
 import { connectTo, type Message, type Wire } from './raw.ts'
 import { until } from './until.ts'
 
@@ -333,7 +333,7 @@ export async function startEdge(
 /** Binds an edge; it is destroyed after the test. */
 export async function listenAt(t: TestContext, edge: Edge): Promise<Edge> {
   t.after(() => edge.plane.destroy())
-  forbidMisuse(t)
+  forbidViolations(t)
   edge.ports = (await edge.plane.listen({ reusePort: false })).map(({ port }) => port)
   return edge
 }

@@ -182,7 +182,7 @@ test('a fact that a gateway and the one before it both report is no sum of the t
   const [first, second] = [new Metrics('0'), new Metrics('0')]
   const notAfter = Date.UTC(2027, 0, 1)
   for (const metrics of [first, second]) {
-    metrics.storeSigns = () => ({
+    metrics.storeHealth = () => ({
       isUnreachable: false,
       refusal: null,
       deafness: null,

@@ -255,7 +255,7 @@ export const credentials: readonly Mutated[] = [
         tests: ['wire/ai-misplaced', 'wire/credentials'],
       },
       {
-        text: 'mayBear ? isMisborne(value) : valueHoldsOurs(value)',
+        text: 'mayBear ? hasMisplacedToken(value) : valueHoldsOurs(value)',
         becomes: '!mayBear && valueHoldsOurs(value)',
         breaks: 'a token as the password of Basic is sent on',
         tests: ['wire/ai-misplaced'],

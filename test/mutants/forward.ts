@@ -275,8 +275,8 @@ export const forward: readonly Mutated[] = [
         breaks: 'the Host that a route sets never reaches the origin',
       },
       {
-        text: 'vouch.write({ address: x.clientAddress, ray: x.ray })',
-        becomes: 'vouch.write({ address: x.client.peer, ray: x.ray })',
+        text: 'sidePortAuth.write({ address: x.clientAddress, ray: x.ray })',
+        becomes: 'sidePortAuth.write({ address: x.client.peer, ray: x.ray })',
         breaks: 'people behind one proxy are one address to sign-in, sessions and the audit log',
         tests: ['journeys/dashboard', 'journeys/side-port'],
       },

@@ -9,7 +9,7 @@ import {
   firstStart,
   gateway,
   hex,
-  keptResponse,
+  storedResponse,
 } from './contract-specimens.ts'
 
 export function accountsContract(name: string, place: Place): void {
@@ -90,7 +90,7 @@ export function accountsContract(name: string, place: Place): void {
     const [{ accounts, audit, responses }] = stores
     const kept = account()
     await accounts.insert(kept)
-    const response = keptResponse({ account: kept.id })
+    const response = storedResponse({ account: kept.id })
     const names = Array.from({ length: 10 }, (_, i) => `name ${i}`)
     const done = await Promise.all([
       ...names.map((name, i) =>

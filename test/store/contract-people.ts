@@ -10,7 +10,7 @@ import {
   auditQuery,
   hex,
   identity,
-  keptResponse,
+  storedResponse,
   member,
   totp,
   user,
@@ -70,7 +70,7 @@ export function peopleContract(name: string, place: Place): void {
     for (const kept of [one, other]) await users.insert(kept)
     const together = {
       audit: auditEntry({ account: everybody }),
-      response: keptResponse({ account: everybody }),
+      response: storedResponse({ account: everybody }),
     }
     assert.equal(await users.insert(user({ email: one.email }), together), false)
     assert.equal(await users.insert(user({ identity: one.identity }), together), false)
@@ -157,7 +157,7 @@ export function peopleContract(name: string, place: Place): void {
     ]
     for (const one of [only, ...others]) await members.insert(one)
     const before = (await members.get(account, only.id))!
-    const together = { audit: auditEntry({ account }), response: keptResponse({ account }) }
+    const together = { audit: auditEntry({ account }), response: storedResponse({ account }) }
     for (const less of [
       { isSuper: false },
       { status: 'pending' },

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Place } from './contract.ts'
 import { ContractClock } from './contract-clock.ts'
-import { auditEntry, auditQuery, hex, keptResponse, oauthClient } from './contract-specimens.ts'
+import { auditEntry, auditQuery, hex, storedResponse, oauthClient } from './contract-specimens.ts'
 
 export function responsesContract(name: string, place: Place): void {
   test(`${name}: a response is found by its account and key, and by no other`, async t => {
     const { responses, oauthClients } = await (await place(t))()
-    const kept = keptResponse()
+    const kept = storedResponse()
     assert.equal(await responses.get(kept.account, kept.key), null)
     await oauthClients.insert(oauthClient({ account: kept.account }), { response: kept })
     assert.deepEqual(await responses.get(kept.account, kept.key), kept)
@@ -18,8 +18,8 @@ export function responsesContract(name: string, place: Place): void {
 
   test(`${name}: the same key is another response in another account`, async t => {
     const { responses, oauthClients } = await (await place(t))()
-    const ours = keptResponse()
-    const theirs = keptResponse({ key: ours.key })
+    const ours = storedResponse()
+    const theirs = storedResponse({ key: ours.key })
     for (const response of [ours, theirs])
       assert.equal(await oauthClients.insert(oauthClient({ account: response.account }), { response }), true)
     for (const response of [ours, theirs])
@@ -31,8 +31,8 @@ export function responsesContract(name: string, place: Place): void {
     const store = await (await place(t))(clock)
     const { responses, oauthClients } = store
     const account = hex(16)
-    const first = keptResponse({ account, expiresAt: clock.now() + 86_400_000 })
-    const next = { ...keptResponse({ account, expiresAt: clock.now() + 2 * 86_400_000 }), key: first.key }
+    const first = storedResponse({ account, expiresAt: clock.now() + 86_400_000 })
+    const next = { ...storedResponse({ account, expiresAt: clock.now() + 2 * 86_400_000 }), key: first.key }
     const write = (response: typeof first) =>
       oauthClients.insert(oauthClient({ account }), { response, audit: auditEntry({ account }) })
     assert.equal(await write(first), true)
@@ -49,10 +49,10 @@ export function responsesContract(name: string, place: Place): void {
   test(`${name}: of parallel writes with one key, one is kept, with its record`, async t => {
     const open = await place(t)
     const stores = await Promise.all([open(), open(), open()])
-    const { account, key } = keptResponse()
+    const { account, key } = storedResponse()
     const tries = Array.from({ length: 20 }, (_, at) => ({
       client: oauthClient({ account }),
-      together: { response: keptResponse({ account, key }), audit: auditEntry({ account, at }) },
+      together: { response: storedResponse({ account, key }), audit: auditEntry({ account, at }) },
     }))
     const kept = await Promise.all(
       tries.map(({ client, together }, i) => stores[i % 3]!.oauthClients.insert(client, together)),

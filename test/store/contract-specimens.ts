@@ -15,7 +15,7 @@ import type {
   Account,
   AuditEntry,
   Gateway,
-  KeptResponse,
+  StoredResponse,
   LogEntry,
   Token,
 } from '../../src/store/records/records.ts'
@@ -351,7 +351,7 @@ export function auditQuery(more: Partial<AuditQuery> = {}): AuditQuery {
 }
 
 /** One that lasts for a day from now. */
-export function keptResponse(more: Partial<KeptResponse> = {}): KeptResponse {
+export function storedResponse(more: Partial<StoredResponse> = {}): StoredResponse {
   return {
     account: hex(16),
     key: hex(32),

@@ -10,7 +10,7 @@ import {
   errorPage,
   errorRuleList,
   gateway,
-  keptResponse,
+  storedResponse,
   member,
   oauthClient,
   oauthGrant,
@@ -56,7 +56,7 @@ export function togetherContract(name: string, place: Place): void {
       const { account, id } = kept
       const together = Array.from({ length: 3 }, (_, at) => ({
         audit: auditEntry({ account, resource: id, at }),
-        response: keptResponse({ account }),
+        response: storedResponse({ account }),
       }))
       assert.equal(await records.insert(kept, together[0]), true)
       const { version } = (await records.get(account, id))!
@@ -74,7 +74,7 @@ export function togetherContract(name: string, place: Place): void {
       const store = await (await place(t))()
       const { records, kept, changed } = of(store)
       const { account, id } = kept
-      const together = { audit: auditEntry({ account }), response: keptResponse({ account }) }
+      const together = { audit: auditEntry({ account }), response: storedResponse({ account }) }
       assert.equal(await records.replace(changed, 1, together), false)
       assert.equal(await records.remove(account, id, together), false)
       await records.insert(kept)
@@ -90,10 +90,10 @@ export function togetherContract(name: string, place: Place): void {
       const store = await (await place(t))()
       const { records, kept, changed } = of(store)
       const { account, id } = kept
-      const response = keptResponse({ account })
+      const response = storedResponse({ account })
       const late = {
         audit: auditEntry({ account }),
-        response: { ...keptResponse({ account }), key: response.key },
+        response: { ...storedResponse({ account }), key: response.key },
       }
       await records.insert(kept, { response })
       const before = (await records.get(account, id))!

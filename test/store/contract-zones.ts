@@ -11,7 +11,7 @@ import {
   errorPage,
   errorRuleList,
   hex,
-  keptResponse,
+  storedResponse,
 } from './contract-specimens.ts'
 
 const all = { offset: 0, limit: 1000 }
@@ -73,7 +73,7 @@ export function zonesContract(name: string, place: Place): void {
     const store = await (await place(t))()
     const account = hex(16)
     const audit = auditEntry({ account, resourceKind: 'error_rules', action: 'reorder' })
-    const response = keptResponse({ account })
+    const response = storedResponse({ account })
     assert.equal(await store.errorRules.insert(errorRuleList(), { audit, response }), true)
     assert.deepEqual(await store.audit.list(account, auditQuery()), { items: [audit], total: 1 })
     assert.equal((await store.audit.list(zoneOwner, auditQuery())).total, 0)

@@ -23,7 +23,7 @@ import {
   errorRuleList,
   gateway,
   identity,
-  keptResponse,
+  storedResponse,
   logEntries,
   member,
   oauthClient,
@@ -187,7 +187,7 @@ test('a domain that was being verified goes on being verified, and responses sta
   const nextCheckAt = Date.now() - 1000
   const waiting = oauthClient({ account: owner.id, verification: verification({ nextCheckAt }) })
   const over = oauthClient({ account: owner.id })
-  const response = keptResponse({ account: owner.id })
+  const response = storedResponse({ account: owner.id })
   await from.oauthClients.insert(waiting, { response })
   await from.oauthClients.insert(over)
   assert.equal((await from.oauthClients.claimDue(10, 60_000)).length, 1)

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
   holdsOurs,
-  isMisborne,
+  hasMisplacedToken,
   placeInField,
   placeInLine,
   valueHoldsOurs,
@@ -156,7 +156,7 @@ describe('valueHoldsOurs', () => {
     test(`finds none in ${text.slice(0, 30)}`, () => equal(valueHoldsOurs(text), false))
 })
 
-describe('isMisborne', () => {
+describe('hasMisplacedToken', () => {
   for (const [value, expected] of [
     [`Bearer ${token}`, false],
     [`bearer  ${token} `, false],
@@ -171,7 +171,7 @@ describe('isMisborne', () => {
     [`Bearer svct_${most} svct_${most}`, true],
     [`Bearer svct_${most}`, false],
   ] as const)
-    test(`says ${expected} of ${value.slice(0, 20)}`, () => equal(isMisborne(value), expected))
+    test(`says ${expected} of ${value.slice(0, 20)}`, () => equal(hasMisplacedToken(value), expected))
 })
 
 test('a place is told by its kind, and by the name of a header', () => {

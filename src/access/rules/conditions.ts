@@ -1,6 +1,6 @@
 // Conditions of access rules, compiled.
 
-import { rememberLast } from '../../base/memo.ts'
+import { memoizeLast } from '../../base/memo.ts'
 import { AddressTable, type Found } from '../../net/address/address-table.ts'
 import { compileExpression, type Expression } from '../../expression/expression.ts'
 import { holdsForAll, holdsForAny } from '../../expression/readings.ts'
@@ -82,7 +82,7 @@ function isOnList(list: AddressList): Condition {
 
 function isOfCountry(countries: ReadonlySet<string>, geo: Geo | null): Condition {
   needGeo(geo)
-  const isListed = rememberLast((country: string) => countries.has(country))
+  const isListed = memoizeLast((country: string) => countries.has(country))
   return ({ country }) => (country === null ? null : isListed(country))
 }
 
@@ -92,7 +92,7 @@ function isOfNetwork(numbers: ReadonlySet<number>, geo: Geo | null): Condition {
 }
 
 function hasUserAgent(patterns: readonly Glob[]): Condition {
-  const isMatch = rememberLast((userAgent: string) => patterns.some(pattern => pattern.matches(userAgent)))
+  const isMatch = memoizeLast((userAgent: string) => patterns.some(pattern => pattern.matches(userAgent)))
   const workFor = (length: number) => patterns.reduce((sum, pattern) => sum + pattern.workFor(length), 0)
   const least = workFor(0)
   const perCharacter = workFor(1) - least

@@ -5,7 +5,7 @@ import { isId } from '../../base/ids/id.ts'
 import { systemClock } from '../../base/clock.ts'
 import { refuse, retryAfterOf } from '../../errors/catalogue/refusal.ts'
 import { pause } from '../../base/turns/turns.ts'
-import type { StoreSigns } from '../../metrics/counters/counts.ts'
+import type { StoreHealth } from '../../metrics/counters/counts.ts'
 import type { Token } from '../../store/records/records.ts'
 import { type Store, StoreBusy, StoreDegraded, StoreUnreachable } from '../../store/contract/store.ts'
 import { bearerOf } from '../../tokens/bearer.ts'
@@ -29,7 +29,7 @@ import { addressOf } from '../http/caller-address.ts'
 import { oldestOf, ownerOf } from './zone-owner.ts'
 import { missingScope, missingToken, missingUserScope } from './protected-resource.ts'
 
-type Facts = { readonly api?: () => Api | null; readonly storeSigns?: () => StoreSigns | null }
+type Facts = { readonly api?: () => Api | null; readonly storeHealth?: () => StoreHealth | null }
 type Asked = Pick<Row, 'method' | 'path' | 'permission' | 'scope' | 'outlasting'>
 /** Refuses a caller; null for one that may. */
 type Refuse = (caller: Token) => ApiResponse | null
@@ -100,7 +100,7 @@ export function guardedUnless<F extends Facts>(
 function withApi(facts: Facts, ask: (api: Api) => Promise<ApiResponse>): ApiResponse | Promise<ApiResponse> {
   const api = facts.api?.() ?? null
   if (api !== null) return ask(api).catch(respondUnreachable)
-  const [reason] = facts.storeSigns?.()?.degradation.reasons ?? []
+  const [reason] = facts.storeHealth?.()?.degradation.reasons ?? []
   return reason === undefined ? storeUnreachable : degraded(reason)
 }
 

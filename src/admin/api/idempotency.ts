@@ -1,12 +1,12 @@
 // Idempotency-Key: a request that is sent again gives the response of the first, for a day.
 
 import { hash } from 'node:crypto'
-import type { KeptResponse } from '../../store/records/records.ts'
+import type { StoredResponse } from '../../store/records/records.ts'
 import { type ApiResponse, failure } from '../http/envelope.ts'
 import type { Api, Call } from './api-types.ts'
 
 /** Makes of a response what is written together with what it tells of; nothing where the request has no key. */
-type Keep = (response: ApiResponse) => { readonly response?: KeptResponse }
+type Keep = (response: ApiResponse) => { readonly response?: StoredResponse }
 
 /** How long a response is kept, in ms. */
 const lifetime = 24 * 60 * 60_000
@@ -44,7 +44,7 @@ export async function once(
   }
 }
 
-function replay({ sealed, key }: KeptResponse, { secrets }: Api): ApiResponse {
+function replay({ sealed, key }: StoredResponse, { secrets }: Api): ApiResponse {
   const text = secrets.unseal(sealed, key)
   if (text === null) return unreadable
   const { status, headers, body } = JSON.parse(text) as ApiResponse

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { canonicalAddress } from '../../net/address/address.ts'
 import { nextRay } from '../../base/ids/ray.ts'
-import type { Vouch } from '../../net/http/side-port-auth.ts'
+import type { SidePortAuth } from '../../net/http/side-port-auth.ts'
 import { field, fieldId, tellsOfHop } from '../../http1/fields/fields.ts'
 import { hostName } from '../../http1/fields/host.ts'
 
@@ -26,7 +26,10 @@ export interface Sender {
 }
 
 /** Finds who sent a request. */
-export function senderOf({ headers, rawHeaders, socket }: IncomingMessage, vouch: Vouch | null): Sender {
+export function senderOf(
+  { headers, rawHeaders, socket }: IncomingMessage,
+  sidePortAuth: SidePortAuth | null,
+): Sender {
   const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
   let isPassedOn = false
   const hops: string[] = []
@@ -39,7 +42,7 @@ export function senderOf({ headers, rawHeaders, socket }: IncomingMessage, vouch
     const { isDirect, base } = readHost(headers.host)
     return { address: peer, peer, isDirect, isVouched: false, base, ray: nextRay() }
   }
-  const vouched = hops.length === 1 ? (vouch?.read(hops[0]!) ?? null) : null
+  const vouched = hops.length === 1 ? (sidePortAuth?.read(hops[0]!) ?? null) : null
   const known = vouched ?? { address: null, ray: nextRay() }
   const isVouched = vouched !== null
   const { host, 'x-forwarded-host': asked, 'x-forwarded-proto': proto } = headers

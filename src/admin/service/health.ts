@@ -1,6 +1,6 @@
 // Whether the gateway lives, and whether it takes traffic: for orchestrators, load balancers and the container's health check.
 
-import type { StoreSigns } from '../../metrics/counters/counts.ts'
+import type { StoreHealth } from '../../metrics/counters/counts.ts'
 import type { ApiResponse } from '../http/envelope.ts'
 
 /** `null` when traffic is welcome, else the reason why not. */
@@ -11,7 +11,7 @@ export function alive(): ApiResponse {
 }
 
 /** Returns whether traffic is welcome; an unreachable store, or one that refuses writes, does not stop it, since most requests need only the cache. */
-export function ready(unready: Unready, store: StoreSigns | null): ApiResponse {
+export function ready(unready: Unready, store: StoreHealth | null): ApiResponse {
   const [degraded] = store?.degradation.reasons ?? []
   const why = degraded && { reason: degraded.message, next: degraded.remedy }
   if (unready !== null)
@@ -24,7 +24,7 @@ export function ready(unready: Unready, store: StoreSigns | null): ApiResponse {
   return status(200, reason === null ? { status: 'ready' } : { status: 'degraded', reason })
 }
 
-function faultOf({ isUnreachable, refusal }: StoreSigns): string | null {
+function faultOf({ isUnreachable, refusal }: StoreHealth): string | null {
   if (isUnreachable) return refusal === null ? 'store unreachable' : `store unreachable: ${refusal}`
   return refusal === null ? null : `store refuses writes: ${refusal}`
 }

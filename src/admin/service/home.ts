@@ -1,7 +1,7 @@
 // The front page of the side port, where the address that is printed at start leads: how the gateway is, and what there is to see.
 
 import { html } from '../../base/text/html.ts'
-import type { StoreSigns } from '../../metrics/counters/counts.ts'
+import type { StoreHealth } from '../../metrics/counters/counts.ts'
 import { negotiate } from '../../errors/compose/negotiate.ts'
 import { Frame } from '../../errors/render/page.ts'
 import type { ApiResponse } from '../http/envelope.ts'
@@ -17,7 +17,7 @@ const links = [
 ] as const
 
 /** Returns links to what a browser can open, as a page, or as JSON where that is accepted instead. */
-export function home(accept: string | null, unready: Unready, store: StoreSigns | null): ApiResponse {
+export function home(accept: string | null, unready: Unready, store: StoreHealth | null): ApiResponse {
   const { status, reason }: State = JSON.parse(ready(unready, store).body)
   if (negotiate(accept) !== 'html') {
     const body = JSON.stringify({ status, reason, links: links.map(([path]) => `/${path}`) })

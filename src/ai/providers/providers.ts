@@ -1,6 +1,6 @@
 // The providers that can be called: the rows and the configuration, compiled once for each snapshot.
 
-import { rememberLast } from '../../base/memo.ts'
+import { memoizeLast } from '../../base/memo.ts'
 import { hasDotSegment, isPlainPath, withoutQuery } from '../../base/path/path.ts'
 import { pathReadings } from '../../base/path/path-readings.ts'
 import type { AiConfig, ProviderConfig } from '../../config/model/config.ts'
@@ -83,7 +83,7 @@ export class Providers {
    * Finds a model by the name that REST callers use, author/model; null when the provider is unknown, or the name contains no model. Most calls have the
    * model of the one before.
    */
-  readonly model = rememberLast((name: string) => this.#find(name))
+  readonly model = memoizeLast((name: string) => this.#find(name))
 
   constructor({ providers }: Pick<AiConfig, 'providers'>) {
     const configs = new Map(providers.map(config => [config.name as string, config]))

@@ -1,6 +1,6 @@
 // The cost of a call, from the configuration, the list of prices, or the price rows.
 
-import { rememberLast } from '../../base/memo.ts'
+import { memoizeLast } from '../../base/memo.ts'
 import type { PriceConfig } from '../../config/model/config.ts'
 import type { ListedPrice, PriceList, Rates } from '../../config/model/price-config.ts'
 import {
@@ -29,7 +29,7 @@ export class PriceTable {
   readonly #beginnings: readonly { readonly model: string; readonly price: Price }[]
   /** The last lookup: mostly the next one is the same. */
   #last: { readonly provider: string; readonly model: string; readonly price: Price | null } | null = null
-  readonly #reported = rememberLast((name: string) => this.#find(name))
+  readonly #reported = memoizeLast((name: string) => this.#find(name))
 
   /** Without a list, the price rows are used. */
   constructor(overrides: readonly PriceConfig[], list: PriceList | null = null) {

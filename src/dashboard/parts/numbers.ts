@@ -1,6 +1,6 @@
 // Numbers as people read them. To make a format costs a hundred times as much as to use it, and tables have many numbers: each is made with the first.
 
-import { rememberOnce } from '../../base/memo.ts'
+import { memoizeOnce } from '../../base/memo.ts'
 
 /** Writes a number with commas between its thousands. */
 export function grouped(value: number): string {
@@ -19,7 +19,7 @@ export function dollars(cost: number): string {
 }
 
 const format = (options: Intl.NumberFormatOptions = {}) =>
-  rememberOnce(() => new Intl.NumberFormat('en-US', options))
+  memoizeOnce(() => new Intl.NumberFormat('en-US', options))
 const plain = format()
 const short = format({ maximumFractionDigits: 1 })
 const lettered = format({ notation: 'compact', maximumFractionDigits: 1 })

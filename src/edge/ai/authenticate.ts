@@ -1,7 +1,7 @@
 // Checks the token of an AI call where its gateway requires one, and that no request to an origin carries one.
 // A refusal costs a lookup in memory, reaches no provider, and leaves only a count. While the store is unreachable, known tokens and gateways stay valid for `store.grace`; others are refused with 503.
 
-import { rememberLast } from '../../base/memo.ts'
+import { memoizeLast } from '../../base/memo.ts'
 import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { RefuseReason } from '../../metrics/counters/ai-metrics.ts'
@@ -93,7 +93,7 @@ function misplaced({ target, misplaced }: AiExchange): Refusal {
 }
 
 /** A program with the wrong header makes the same call again and again. */
-const refuseMisplaced = rememberLast((rule: string) =>
+const refuseMisplaced = memoizeLast((rule: string) =>
   refuseCall('invalid', 'A credential of this gateway', rule),
 )
 

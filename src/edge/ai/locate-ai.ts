@@ -1,6 +1,6 @@
 // Finds the AI route of a request on the hosts of `ai.hosts`. Other requests go to the zone that has the host, if any.
 
-import { rememberLast } from '../../base/memo.ts'
+import { memoizeLast } from '../../base/memo.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import { negotiateForPrograms } from '../../errors/compose/negotiate.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
@@ -30,7 +30,7 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
 }
 
 /** Most calls have the target of the one before. */
-const targetOf = rememberLast(parseAiTarget)
+const targetOf = memoizeLast(parseAiTarget)
 
 /** Responds to programs in their envelope, and to others with the record. */
 function noRouteFor({ head }: Exchange): Refusal {

@@ -4,7 +4,7 @@
 import { X509Certificate } from 'node:crypto'
 import { systemClock } from '../../base/clock.ts'
 import { AddressTable } from '../../net/address/address-table.ts'
-import { rememberEach } from '../../base/memo.ts'
+import { memoizeEach } from '../../base/memo.ts'
 import type { Bans } from '../../access/bans/bans.ts'
 import type { AccessDecision } from '../../access/policy.ts'
 import { nothingAutomatic } from '../../certificates/acme/automatic.ts'
@@ -172,7 +172,7 @@ function zoneFor(host: string, inUse: Snapshot, rebuilt: Snapshot, name: string)
 }
 
 /** Apart from those in use, which are nearer to their rules in memory for it. */
-const tableOf = rememberEach((networks: readonly string[]) => AddressTable.of(networks))
+const tableOf = memoizeEach((networks: readonly string[]) => AddressTable.of(networks))
 const unread = new EdgeMetrics()
 const unheard = new TallyBook(systemClock, () => {})
 const silent = createLogger('fatal', { write: () => {} })

@@ -60,7 +60,7 @@ function takesTrailers({ fields, ids }: RequestHead): boolean {
 
 /** Vouches for the client to our own side port. */
 function vouching(x: Exchange): string {
-  return `svc-hop: ${x.plane.sidePort!.vouch.write({ address: x.clientAddress, ray: x.ray })}\r\n`
+  return `svc-hop: ${x.plane.sidePort!.auth.write({ address: x.clientAddress, ray: x.ray })}\r\n`
 }
 
 /** Writes the hops so far and this one. These two are kept whoever sent them: they only make loops visible (RFC 8586, RFC 9110 section 7.6.3). */

@@ -1,7 +1,7 @@
 // The hold of one exchange on a connection to an origin, from when it is handed over until it is given back, destroyed or lost: ownership moves here and
 // nowhere else.
 
-import { misuse } from '../../base/invariants.ts'
+import { invariants } from '../../base/invariants.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { ByteSink } from '../wire/body-writer.ts'
 import type { Dial } from './dial/dial.ts'
@@ -143,7 +143,7 @@ export class Lease implements ByteSink {
 
   /** Closes the connection at once; nothing more is heard of it. */
   destroy(): void {
-    if (this.#end === 'given back') return misuse.tell('destroy of a connection that was given back')
+    if (this.#end === 'given back') return invariants.violated('destroy of a connection that was given back')
     if (this.#end !== null) return
     this.#end = 'destroyed'
     this.#connection.close()
@@ -156,7 +156,7 @@ export class Lease implements ByteSink {
 
   #mayUse(use: string): boolean {
     if (this.#end === null) return true
-    misuse.tell(`${use} on a connection that was ${this.#end}`)
+    invariants.violated(`${use} on a connection that was ${this.#end}`)
     return false
   }
 }

@@ -5,7 +5,7 @@ import { TLSSocket } from 'node:tls'
 import { HeldWriteError } from '../../net/socket/held-write-error.ts'
 import { readNothingAhead } from '../../net/socket/read-ahead.ts'
 import { reset } from '../../net/socket/reset.ts'
-import { misuse } from '../../base/invariants.ts'
+import { invariants } from '../../base/invariants.ts'
 import {
   type Cause,
   type Failure,
@@ -87,7 +87,7 @@ export class OriginConnection implements Leased, PinnedConnection {
 
   /** Lends the connection to one exchange; it must not be lent already. */
   lend(): Lease {
-    if (this.#lease !== null) misuse.tell('a connection was lent twice')
+    if (this.#lease !== null) invariants.violated('a connection was lent twice')
     this.#reader.begin()
     // On a connection that was idle, what comes although nothing could be written was no response to it.
     this.#writeError.hasSent = !this.isReused
@@ -138,7 +138,7 @@ export class OriginConnection implements Leased, PinnedConnection {
 
   pin(holder: ConnectionHolder, clientAddress: string): void {
     if (this.holder === holder) return
-    if (this.holder !== null) return misuse.tell('a connection of one client was given to another')
+    if (this.holder !== null) return invariants.violated('a connection of one client was given to another')
     this.holder = holder
     this.clientAddress = clientAddress
     this.owner.pinned(this)

@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import type { AccessLog, Logger } from '../../log/log.ts'
-import type { Vouch } from '../../net/http/side-port-auth.ts'
+import type { SidePortAuth } from '../../net/http/side-port-auth.ts'
 import type { Endpoint } from '../../config/model/config.ts'
 import type { Geo } from '../../access/files/geo.ts'
 import type { GatewayDirectory } from '../../ai/gateway-directory.ts'
@@ -54,7 +54,7 @@ export interface Plane {
   /** Counts errors, rules and limits by zone. */
   readonly tallies: TallyBook
   /** The side port, which learns the clients of the requests that are passed on to it; null where there is none. */
-  readonly sidePort: (Omit<SidePort, 'secret'> & { readonly vouch: Vouch }) | null
+  readonly sidePort: (Omit<SidePort, 'secret'> & { readonly auth: SidePortAuth }) | null
   /** The port of the first listener with TLS, to which plain HTTP is redirected where no public port is set. */
   readonly securePort: number
   /** The base of the `type` URIs, without a slash at the end; null for the pages that the gateway has on every host. */

@@ -1,7 +1,7 @@
 // The operator's content for errors, compiled: rules of the zone, then of the account, then pages of the zone, then of the
 // account. A snapshot has one for every zone, and one for requests outside of all zones.
 
-import { rememberEach } from '../../base/memo.ts'
+import { memoizeEach } from '../../base/memo.ts'
 import type { CustomErrorSource } from '../../metrics/counters/edge-metrics.ts'
 import type { Facts } from '../../expression/expression.ts'
 import { mostWork, Work } from '../../expression/work-budget.ts'
@@ -132,7 +132,7 @@ class CustomPage {
 }
 
 // All zones share the layer of the account, and a zone that did not change shares its own with the previous snapshot.
-const compiledRules = rememberEach((rules: readonly ErrorRule[], failed: Failed) =>
+const compiledRules = memoizeEach((rules: readonly ErrorRule[], failed: Failed) =>
   rules.flatMap((rule, index): IndexedRule | readonly [] => {
     const compiled = attempt(rule)
     if (compiled !== null) return { ...compiled, rule, index }
@@ -151,7 +151,7 @@ function attempt(rule: ErrorRule): CompiledRule | null {
   }
 }
 
-const compiledPages = rememberEach(
+const compiledPages = memoizeEach(
   (pages: ErrorPages, failed: Failed): Level['pages'] =>
     new Map(
       Object.entries(pages).flatMap(([type, html]): [ErrorPageType, CustomPage][] => {

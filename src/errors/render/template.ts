@@ -1,6 +1,6 @@
 // Renders an error once with sample values, and splits the text at them: a response then only costs filling the gaps.
 
-import { rememberLast } from '../../base/memo.ts'
+import { memoizeLast } from '../../base/memo.ts'
 import { errorRows } from '../catalogue/catalogue.ts'
 import { type Occasion, type Problem, problem, timestampOf } from '../catalogue/problem.ts'
 import { type Refusal, retryAfterOf } from '../catalogue/refusal.ts'
@@ -59,8 +59,8 @@ const slotOf: ReadonlyMap<string, Slot> = new Map([
 
 const marks = new RegExp(`(${Array.from(slotOf.keys(), RegExp.escape).join('|')})`)
 
-const now = rememberLast(write)
-const then = rememberLast(write)
+const now = memoizeLast(write)
+const then = memoizeLast(write)
 
 function valueFor(slot: Slot, refusal: Refusal, occasion: Occasion, zone: string): string {
   switch (slot) {

@@ -58,7 +58,7 @@ export interface DegradedReason {
 }
 
 /** How the store is: out of reach, or why it refuses writes, can't be heard or is not trusted; null or empty where all is well. */
-export interface StoreSigns {
+export interface StoreHealth {
   readonly isUnreachable: boolean
   readonly refusal: string | null
   readonly deafness: string | null
@@ -109,7 +109,7 @@ export class Counts {
   readonly workerRestarts = new Tally()
   readonly droppedLogLines = new Tally()
   /** Returns how the store is; null in a process that is not asked for it. */
-  storeSigns: (() => StoreSigns | null) | null = null
+  storeHealth: (() => StoreHealth | null) | null = null
   /** Returns how many rules have other limits on other machines; null in a process that is not asked for it. */
   limitDifferences: (() => number) | null = null
   /** Returns the certificates in use; null in a process that is not asked for them. */

@@ -1,7 +1,7 @@
 // What Prometheus sees of the processes themselves, and of what they do beside requests.
 
 import { byName, type Family, type Sample, sample } from './family.ts'
-import { type Counts, degradedCodes, type StoreSigns } from '../counters/counts.ts'
+import { type Counts, degradedCodes, type StoreHealth } from '../counters/counts.ts'
 
 export const processFamilies: readonly Family[] = [
   {
@@ -26,29 +26,29 @@ export const processFamilies: readonly Family[] = [
     type: 'gauge',
     name: 'gatehouse_store_up',
     help: 'Whether the store is reachable: 1 or 0.',
-    read: ({ storeSigns }) => storeSample(storeSigns, ({ isUnreachable }) => !isUnreachable),
+    read: ({ storeHealth }) => storeSample(storeHealth, ({ isUnreachable }) => !isUnreachable),
     together: 'min',
   },
   {
     type: 'gauge',
     name: 'gatehouse_store_writable',
     help: 'Whether the store accepts writes, as far as known: 1 or 0. Redis refuses them while required replicas do not confirm, SQLite while the disk is full or another process locks the file.',
-    read: ({ storeSigns }) =>
-      storeSample(storeSigns, ({ isUnreachable, refusal }) => !isUnreachable && refusal === null),
+    read: ({ storeHealth }) =>
+      storeSample(storeHealth, ({ isUnreachable, refusal }) => !isUnreachable && refusal === null),
     together: 'min',
   },
   {
     type: 'gauge',
     name: 'gatehouse_store_notices_up',
     help: 'Whether the store announces changes by other processes: 1, or 0 if they are noticed up to a second later.',
-    read: ({ storeSigns }) => storeSample(storeSigns, ({ deafness }) => deafness === null),
+    read: ({ storeHealth }) => storeSample(storeHealth, ({ deafness }) => deafness === null),
     together: 'min',
   },
   {
     type: 'gauge',
     name: 'gatehouse_store_degraded',
     help: 'Whether the store responds but is not trusted, by reason: 1 or 0. The gateway then serves with what it knows and confirms no change.',
-    read: ({ storeSigns }) => degradedSamples(storeSigns),
+    read: ({ storeHealth }) => degradedSamples(storeHealth),
     together: 'max',
   },
   {
@@ -138,14 +138,14 @@ export const processFamilies: readonly Family[] = [
 ]
 
 /** Shows 1 or 0 in the process that is asked for the store. */
-function storeSample(read: Counts['storeSigns'], holds: (signs: StoreSigns) => boolean): readonly Sample[] {
+function storeSample(read: Counts['storeHealth'], holds: (signs: StoreHealth) => boolean): readonly Sample[] {
   if (read === null) return []
   const signs = read()
   return [{ labels: {}, value: signs === null || holds(signs) ? 1 : 0 }]
 }
 
 /** Shows a line for each reason in the process that is asked for the store. */
-function degradedSamples(read: Counts['storeSigns']): readonly Sample[] {
+function degradedSamples(read: Counts['storeHealth']): readonly Sample[] {
   if (read === null) return []
   const found = new Set(read()?.degradation.reasons.map(({ code }) => code))
   return degradedCodes.map(reason => ({ labels: { reason }, value: found.has(reason) ? 1 : 0 }))

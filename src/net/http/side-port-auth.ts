@@ -4,13 +4,13 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 
-interface Vouched {
+interface SidePortClaim {
   /** The address of the client. */
   readonly address: string
   readonly ray: string
 }
 
-export class Vouch {
+export class SidePortAuth {
   readonly #key: KeyObject
 
   constructor(secret: Uint8Array) {
@@ -18,13 +18,13 @@ export class Vouch {
   }
 
   /** Writes the value of `svc-hop` for one request. */
-  write({ address, ray }: Vouched): string {
+  write({ address, ray }: SidePortClaim): string {
     const claim = `${ray} ${address}`
     return `${claim} ${this.#sign(claim).toString('base64url')}`
   }
 
   /** Reads a value of `svc-hop`; null for one that was not written with this secret. Takes the same time for any two of the same form. */
-  read(value: string): Vouched | null {
+  read(value: string): SidePortClaim | null {
     const [, claim = '', ray = '', address = '', signature = ''] = form.exec(value) ?? []
     if (isIP(address) === 0) return null
     return timingSafeEqual(this.#sign(claim), Buffer.from(signature, 'base64url')) ? { address, ray } : null

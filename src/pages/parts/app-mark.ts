@@ -1,7 +1,7 @@
 // The sign of an app: its logo, or the initials of its name.
 
 import { hash } from 'node:crypto'
-import { rememberOnce } from '../../base/memo.ts'
+import { memoizeOnce } from '../../base/memo.ts'
 import { type Html, html } from '../../base/text/html.ts'
 
 /** How many colours there are for initials; each has its class in the style of our pages. */
@@ -49,7 +49,7 @@ function initialOf(word: string): string {
   return whole + marks.slice(0, mostMarks).join('')
 }
 
-const letters = rememberOnce(() => new Intl.Segmenter('en', { granularity: 'grapheme' }))
+const letters = memoizeOnce(() => new Intl.Segmenter('en', { granularity: 'grapheme' }))
 
 /** Returns the colour of a name, which is the same on every page. */
 function colourOf(name: string): number {

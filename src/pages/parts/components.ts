@@ -1,6 +1,6 @@
 // The parts that our pages are made of.
 
-import { rememberOnce } from '../../base/memo.ts'
+import { memoizeOnce } from '../../base/memo.ts'
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 
 /** What stands in every form: where it leads, and the token that proves where it comes from. */
@@ -124,8 +124,8 @@ export function second(at: number): Html {
   return html`<time datetime="${iso}">${toSeconds().format(at)} UTC</time>`
 }
 
-const writtenOut = rememberOnce(() => inEnglish('short'))
-const toSeconds = rememberOnce(() => inEnglish('medium'))
+const writtenOut = memoizeOnce(() => inEnglish('short'))
+const toSeconds = memoizeOnce(() => inEnglish('medium'))
 
 function inEnglish(timeStyle: 'short' | 'medium'): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle, timeZone: 'UTC' })

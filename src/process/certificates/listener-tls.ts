@@ -20,7 +20,7 @@ interface TlsTaker {
   takeTicketKeys(keys: TicketKeySet): void
 }
 
-export class TlsCare {
+export class ListenerTls {
   readonly #log: Logger
   readonly #metrics: Metrics
   readonly #certificates: CertificateWatch

@@ -14,7 +14,7 @@ const synonyms: readonly (readonly string[])[] = [
 ]
 
 /** Returns the name of the command of a noun, or of one word, that was probably meant; null when none is similar. */
-export function meantCommand(
+export function suggestedCommand(
   [word, verb]: readonly [word: string, verb?: string | undefined],
   names: readonly string[],
 ): string | null {

@@ -6,7 +6,7 @@ import { createLogger, type Logger } from '../../log/log.ts'
 import { Metrics, type Snapshot } from '../../metrics/metrics.ts'
 import type { Config } from '../../config/model/config.ts'
 import type { Inheritance } from '../handover/inheritance.ts'
-import { Faces } from '../side-port/side-port-apps.ts'
+import { SidePortApps } from '../side-port/side-port-apps.ts'
 import { Gateway } from './gateway.ts'
 import type { GatewayParts } from './gateway-parts.ts'
 import { LocalPlane } from '../plane/local-plane.ts'
@@ -55,7 +55,7 @@ export function assemble(config: Config, circumstances: Circumstances): Assembly
         keeper: new StoreKeeper(log),
       }),
     openManagement: (config, store) => Management.open(config, store, metrics, log),
-    openFaces: parts => new Faces({ ...parts, metrics: metrics.people }),
+    openApps: parts => new SidePortApps({ ...parts, metrics: metrics.people }),
     buildPlane: (config, services, shared) =>
       workers === 0
         ? new LocalPlane(config, { ...shared, metrics, destination, log, services, reusePort: canShare })

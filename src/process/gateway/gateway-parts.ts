@@ -8,8 +8,8 @@ import type { Store } from '../../store/contract/store.ts'
 import type { Tally } from '../../store/records/tally.ts'
 import type { SidePort } from '../../edge/snapshot/plane.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
-import type { FaceParts } from '../side-port/built-apps.ts'
-import type { Faces } from '../side-port/side-port-apps.ts'
+import type { AppParts } from '../side-port/built-apps.ts'
+import type { SidePortApps } from '../side-port/side-port-apps.ts'
 import type { Inheritance } from '../handover/inheritance.ts'
 import type { Management } from '../services/management.ts'
 import type { Services } from '../services/services.ts'
@@ -34,7 +34,7 @@ export interface GatewayParts {
   readonly openServices: (config: Config, sidePort: () => Endpoint) => Promise<Services>
   readonly openManagement: (config: Config, store: Store) => Promise<Management>
   /** Builds what the side port serves beside the management API. */
-  readonly openFaces?: (parts: Omit<FaceParts, 'metrics'>) => Faces
+  readonly openApps?: (parts: Omit<AppParts, 'metrics'>) => SidePortApps
   /** Builds the data plane, once the address of the side port is known. */
   readonly buildPlane: (config: Config, services: Services, shared: Shared) => ManagedPlane
 }

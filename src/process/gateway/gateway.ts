@@ -3,7 +3,7 @@
 import { systemClock } from '../../base/clock.ts'
 import { Lifecycle, type Part } from '../system/lifecycle.ts'
 import type { Logger } from '../../log/log.ts'
-import type { StoreSigns } from '../../metrics/counters/counts.ts'
+import type { StoreHealth } from '../../metrics/counters/counts.ts'
 import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
 import { RequestHistory } from '../../activity/request-history.ts'
 import type { Config, Endpoint, Listener } from '../../config/model/config.ts'
@@ -22,7 +22,7 @@ import type { ManagedPlane } from '../plane/managed-plane.ts'
 import { lastExport, openMetricExport } from '../plane/telemetry.ts'
 import { AdminListener } from '../side-port/admin-listener.ts'
 import { type ApiParts, apiOf } from '../side-port/api-facts.ts'
-import type { Faces } from '../side-port/side-port-apps.ts'
+import type { SidePortApps } from '../side-port/side-port-apps.ts'
 import { GatewayCounts } from '../side-port/gateway-counts.ts'
 import type { GatewayParts } from './gateway-parts.ts'
 import { type Patience, usualPatience } from '../side-port/timeouts.ts'
@@ -32,7 +32,7 @@ import type { ReloadReport, UpgradeReport } from '../handover/command-reports.ts
 import { pagesUrl } from '../ports/pages-url.ts'
 import type { Management } from '../services/management.ts'
 import type { Services } from '../services/services.ts'
-import { TlsCare } from '../certificates/listener-tls.ts'
+import { ListenerTls } from '../certificates/listener-tls.ts'
 import { urlOf } from '../ports/urls.ts'
 import { assertFips } from '../../tls/fips.ts'
 import { version } from '../system/version.ts'
@@ -50,14 +50,14 @@ export class Gateway {
   readonly #providerChecker: ProviderChecker
   readonly #counts: GatewayCounts
   readonly #requests: RequestHistory
-  readonly #tls: TlsCare
+  readonly #tls: ListenerTls
   readonly #startedAt = systemClock.now()
   readonly #life: Lifecycle
   readonly #started = Promise.withResolvers<void>()
   #config: Config
   #services: Services | null = null
   #management: Management | null = null
-  #faces: Faces | null = null
+  #apps: SidePortApps | null = null
   #loading: NodeJS.Timeout | undefined
   #plane: ManagedPlane | null = null
   /** What the management API works on, and what it was made of. */
@@ -81,8 +81,8 @@ export class Gateway {
     this.#patience = { ...usualPatience, ...parts.patience }
     this.#replaces = replaces
     this.#inherited = inherited
-    metrics.storeSigns = () => this.#storeSigns
-    this.#tls = new TlsCare(config, log, metrics)
+    metrics.storeHealth = () => this.#storeHealth
+    this.#tls = new ListenerTls(config, log, metrics)
     this.#checker = new HealthChecker({
       clock: systemClock,
       log,
@@ -187,7 +187,7 @@ export class Gateway {
     const { phase } = this.#life
     // A replacement serves before it has the side port.
     if (phase === 'starting' && this.#edge.length === 0) {
-      const reasons = this.#storeSigns?.degradation.reasons ?? []
+      const reasons = this.#storeHealth?.degradation.reasons ?? []
       return reasons.length > 0 ? 'store not trusted' : 'starting'
     }
     if (phase === 'stopping' || phase === 'stopped') return 'draining'
@@ -206,7 +206,7 @@ export class Gateway {
     this.#started.resolve()
     if (this.#life.phase !== 'running') return
     this.#log.info({ version, edge: this.#edge, admin: this.admin }, 'ready')
-    this.#loading = setTimeout(() => this.#loadFaces(), this.#patience.facesDelay).unref()
+    this.#loading = setTimeout(() => this.#loadApps(), this.#patience.appsDelay).unref()
   }
 
   /** Replaces the configuration, once it is started; when the data plane does not build from it, rejects and changes nothing. */
@@ -256,7 +256,7 @@ export class Gateway {
     const log = this.#log
     const facts: Facts = {
       unready: () => this.unready,
-      storeSigns: () => this.#storeSigns,
+      storeHealth: () => this.#storeHealth,
       api: () => this.#api,
       metricsAccess: this.#config.management.metrics,
       metrics: () => this.#counts.expose(),
@@ -287,21 +287,21 @@ export class Gateway {
     return api
   }
 
-  get #storeSigns(): StoreSigns | null {
+  get #storeHealth(): StoreHealth | null {
     return this.#services?.store ?? null
   }
 
-  #buildFaces(services: Services, management: Management): Faces | null {
+  #buildApps(services: Services, management: Management): SidePortApps | null {
     const sidePort = () => urlOf(this.admin)
     const askAs: AdminServer['askAs'] = (...question) => this.#server.askAs(...question)
     const edge = () => ({ config: this.#config, endpoints: this.#edge })
     const parts = { config: this.#config, services, management, sidePort, edge, askAs, log: this.#log }
-    return this.#parts.openFaces?.(parts) ?? null
+    return this.#parts.openApps?.(parts) ?? null
   }
 
   /** Loads what the first requests do not need. */
-  #loadFaces(): void {
-    this.#faces
+  #loadApps(): void {
+    this.#apps
       ?.load()
       .catch((cause: unknown) => this.#log.error({ err: cause }, 'loading the pages of the side port failed'))
   }
@@ -316,14 +316,14 @@ export class Gateway {
         this.#parts.loansBefore?.(records => services.adopt(records))
         this.#management = await this.#parts.openManagement(this.#config, this.#services.store)
         this.#tls.open(this.#services.store, this.#management, () => this.#plane)
-        this.#faces = this.#buildFaces(this.#services, this.#management)
-        this.#server.faces = this.#faces?.all ?? []
-        this.#server.published = this.#faces?.published ?? []
-        this.#server.front = this.#faces?.front ?? null
+        this.#apps = this.#buildApps(this.#services, this.#management)
+        this.#server.faces = this.#apps?.all ?? []
+        this.#server.published = this.#apps?.published ?? []
+        this.#server.front = this.#apps?.front ?? null
       },
       stop: async () => {
         clearTimeout(this.#loading)
-        await this.#faces?.close()
+        await this.#apps?.close()
         await this.#tls.close()
         await this.#management?.close()
         await this.#services?.close()

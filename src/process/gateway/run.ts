@@ -25,7 +25,7 @@ import { pagesUrl } from '../ports/pages-url.ts'
 import { logWarnings } from './reload.ts'
 import { Reloads } from './reloads.ts'
 import { obeySignals } from '../system/signals.ts'
-import { careForStore } from '../store/maintenance.ts'
+import { maintainStore } from '../store/maintenance.ts'
 import { tuneHeap } from '../system/heap.ts'
 import { tell } from '../terminal/output.ts'
 
@@ -148,7 +148,7 @@ async function serve(
       const text = welcome({ ...first, setUp }, gateway.config, gateway.edge)
       announce('info', { fields, msg: 'first start: the store was empty', text }, gateway.config.log)
     }
-    careForStore(gateway.store, log, { firstToken, filled: first => void filled(first) })
+    maintainStore(gateway.store, log, { firstToken, filled: first => void filled(first) })
   }
   await stopped.promise
   await upgrade.close()

@@ -4,7 +4,7 @@ import { systemClock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Config, Endpoint } from '../../config/model/config.ts'
-import { type FoundKey, FoundPost, FoundReader } from '../../store/cache/announced-keys.ts'
+import { type AnnouncedKey, KeyAnnouncer, AnnouncedKeyLoader } from '../../store/cache/announced-keys.ts'
 import type { LentRecord, Lent, Loan } from '../../store/cache/cache-handover.ts'
 import { openStore } from '../../store/open.ts'
 import type { Gateway, Token } from '../../store/records/records.ts'
@@ -37,9 +37,9 @@ interface ServicesOptions {
   /** Decides what the store must have, before anything is read of it. */
   readonly keeper?: Keeper
   /** Announces to the other processes what was found in the store; must not reject. */
-  readonly tellFound?: (keys: readonly FoundKey[]) => Promise<unknown>
+  readonly tellFound?: (keys: readonly AnnouncedKey[]) => Promise<unknown>
   /** Asks the other processes for what they have cached while the store is unreachable; with `isFound` one of them has announced the key; must not reject. */
-  readonly borrow?: (found: FoundKey, isFound: boolean) => Promise<Loan | null>
+  readonly borrow?: (found: AnnouncedKey, isFound: boolean) => Promise<Loan | null>
 }
 
 interface Keeper {
@@ -57,7 +57,7 @@ export class Services implements AiServices {
   /** What the API has set for zones. */
   readonly zones: ZoneRecords
   readonly #uses: TokenUses
-  readonly #found: FoundReader
+  readonly #found: AnnouncedKeyLoader
   readonly #sidePort: () => Endpoint
   readonly #keeper: Keeper | undefined
   #prices: PriceTable
@@ -68,12 +68,12 @@ export class Services implements AiServices {
   private constructor(store: Store, config: Config, options: ServicesOptions) {
     const { metrics, log, writesCopy = false, tellFound, borrow } = options
     const { grace } = config.store
-    const post = tellFound && new FoundPost(tellFound)
-    const found = post && ((...found: FoundKey) => post.add(found))
+    const post = tellFound && new KeyAnnouncer(tellFound)
+    const found = post && ((...found: AnnouncedKey) => post.add(found))
     // A key that is looked up as a token is the digest of a token.
     const borrowed =
       borrow &&
-      (<T>(...found: FoundKey) => borrow(found, this.#found.awaits(found)) as Promise<Lent<T> | null>)
+      (<T>(...found: AnnouncedKey) => borrow(found, this.#found.awaits(found)) as Promise<Lent<T> | null>)
     this.store = store
     this.#config = config
     this.#sidePort = options.sidePort
@@ -97,7 +97,7 @@ export class Services implements AiServices {
       found: found && (key => found('gateway', key)),
       borrow: borrowed && (key => borrowed('gateway', key)),
     })
-    this.#found = new FoundReader(([kind, key]) =>
+    this.#found = new AnnouncedKeyLoader(([kind, key]) =>
       kind === 'gateway' ? this.gateways.recall(key) : this.tokens.recall(kind, key),
     )
     this.#prices = pricesOf(config)
@@ -143,12 +143,12 @@ export class Services implements AiServices {
   }
 
   /** Takes what the other processes have found. */
-  hearFound(keys: readonly FoundKey[]): void {
+  hearFound(keys: readonly AnnouncedKey[]): void {
     this.#found.hear(keys)
   }
 
   /** Returns what is cached here; null where nothing is. */
-  lend([kind, key]: FoundKey): Loan | null {
+  lend([kind, key]: AnnouncedKey): Loan | null {
     return kind === 'gateway' ? this.gateways.lend(key) : this.tokens.lend(kind, key)
   }
 

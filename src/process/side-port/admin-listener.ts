@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Lifecycle } from '../system/lifecycle.ts'
-import { Vouch } from '../../net/http/side-port-auth.ts'
+import { SidePortAuth } from '../../net/http/side-port-auth.ts'
 import type { Logger } from '../../log/log.ts'
 import type { Endpoint } from '../../config/model/config.ts'
 import type { HandOver } from '../../admin/service/handover.ts'
@@ -54,7 +54,7 @@ export class AdminListener {
     this.#endpoint = endpoint
     this.#at = endpoint
     this.#parts = parts
-    parts.server.vouch = new Vouch(this.#secret)
+    parts.server.sidePortAuth = new SidePortAuth(this.#secret)
   }
 
   /** Its address, with a real port once it listens. */
@@ -194,7 +194,7 @@ export class AdminListener {
   /** Accepts addresses that the edge of the previous gateway vouches for too, while it drains. */
   #vouchBy(secret: Buffer): void {
     this.#secret = secret
-    this.#parts.server.vouch = new Vouch(secret)
+    this.#parts.server.sidePortAuth = new SidePortAuth(secret)
   }
 
   /** Listens on a port that another gateway shares, or has released. */

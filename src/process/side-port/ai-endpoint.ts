@@ -28,7 +28,7 @@ const mostBytes = 64 * 1024
 /** How many calls run at once. */
 const mostCalls = 4
 
-export class AiEntrance {
+export class AiEndpoint {
   readonly #edge: () => Edge
   #running = 0
 

@@ -15,7 +15,7 @@ import type { Management } from '../services/management.ts'
 import { pagesUrl } from '../ports/pages-url.ts'
 import { priceDateOf } from '../plane/price-date.ts'
 import type { Services } from '../services/services.ts'
-import type { TlsCare } from '../certificates/listener-tls.ts'
+import type { ListenerTls } from '../certificates/listener-tls.ts'
 
 /** What it is built from. */
 export interface ApiParts {
@@ -26,7 +26,7 @@ export interface ApiParts {
   readonly management: Management
   readonly plane: ManagedPlane
   readonly checker: ProviderChecker
-  readonly tls: TlsCare
+  readonly tls: ListenerTls
   readonly log: Logger
   readonly requests: RequestHistory
   /** Ms since the epoch. */

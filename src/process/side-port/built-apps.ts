@@ -17,13 +17,13 @@ import { DashboardFace } from '../../dashboard/dashboard.ts'
 import { OAuthFace } from '../../oauth-server/oauth-face.ts'
 import { Grants } from '../../sign-in/connected-apps.ts'
 import { SignInFace } from '../../sign-in/face.ts'
-import { AiEntrance } from './ai-endpoint.ts'
+import { AiEndpoint } from './ai-endpoint.ts'
 import type { Management } from '../services/management.ts'
 import { dashboardOrigins, hasOAuth, isReachable, servesDashboard } from '../ports/pages-url.ts'
 import type { Services } from '../services/services.ts'
 
 /** What faces are built from. */
-export interface FaceParts {
+export interface AppParts {
   readonly config: Config
   readonly services: Services
   readonly management: Management
@@ -38,7 +38,7 @@ export interface FaceParts {
   readonly log: Logger
 }
 
-export interface BuiltFaces {
+export interface BuiltApps {
   readonly signIn: SignInFace
   readonly dashboard: DashboardFace
   /** Null where there is no authorization server. */
@@ -48,7 +48,7 @@ export interface BuiltFaces {
 }
 
 /** Builds the authorization server, if there is one, the pages where people sign in and decide on what apps ask of them, and those where they run the gateway. */
-export function buildFaces(parts: FaceParts): BuiltFaces {
+export function buildApps(parts: AppParts): BuiltApps {
   const oauth = hasOAuth(parts.config) ? buildOAuth(parts) : null
   const { people, ...pages } = buildPages(parts, oauth)
   const close = async () => {
@@ -57,7 +57,7 @@ export function buildFaces(parts: FaceParts): BuiltFaces {
   return { ...pages, oauth, close }
 }
 
-function buildOAuth({ config, services, management, sidePort, metrics, log }: FaceParts): OAuthFace {
+function buildOAuth({ config, services, management, sidePort, metrics, log }: AppParts): OAuthFace {
   const { oauth } = config
   const issuer = () => issuerOf({ config, sidePort })
   const { store, limiter, tags } = services
@@ -88,7 +88,7 @@ function buildOAuth({ config, services, management, sidePort, metrics, log }: Fa
   })
 }
 
-function buildPages(parts: FaceParts, oauth: OAuthFace | null) {
+function buildPages(parts: AppParts, oauth: OAuthFace | null) {
   const { config, services, management, sidePort, askAs, metrics, log } = parts
   const { store } = services
   const people = new People({ store, keys: management.secrets, config: config.people, metrics, log })
@@ -96,7 +96,7 @@ function buildPages(parts: FaceParts, oauth: OAuthFace | null) {
   const dashboard = () => dashboardOrigins(parts.edge().config)
   const own = () => (isReachable(config) ? [sidePort()] : [])
   const interactions = oauth?.interactions ?? null
-  const entrance = new AiEntrance(parts.edge)
+  const entrance = new AiEndpoint(parts.edge)
   const knowsScheme = () => parts.edge().config.trustedProxies.length > 0
   return {
     people,
@@ -121,10 +121,10 @@ function buildPages(parts: FaceParts, oauth: OAuthFace | null) {
 }
 
 /** Returns what finds the API that a resource indicator means. */
-function apiFinder(parts: Pick<FaceParts, 'config' | 'sidePort'>): (resource: string) => Api | null {
+function apiFinder(parts: Pick<AppParts, 'config' | 'sidePort'>): (resource: string) => Api | null {
   return resource => apiOf(resource, { issuer: issuerOf(parts), aiHosts: parts.config.ai.hosts })
 }
 
-function issuerOf({ config, sidePort }: Pick<FaceParts, 'config' | 'sidePort'>): string {
+function issuerOf({ config, sidePort }: Pick<AppParts, 'config' | 'sidePort'>): string {
   return config.oauth.issuer ?? sidePort()
 }

@@ -6,20 +6,20 @@ import type { Face } from '../../admin/api/side-port-app.ts'
 import { ManagementMetadata } from '../../admin/api/protected-resource.ts'
 import { isOfDashboard } from '../../dashboard/page/paths.ts'
 import { isOfOAuth } from '../../oauth-server/paths.ts'
-import type { BuiltFaces, FaceParts } from './built-apps.ts'
+import type { BuiltApps, AppParts } from './built-apps.ts'
 import { hasOAuth } from '../ports/pages-url.ts'
 
-export class Faces {
+export class SidePortApps {
   /** Of two that take a path, the first has it. */
   readonly all: readonly Face[]
   /** What the edge may lead to: the authorization server only where its issuer is published, on whatever host a path is asked. */
   readonly published: readonly Face[]
   /** Where browsers begin; null where people have no pages. */
   readonly front: string | null
-  readonly #parts: FaceParts
-  #built: Promise<BuiltFaces> | null = null
+  readonly #parts: AppParts
+  #built: Promise<BuiltApps> | null = null
 
-  constructor(parts: FaceParts) {
+  constructor(parts: AppParts) {
     const { config } = parts
     this.#parts = parts
     const hasPages = hasOAuth(config) || config.dashboard.host !== null
@@ -46,7 +46,7 @@ export class Faces {
     await built?.close()
   }
 
-  get #ready(): Promise<BuiltFaces> {
+  get #ready(): Promise<BuiltApps> {
     // What fails, such as for want of descriptors, is tried again with the next request.
     this.#built ??= this.#build().catch(fault => {
       this.#built = null
@@ -55,13 +55,13 @@ export class Faces {
     return this.#built
   }
 
-  async #build(): Promise<BuiltFaces> {
-    const { buildFaces } = await import('./built-apps.ts')
-    return buildFaces(this.#parts)
+  async #build(): Promise<BuiltApps> {
+    const { buildApps } = await import('./built-apps.ts')
+    return buildApps(this.#parts)
   }
 
   /** Makes a face whose code is loaded with the first request for it, at the latest. */
-  #late(takes: Face['takes'], name: Exclude<keyof BuiltFaces, 'close'>): Face {
+  #late(takes: Face['takes'], name: Exclude<keyof BuiltApps, 'close'>): Face {
     return { takes, serve: async (...request) => (await this.#ready)[name]!.serve(...request) }
   }
 }

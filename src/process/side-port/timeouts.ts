@@ -17,7 +17,7 @@ export interface Patience {
   /** How long the edge of a gateway that is stopping may take to release its ports. */
   readonly edgePatience: number
   /** How long after the start the code of the pages is loaded. */
-  readonly facesDelay: number
+  readonly appsDelay: number
 }
 
 export const usualPatience: Patience = {
@@ -28,5 +28,5 @@ export const usualPatience: Patience = {
   mostLooks: 10,
   mostTries: 3,
   edgePatience: 5_000,
-  facesDelay: 1_000,
+  appsDelay: 1_000,
 }

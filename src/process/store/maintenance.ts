@@ -4,7 +4,7 @@ import type { Logger } from '../../log/log.ts'
 import { type Store, StoreDegraded, StoreUnreachable } from '../../store/contract/store.ts'
 import { keyOf } from '../../tokens/token-tags.ts'
 import { FirstFill, type FirstStart } from './first-start.ts'
-import { StoreSigns } from './store-warnings.ts'
+import { StoreWarnings } from './store-warnings.ts'
 
 interface Care {
   /** The token for an empty store; null to generate one. */
@@ -16,10 +16,10 @@ interface Care {
 }
 
 /** Starts, and continues as long as the process lives; a store that is unreachable at first is filled when it is reachable, with `firstToken` or a new one. */
-export function careForStore(store: Store, log: Logger, { firstToken, filled, period = 1_000 }: Care): void {
+export function maintainStore(store: Store, log: Logger, { firstToken, filled, period = 1_000 }: Care): void {
   const details = { store: store.location }
   const fill = new FirstFill(store, firstToken)
-  const signs = new StoreSigns(store, log)
+  const signs = new StoreWarnings(store, log)
   let isPrepared = false
   let denials: readonly string[] = []
   let wasUnreachable = false

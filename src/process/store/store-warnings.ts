@@ -13,7 +13,7 @@ type Watched = Pick<
   'location' | 'isUnreachable' | 'refusal' | 'deafness' | 'durability' | 'degradation'
 >
 
-export class StoreSigns {
+export class StoreWarnings {
   readonly #store: Watched
   readonly #log: Logger
   #refusal: string | null = null

@@ -3,7 +3,7 @@
 import type { ListeningSocket } from '../../net/socket/listening-socket.ts'
 import type { Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Listener } from '../../config/model/config.ts'
-import type { FoundKey } from '../../store/cache/announced-keys.ts'
+import type { AnnouncedKey } from '../../store/cache/announced-keys.ts'
 import type { Seen } from '../../store/contract/mark.ts'
 import type { Tally } from '../../store/records/tally.ts'
 import type { Loan } from '../../store/cache/cache-handover.ts'
@@ -60,8 +60,8 @@ export type Ask =
   | { readonly kind: 'tickets'; readonly keys: TicketKeySet }
   /** What the store must have from now on. */
   | { readonly kind: 'trust'; readonly seen: Seen }
-  | { readonly kind: 'found'; readonly keys: readonly FoundKey[] }
-  | { readonly kind: 'lend'; readonly found: FoundKey }
+  | { readonly kind: 'found'; readonly keys: readonly AnnouncedKey[] }
+  | { readonly kind: 'lend'; readonly found: AnnouncedKey }
   | { readonly kind: 'lent'; readonly id: number; readonly loan: Loan | null }
   /** What it has of the limits on connections beyond its even parts, from now on. */
   | { readonly kind: 'share'; readonly moved: readonly MovedShare[] }
@@ -112,9 +112,9 @@ export type FromWorker =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string }
   | { readonly refusals: BanNews }
-  | { readonly found: readonly FoundKey[] }
+  | { readonly found: readonly AnnouncedKey[] }
   | { readonly tallies: readonly Tally[] }
-  | { readonly borrow: FoundKey; readonly as: number }
+  | { readonly borrow: AnnouncedKey; readonly as: number }
   | { readonly wants: ShareRequest }
   | { readonly doubts: Seen }
   | { readonly bound: SocketPlace }

@@ -6,7 +6,7 @@ import type { ListeningSocket } from '../../net/socket/listening-socket.ts'
 import type { Logger } from '../../log/log.ts'
 import { type Metrics, remains, type Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Listener } from '../../config/model/config.ts'
-import { type FoundKey, LatestKeys } from '../../store/cache/announced-keys.ts'
+import { type AnnouncedKey, LatestKeys } from '../../store/cache/announced-keys.ts'
 import { freshest, type Loan } from '../../store/cache/cache-handover.ts'
 import type { Seen } from '../../store/contract/mark.ts'
 import type { StoreTrust } from '../../store/contract/store.ts'
@@ -240,13 +240,13 @@ export class Supervisor implements ManagedPlane {
     if (seen !== null) for (const worker of workers) worker.ask({ kind: 'trust', seen }).catch(ignore)
   }
 
-  #tellFound(keys: readonly FoundKey[], by: WorkerHandle): void {
+  #tellFound(keys: readonly AnnouncedKey[], by: WorkerHandle): void {
     for (const found of keys) this.#found.add(found)
     this.#parts.cache?.hearFound(keys)
     for (const worker of this.#up) if (worker !== by) worker.ask({ kind: 'found', keys }).catch(ignore)
   }
 
-  async #borrow(found: FoundKey, by: WorkerHandle): Promise<Loan | null> {
+  async #borrow(found: AnnouncedKey, by: WorkerHandle): Promise<Loan | null> {
     const others = [...this.#up].filter(worker => worker !== by)
     const late = once(AbortSignal.timeout(this.#patience.lendPatience), 'abort').then(() => null)
     const loans = others.map(worker => worker.ask({ kind: 'lend', found }).catch(() => null))
@@ -284,8 +284,8 @@ export class Supervisor implements ManagedPlane {
     const heard = {
       counted: (tallies: readonly Tally[]) => tallied?.(tallies),
       refused: (refusals: BanNews) => this.#bans.count(refusals),
-      found: (keys: readonly FoundKey[], by: WorkerHandle) => this.#tellFound(keys, by),
-      borrow: (found: FoundKey, by: WorkerHandle) => this.#borrow(found, by),
+      found: (keys: readonly AnnouncedKey[], by: WorkerHandle) => this.#tellFound(keys, by),
+      borrow: (found: AnnouncedKey, by: WorkerHandle) => this.#borrow(found, by),
       wants: (request: ShareRequest, by: WorkerHandle) => void this.#shares.request(by, request),
       doubts: (seen: Seen) => this.#parts.trust?.join(seen),
       bound: (socket: ListeningSocket) => this.#keep(socket),

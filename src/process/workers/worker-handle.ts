@@ -9,7 +9,7 @@ import type { Interface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { ListeningSocket, SocketHandle } from '../../net/socket/listening-socket.ts'
 import type { Snapshot } from '../../metrics/metrics.ts'
-import type { FoundKey } from '../../store/cache/announced-keys.ts'
+import type { AnnouncedKey } from '../../store/cache/announced-keys.ts'
 import type { Seen } from '../../store/contract/mark.ts'
 import type { Tally } from '../../store/records/tally.ts'
 import type { Loan } from '../../store/cache/cache-handover.ts'
@@ -38,9 +38,9 @@ export class Unanswered extends Error {}
 /** Called for unsolicited messages of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, what it wants to borrow, or to have of a limit on connections, what it saw of a store that it finds to lack it, and a socket that it has bound. */
 interface Heard {
   refused(refusals: BanNews): void
-  found(keys: readonly FoundKey[], by: WorkerHandle): void
+  found(keys: readonly AnnouncedKey[], by: WorkerHandle): void
   counted(tallies: readonly Tally[]): void
-  borrow(found: FoundKey, by: WorkerHandle): Promise<Loan | null>
+  borrow(found: AnnouncedKey, by: WorkerHandle): Promise<Loan | null>
   wants(request: ShareRequest, by: WorkerHandle): void
   doubts(seen: Seen): void
   bound(socket: ListeningSocket): void
@@ -174,7 +174,7 @@ export class WorkerHandle implements Acceptor, ShareHolder {
     else this.#settle(message.id)?.resolve(message.value)
   }
 
-  async #borrow(found: FoundKey, id: number): Promise<void> {
+  async #borrow(found: AnnouncedKey, id: number): Promise<void> {
     const loan = await this.#heard.borrow(found, this)
     this.ask({ kind: 'lent', id, loan }).catch(() => {})
   }

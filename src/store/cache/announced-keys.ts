@@ -4,7 +4,7 @@
 import { StoreUnreachable } from '../contract/store.ts'
 
 /** A digest of a token, or the name of a gateway behind its account. */
-export type FoundKey = readonly [kind: 'token' | 'access_token' | 'gateway', key: string]
+export type AnnouncedKey = readonly [kind: 'token' | 'access_token' | 'gateway', key: string]
 
 /** How many messages are sent in a period, in ms, and with how many keys; further keys are not announced. */
 const period = 100
@@ -18,22 +18,22 @@ const retry = 1_000
 
 /** The latest keys, each once. */
 export class LatestKeys {
-  readonly #keys = new Map<string, FoundKey>()
+  readonly #keys = new Map<string, AnnouncedKey>()
 
   get count(): number {
     return this.#keys.size
   }
 
   /** Returns all, the most recent last. */
-  get all(): readonly FoundKey[] {
+  get all(): readonly AnnouncedKey[] {
     return [...this.#keys.values()]
   }
 
-  has(found: FoundKey): boolean {
+  has(found: AnnouncedKey): boolean {
     return this.#keys.has(nameOf(found))
   }
 
-  add(found: FoundKey): void {
+  add(found: AnnouncedKey): void {
     const name = nameOf(found)
     this.#keys.delete(name)
     this.#keys.set(name, found)
@@ -41,7 +41,7 @@ export class LatestKeys {
   }
 
   /** Removes and returns the oldest. */
-  take(): FoundKey | undefined {
+  take(): AnnouncedKey | undefined {
     for (const [name, found] of this.#keys) {
       this.#keys.delete(name)
       return found
@@ -51,9 +51,9 @@ export class LatestKeys {
 }
 
 /** Announces what was found: usually at once, but no more than ten messages and 1,000 keys in 100 ms. */
-export class FoundPost {
-  readonly #send: (keys: readonly FoundKey[]) => Promise<unknown>
-  #waiting = new Map<string, FoundKey>()
+export class KeyAnnouncer {
+  readonly #send: (keys: readonly AnnouncedKey[]) => Promise<unknown>
+  #waiting = new Map<string, AnnouncedKey>()
   #isSending = false
   /** Ends a period; null where nothing was sent in one yet. */
   #timer: NodeJS.Timeout | null = null
@@ -61,11 +61,11 @@ export class FoundPost {
   #keys = 0
 
   /** Takes a function that sends a message and returns when the next may follow; it must not reject. */
-  constructor(send: (keys: readonly FoundKey[]) => Promise<unknown>) {
+  constructor(send: (keys: readonly AnnouncedKey[]) => Promise<unknown>) {
     this.#send = send
   }
 
-  add(found: FoundKey): void {
+  add(found: AnnouncedKey): void {
     if (this.#waiting.size < mostSent - this.#keys) this.#waiting.set(nameOf(found), found)
     if (!this.#isSending) void this.#post()
   }
@@ -92,24 +92,24 @@ export class FoundPost {
 }
 
 /** Loads what others have found in the store, a few keys at a time; while the store is unreachable they wait. */
-export class FoundReader {
-  readonly #recall: (found: FoundKey) => Promise<void>
+export class AnnouncedKeyLoader {
+  readonly #recall: (found: AnnouncedKey) => Promise<void>
   readonly #waiting = new LatestKeys()
   readonly #asking = new Set<string>()
   #timer: NodeJS.Timeout | null = null
 
   /** Takes a function that loads a key from the store into the cache, and rejects with `StoreUnreachable`. */
-  constructor(recall: (found: FoundKey) => Promise<void>) {
+  constructor(recall: (found: AnnouncedKey) => Promise<void>) {
     this.#recall = recall
   }
 
-  hear(keys: readonly FoundKey[]): void {
+  hear(keys: readonly AnnouncedKey[]): void {
     for (const found of keys) this.#waiting.add(found)
     this.#ask()
   }
 
   /** Whether others have found a key that is still to be loaded here. */
-  awaits(found: FoundKey): boolean {
+  awaits(found: AnnouncedKey): boolean {
     return this.#waiting.has(found) || this.#asking.has(nameOf(found))
   }
 
@@ -137,7 +137,7 @@ export class FoundReader {
     this.#ask()
   }
 
-  #askLater(found: FoundKey): void {
+  #askLater(found: AnnouncedKey): void {
     this.#waiting.add(found)
     this.#timer ??= setTimeout(() => {
       this.#timer = null
@@ -146,6 +146,6 @@ export class FoundReader {
   }
 }
 
-function nameOf(found: FoundKey): string {
+function nameOf(found: AnnouncedKey): string {
   return found.join(' ')
 }

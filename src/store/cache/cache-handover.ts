@@ -1,7 +1,7 @@
 // Lends what one worker has cached to another one that started while the store was unreachable, or had no time to load it. A loan keeps its age: it is valid no longer
 // than the original, and is refused by a worker that knows of a change since.
 
-import type { FoundKey } from './announced-keys.ts'
+import type { AnnouncedKey } from './announced-keys.ts'
 import type { Gateway, Token } from '../records/records.ts'
 
 export interface Lent<T> {
@@ -14,7 +14,7 @@ export type Loan = Lent<Token | Gateway>
 
 /** A loan with what it is about. */
 export interface LentRecord {
-  readonly found: FoundKey
+  readonly found: AnnouncedKey
   readonly loan: Loan
 }
 
@@ -27,19 +27,19 @@ const mostOthers = 100
 
 /** Requests loans from the other workers. A flood of unknown tokens is not passed on to them, and does not block what they have found. */
 export class Borrower {
-  readonly #send: (id: number, found: FoundKey) => void
+  readonly #send: (id: number, found: AnnouncedKey) => void
   readonly #waiting = new Map<number, (loan: Loan | null) => void>()
   #nextId = 0
   #askedFound = 0
   #askedOthers = 0
   #timer: NodeJS.Timeout | null = null
 
-  constructor(send: (id: number, found: FoundKey) => void) {
+  constructor(send: (id: number, found: AnnouncedKey) => void) {
     this.#send = send
   }
 
   /** Returns what another worker has cached; null if none has, or none replies within 250 ms. `isFound`: one of them has announced the key. */
-  ask(found: FoundKey, isFound: boolean): Promise<Loan | null> {
+  ask(found: AnnouncedKey, isFound: boolean): Promise<Loan | null> {
     if (isFound ? this.#askedFound === mostFound : this.#askedOthers === mostOthers)
       return Promise.resolve(null)
     if (isFound) this.#askedFound++

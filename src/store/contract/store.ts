@@ -22,7 +22,7 @@ import type {
   AuditEntry,
   DroppedEntries,
   Gateway,
-  KeptResponse,
+  StoredResponse,
   LogEntry,
   LogStrategy,
   LogSummary,
@@ -82,7 +82,7 @@ export interface Store {
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
-  readonly responses: KeptResponses
+  readonly responses: StoredResponses
   readonly audit: AuditLog
   readonly logs: Logs
   readonly counters: Counters
@@ -173,7 +173,7 @@ export interface Records<T> {
 /** What is written together with a record, both or neither. */
 export interface Together {
   readonly audit?: AuditEntry
-  readonly response?: KeptResponse
+  readonly response?: StoredResponse
 }
 
 /**
@@ -286,8 +286,8 @@ export interface OAuthClients extends Records<OAuthClient> {
 }
 
 /** Stored responses to requests with an Idempotency-Key; written together with the records that they concern. Expired ones are not returned. */
-export interface KeptResponses {
-  get(account: string, key: string): Promise<KeptResponse | null>
+export interface StoredResponses {
+  get(account: string, key: string): Promise<StoredResponse | null>
 }
 
 /** The audit entries of accounts; they stay until they are trimmed. */

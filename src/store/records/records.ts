@@ -214,7 +214,7 @@ export type AuditAction =
   | 'sign_out'
 
 /** The response to a request with an Idempotency-Key, stored for repetitions. */
-export interface KeptResponse {
+export interface StoredResponse {
   readonly account: string
   /** Of caller, request and Idempotency-Key: SHA-256 in hex. */
   readonly key: string

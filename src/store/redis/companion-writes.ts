@@ -1,7 +1,7 @@
 // What is written in one step with a record, an audit entry and a response: the keys, the arguments and the Lua of that.
 
 import type { Clock } from '../../base/clock.ts'
-import type { AuditEntry, KeptResponse } from '../records/records.ts'
+import type { AuditEntry, StoredResponse } from '../records/records.ts'
 import type { Together } from '../contract/store.ts'
 import type { Argument } from './server/connect.ts'
 import { keys } from './server/keys.ts'
@@ -69,7 +69,7 @@ end
 `
 }
 
-function responseArguments(response: KeptResponse, clock: Clock): readonly Argument[] {
+function responseArguments(response: StoredResponse, clock: Clock): readonly Argument[] {
   const { expiresAt } = response
   return [clock.now(), `${expiresAt} ${JSON.stringify(response)}`, expiresAt - shiftOf(clock)]
 }

@@ -25,7 +25,7 @@ import { Unfit } from './server/requirements.ts'
 import { DurableWrites } from './server/durability.ts'
 import { NotPrimary } from './server/failure.ts'
 import { RedisGateways } from './gateways.ts'
-import { Graves } from './removed-gateways.ts'
+import { RemovedGateways } from './removed-gateways.ts'
 import { changeChannel, keys } from './server/keys.ts'
 import { markIn } from './server/mark-text.ts'
 import { RedisLogs } from './logs/logs.ts'
@@ -93,7 +93,7 @@ export class RedisStore implements Store {
   readonly changes: RedisChanges
   readonly #connections: readonly Connection[]
   readonly #writes: DurableWrites
-  readonly #graves: Graves
+  readonly #graves: RemovedGateways
   readonly #replicas: Replicas
   readonly #sentinels: Sentinels | null
   readonly #notices: Subscription
@@ -187,7 +187,7 @@ export class RedisStore implements Store {
     this.tallies = new RedisTallies(logs, clock)
     this.peers = new RedisPeers(logs, clock)
     this.changes = new RedisChanges(reader, clock)
-    this.#graves = new Graves(records, logs)
+    this.#graves = new RemovedGateways(records, logs)
     this.changes.follow(change => {
       if (change.kind === 'gateway' || change.kind === 'everything') this.#graves.clear()
     })

@@ -19,7 +19,7 @@ for at = 1, #graves, 2 do
 end
 return found`
 
-export class Graves {
+export class RemovedGateways {
   readonly #records: Connection
   readonly #logs: Connection
   #timer: NodeJS.Timeout | undefined

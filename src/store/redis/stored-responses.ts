@@ -1,13 +1,13 @@
 // Stored responses to requests with an Idempotency-Key in Redis: one key each, which expires.
 
 import type { Clock } from '../../base/clock.ts'
-import type { KeptResponse } from '../records/records.ts'
-import type { KeptResponses } from '../contract/store.ts'
+import type { StoredResponse } from '../records/records.ts'
+import type { StoredResponses } from '../contract/store.ts'
 import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { keys } from './server/keys.ts'
 
-export class RedisResponses implements KeptResponses {
+export class RedisResponses implements StoredResponses {
   readonly #connection: Reader
   readonly #writes: DurableWrites
   readonly #clock: Clock
@@ -18,12 +18,12 @@ export class RedisResponses implements KeptResponses {
     this.#clock = clock
   }
 
-  async get(account: string, key: string): Promise<KeptResponse | null> {
+  async get(account: string, key: string): Promise<StoredResponse | null> {
     const found = (await this.#connection.run(['GET', keys.response(account, key)])) as string | null
     if (found === null) return null
     // A caller that gets it takes the request for done; its write may be unconfirmed.
     await this.#writes.confirm()
-    const response: KeptResponse = JSON.parse(found.slice(found.indexOf(' ') + 1))
+    const response: StoredResponse = JSON.parse(found.slice(found.indexOf(' ') + 1))
     // The server has a clock of its own, and drops it by that.
     return response.expiresAt > this.#clock.now() ? response : null
   }

@@ -1,14 +1,14 @@
 // Stored responses, one row each. Expired ones are deleted when records are written.
 
 import type { Clock } from '../../base/clock.ts'
-import type { KeptResponse } from '../records/records.ts'
-import type { KeptResponses } from '../contract/store.ts'
+import type { StoredResponse } from '../records/records.ts'
+import type { StoredResponses } from '../contract/store.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'
 
 /** The most that one write removes, so that none is long. */
 const broom = 20
 
-export class SqliteResponses implements KeptResponses {
+export class SqliteResponses implements StoredResponses {
   readonly #db: Database
   readonly #clock: Clock
   readonly #get: Statement
@@ -28,7 +28,7 @@ export class SqliteResponses implements KeptResponses {
     )
   }
 
-  get(account: string, key: string): Promise<KeptResponse | null> {
+  get(account: string, key: string): Promise<StoredResponse | null> {
     return this.#db.read(() => {
       const row = this.#get.get(account, key, this.#clock.now())
       return row ? fromRow(row) : null
@@ -36,12 +36,12 @@ export class SqliteResponses implements KeptResponses {
   }
 
   /** Whether the key of a response is taken; within a transaction. */
-  hasWithin({ account, key }: KeptResponse): boolean {
+  hasWithin({ account, key }: StoredResponse): boolean {
     return this.#get.get(account, key, this.#clock.now()) !== undefined
   }
 
   /** Stores a response whose key is not taken; within a transaction. */
-  insertWithin({ account, key, fingerprint, sealed, expiresAt }: KeptResponse): void {
+  insertWithin({ account, key, fingerprint, sealed, expiresAt }: StoredResponse): void {
     this.#put(account, key, fingerprint, sealed, expiresAt)
   }
 
@@ -51,7 +51,7 @@ export class SqliteResponses implements KeptResponses {
   }
 }
 
-function fromRow(row: Row): KeptResponse {
+function fromRow(row: Row): StoredResponse {
   return {
     account: String(row.account),
     key: String(row.name),

@@ -26,8 +26,8 @@ const metadataOf = (base: string, path = '/client/v4') =>
   `resource_metadata="${base}/.well-known/oauth-protected-resource${path}"`
 
 test('a 401 names the metadata by the host that was asked, the scope, and whether there was a token', async t => {
-  const { origin, vouch } = await startApi(t)
-  const hop = vouch.write({ address: '192.0.2.1', ray: '0123456789abcdef' })
+  const { origin, sidePortAuth } = await startApi(t)
+  const hop = sidePortAuth.write({ address: '192.0.2.1', ray: '0123456789abcdef' })
   const passedOn = { via: '1.1 x', 'x-forwarded-host': 'gate.example', 'x-forwarded-proto': 'https' }
   const scope = 'scope="api_tokens.read"'
   for (const [headers, challenge] of [

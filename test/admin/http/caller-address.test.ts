@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { type TestContext, test } from 'node:test'
-import { Vouch } from '../../../src/net/http/side-port-auth.ts'
+import { SidePortAuth } from '../../../src/net/http/side-port-auth.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 import { described, faultsOf } from '../openapi/openapi-document.ts'
@@ -57,8 +57,8 @@ test('a direct caller has the address of its connection', async t => {
 })
 
 test('where the edge vouches for an address, that one is used, whatever the fields say', async t => {
-  const { letIn, vouch } = await start(t)
-  const hop = ['svc-hop', vouch.write({ address: '192.0.2.7', ray })] as [string, string]
+  const { letIn, sidePortAuth } = await start(t)
+  const hop = ['svc-hop', sidePortAuth.write({ address: '192.0.2.7', ray })] as [string, string]
   for (const others of [[], [['X-Forwarded-For', '127.0.0.1']], [['Forwarded', 'for=127.0.0.1']]] as const)
     assert.deepEqual(await letIn(hop, ...others.map(line => [...line] as [string, string])), [
       'remote',
@@ -68,9 +68,9 @@ test('where the edge vouches for an address, that one is used, whatever the fiel
 })
 
 test('a token with an address condition is not valid for a request that another hop has passed on', async t => {
-  const { letIn, vouch } = await start(t)
-  const stranger = new Vouch(randomBytes(32)).write({ address: '127.0.0.1', ray })
-  const good = vouch.write({ address: '127.0.0.1', ray })
+  const { letIn, sidePortAuth } = await start(t)
+  const stranger = new SidePortAuth(randomBytes(32)).write({ address: '127.0.0.1', ray })
+  const good = sidePortAuth.write({ address: '127.0.0.1', ray })
   const hops: readonly [string, string][][] = [
     ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host', 'X-Forwarded-Port'].map(name => [
       name,
@@ -112,7 +112,7 @@ test('a token that is refused because of an unknown proxy is logged and counted 
 })
 
 test('the audit log has the address and the ray of the client, or says that it is unknown', async t => {
-  const { ask, vouch, owner, origin } = await start(t)
+  const { ask, sidePortAuth, owner, origin } = await start(t)
   const made = async (id: string, headers: Record<string, string>) => {
     const body = { id, authentication: true, collect_logs: true }
     const answer = await ask('POST', '/ai-gateway/gateways', { body, headers })
@@ -121,7 +121,10 @@ test('the audit log has the address and the ray of the client, or says that it i
   }
   const rays = [
     await made('direct', {}),
-    await made('vouched', { 'svc-hop': vouch.write({ address: '2001:db8::7', ray }), Via: '1.1 gatehouse' }),
+    await made('vouched', {
+      'svc-hop': sidePortAuth.write({ address: '2001:db8::7', ray }),
+      Via: '1.1 gatehouse',
+    }),
     await made('unvouched', { 'X-Forwarded-For': '192.0.2.7' }),
   ]
   assert.equal(rays[1], ray)

@@ -15,7 +15,7 @@ import {
 import { Parameters } from '../../../src/admin/http/query.ts'
 import { createLogger } from '../../../src/log/log.ts'
 import type { OAuthClient } from '../../../src/store/records/oauth-client.ts'
-import { keptResponse, oauthClient } from '../../store/contract-specimens.ts'
+import { storedResponse, oauthClient } from '../../store/contract-specimens.ts'
 import { account, tokenWith } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 
@@ -139,7 +139,7 @@ test('nothing is written when the key of the response is taken', async t => {
   const { records, clients, log, told } = await start(t, 1)
   const [kept] = clients as [OAuthClient]
   const { version } = (await records.get(account, kept.id))!
-  const response = keptResponse({ account, expiresAt: Date.UTC(2100, 0, 1) })
+  const response = storedResponse({ account, expiresAt: Date.UTC(2100, 0, 1) })
   const first = oauthClient({ account })
   assert.equal(await add(records, first, { audit: auditFor(first), response }, log), true)
   const second = oauthClient({ account })

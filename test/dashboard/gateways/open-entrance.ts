@@ -1,7 +1,7 @@
 // The dashboard with an edge before it that has the same store, and a provider on loopback.
 
 import type { TestContext } from 'node:test'
-import { AiEntrance } from '../../../src/process/side-port/ai-endpoint.ts'
+import { AiEndpoint } from '../../../src/process/side-port/ai-endpoint.ts'
 import { completion, startAi } from '../../help/ai.ts'
 import { type Reply, say, startProvider } from '../../help/provider.ts'
 import { openDashboard, type RoleName } from '../site.ts'
@@ -22,7 +22,7 @@ export async function openWithEdge(
     publicPort: null,
   }
   const endpoints = [{ host: '127.0.0.1', port: edge.port }]
-  const entrance = new AiEntrance(() => ({ config, endpoints }) as never)
+  const entrance = new AiEndpoint(() => ({ config, endpoints }) as never)
   site.edge.entrance = entrance.current
   return { ...site, provider, logs, port: edge.port }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { Vouch } from '../../../src/net/http/side-port-auth.ts'
+import { SidePortAuth } from '../../../src/net/http/side-port-auth.ts'
 import { outboundHead } from '../../../src/edge/forward/outbound-request.ts'
 import { headText } from '../../../src/edge/origin/outbound-head.ts'
 import type { EdgeSettings } from '../../help/edge.ts'
@@ -113,7 +113,7 @@ test('hops are added to those before', t => {
 
 test('a client is vouched for at the side port of this gateway, and nowhere else', t => {
   const secret = Buffer.alloc(32, 7)
-  const vouch = new Vouch(secret)
+  const sidePortAuth = new SidePortAuth(secret)
   for (const [port, issuerPort, address, isOurs] of [
     [8080, null, '127.0.0.1', true],
     [8080, null, '127.0.0.2', false],
@@ -130,7 +130,10 @@ test('a client is vouched for at the side port of this gateway, and nowhere else
     )
     const text = headText(outboundHead(x, address)).replaceAll('\r', '')
     const hops = /^svc-hop: (.*)$/gm.exec(text)
-    assert.deepEqual(hops && vouch.read(hops[1]!), isOurs ? { address: '192.0.2.1', ray: x.ray } : null)
+    assert.deepEqual(
+      hops && sidePortAuth.read(hops[1]!),
+      isOurs ? { address: '192.0.2.1', ray: x.ray } : null,
+    )
     assert.equal(/^Cookie: (.*)$/m.exec(text)![1], isOurs ? 'a=1; gatehouse=s' : 'a=1')
     assert.equal(x.isAtHome, isOurs)
   }

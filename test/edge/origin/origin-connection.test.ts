@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { undialled } from '../../../src/edge/origin/connection-queue.ts'
 import { OriginConnection } from '../../../src/edge/origin/origin-connection.ts'
-import { forbidMisuse } from '../../help/misuse.ts'
+import { forbidViolations } from '../../help/invariants.ts'
 import { until } from '../../help/until.ts'
 
 /** Makes an open connection with both ends of it; `told` is what its owner hears. */
@@ -19,7 +19,7 @@ async function start(t: TestContext) {
     far.destroy()
     server.close()
   })
-  forbidMisuse(t)
+  forbidViolations(t)
   const told: string[] = []
   const owner = {
     returned: () => void told.push('returned'),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { misuse } from '../../../src/base/invariants.ts'
+import { invariants } from '../../../src/base/invariants.ts'
 import { EdgeMetrics } from '../../../src/metrics/counters/edge-metrics.ts'
 import { createLogger } from '../../../src/log/log.ts'
 import type { Timeouts } from '../../../src/config/model/config.ts'
@@ -13,7 +13,7 @@ import { PinnedConnections } from '../../../src/edge/origin/idle/pinned-connecti
 import type { Waiter } from '../../../src/edge/origin/connection-queue.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { edgeConfig } from '../../help/edge.ts'
-import { forbidMisuse } from '../../help/misuse.ts'
+import { forbidViolations } from '../../help/invariants.ts'
 import { deadOrigin, startOrigin } from '../../help/origin.ts'
 import { until } from '../../help/until.ts'
 
@@ -64,7 +64,7 @@ function originAt(
     mayDial,
   })
   t.after(() => origins.destroy())
-  forbidMisuse(t)
+  forbidViolations(t)
   const config = edgeConfig([url], { transport }).zones[0]!.routes[0]!.pool!.origins[0]!
   return { origin: origins.get(config), origins, clock, metrics }
 }
@@ -277,7 +277,7 @@ test('a returned lease cannot be used, and using it is detected', async t => {
   const { origin } = originAt(t, peer.url)
   const lease = await connectionOf(origin)
   lease.giveBack()
-  const told = t.mock.method(misuse, 'tell', () => {})
+  const told = t.mock.method(invariants, 'violated', () => {})
   assert.equal(lease.write('GET / HTTP/1.1\r\n'), true)
   lease.pause()
   lease.giveBack()

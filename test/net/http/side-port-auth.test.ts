@@ -2,11 +2,11 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { Vouch } from '../../../src/net/http/side-port-auth.ts'
+import { SidePortAuth } from '../../../src/net/http/side-port-auth.ts'
 
-describe('Vouch', () => {
+describe('SidePortAuth', () => {
   const secret = randomBytes(32)
-  const vouch = new Vouch(secret)
+  const sidePortAuth = new SidePortAuth(secret)
   const ray = '0123456789abcdef'
   const address = fc.oneof(fc.ipV4(), fc.ipV6())
 
@@ -14,33 +14,33 @@ describe('Vouch', () => {
     const rays = fc.stringMatching(/^[0-9a-f]{16}$/)
     fc.assert(
       fc.property(address, rays, (address, ray) => {
-        const value = vouch.write({ address, ray })
-        deepEqual(new Vouch(Uint8Array.from(secret)).read(value), { address, ray })
-        equal(new Vouch(randomBytes(32)).read(value), null)
+        const value = sidePortAuth.write({ address, ray })
+        deepEqual(new SidePortAuth(Uint8Array.from(secret)).read(value), { address, ray })
+        equal(new SidePortAuth(randomBytes(32)).read(value), null)
         equal(value.includes(secret.toString('base64url')), false)
       }),
     )
   })
 
   test('takes no value with anything changed', () => {
-    const value = vouch.write({ address: '192.0.2.1', ray })
+    const value = sidePortAuth.write({ address: '192.0.2.1', ray })
     const at = fc.nat(value.length - 1)
     const character = fc.constantFrom(...'0123456789abcdefghijklmnop.: -_')
     fc.assert(
       fc.property(at, character, (at, character) => {
         const changed = value.slice(0, at) + character + value.slice(at + 1)
         // The last character of base64url has bits that nobody reads.
-        if (at < value.length - 1) equal(vouch.read(changed) === null, changed !== value)
-        equal(vouch.read(value.slice(0, at)), null)
-        equal(vouch.read(`${value}${character}`), null)
+        if (at < value.length - 1) equal(sidePortAuth.read(changed) === null, changed !== value)
+        equal(sidePortAuth.read(value.slice(0, at)), null)
+        equal(sidePortAuth.read(`${value}${character}`), null)
       }),
     )
   })
 
   test('takes no text that is none, and no address that is none', () => {
-    const signed = (address: string) => vouch.write({ address, ray })
+    const signed = (address: string) => sidePortAuth.write({ address, ray })
     for (const value of ['', ' ', 'x', signed(''), signed('1.2.3'), signed('localhost'), signed('::1%lo')])
-      equal(vouch.read(value), null)
-    fc.assert(fc.property(fc.string(), value => equal(vouch.read(value), null)))
+      equal(sidePortAuth.read(value), null)
+    fc.assert(fc.property(fc.string(), value => equal(sidePortAuth.read(value), null)))
   })
 })

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { Config, Listener, ProviderConfig } from '../../../src/config/model/config.ts'
-import { AiEntrance } from '../../../src/process/side-port/ai-endpoint.ts'
+import { AiEndpoint } from '../../../src/process/side-port/ai-endpoint.ts'
 import { until } from '../../help/until.ts'
 
 interface Given {
@@ -28,7 +28,7 @@ function entranceOf({
     providers: providers.map(given => ({ url: null, keys: [], speaks: 'openai', apis: null, ...given })),
   }
   const config = { ai, oauth: { issuer }, publicPort } as unknown as Config
-  return new AiEntrance(() => ({ config, endpoints })).current
+  return new AiEndpoint(() => ({ config, endpoints })).current
 }
 
 test('the address is that of the first host, as clients reach it', () => {

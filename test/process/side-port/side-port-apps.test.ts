@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FaceParts } from '../../../src/process/side-port/built-apps.ts'
-import { Faces } from '../../../src/process/side-port/side-port-apps.ts'
+import type { AppParts } from '../../../src/process/side-port/built-apps.ts'
+import { SidePortApps } from '../../../src/process/side-port/side-port-apps.ts'
 import { edgeConfig } from '../../help/edge.ts'
 
 test('pages that could not be loaded are loaded with the next request', async () => {
@@ -14,10 +14,10 @@ test('pages that could not be loaded are loaded with the next request', async ()
       attempts++
       throw new Error('no descriptors are left')
     },
-  } as unknown as FaceParts
-  const faces = new Faces(parts)
+  } as unknown as AppParts
+  const apps = new SidePortApps(parts)
   for (const attempt of [1, 2]) {
-    await assert.rejects(faces.load(), /no descriptors/)
+    await assert.rejects(apps.load(), /no descriptors/)
     assert.equal(attempts, attempt)
   }
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLogger } from '../../../src/log/log.ts'
 import type { FirstStart } from '../../../src/process/store/first-start.ts'
-import { careForStore } from '../../../src/process/store/maintenance.ts'
+import { maintainStore } from '../../../src/process/store/maintenance.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { startRedis } from '../../help/redis.ts'
 import { until } from '../../help/until.ts'
@@ -23,7 +23,7 @@ test('an empty store is filled, and the log has one line when it becomes unreach
     return list()
   }
   const filled: FirstStart[] = []
-  careForStore(store, log, { firstToken: null, filled: first => filled.push(first), period })
+  maintainStore(store, log, { firstToken: null, filled: first => filled.push(first), period })
   await until(() => filled.length > 0)
   for (let outage = 0; outage < 2; outage++) {
     lines.length = looks = 0

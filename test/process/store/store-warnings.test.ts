@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLogger } from '../../../src/log/log.ts'
-import { StoreSigns } from '../../../src/process/store/store-warnings.ts'
+import { StoreWarnings } from '../../../src/process/store/store-warnings.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { replicates, startRedis } from '../../help/redis.ts'
 import { until } from '../../help/until.ts'
@@ -23,7 +23,10 @@ test('that writes are refused, that notices are, and what can be lost is logged 
   t.after(() => store.close())
   await until(() => store.deafness === null)
   const lines: Line[] = []
-  const signs = new StoreSigns(store, createLogger('info', { write: line => lines.push(JSON.parse(line)) }))
+  const signs = new StoreWarnings(
+    store,
+    createLogger('info', { write: line => lines.push(JSON.parse(line)) }),
+  )
   /** Looks until something was said, and again to see that it is said once. */
   const said = async () => {
     lines.length = 0

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { type FoundKey, FoundPost, FoundReader, LatestKeys } from '../../../src/store/cache/announced-keys.ts'
+import {
+  type AnnouncedKey,
+  KeyAnnouncer,
+  AnnouncedKeyLoader,
+  LatestKeys,
+} from '../../../src/store/cache/announced-keys.ts'
 import { StoreUnreachable } from '../../../src/store/contract/store.ts'
 
-const digests = (count: number): FoundKey[] => Array.from({ length: count }, (_, i) => ['token', String(i)])
+const digests = (count: number): AnnouncedKey[] =>
+  Array.from({ length: count }, (_, i) => ['token', String(i)])
 
 function mockTimers(t: TestContext): void {
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -12,8 +18,8 @@ function mockTimers(t: TestContext): void {
 
 test('a key is announced at once, up to ten messages in 100 ms; later ones follow together', async t => {
   mockTimers(t)
-  const sent: (readonly FoundKey[])[] = []
-  const post = new FoundPost(async keys => sent.push(keys))
+  const sent: (readonly AnnouncedKey[])[] = []
+  const post = new KeyAnnouncer(async keys => sent.push(keys))
   const keys = digests(14)
   for (const found of keys.slice(0, 10)) {
     post.add(found)
@@ -34,7 +40,7 @@ test('no more than 1,000 keys are announced in 100 ms, and none before the last 
   mockTimers(t)
   const sent: number[] = []
   const taken = Promise.withResolvers<void>()
-  const post = new FoundPost(keys => {
+  const post = new KeyAnnouncer(keys => {
     sent.push(keys.length)
     return sent.length === 3 ? taken.promise : Promise.resolve()
   })
@@ -61,7 +67,7 @@ test('of keys the latest 10,000 are kept, each once', () => {
 
 test('what others have found is loaded a few at a time', async () => {
   const asked: (() => void)[] = []
-  const reader = new FoundReader(() => new Promise(resolve => asked.push(resolve)))
+  const reader = new AnnouncedKeyLoader(() => new Promise(resolve => asked.push(resolve)))
   reader.hear(digests(20))
   await turn()
   assert.equal(asked.length, 8)
@@ -74,7 +80,7 @@ test('while the store is unreachable keys wait, and are loaded when it is back; 
   mockTimers(t)
   const asked: string[] = []
   let isUnreachable = true
-  const reader = new FoundReader(async ([, key]) => {
+  const reader = new AnnouncedKeyLoader(async ([, key]) => {
     asked.push(key)
     if (isUnreachable) throw new StoreUnreachable()
     if (key === '3') throw new Error('a record that cannot be read')

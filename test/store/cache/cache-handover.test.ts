@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Borrower, freshest, type Loan } from '../../../src/store/cache/cache-handover.ts'
-import type { FoundKey } from '../../../src/store/cache/announced-keys.ts'
+import type { AnnouncedKey } from '../../../src/store/cache/announced-keys.ts'
 import { gateway } from '../contract-specimens.ts'
 
-const key: FoundKey = ['gateway', 'a/default']
+const key: AnnouncedKey = ['gateway', 'a/default']
 const loan = (age: number): Loan => ({ value: gateway(), age })
 
 test('a loan is for who asked for it; one that comes late is for nobody', async t => {

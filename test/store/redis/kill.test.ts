@@ -14,7 +14,7 @@ import {
   clientSecret,
   credential,
   hex,
-  keptResponse,
+  storedResponse,
   oauthClient,
   verification,
 } from '../contract-specimens.ts'
@@ -80,7 +80,7 @@ async function writeOn(store: RedisStore, account: string, acknowledged: Acknowl
     const client = oauthClient({ account, secrets: [clientSecret()], verification: due })
     const together = (action: AuditAction) => ({
       audit: auditEntry({ account, resource: client.id, action }),
-      response: keptResponse({ account }),
+      response: storedResponse({ account }),
     })
     const [created, changed] = [together('create'), together('rotate_secret')]
     assert.ok(await oauthClients.insert(client, created))

@@ -17,7 +17,7 @@ import {
   firstStart,
   gateway,
   identity,
-  keptResponse,
+  storedResponse,
   logEntries,
   logQuery,
   member,
@@ -109,7 +109,7 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'oauthClients.find': store => store.oauthClients.find('0'),
   'oauthClients.list': store => store.oauthClients.list(owner, page),
   'oauthClients.insert': store =>
-    store.oauthClients.insert(oauthClient(), { audit: auditEntry(), response: keptResponse() }),
+    store.oauthClients.insert(oauthClient(), { audit: auditEntry(), response: storedResponse() }),
   'oauthClients.replace': store => store.oauthClients.replace(oauthClient(), 1),
   'oauthClients.remove': store => store.oauthClients.remove(owner, '0', { audit: auditEntry() }),
   'oauthClients.claimDue': store => store.oauthClients.claimDue(10, 60_000),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keys, logKeys } from '../../../src/store/redis/server/keys.ts'
-import { Graves } from '../../../src/store/redis/removed-gateways.ts'
+import { RemovedGateways } from '../../../src/store/redis/removed-gateways.ts'
 import type { Connection } from '../../../src/store/redis/server/connection.ts'
 import type { Script } from '../../../src/store/redis/server/script.ts'
 import { startRedis } from '../../help/redis.ts'
@@ -13,7 +13,7 @@ test('the logs of a removed gateway are cleared again until nothing can be on it
     script: ({ text }: Script, names: readonly string[], args: readonly number[]) =>
       server.ask('EVAL', text, names.length, ...names, ...args),
   } as unknown as Connection
-  const graves = new Graves(connection, connection)
+  const graves = new RemovedGateways(connection, connection)
   t.after(() => graves.close())
   const late = async (gateway: string) => {
     for (const key of logKeys('account', gateway, '1').slice(2)) await server.ask('HSET', key, 'id', '{}')

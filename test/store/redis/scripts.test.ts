@@ -17,7 +17,7 @@ import {
   firstStart,
   gateway,
   identity,
-  keptResponse,
+  storedResponse,
   logEntries,
   logQuery,
   member,
@@ -50,7 +50,7 @@ const windows = { since: 0, width: Date.now(), count: 2 }
 const page = { offset: 0, limit: 10 }
 const beside = {
   audit: auditEntry({ account: due.account }),
-  response: keptResponse({ account: due.account }),
+  response: storedResponse({ account: due.account }),
 }
 const told = auditEntry({ account: due.account, actor: 'gatehouse' })
 const first = firstStart()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startRedis } from '../../help/redis.ts'
 import { ContractClock } from '../contract-clock.ts'
-import { keptResponse, oauthClient } from '../contract-specimens.ts'
+import { storedResponse, oauthClient } from '../contract-specimens.ts'
 import { openRedis } from './open.ts'
 
 const day = 86_400_000
@@ -13,7 +13,7 @@ test('a response goes by itself when it expires, by the clock that it was writte
   const store = await openRedis(t, server.url, 2_000, clock)
   for (const days of [0, 30, -60]) {
     clock.advance(days * day)
-    const response = keptResponse({ expiresAt: clock.now() + day })
+    const response = storedResponse({ expiresAt: clock.now() + day })
     await store.oauthClients.insert(oauthClient({ account: response.account }), { response })
     const left = Number(await server.ask('PTTL', `{gatehouse}:answer:${response.account}/${response.key}`))
     assert.ok(left > day - 60_000 && left <= day + 60_000, `${left} ms are left`)

@@ -11,7 +11,7 @@ import { SqliteTallies } from '../../../src/store/sqlite/tallies.ts'
 import { credentialMigrations } from '../../../src/store/sqlite/database/schema.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { ManualClock } from '../../help/clock.ts'
-import { keptResponse, oauthClient, token } from '../contract-specimens.ts'
+import { storedResponse, oauthClient, token } from '../contract-specimens.ts'
 
 const memory = { synchronous: 'FULL', patience: 100 } as const
 
@@ -23,7 +23,7 @@ async function start(t: TestContext) {
   const responses = new SqliteResponses(db, clock)
   const insert = (times: readonly number[]) =>
     db.write(() => {
-      for (const expiresAt of times) responses.insertWithin(keptResponse({ expiresAt }))
+      for (const expiresAt of times) responses.insertWithin(storedResponse({ expiresAt }))
     })
   const left = () =>
     db
@@ -71,8 +71,8 @@ async function openStore(t: TestContext) {
 
 test('a response that has expired makes room also where it could not be swept yet', async t => {
   const { clock, store } = await openStore(t)
-  const last = keptResponse({ expiresAt: 3_000 })
-  const early = Array.from({ length: 30 }, () => keptResponse({ expiresAt: 2_000 }))
+  const last = storedResponse({ expiresAt: 3_000 })
+  const early = Array.from({ length: 30 }, () => storedResponse({ expiresAt: 2_000 }))
   for (const response of [last, ...early]) await store.oauthClients.insert(oauthClient(), { response })
   clock.advance(5_000)
   const next = { ...last, fingerprint: 'another', expiresAt: 9_000 }
@@ -82,7 +82,7 @@ test('a response that has expired makes room also where it could not be swept ye
 
 test('any write of a record sweeps', async t => {
   const { db, clock, store } = await openStore(t)
-  await store.oauthClients.insert(oauthClient(), { response: keptResponse({ expiresAt: 2_000 }) })
+  await store.oauthClients.insert(oauthClient(), { response: storedResponse({ expiresAt: 2_000 }) })
   const count = () => db.prepare('SELECT count(*) AS n FROM stored_responses').get()!.n
   await store.tokens.insert(token())
   assert.equal(count(), 1)

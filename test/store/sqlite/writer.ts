@@ -7,7 +7,7 @@ import {
   credential,
   gateway,
   hex,
-  keptResponse,
+  storedResponse,
   logEntries,
   member,
   oauthClient,
@@ -79,5 +79,5 @@ async function changeClient(isRemoved: boolean): Promise<void> {
 /** What is written with a client; the response has the key of the audit entry, so that a test finds it. */
 function beside(resource: string) {
   const audit = auditEntry({ account, resource, at: Date.now() })
-  return { audit, response: keptResponse({ account, key: audit.id }) }
+  return { audit, response: storedResponse({ account, key: audit.id }) }
 }

@@ -1,6 +1,6 @@
 // The client of one exchange over HTTP/2: one stream of its connection, which may have many.
 
-import { misuse } from '../../../base/invariants.ts'
+import { invariants } from '../../../base/invariants.ts'
 import type { Framing } from '../../../http1/body/body.ts'
 import { errorCode } from '../../../http2/frames/frames.ts'
 import type { ServerSession } from '../../../http2/server/session.ts'
@@ -237,7 +237,7 @@ export class StreamClient implements Client, ResponseSink {
   /** Any use behind the end of the exchange is a bug of ours; in production it does nothing. */
   #mayUse(use: string): boolean {
     if (this.exchange !== null) return true
-    misuse.tell(`${use} on a stream whose exchange is over`)
+    invariants.violated(`${use} on a stream whose exchange is over`)
     return false
   }
 

@@ -1,6 +1,6 @@
 // One exchange on a stream of a connection that carries many: what its lease asks, and what its user hears.
 
-import { misuse } from '../../../base/invariants.ts'
+import { invariants } from '../../../base/invariants.ts'
 import { type Failure, fault, type OriginFault } from '../../../errors/catalogue/origin-failure.ts'
 import type { ClientSession } from '../../../http2/client/session.ts'
 import type { ClientStream, StreamFault, StreamUser } from '../../../http2/client/stream.ts'
@@ -103,7 +103,7 @@ export class Http2Exchange implements Leased, StreamUser {
   // Only a connection of HTTP/1.1 becomes a tunnel.
 
   write(): boolean {
-    misuse.tell('bytes were written to a stream')
+    invariants.violated('bytes were written to a stream')
     return true
   }
 

@@ -11,7 +11,7 @@ import {
 import { StoreUnreachable } from '../../../../src/store/contract/store.ts'
 import { type RedisSettings, replicates, startRedis } from '../../../help/redis.ts'
 import { turnsUntil, until } from '../../../help/until.ts'
-import { keptResponse, oauthClient, token } from '../../contract-specimens.ts'
+import { storedResponse, oauthClient, token } from '../../contract-specimens.ts'
 import { openRedis } from '../open.ts'
 
 const safest: Settings = {
@@ -168,7 +168,7 @@ test('a response that no replica has is not returned again before one has it', a
   await replicates(primary)
   const store = await openRedis(t, primary.url, 3_000)
   const client = oauthClient()
-  const response = keptResponse({ account: client.account })
+  const response = storedResponse({ account: client.account })
   replica.stop()
   await assert.rejects(store.oauthClients.insert(client, { response }), StoreUnreachable)
   await assert.rejects(store.responses.get(response.account, response.key), StoreUnreachable)

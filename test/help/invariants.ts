@@ -2,17 +2,17 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { misuse } from '../../src/base/invariants.ts'
+import { invariants } from '../../src/base/invariants.ts'
 
 const found: Error[] = []
 
-misuse.tell = what => {
+invariants.violated = what => {
   const error = new Error(what)
   found.push(error)
   throw error
 }
 
 /** Fails the test when it ends, if any rule was broken until then. */
-export function forbidMisuse(t: TestContext): void {
+export function forbidViolations(t: TestContext): void {
   t.after(() => assert.deepEqual(found.splice(0), []))
 }
