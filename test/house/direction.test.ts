@@ -167,9 +167,7 @@ test('an import that climbs, or goes sideways, would be seen', () => {
   ])
 })
 
-test('a large room is ranked inside', {
-  todo: 'store, process and base are being parted',
-}, () => {
+test('a large room is ranked inside', () => {
   const sizes = Map.groupBy(files, ({ path }) => subFolder('src', path)!)
   const unranked = [...sizes]
     .filter(([room, files]) => files.length > 40 && !(room in ranks))
@@ -177,7 +175,7 @@ test('a large room is ranked inside', {
   assert.deepEqual(unranked, [])
 })
 
-test('no folder has more files than a reader takes in at a glance', { todo: 'as above' }, () => {
+test('no folder has more files than a reader takes in at a glance', () => {
   const folders = Map.groupBy(files, ({ path }) => dirname(path))
   const crowded = [...folders]
     .filter(([, { length }]) => length > maxFiles)
