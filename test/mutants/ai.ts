@@ -323,8 +323,8 @@ export const ai: readonly Mutated[] = [
     tests: ['wire/ai-stream-usage'],
     changes: [
       {
-        text: "if (!reason.includes('stream_options') && !reason.includes('include_usage')) return false",
-        becomes: '',
+        text: "reason.includes('stream_options') || reason.includes('include_usage')",
+        becomes: 'true',
         breaks: 'a call that a provider refuses is made twice',
       },
       {

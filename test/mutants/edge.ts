@@ -97,12 +97,12 @@ export const edge: readonly Mutated[] = [
     ],
   },
   {
-    file: 'edge/forward/forward-http.ts',
+    file: 'edge/forward/attempt.ts',
     tests: ['wire/credentials'],
     changes: [
       {
-        text: 'if (refusal !== null) return this.#keepBack(lease, refusal)',
-        becomes: '',
+        text: 'if (refusal === null) this.#send(lease)\n    else',
+        becomes: 'this.#send(lease)\n    if (false)',
         breaks: 'a name that stands for another machine gets a token of ours',
       },
     ],

@@ -4,32 +4,70 @@ import type { Mutated } from './mutation.ts'
 
 export const forward: readonly Mutated[] = [
   {
+    file: 'edge/forward/decide.ts',
+    tests: ['edge/forward/decide'],
+    changes: [
+      {
+        text: 'head.authenticatesConnection && continuesHandshake(head)',
+        becomes: 'head.authenticatesConnection',
+        breaks: 'browsers ask for a password in vain where handshakes share a connection of HTTP/2',
+        tests: ['edge/forward/decide', 'wire/connection-authentication'],
+      },
+      {
+        text: 'row.isUnprocessed && state.isInTime && mayRetry',
+        becomes: 'row.isUnprocessed && mayRetry',
+        breaks: 'a request is refused again and again without an end',
+        tests: ['edge/forward/decide', 'wire/http2-origins'],
+      },
+      {
+        text: "if (row.isUnprocessed) return state.sentBody !== 'gone'",
+        becomes: 'if (row.isUnprocessed) return true',
+        breaks: 'an upload of which the beginning is gone is sent again without it',
+        tests: ['edge/forward/decide', 'wire/http2-origins'],
+      },
+      {
+        text: "'GH_QUEUE_TIMEOUT', 'GH_TOTAL_TIMEOUT'",
+        becomes: "'GH_TOTAL_TIMEOUT'",
+        breaks: 'a request waits in one queue after the other',
+      },
+      {
+        text: "way === 'name_unanswered' && !state.hasRepeatedLookup",
+        becomes: 'false',
+        breaks: 'one lost DNS packet fails a request',
+      },
+      {
+        text: '(state.isIdempotent && !state.hasResponseBegun)',
+        becomes: '!state.hasResponseBegun',
+        breaks: 'a POST is sent twice',
+        tests: ['edge/forward/decide', 'wire/retries'],
+      },
+      {
+        text: '(state.isIdempotent && !state.hasResponseBegun)',
+        becomes: 'state.isIdempotent',
+        breaks: 'a request is sent again whose response has begun',
+      },
+      {
+        text: '(isReused || row.isUnprocessed) && !hasResponseBegun',
+        becomes: 'true',
+        breaks: 'an origin that dies under a new request is not held to blame',
+        tests: ['edge/forward/decide', 'wire/ejection'],
+      },
+      {
+        text: "stage === 'none' || stage === 'relaying'",
+        becomes: "stage === 'none'",
+        breaks: 'a client gets a second response behind a part of the first',
+      },
+    ],
+  },
+  {
     file: 'edge/forward/forward-http.ts',
     tests: ['wire/one-connection'],
     changes: [
       {
-        text: 'head.status !== 401 || !continuesHandshake(head)',
-        becomes: 'true',
-        breaks: 'browsers ask for a password in vain where handshakes share a connection of HTTP/2',
-        tests: ['wire/connection-authentication'],
-      },
-      {
-        text: "if (failure.way === 'GH_HTTP1_REQUIRED') this.requireHttp1()",
+        text: "if (failure.way === 'GH_HTTP1_REQUIRED') this.isHttp1Required = true",
         becomes: '',
         breaks: 'an origin that requires HTTP/1.1 is asked by HTTP/2 again',
         tests: ['wire/connection-authentication'],
-      },
-      {
-        text: 'failure.row.isUnprocessed && this.#isInTime && sendsRefused',
-        becomes: 'failure.row.isUnprocessed && sendsRefused',
-        breaks: 'a request is refused again and again without an end',
-        tests: ['wire/http2-origins'],
-      },
-      {
-        text: 'isRepeatable && failure.row.isUnprocessed && this.#isInTime',
-        becomes: 'failure.row.isUnprocessed && this.#isInTime',
-        breaks: 'an upload of which the beginning is gone is sent again without it',
-        tests: ['wire/http2-origins'],
       },
       {
         text: 'if (request.method !== x.outgoing.method) this.#body = null',
@@ -37,79 +75,46 @@ export const forward: readonly Mutated[] = [
         breaks: 'a POST that became a GET sends its body behind it, which the origin reads as a request',
       },
       {
-        text: '(this.#attempt!.isStreamed && request.method === x.outgoing.method)',
+        text: "(this.sentBody !== 'whole' && request.method === x.outgoing.method)",
         becomes: 'false',
         breaks: 'a streamed body is missing where a redirect sends it on',
         tests: ['wire/redirects'],
       },
       {
-        text: 'else health.released(x)\n    const another = isRepeatable',
-        becomes: 'const another = isRepeatable',
+        text: 'x.member!.health.released(x)\n    x.upstream = null',
+        becomes: 'x.upstream = null',
         breaks: "an ejected origin whose trial ends by nobody's fault never gets another trial",
         tests: ['wire/ejection'],
       },
       {
-        text: 'if (!this.#trail.goOn(request, x.route!.config.redirects)) {',
-        becomes: 'if (!this.#trail.goOn(request, 1000)) {',
+        text: 'this.#trail.goOn(request, most)',
+        becomes: 'this.#trail.goOn(request, 1000)',
         breaks: 'redirects are followed beyond what the route allows',
         tests: ['wire/redirects'],
       },
       {
-        text: 'if (attempt?.isClientBehind) return this.#x.client.abandon(this.#x)',
+        text: 'if (this.#attempt?.isClientBehind) return this.#x.client.abandon(this.#x)',
         becomes: '',
         breaks: 'an origin is blamed for a client that does not read',
         tests: ['wire/slow-readers', 'wire/timeouts'],
       },
       {
-        text: "if (!attempt?.isRelaying && now >= this.#totalDeadline) return this.#overdue('GH_TOTAL_TIMEOUT')",
+        text: "if (this.stage !== 'relaying' && this.#isOver(this.#totalDeadline))\n      return this.#failOverdue('GH_TOTAL_TIMEOUT')",
         becomes: '',
         breaks: 'no total timeout ends a request',
         tests: ['wire/ejection'],
       },
       {
-        text: 'return Math.min(this.#attempt.deadline, this.#callDeadline)',
-        becomes: 'return this.#attempt.deadline',
+        text: 'Math.min(deadline, total, this.#callDeadline)',
+        becomes: 'Math.min(deadline, total)',
         breaks: 'a gRPC call goes on behind the deadline of its client',
         tests: ['wire/grpc'],
       },
       {
-        text: 'if (!this.#isBlamed && isFaultOfMember(x, phase, failure, this.needsHttp1)) health.failed(x)',
-        becomes: 'if (isFaultOfMember(x, phase, failure, this.needsHttp1)) health.failed(x)',
-        breaks: 'one bad answer counts twice against its origin',
+        text: '!attempt.isBlamed && !isIdleLoss',
+        becomes: '!isIdleLoss',
+        breaks: 'one bad response counts twice against its origin',
         tests: ['wire/ejection'],
-      },
-    ],
-  },
-  {
-    file: 'edge/forward/connecting.ts',
-    tests: ['edge/forward/connecting'],
-    changes: [
-      {
-        text: "this.#isHttp1Required || this.#x.upgrade === 'asked' || authenticatesConnection(this.#x.outgoing)",
-        becomes: "this.#isHttp1Required || this.#x.upgrade === 'asked'",
-        breaks: 'credentials for a connection of HTTP/2 authenticate everybody on it',
-        tests: ['wire/connection-authentication'],
-      },
-      {
-        text: 'if (!fresh && client.pinned !== null && origin.acquirePinned(this, client.pinned, clientAddress)) return',
-        becomes: '',
-        breaks: 'no handshake of NTLM ends: its messages come on several connections',
-        tests: ['wire/connection-authentication'],
-      },
-      {
-        text: "return this.lost(phase, failure, failure.way !== 'GH_QUEUE_TIMEOUT')",
-        becomes: 'return this.lost(phase, failure, true)',
-        breaks: 'a request waits in one queue after the other',
-      },
-      {
-        text: 'this.#uploadsTo = null\n    origin',
-        becomes: 'origin',
-        breaks: 'one upload makes room for two',
-      },
-      {
-        text: "if (failure.way !== 'name_unanswered' || this.#hasAskedNameAgain)",
-        becomes: 'if (true)',
-        breaks: 'one lost DNS packet fails a request',
       },
     ],
   },
@@ -117,6 +122,24 @@ export const forward: readonly Mutated[] = [
     file: 'edge/forward/attempt.ts',
     tests: ['wire/retries'],
     changes: [
+      {
+        text: 'this.#owner.isHttp1Required || this.wantsUpgrade || authenticatesConnection(this.#x.outgoing)',
+        becomes: 'this.#owner.isHttp1Required || this.wantsUpgrade',
+        breaks: 'credentials for a connection of HTTP/2 authenticate everybody on it',
+        tests: ['wire/connection-authentication'],
+      },
+      {
+        text: 'client.pinned !== null &&',
+        becomes: 'false &&',
+        breaks: 'no handshake of NTLM ends: its messages come on several connections',
+        tests: ['wire/connection-authentication'],
+      },
+      {
+        text: 'this.#isUpload = false\n    this.#origin',
+        becomes: 'this.#origin',
+        breaks: 'one upload makes room for two',
+        tests: ['edge/forward/attempt'],
+      },
       {
         text: 'if (authenticatesConnection(x.outgoing)) this.#pin(lease)',
         becomes: '',
@@ -130,38 +153,14 @@ export const forward: readonly Mutated[] = [
         tests: ['wire/connection-authentication'],
       },
       {
-        text: 'isIdempotent(this.method) &&\n      this.#lease?.hasResponseBegun === false',
-        becomes: 'this.#lease?.hasResponseBegun === false',
-        breaks: 'a POST is sent twice',
-        tests: ['wire/retries', 'wire/keep-alive'],
-      },
-      {
-        text: 'this.#lease?.hasResponseBegun === false\n    )',
-        becomes: 'true\n    )',
-        breaks: 'a request is sent again whose answer has begun',
-        tests: ['wire/retries', 'wire/keep-alive'],
-      },
-      {
-        text: '(lease.isReused || isUnprocessed) && !lease.hasResponseBegun && isLoss',
-        becomes: 'isLoss',
-        breaks: 'an origin that dies under a new request is not held to blame',
-        tests: ['wire/keep-alive', 'wire/ejection', 'wire/retries'],
-      },
-      {
-        text: 'this.#carrier.lost(phase, fault(way), isRepeatable)',
-        becomes: 'this.#carrier.lost(phase, fault(way), true)',
-        breaks: 'a POST that took too long is made twice',
-        tests: ['wire/retries'],
-      },
-      {
-        text: "if (this.#stage === 'sending') this.deadline = deadlineIn(this.#x, this.#timeouts.write)",
+        text: "if (this.#wait === 'sending') this.deadline = deadlineIn(this.#x, this.timeouts.write)",
         becomes: '',
         breaks: 'an origin may stop reading a body for ever',
         tests: ['wire/timeouts', 'wire/origin-failures'],
       },
       {
-        text: "x.client.pauseBody()\n    if (this.#stage === 'sending')",
-        becomes: "if (this.#stage === 'sending')",
+        text: "x.client.pauseBody()\n    if (this.#wait === 'sending')",
+        becomes: "if (this.#wait === 'sending')",
         breaks: 'a body is kept in memory that the origin does not read',
         tests: ['wire/bodies', 'wire/crashes', 'wire/slow-uploads', 'journeys/memory'],
       },
@@ -345,7 +344,7 @@ export const forward: readonly Mutated[] = [
         breaks: 'the head of a gRPC call waits for a pause',
       },
       {
-        text: 'if (this.#carrier.endsOverdue()) return',
+        text: 'if (this.#owner.endOverdueCall()) return',
         becomes: '',
         breaks: 'a gRPC call outlives its deadline while there is no room for it',
       },

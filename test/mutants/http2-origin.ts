@@ -139,7 +139,7 @@ export const http2Origin: readonly Mutated[] = [
         breaks: 'all requests wait for an origin that is gone until they time out',
       },
       {
-        text: "if (!fresh && this.#isFull()) return waiter.unconnected('connect', fault('GH_QUEUE_FULL'), undialled)",
+        text: "if (!fresh && this.#isFull()) return waiter.failed('connect', fault('GH_QUEUE_FULL'), undialled)",
         becomes: '',
         breaks: 'the queue for streams has no end',
       },

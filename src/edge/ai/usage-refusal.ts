@@ -14,16 +14,18 @@ export function mayRefuseUsage({ askingUsage }: AiExchange, { status, isEncoded 
   return askingUsage !== null && (status === 400 || status === 422) && !isEncoded
 }
 
-/** Makes the call again where an error names what the gateway added to it; false where it says something else. */
-export function askWithoutUsage(ai: AiExchange, reason: Buffer): boolean {
-  const call = ai.askingUsage!
-  if (!reason.includes('stream_options') && !reason.includes('include_usage')) return false
-  const plain = withoutUsage(call)
+/** Whether an error names what the gateway added to a call. */
+export function refusesUsage(reason: Buffer): boolean {
+  return reason.includes('stream_options') || reason.includes('include_usage')
+}
+
+/** Has the call made again without what the gateway added. */
+export function askWithoutUsage(ai: AiExchange): void {
+  const plain = withoutUsage(ai.askingUsage!)
   ai.askingUsage = null
   ai.isAskedAgain = true
   ai.body = plain.body
   ai.rewriting = rewritingOf(plain)
-  return true
 }
 
 /** Remembers the model once the call has succeeded without: an error may as well repeat words of its caller, which must not keep the usage of others out of the log. */

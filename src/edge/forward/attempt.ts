@@ -1,22 +1,26 @@
-// One attempt at a request: the life of one connection to an origin, from when it is handed over until it is given back. What follows is decided elsewhere.
+// One attempt at a request: the wait for a connection to its origin, and the life of that connection until it is given back. What follows is decided elsewhere.
 
 import type { Timeouts } from '../../config/model/config.ts'
 import { type Failure, fault, type OriginFault } from '../../errors/catalogue/origin-failure.ts'
 import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
-import { isIdempotent } from '../../http1/heads/method.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import { FirstContent } from '../ai-call/content-start.ts'
-import { largestReason } from '../ai/usage-refusal.ts'
+import { largestReason, mayRefuseUsage, refusesUsage } from '../ai/usage-refusal.ts'
 import { answerBug } from '../exchange/deliver.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
+import { keepCredentialsFrom } from '../exchange/gateway-credentials.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import type { Waiter } from '../origin/connection-queue.ts'
 import type { ConnectionUser, ResponseBody, TunnelUser } from '../origin/connection-user.ts'
+import type { Dial } from '../origin/dial/dial.ts'
 import type { Lease, RequestSink } from '../origin/lease.ts'
+import { longestWait } from '../origin/longest-wait.ts'
+import type { Origin } from '../origin/origin.ts'
 import type { OutboundHead } from '../origin/outbound-head.ts'
 import { PinnedConnections } from '../origin/idle/pinned-connections.ts'
-import type { Carrier } from './carrier.ts'
 import { deadlineIn } from '../exchange/deadline.ts'
+import type { AttemptEvent, ForwardState, ResponseEvent } from './decide.ts'
 import { acceptsKey } from './websocket-key.ts'
 import { Tunnel } from './forward-websocket.ts'
 import type { KeptBody } from './buffered-body.ts'
@@ -25,47 +29,66 @@ import { relayedInterim, relayedSwitch } from './response-heads.ts'
 import { type Relaying, relay } from './relaying.ts'
 import { trailersOf } from './sending.ts'
 
-/** A response that the client does not have yet. */
-interface HeldResponse {
+/** What makes the attempts at a request. */
+interface AttemptOwner {
+  /** Whether the origin takes the request by HTTP/1.1 alone. */
+  readonly isHttp1Required: boolean
+  /** Takes what an attempt reports, and acts on it; when it returns, the attempt may be over. */
+  report(event: AttemptEvent): void
+}
+
+/** An error whose reason is read before the client gets it. */
+interface HeldError {
   readonly head: ResponseHead
   readonly body: ResponseBody
   readonly reason: GrowingBytes
 }
 
-type Stage = 'sending' | 'waiting' | 'relaying'
+/** What an attempt waits for. */
+type Wait = 'connecting' | 'sending' | 'waiting' | 'relaying'
 
-/** What is wrong when a stage takes too long. */
-const slownesses: Readonly<Record<Stage, readonly [Phase, OriginFault]>> = {
+/** The failure where that takes too long. */
+const timeoutFaults: Readonly<Record<Wait, readonly [Phase, OriginFault]>> = {
+  connecting: ['connect', 'GH_CONNECT_TIMEOUT'],
   sending: ['send', 'GH_WRITE_TIMEOUT'],
   waiting: ['wait', 'GH_RESPONSE_TIMEOUT'],
   relaying: ['receive', 'GH_IDLE_TIMEOUT'],
 }
 
-export class Attempt implements ConnectionUser {
+export class Attempt implements Waiter, ConnectionUser {
   /** Monotonic ms at which `expire` is to be called. */
   deadline = Number.POSITIVE_INFINITY
+  readonly timeouts: Timeouts
+  /** Whether only a connection that was never used will do. */
+  readonly isFresh: boolean
+  /** Whether its response is held against the member of the pool. */
+  isBlamed = false
   readonly #x: Exchange
-  readonly #carrier: Carrier
-  readonly #timeouts: Timeouts
-  #stage: Stage = 'sending'
-  /** Held until the attempt is done with it. */
-  #lease: Lease | null
+  readonly #owner: AttemptOwner
+  readonly #origin: Origin
+  /** What is sent of the request body; null for nothing. */
+  readonly #body: KeptBody | null
+  #wait: Wait = 'connecting'
+  /** Whether it takes one of the places that the origin has for uploads. */
+  #isUpload = false
+  /** Null before there is a connection, and once the attempt is done with it. */
+  #lease: Lease | null = null
   /** Where the request goes when its body is passed on as it comes, so that it can't be sent again. */
   #streamed: RequestSink | null = null
   /** The body that is passed on, while the origin may refuse the request and it can be sent again; null otherwise. */
   #kept: KeptBody | null = null
   #relaying: Relaying | null = null
-  /** An error whose reason decides whether the client gets it; null for none. */
-  #held: HeldResponse | null = null
+  #held: HeldError | null = null
   /** Looks for the content of a provider's response; null once that has begun, and for other responses. */
   #firstContent: FirstContent | null = null
 
-  constructor(x: Exchange, carrier: Carrier, lease: Lease) {
+  constructor(x: Exchange, owner: AttemptOwner, body: KeptBody | null, isFresh: boolean) {
     this.#x = x
-    this.#carrier = carrier
-    this.#timeouts = x.route!.config.timeouts
-    this.#lease = lease
-    lease.user = this
+    this.#owner = owner
+    this.#origin = x.origin!
+    this.#body = body
+    this.timeouts = x.route!.config.timeouts
+    this.isFresh = isFresh
   }
 
   get method(): string {
@@ -76,13 +99,27 @@ export class Attempt implements ConnectionUser {
     return this.#x.upgrade === 'asked'
   }
 
-  get isRelaying(): boolean {
-    return this.#relaying !== null
+  /** Whether only HTTP/1.1 will do: for WebSockets, for what authenticates its connection, which HTTP/2 shares, and for what the origin takes in no other way. */
+  get needsHttp1(): boolean {
+    return this.#owner.isHttp1Required || this.wantsUpgrade || authenticatesConnection(this.#x.outgoing)
   }
 
-  /** Whether the body is passed on as it comes. */
-  get isStreamed(): boolean {
-    return this.#streamed !== null
+  get stage(): ForwardState['stage'] {
+    if (this.#relaying !== null) return 'relaying'
+    return this.#wait === 'connecting' ? 'connecting' : 'awaiting'
+  }
+
+  get isReused(): boolean {
+    return this.#lease?.isReused === true
+  }
+
+  get hasResponseBegun(): boolean {
+    return this.#lease?.hasResponseBegun === true
+  }
+
+  get sentBody(): ForwardState['sentBody'] {
+    if (this.#streamed === null) return 'whole'
+    return this.#kept?.isForgotten === false ? 'so_far' : 'gone'
   }
 
   /** Whether only the client keeps the response from going on. */
@@ -90,25 +127,36 @@ export class Attempt implements ConnectionUser {
     return this.#relaying?.isClientBehind === true
   }
 
-  send(body: KeptBody | null): void {
+  /** Asks the origin for a connection, on which the request is then sent. */
+  start(): void {
     const x = this.#x
-    const lease = this.#lease!
-    x.sentAt = x.plane.clock.monotonic()
-    // Providers think before they respond.
-    if (x.ai !== null) x.endShortPhase()
-    if (!lease.isReused) x.openingTimes = lease.times
-    if (authenticatesConnection(x.outgoing)) this.#pin(lease)
-    const head = outboundHead(x, lease.address)
-    if (body?.isWhole === false) this.#stream(lease, head, body)
-    else if (lease.send(head, body === null ? null : body.bytes, trailersOf(x))) this.#await(lease)
-    else this.#enter('sending', this.#timeouts.write)
+    const { client, clientAddress } = x
+    const isUpload = this.#body?.isWhole === false && !x.requestBody.done
+    this.deadline = deadlineIn(x, longestWait(this.#origin.config, this.timeouts, isUpload))
+    if (
+      !this.isFresh &&
+      client.pinned !== null &&
+      this.#origin.acquirePinned(this, client.pinned, clientAddress)
+    )
+      return
+    if (!isUpload) return this.#origin.acquire(this, { fresh: this.isFresh })
+    this.#isUpload = true
+    this.#origin.acquireForUpload(this)
   }
 
-  /** Drops the connection. */
+  /** Waits no longer, and drops the connection. */
   letGo(): void {
     this.#relaying?.letGo()
-    this.#lease?.destroy()
-    this.#lease = null
+    if (this.#lease === null) this.#origin.forget(this)
+    else this.takeLease().destroy()
+    this.endUpload()
+  }
+
+  /** Makes room for another upload, once the body is there or the response begins. */
+  endUpload(): void {
+    if (!this.#isUpload) return
+    this.#isUpload = false
+    this.#origin.endUpload(this)
   }
 
   /** Takes the connection out of the hands of the attempt; there must be one. */
@@ -118,12 +166,19 @@ export class Attempt implements ConnectionUser {
     return lease
   }
 
-  /** Fails since a stage has taken too long. */
+  /** Fails since what it waits for has taken too long. */
   expire(): void {
-    const [phase, way] = slownesses[this.#stage]
-    const isRepeatable = this.#isRepeatable && !this.wantsUpgrade
-    this.letGo()
-    this.#carrier.lost(phase, fault(way), isRepeatable)
+    const [phase, way] = timeoutFaults[this.#wait]
+    this.#owner.report({ type: 'failure', phase, failure: fault(way) })
+  }
+
+  /** Relays the response that it has reported. */
+  relay({ head, body }: ResponseEvent): void {
+    this.endUpload()
+    this.#relaying = relay(this.#x, this.#lease!, head, body)
+    if (this.#relaying === null) return this.#reportUnusable('GH_BAD_ANSWER')
+    if (this.#x.ai !== null && body.framing !== 'none') this.#firstContent = new FirstContent(head)
+    this.#awaitMore()
   }
 
   // Events on the client's side.
@@ -141,6 +196,7 @@ export class Attempt implements ConnectionUser {
 
   bodyEnd(): void {
     const x = this.#x
+    this.endUpload()
     this.#streamed!.end(trailersOf(x))
     x.awaitedAt = x.plane.clock.monotonic()
     this.#await(this.#lease!)
@@ -157,7 +213,17 @@ export class Attempt implements ConnectionUser {
     this.#relaying?.breakOff()
   }
 
-  // Events on the origin's connection.
+  // Events on the origin's side.
+
+  connected(lease: Lease): void {
+    this.#lease = lease
+    this.#wait = 'sending'
+    this.deadline = Number.POSITIVE_INFINITY
+    lease.user = this
+    const refusal = keepCredentialsFrom(this.#x, lease.address)
+    if (refusal === null) this.#send(lease)
+    else this.#owner.report({ type: 'refusal', refusal })
+  }
 
   interim(head: ResponseHead): void {
     if (head.status === 100) return
@@ -165,24 +231,24 @@ export class Attempt implements ConnectionUser {
   }
 
   head(head: ResponseHead, body: ResponseBody): void {
+    const { ai } = this.#x
     // Over HTTP/2 it would open the tunnel that the origin does not (RFC 8441 section 5).
     if (this.wantsUpgrade && this.#x.head.version === '2' && head.status < 300)
-      return this.#spoil('GH_BAD_UPGRADE')
+      return this.#reportUnusable('GH_BAD_UPGRADE')
     if (head.authenticatesConnection) this.#pin(this.#lease!)
     this.#kept?.forget()
     this.#kept = null
-    if (body.framing !== 'none' && this.#carrier.mayRepeat(head)) {
-      this.#held = { head, body, reason: new GrowingBytes() }
-      return this.#enter('waiting', this.#timeouts.response)
-    }
-    this.#take(head, body)
+    if (ai === null || body.framing === 'none' || this.#streamed !== null || !mayRefuseUsage(ai, head))
+      return this.#owner.report({ type: 'response', head, body })
+    this.#held = { head, body, reason: new GrowingBytes() }
+    this.#enter('waiting', this.timeouts.response)
   }
 
   data(bytes: Buffer): void {
-    if (this.#held !== null) return this.#hold(this.#held, bytes)
+    if (this.#held !== null) return this.#readReason(this.#held, bytes)
     if (this.#firstContent?.push(bytes)) this.#firstContent = null
     this.#awaitMore()
-    if (!this.#relaying!.data(bytes)) this.#spoil()
+    if (!this.#relaying!.data(bytes)) this.#reportUnusable('GH_BAD_ANSWER')
   }
 
   flushResponse(): void {
@@ -191,42 +257,14 @@ export class Attempt implements ConnectionUser {
 
   end(trailers: string[] | null): void {
     const x = this.#x
-    if (this.#held !== null && !this.#endHeld(this.#held)) return
-    this.#carrier.responded()
-    if (!this.#relaying!.bodyEnd()) return this.#spoil()
+    if (this.#held !== null && !this.#endReason(this.#held)) return
+    if (!this.isBlamed) x.member!.health.succeeded()
+    if (!this.#relaying!.bodyEnd()) return this.#reportUnusable('GH_BAD_ANSWER')
     const lease = this.takeLease()
     x.upstream = null
     const isSent = this.#relaying!.end(trailers)
     lease.giveBack()
     if (isSent) x.client.finish(x)
-  }
-
-  #take(head: ResponseHead, body: ResponseBody): void {
-    if (!this.#carrier.takes(head, body)) return
-    this.#relaying = relay(this.#x, this.#lease!, head, body)
-    if (this.#relaying === null) return this.#spoil()
-    if (this.#x.ai !== null && body.framing !== 'none') this.#firstContent = new FirstContent(head)
-    this.#awaitMore()
-  }
-
-  /** Keeps the reason of an error until all of it is there, unless it is too long to be one. */
-  #hold({ reason }: HeldResponse, bytes: Buffer): void {
-    reason.append(bytes)
-    if (reason.size > largestReason) this.#release(this.#held!)
-  }
-
-  /** Has the client get an error after all; false where it cannot. */
-  #release({ head, body, reason }: HeldResponse): boolean {
-    this.#held = null
-    this.#take(head, body)
-    if (this.#relaying !== null) this.data(reason.bytes)
-    return this.#relaying !== null && this.#lease !== null
-  }
-
-  /** Decides about an error that is all there; false where there is nothing more to be done with it. */
-  #endHeld(held: HeldResponse): boolean {
-    if (!this.#carrier.repeats(held.head, held.reason.bytes)) return this.#release(held)
-    return false
   }
 
   completes(head: ResponseHead): boolean {
@@ -236,8 +274,11 @@ export class Attempt implements ConnectionUser {
 
   switched(head: ResponseHead): TunnelUser {
     const x = this.#x
-    const tunnel = new Tunnel(x, this.takeLease(), this.#timeouts.idle)
-    this.#carrier.switched()
+    const { health } = x.member!
+    const tunnel = new Tunnel(x, this.takeLease(), this.timeouts.idle)
+    this.endUpload()
+    health.answered(x)
+    health.succeeded()
     x.answeredAt = x.plane.clock.monotonic()
     x.becomeTunnel(tunnel)
     x.client.switched(x, relayedSwitch(x, head))
@@ -247,42 +288,32 @@ export class Attempt implements ConnectionUser {
   }
 
   originDrained(): void {
-    if (this.#stage === 'sending') this.deadline = Number.POSITIVE_INFINITY
+    if (this.#wait === 'sending') this.deadline = Number.POSITIVE_INFINITY
     if (!this.#x.requestBody.done) this.#x.client.readBody()
-    else if (this.#stage === 'sending' && this.#streamed === null) this.#await(this.#lease!)
+    else if (this.#wait === 'sending' && this.#streamed === null) this.#await(this.#lease!)
   }
 
-  failed(phase: Phase, failure: Failure): void {
-    const isRepeatable = this.#isRepeatable || this.#isUnread(phase, failure)
-    const lease = this.takeLease()
-    const { isLoss, isUnprocessed } = failure.row
-    // It sends on once there is another connection.
-    if (isRepeatable && !this.#x.requestBody.done) this.#x.client.pauseBody()
-    const wasIdle = (lease.isReused || isUnprocessed) && !lease.hasResponseBegun && isLoss
-    if (wasIdle) this.#carrier.lostIdle(phase, failure, isRepeatable)
-    else this.#carrier.lost(phase, failure, isRepeatable && !this.wantsUpgrade)
+  failed(phase: Phase, failure: Failure, times: Dial['times'] | null = null): void {
+    if (times !== null) this.#x.openingTimes = times
+    this.#owner.report({ type: 'failure', phase, failure })
   }
 
   crashed(bug: unknown): void {
     answerBug(this.#x, bug)
   }
 
-  /** Whether the request may be sent again after it was sent once: it is whole and idempotent, and nothing came back. */
-  get #isRepeatable(): boolean {
-    return (
-      (this.#stage === 'waiting' || this.#stage === 'sending') &&
-      this.#streamed === null &&
-      isIdempotent(this.method) &&
-      this.#lease?.hasResponseBegun === false
-    )
-  }
-
-  /** Whether the origin surely has done nothing with a request of which all that was sent is here: it refused its stream, or the handshake behind which that was sent. */
-  #isUnread(phase: Phase, { way, row }: Failure): boolean {
-    if (this.#streamed !== null) return row.isUnprocessed && this.#kept?.isForgotten === false
-    return (
-      row.isUnprocessed || (phase === 'handshake' && way === 'handshake_refused' && !this.#lease!.isReused)
-    )
+  #send(lease: Lease): void {
+    const x = this.#x
+    const body = this.#body
+    x.sentAt = x.plane.clock.monotonic()
+    // Providers think before they respond.
+    if (x.ai !== null) x.endShortPhase()
+    if (!lease.isReused) x.openingTimes = lease.times
+    if (authenticatesConnection(x.outgoing)) this.#pin(lease)
+    const head = outboundHead(x, lease.address)
+    if (body?.isWhole === false) this.#stream(lease, head, body)
+    else if (lease.send(head, body === null ? null : body.bytes, trailersOf(x))) this.#await(lease)
+    else this.#enter('sending', this.timeouts.write)
   }
 
   /** Has the connection serve this client alone, before it can be anybody's. */
@@ -295,7 +326,7 @@ export class Attempt implements ConnectionUser {
     this.#streamed = lease.begin(head)
     const mayGoOn = body.bytes === null || this.#streamed.data(body.bytes)
     // By HTTP/1.1 no origin says that it has done nothing with a request.
-    if (this.#x.origin!.config.transport.http === '1') body.forget()
+    if (this.#origin.config.transport.http === '1') body.forget()
     else this.#kept = body
     if (this.#x.requestBody.done) this.bodyEnd()
     else if (mayGoOn) this.#x.client.readBody()
@@ -306,28 +337,47 @@ export class Attempt implements ConnectionUser {
   #sent(mayGoOn: boolean): void {
     if (mayGoOn) return
     this.#x.client.pauseBody()
-    if (this.#stage === 'sending') this.deadline = deadlineIn(this.#x, this.#timeouts.write)
+    if (this.#wait === 'sending') this.deadline = deadlineIn(this.#x, this.timeouts.write)
   }
 
   #await(lease: Lease): void {
     lease.wait()
-    if (this.#relaying === null) this.#enter('waiting', this.#timeouts.response)
+    if (this.#relaying === null) this.#enter('waiting', this.timeouts.response)
   }
 
   /** Counts the time for more of the response: a provider whose content has not begun is still thinking, however soon its head came. */
   #awaitMore(): void {
-    if (this.#firstContent === null) this.#enter('relaying', this.#timeouts.idle)
-    else this.#enter('waiting', this.#timeouts.response)
+    if (this.#firstContent === null) this.#enter('relaying', this.timeouts.idle)
+    else this.#enter('waiting', this.timeouts.response)
   }
 
-  /** Fails for a response that came whole and yet is none. */
-  #spoil(way: OriginFault = 'GH_BAD_ANSWER'): void {
-    this.letGo()
-    this.#carrier.fail('receive', fault(way))
+  /** Reads the reason of an error, unless it is too long to be one. */
+  #readReason(held: HeldError, bytes: Buffer): void {
+    held.reason.append(bytes)
+    if (held.reason.size > largestReason) this.#releaseHeld(held)
   }
 
-  #enter(stage: Stage, timeout: number): void {
-    this.#stage = stage
+  /** Reports an error whose reason is there; returns whether it is being relayed. */
+  #endReason(held: HeldError): boolean {
+    if (!refusesUsage(held.reason.bytes)) return this.#releaseHeld(held)
+    this.#owner.report({ type: 'usage_refused', head: held.head })
+    return false
+  }
+
+  /** Reports an error as any other response; returns whether it is being relayed. */
+  #releaseHeld({ head, body, reason }: HeldError): boolean {
+    this.#held = null
+    this.#owner.report({ type: 'response', head, body })
+    if (this.#relaying !== null) this.data(reason.bytes)
+    return this.#relaying !== null && this.#lease !== null
+  }
+
+  #reportUnusable(way: OriginFault): void {
+    this.#owner.report({ type: 'unusable', phase: 'receive', failure: fault(way) })
+  }
+
+  #enter(wait: Wait, timeout: number): void {
+    this.#wait = wait
     this.deadline = deadlineIn(this.#x, timeout)
   }
 }

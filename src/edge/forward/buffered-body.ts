@@ -5,7 +5,6 @@ import { answerBug } from '../exchange/deliver.ts'
 import type { Exchange, Upstream } from '../exchange/exchange.ts'
 import { callTimeout, isGrpc } from '../exchange/grpc.ts'
 import { guarded } from '../../base/guarded.ts'
-import type { Carrier } from './carrier.ts'
 import { deadlineIn } from '../exchange/deadline.ts'
 
 /**
@@ -18,6 +17,16 @@ const mostKept = 2 * smallBody
 /** Ms after which a client that pauses in a body without a length may wait for a response to what it has sent. */
 const pause = 500
 
+/** What sends the body on. */
+interface BodyOwner {
+  /** So much of it is there as the request sets out with. */
+  setOut(): void
+  /** Ends a gRPC call whose time is over; returns whether it did. */
+  endOverdueCall(): boolean
+  /** The client has left. */
+  abort(): void
+}
+
 export class KeptBody implements Upstream {
   /** Whether the request sets out with all of it. */
   isWhole = true
@@ -25,7 +34,7 @@ export class KeptBody implements Upstream {
   isForgotten = false
   deadline = Number.POSITIVE_INFINITY
   readonly #x: Exchange
-  readonly #carrier: Carrier
+  readonly #owner: BodyOwner
   /** Whether it sets out at once, however it comes: each message of a call is for the server as soon as it is there, and the server may speak first. */
   #isCall = false
   #bytes: Buffer | null
@@ -33,9 +42,9 @@ export class KeptBody implements Upstream {
   #pieces: GrowingBytes | null = null
 
   /** `bytes` are all of a body that was gathered before; null for one that is yet to come. */
-  constructor(x: Exchange, carrier: Carrier, bytes: Buffer | null) {
+  constructor(x: Exchange, owner: BodyOwner, bytes: Buffer | null) {
     this.#x = x
-    this.#carrier = carrier
+    this.#owner = owner
     this.#bytes = bytes
   }
 
@@ -87,18 +96,18 @@ export class KeptBody implements Upstream {
   }
 
   bodyEnd(): void {
-    this.#carrier.setOut()
+    this.#owner.setOut()
   }
 
   /** Sets out with what there is, where no request that is there whole has to wait for that. */
   expire(): void {
-    if (this.#carrier.endsOverdue()) return
+    if (this.#owner.endOverdueCall()) return
     this.deadline = deadlineIn(this.#x, pause)
     if (this.#x.origin!.hasRoomForPause) this.#setOutWithPart()
   }
 
   abort(): void {
-    this.#carrier.abort()
+    this.#owner.abort()
   }
 
   flushBody(): void {}
@@ -121,6 +130,6 @@ export class KeptBody implements Upstream {
   #setOutWithPart(): void {
     this.isWhole = false
     this.#x.client.pauseBody()
-    this.#carrier.setOut()
+    this.#owner.setOut()
   }
 }

@@ -1,44 +1,34 @@
 // Carry the request to its origin and the response back, piece by piece as it comes, in as many attempts as that takes.
 
-import {
-  type Failure,
-  fault,
-  type OriginFault,
-  originFailure,
-} from '../../errors/catalogue/origin-failure.ts'
+import { fault, type OriginFault, originFailure } from '../../errors/catalogue/origin-failure.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
-import { continuesHandshake } from '../../http1/fields/connection-authentication.ts'
 import { isIdempotent } from '../../http1/heads/method.ts'
+import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
-import type { Phase } from '../../errors/catalogue/phase.ts'
-import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { verdictOnKey } from '../ai/provider-keys.ts'
-import { noteNoResponse, noteResponse } from '../ai/provider-states.ts'
-import { askWithoutUsage, mayRefuseUsage, noteUsageRefusal } from '../ai/usage-refusal.ts'
+import { noteResponse } from '../ai/provider-states.ts'
+import { askWithoutUsage, noteUsageRefusal } from '../ai/usage-refusal.ts'
 import { answer } from '../exchange/deliver.ts'
 import { callTimeout, isGrpc } from '../exchange/grpc.ts'
 import { forgetBody } from '../exchange/gather-body.ts'
-import { keepCredentialsFrom } from '../exchange/gateway-credentials.ts'
 import type { Exchange, Upstream } from '../exchange/exchange.ts'
-import type { Lease } from '../origin/lease.ts'
 import type { EdgeMember } from '../origin/pools.ts'
-import { answerFailure } from './answer-failure.ts'
+import { refusalOfFailure } from './answer-failure.ts'
 import { Attempt } from './attempt.ts'
-import type { Carrier } from './carrier.ts'
-import { Connecting } from './connecting.ts'
 import { deadlineIn } from '../exchange/deadline.ts'
+import {
+  type AttemptEvent,
+  decide,
+  type FailureEvent,
+  type ForwardState,
+  isIdleLoss,
+  type ResponseEvent,
+  type Verdict,
+} from './decide.ts'
 import { redirected, RedirectTrail } from './follow-redirect.ts'
 import { KeptBody } from './buffered-body.ts'
 import { RedirectBody } from './redirect-body.ts'
-import {
-  anotherMember,
-  isFailureOfMember,
-  isFaultOfMember,
-  noteStatus,
-  sendsRefused,
-  setOut,
-} from './retries.ts'
-import type { ResponseBody } from '../origin/connection-user.ts'
+import { anotherMember, noteFailure, noteStatus, sendsRefused, setOut } from './retries.ts'
 
 /** Starts carrying; always null, since every failure is answered as it comes. */
 export function forward(x: Exchange): null {
@@ -47,11 +37,16 @@ export function forward(x: Exchange): null {
 }
 
 /** What outlives an attempt: the body that can be sent again, the way so far, and the time that is left. */
-class Forwarding extends Connecting implements Upstream, Carrier {
+class Forwarding implements Upstream, ForwardState {
+  hasRepeatedLookup = false
+  mayRetry = true
+  aboutKey: ForwardState['aboutKey'] = null
+  redirect: ForwardState['redirect'] = 'none'
+  isHttp1Required = false
   readonly #x: Exchange
   /** What is there of the body before the request sets out; null for none. */
   #body: KeptBody | null = null
-  /** The latest; null while it has no connection. */
+  /** The latest; null before the first, and while the body of a redirect is read. */
   #attempt: Attempt | null = null
   /** Of the redirect that is being followed, until it is read; null for none. */
   #redirectBody: RedirectBody | null = null
@@ -59,18 +54,16 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   #totalDeadline = Number.POSITIVE_INFINITY
   /** Monotonic ms by which the client wants its gRPC call to be over. */
   #callDeadline = Number.POSITIVE_INFINITY
-  #hasAskedAgain = false
   /** Monotonic ms by which an origin must have taken it, once one has refused it. */
   #refusedUntil = Number.POSITIVE_INFINITY
   /** The members that failed it; null while none has. */
   #tried: EdgeMember[] | null = null
-  /** Whether the response that is being read was held against the member. */
-  #isBlamed = false
-  /** Where redirects have led so far; null where none was followed. */
+  /** Where redirects have led so far; null where there was none to follow. */
   #trail: RedirectTrail | null = null
+  /** The request that the latest redirect asks for. */
+  #redirected: RequestHead | null = null
 
   constructor(x: Exchange) {
-    super(x)
     this.#x = x
   }
 
@@ -86,10 +79,9 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   // Events on the client's side, and deadlines.
 
   get deadline(): number {
-    if (this.#attempt?.isRelaying) return Math.min(this.#attempt.deadline, this.#callDeadline)
-    const stage = this.#attempt ?? this.#redirectBody
-    const deadline = stage === null ? this.waitDeadline : stage.deadline
-    return Math.min(deadline, this.#totalDeadline, this.#callDeadline)
+    const { deadline } = this.#attempt ?? this.#redirectBody!
+    const total = this.stage === 'relaying' ? Number.POSITIVE_INFINITY : this.#totalDeadline
+    return Math.min(deadline, total, this.#callDeadline)
   }
 
   body(bytes: Buffer): void {
@@ -102,7 +94,6 @@ class Forwarding extends Connecting implements Upstream, Carrier {
   }
 
   bodyEnd(): void {
-    this.endUpload()
     this.#attempt!.bodyEnd()
   }
 
@@ -116,264 +107,261 @@ class Forwarding extends Connecting implements Upstream, Carrier {
     const attempt = this.#attempt
     this.#letGo()
     // Streams often end so, and the origin was responding.
-    if (attempt?.isRelaying && !this.#isBlamed) health.succeeded()
+    if (attempt?.stage === 'relaying' && !attempt.isBlamed) health.succeeded()
     health.released(this.#x)
     this.#x.upstream = null
   }
 
   expire(): void {
-    const attempt = this.#attempt
-    const now = this.#x.plane.clock.monotonic()
-    if (this.endsOverdue()) return
-    if (attempt?.isClientBehind) return this.#x.client.abandon(this.#x)
-    if (!attempt?.isRelaying && now >= this.#totalDeadline) return this.#overdue('GH_TOTAL_TIMEOUT')
-    const stage = attempt ?? this.#redirectBody
-    if (stage !== null) return stage.expire()
-    this.#letGo()
-    this.lost('connect', fault('GH_CONNECT_TIMEOUT'), true)
+    if (this.endOverdueCall()) return
+    if (this.#attempt?.isClientBehind) return this.#x.client.abandon(this.#x)
+    if (this.stage !== 'relaying' && this.#isOver(this.#totalDeadline))
+      return this.#failOverdue('GH_TOTAL_TIMEOUT')
+    const present = this.#attempt ?? this.#redirectBody!
+    present.expire()
   }
 
-  endsOverdue(): boolean {
-    const isOverdue = this.#x.plane.clock.monotonic() >= this.#callDeadline
-    if (isOverdue) this.#overdue('GH_CALL_TIMEOUT')
+  endOverdueCall(): boolean {
+    const isOverdue = this.#isOver(this.#callDeadline)
+    if (isOverdue) this.#failOverdue('GH_CALL_TIMEOUT')
     return isOverdue
   }
 
-  #overdue(way: OriginFault): void {
-    const phase = this.#attempt?.isRelaying ? 'receive' : 'wait'
-    this.#letGo()
-    this.lost(phase, fault(way), false)
+  #isOver(deadline: number): boolean {
+    return this.#x.plane.clock.monotonic() >= deadline
   }
 
-  // What becomes of an attempt, and of the wait for a connection.
+  #failOverdue(way: OriginFault): void {
+    const phase = this.stage === 'relaying' ? 'receive' : 'wait'
+    this.report({ type: 'failure', phase, failure: fault(way) })
+  }
+
+  // What is known, for the decision.
+
+  get stage(): ForwardState['stage'] {
+    return this.#attempt === null ? 'none' : this.#attempt.stage
+  }
+
+  get isIdempotent(): boolean {
+    return isIdempotent(this.#x.outgoing.method)
+  }
+
+  get wantsUpgrade(): boolean {
+    return this.#x.upgrade === 'asked'
+  }
+
+  get sentBody(): ForwardState['sentBody'] {
+    return this.#attempt!.sentBody
+  }
+
+  get isFresh(): boolean {
+    return this.#attempt!.isFresh
+  }
+
+  get isReused(): boolean {
+    return this.#attempt!.isReused
+  }
+
+  get hasResponseBegun(): boolean {
+    return this.#attempt?.hasResponseBegun === true
+  }
+
+  get isInTime(): boolean {
+    return this.#x.plane.coarseNow < this.#refusedUntil
+  }
+
+  get retryOn(): ReadonlySet<number> {
+    return this.#x.route!.pool.retryOn
+  }
+
+  get isByHttp2(): boolean {
+    return this.#x.client.requireHttp1 !== undefined
+  }
+
+  // What the body, an attempt, and the reading of a redirect report.
 
   setOut(): void {
-    const { tap } = this.#x
+    const { tap, route } = this.#x
     this.#x.upstream = this
     if (tap !== null) tap.isUnderWay = true
     setOut(this.#x)
-    this.connect(false)
+    this.#totalDeadline = deadlineIn(this.#x, route!.config.timeouts.total)
+    this.#startAttempt(false)
   }
 
-  connect(fresh: boolean): void {
-    this.#attempt = null
-    this.#redirectBody = null
-    if (this.#totalDeadline === Number.POSITIVE_INFINITY)
-      this.#totalDeadline = deadlineIn(this.#x, this.timeouts.total)
-    this.ask(fresh, this.#body)
+  report(event: AttemptEvent): void {
+    if (event.type === 'response') this.#noteResponse(event.head)
+    const verdict = decide(this, event)
+    if (event.type === 'failure' && verdict !== 'look_up_again') this.#noteFailure(event)
+    this.#act(verdict, event)
   }
 
-  connected(lease: Lease): void {
-    const refusal = keepCredentialsFrom(this.#x, lease.address)
-    if (refusal !== null) return this.#keepBack(lease, refusal)
-    this.#attempt = new Attempt(this.#x, this, lease)
-    this.#attempt.send(this.#body)
+  redirectRead(): void {
+    this.#startAttempt(false)
   }
 
-  takes(head: ResponseHead, body: ResponseBody): boolean {
+  #noteResponse(head: ResponseHead): void {
     const x = this.#x
-    if (x.ai !== null) noteResponse(x, x.ai, head)
-    if (head.status < 500) x.member!.health.answered(x)
-    else if (this.#goesElsewhere(head.status)) return false
-    if (head.authenticatesConnection && this.#sendsToHttp1(head)) return false
-    if (x.ai !== null && this.#isAboutKey(x.ai, head)) return false
-    if (x.route!.config.redirects > 0 && this.#beginRedirect(head, body)) return false
+    const { ai, route } = x
+    const { health } = x.member!
+    const attempt = this.#attempt!
+    if (ai !== null) noteResponse(x, ai, head)
+    if (head.status < 500) health.answered(x)
+    else noteStatus(x, (attempt.isBlamed = route!.pool.ejectOn.has(head.status)))
+    if (ai !== null) {
+      this.aboutKey = verdictOnKey(x, ai, head, attempt.sentBody === 'whole')
+      if (this.aboutKey !== null) health.succeeded()
+    }
+    if (route!.config.redirects > 0) this.#noteRedirect(head, route!.config.redirects)
+  }
+
+  /** Looks where a redirect leads that is not the client's. */
+  #noteRedirect(head: ResponseHead, most: number): void {
+    const x = this.#x
+    const request = x.requestBody.done ? redirected(x, head) : null
+    if (request === null || (this.sentBody !== 'whole' && request.method === x.outgoing.method)) return
+    this.#trail ??= new RedirectTrail(x.outgoing)
+    this.#redirected = request
+    this.redirect = this.#trail.goOn(request, most) ? 'follow' : 'too_many'
+  }
+
+  /** Counts a failure against the member, as far as it was its fault. */
+  #noteFailure({ phase, failure }: FailureEvent): void {
+    const x = this.#x
+    const { trace, origin, plane, route } = x
+    const attempt = this.#attempt
+    trace?.recording?.failed(origin!.config, plane.clock.monotonic(), originFailure(phase, failure))
+    if (failure.way === 'GH_HTTP1_REQUIRED') this.isHttp1Required = true
+    if (failure.row.isUnprocessed)
+      this.#refusedUntil = Math.min(this.#refusedUntil, deadlineIn(x, route!.config.timeouts.response))
+    if (attempt !== null && !attempt.isBlamed && !isIdleLoss(this, failure))
+      noteFailure(x, phase, failure, attempt.needsHttp1)
+  }
+
+  // What is done about it.
+
+  #act(verdict: Verdict, event: AttemptEvent): void {
+    const x = this.#x
+    switch (verdict) {
+      case 'relay':
+        return this.#relay(event as ResponseEvent)
+      case 'redirect':
+        return this.#followRedirect(event as ResponseEvent)
+      case 'require_http1':
+        return this.#requireHttp1(event as ResponseEvent)
+      case 'look_up_again':
+        this.hasRepeatedLookup = true
+        this.#letGo()
+        return this.#startAttempt(this.#attempt!.isFresh)
+      case 'retry':
+        if (event.type === 'usage_refused') this.#takeBackUsage()
+        return this.#retry(event, false)
+      case 'retry_fresh':
+        return this.#retry(event, true)
+      case 'retry_refused':
+        return sendsRefused(x) ? this.#retry(event, true) : this.#stopRetrying(event)
+      case 'retry_elsewhere': {
+        const another = anotherMember(x, (this.#tried ??= []))
+        if (another === null) return this.#stopRetrying(event)
+        x.member = another
+        return this.#retry(event, false)
+      }
+      case 'refuse':
+        return this.#refuse(event)
+    }
+  }
+
+  /** Decides again, since the pool allows no further retry. */
+  #stopRetrying(event: AttemptEvent): void {
+    this.mayRetry = false
+    this.#act(decide(this, event), event)
+  }
+
+  #relay(event: ResponseEvent): void {
+    const x = this.#x
     // Responses may go on for long, and nothing is sent again.
-    this.#body = null
+    this.#body?.forget()
     if (x.ai !== null) {
       forgetBody(x, x.ai)
-      noteUsageRefusal(x, x.ai, head)
+      noteUsageRefusal(x, x.ai, event.head)
     }
-    this.endUpload()
-    return true
+    this.#attempt!.relay(event)
   }
 
-  mayRepeat(head: ResponseHead): boolean {
-    const { ai } = this.#x
-    return ai !== null && mayRefuseUsage(ai, head) && this.#isKept
-  }
-
-  repeats(head: ResponseHead, reason: Buffer): boolean {
+  #followRedirect({ head, body }: ResponseEvent): void {
     const x = this.#x
-    if (!askWithoutUsage(x.ai!, reason)) return false
+    const request = this.#redirected!
+    if (request.method !== x.outgoing.method) this.#body = null
+    this.#notePassedOver(head)
+    x.awaitedAt = 0
+    x.outgoing = request
+    this.redirect = 'none'
+    this.#redirectBody = new RedirectBody(x, this, this.#attempt!.takeLease())
+    this.#attempt = null
+    this.#redirectBody.read(body)
+  }
+
+  #requireHttp1({ head }: ResponseEvent): void {
+    const x = this.#x
+    x.member!.health.succeeded()
+    this.#letGo()
+    this.#notePassedOver(head)
+    x.status = head.status
+    x.client.requireHttp1!(x)
+  }
+
+  /** Has the call made without what the gateway added to it, on the same connection. */
+  #takeBackUsage(): void {
+    const x = this.#x
     const { health } = x.member!
     health.answered(x)
     health.succeeded()
     this.#attempt!.takeLease().giveBack()
-    this.#notePassedOver(head.status)
+    askWithoutUsage(x.ai!)
     this.#body = new KeptBody(x, this, x.ai!.body)
-    this.#hasAskedAgain = false
-    this.#retry(false)
-    return true
   }
 
-  responded(): void {
-    if (!this.#isBlamed) this.#x.member!.health.succeeded()
-  }
-
-  switched(): void {
-    const { health } = this.#x.member!
-    this.endUpload()
-    health.answered(this.#x)
-    health.succeeded()
-  }
-
-  /** Holds the failure against the member if it was its fault, and sends the request to another one where that may be, or fails. */
-  lost(phase: Phase, failure: Failure, isRepeatable: boolean): void {
+  #retry(event: AttemptEvent, isFresh: boolean): void {
     const x = this.#x
-    const { health } = x.member!
-    this.endUpload()
-    this.#noteFailed(phase, failure)
-    if (!this.#isBlamed && isFaultOfMember(x, phase, failure, this.needsHttp1)) health.failed(x)
-    else if (!this.#isBlamed && isFailureOfMember(x, phase, failure, this.needsHttp1))
-      health.failedUnblamed(x)
-    else health.released(x)
-    const another = isRepeatable ? anotherMember(x, (this.#tried ??= [])) : null
-    if (another === null) return this.fail(phase, failure)
-    this.#ask(another)
+    this.#letGo()
+    if ('head' in event) this.#notePassedOver(event.head)
+    // The body goes on once there is another connection.
+    if (!x.requestBody.done) x.client.pauseBody()
+    x.retries++
+    x.plane.metrics.retry()
+    this.#startAttempt(isFresh)
   }
 
-  lostIdle(phase: Phase, failure: Failure, isRepeatable: boolean): void {
-    this.endUpload()
-    this.#noteFailed(phase, failure)
-    if (failure.way === 'GH_HTTP1_REQUIRED') this.requireHttp1()
-    if (isRepeatable && !this.#hasAskedAgain) {
-      this.#hasAskedAgain = true
-      return this.#retry(true)
-    }
-    if (isRepeatable && failure.row.isUnprocessed && this.#isInTime && sendsRefused(this.#x))
-      return this.#retry(true)
-    this.#x.member!.health.released(this.#x)
-    this.fail(phase, failure)
+  #startAttempt(isFresh: boolean): void {
+    this.#redirectBody = null
+    this.#attempt = new Attempt(this.#x, this, this.#body, isFresh)
+    this.#attempt.start()
   }
 
-  fail(phase: Phase, failure: Failure): void {
+  #refuse(event: AttemptEvent): void {
     const x = this.#x
     this.#attempt?.breakOff()
-    x.upstream = null
-    if (x.ai !== null) noteNoResponse(x, x.ai, originFailure(phase, failure), failure.cause)
-    answerFailure(x, phase, failure)
-  }
-
-  /** Holds a response of this status against the member where its pool says so; true where the request goes to another one in place of the response. */
-  #goesElsewhere(status: number): boolean {
-    const x = this.#x
-    const { pool } = x.route!
-    this.#isBlamed = pool.ejectOn.has(status)
-    noteStatus(x, this.#isBlamed)
-    const isRepeatable = this.#isKept && isIdempotent(x.outgoing.method) && x.upgrade !== 'asked'
-    if (!isRepeatable || !pool.retryOn.has(status)) return false
-    const another = anotherMember(x, (this.#tried ??= []))
-    if (another === null) return false
     this.#letGo()
-    this.#notePassedOver(status)
-    this.#ask(another)
-    return true
-  }
-
-  /** Whether all of the request was sent at once, so that it can be sent again. */
-  get #isKept(): boolean {
-    return !this.#attempt!.isStreamed && this.#x.requestBody.done
-  }
-
-  /** Whether a request that was refused may still wait to be taken: its total time may have no end. */
-  get #isInTime(): boolean {
-    if (this.#refusedUntil === Number.POSITIVE_INFINITY)
-      this.#refusedUntil = deadlineIn(this.#x, this.timeouts.response)
-    return this.#x.plane.coarseNow < this.#refusedUntil
-  }
-
-  #ask(another: EdgeMember): void {
-    this.#x.member = another
-    this.#isBlamed = false
-    this.#hasAskedAgain = false
-    this.#retry(false)
-  }
-
-  #retry(fresh: boolean): void {
-    this.#x.retries++
-    this.#x.plane.metrics.retry()
-    this.connect(fresh)
-  }
-
-  /** Whether the response is about a key of ours, and not about the call: then it is made with another key, or refused where all rest. */
-  #isAboutKey(ai: AiExchange, head: ResponseHead): boolean {
-    const x = this.#x
-    const verdict = verdictOnKey(x, ai, head, this.#isKept)
-    if (verdict === null) return false
-    x.member!.health.succeeded()
-    this.#letGo()
-    this.#notePassedOver(head.status)
-    if (verdict === 'another') {
-      this.#hasAskedAgain = false
-      this.#retry(false)
-    } else {
-      x.upstream = null
-      answer(x, verdict)
-    }
-    return true
-  }
-
-  /** Sends an HTTP/2 client to HTTP/1.1 where the response continues a handshake, whose next message must come on the same connection: streams share one. */
-  #sendsToHttp1(head: ResponseHead): boolean {
-    const x = this.#x
-    if (x.client.requireHttp1 === undefined || head.status !== 401 || !continuesHandshake(head)) return false
-    x.member!.health.succeeded()
-    this.#letGo()
-    this.#notePassedOver(head.status)
-    x.status = head.status
-    x.client.requireHttp1(x)
-    return true
-  }
-
-  /** Sets out to follow a redirect; false when it is the client's. */
-  #beginRedirect(head: ResponseHead, body: ResponseBody): boolean {
-    const x = this.#x
-    const request = x.requestBody.done ? redirected(x, head) : null
-    if (request === null || (this.#attempt!.isStreamed && request.method === x.outgoing.method)) return false
-    this.#trail ??= new RedirectTrail(x.outgoing)
-    if (!this.#trail.goOn(request, x.route!.config.redirects)) {
-      this.#letGo()
-      x.upstream = null
-      answer(x, refuse('too_many_redirects'))
-      return true
-    }
-    if (request.method !== x.outgoing.method) this.#body = null
-    this.#hasAskedAgain = false
-    this.#notePassedOver(head.status)
-    x.awaitedAt = 0
-    x.outgoing = request
-    this.#redirectBody = new RedirectBody(x, this, this.#attempt!.takeLease())
-    this.#attempt = null
-    this.#redirectBody.read(body)
-    return true
-  }
-
-  /** For the spans of the request, where it has any. */
-  #noteFailed(phase: Phase, failure: Failure): void {
-    const { trace, origin, plane } = this.#x
-    trace?.recording?.failed(origin!.config, plane.clock.monotonic(), originFailure(phase, failure))
-  }
-
-  /** The same for a response that the client does not get. */
-  #notePassedOver(status: number): void {
-    const { trace, plane } = this.#x
-    trace?.recording?.passedOver(status, plane.clock.monotonic())
-  }
-
-  /** Refuses the request before anything of it is sent. */
-  #keepBack(lease: Lease, refusal: Refusal): void {
-    const x = this.#x
-    lease.destroy()
-    this.endUpload()
+    if ('head' in event) this.#notePassedOver(event.head)
     x.member!.health.released(x)
     x.upstream = null
-    answer(x, refusal)
+    answer(x, this.#refusalFor(event))
+  }
+
+  #refusalFor(event: AttemptEvent): Refusal {
+    if (event.type === 'refusal') return event.refusal
+    if ('failure' in event) return refusalOfFailure(this.#x, event.phase, event.failure)
+    return this.redirect === 'too_many' ? refuse('too_many_redirects') : (this.aboutKey as Refusal)
+  }
+
+  /** Notes a response that the client does not get, for the spans of the request. */
+  #notePassedOver({ status }: ResponseHead): void {
+    const { trace, plane } = this.#x
+    trace?.recording?.passedOver(status, plane.clock.monotonic())
   }
 
   #letGo(): void {
     this.#attempt?.letGo()
     this.#redirectBody?.letGo()
-    this.waitNoLonger()
   }
 }

@@ -6,8 +6,13 @@ import { answerBug } from '../exchange/deliver.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ConnectionUser, ResponseBody, TunnelUser } from '../origin/connection-user.ts'
 import type { Lease } from '../origin/lease.ts'
-import type { Carrier } from './carrier.ts'
 import { deadlineIn } from '../exchange/deadline.ts'
+
+/** Who goes on to where the redirect leads. */
+interface RedirectFollower {
+  /** The body is over, or not worth reading. */
+  redirectRead(): void
+}
 
 /** Bytes that are read to keep the connection. */
 const worthReading = 64 * 1024
@@ -18,14 +23,14 @@ export class RedirectBody implements ConnectionUser {
   readonly wantsUpgrade = false
   readonly method: string
   readonly #x: Exchange
-  readonly #carrier: Pick<Carrier, 'connect' | 'responded'>
+  readonly #follower: RedirectFollower
   /** Held until the body is over. */
   readonly #lease: Lease
   #bytes = 0
 
-  constructor(x: Exchange, carrier: Pick<Carrier, 'connect' | 'responded'>, lease: Lease) {
+  constructor(x: Exchange, follower: RedirectFollower, lease: Lease) {
     this.#x = x
-    this.#carrier = carrier
+    this.#follower = follower
     this.#lease = lease
     this.method = x.outgoing.method
     this.deadline = deadlineIn(x, x.route!.config.timeouts.idle)
@@ -40,7 +45,7 @@ export class RedirectBody implements ConnectionUser {
   /** Goes on without the rest, which takes too long. */
   expire(): void {
     this.letGo()
-    this.#carrier.connect(false)
+    this.#follower.redirectRead()
   }
 
   letGo(): void {
@@ -57,13 +62,13 @@ export class RedirectBody implements ConnectionUser {
   }
 
   end(): void {
-    this.#carrier.responded()
+    this.#x.member!.health.succeeded()
     this.#lease.giveBack()
-    this.#carrier.connect(false)
+    this.#follower.redirectRead()
   }
 
   failed(_phase: Phase, _failure: Failure): void {
-    this.#carrier.connect(false)
+    this.#follower.redirectRead()
   }
 
   crashed(bug: unknown): void {
@@ -94,8 +99,8 @@ export class RedirectBody implements ConnectionUser {
   }
 
   #skip(): void {
-    this.#carrier.responded()
+    this.#x.member!.health.succeeded()
     this.letGo()
-    this.#carrier.connect(false)
+    this.#follower.redirectRead()
   }
 }

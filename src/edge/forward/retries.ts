@@ -53,8 +53,16 @@ export function isFaultOfMember(x: Exchange, phase: Phase, failure: Failure, nee
 }
 
 /** Whether a failure that is not held against the member is one of its own as far as anyone can tell: it is counted, and nobody is ejected for it. */
-export function isFailureOfMember(x: Exchange, phase: Phase, failure: Failure, needsHttp1: boolean): boolean {
+function isFailureOfMember(x: Exchange, phase: Phase, failure: Failure, needsHttp1: boolean): boolean {
   return blamesMember(phase, failure) && !(needsHttp1 && x.origin!.config.transport.http !== '1')
+}
+
+/** Counts a failure of the member that has the request, as far as it is its own. */
+export function noteFailure(x: Exchange, phase: Phase, failure: Failure, needsHttp1: boolean): void {
+  const { health } = x.member!
+  if (isFaultOfMember(x, phase, failure, needsHttp1)) health.failed(x)
+  else if (isFailureOfMember(x, phase, failure, needsHttp1)) health.failedUnblamed(x)
+  else health.released(x)
 }
 
 /** Takes note of a response with a status of the server's own failures, which counts against the member where it is to blame, but not against the last one that is healthy. */

@@ -12,7 +12,7 @@ export interface Waiter {
   readonly needsHttp1: boolean
   connected(lease: Lease): void
   /** `times` are those of the attempt that failed, whose phase was the last. */
-  unconnected(phase: DialPhase, failure: Failure, times: Dial['times']): void
+  failed(phase: DialPhase, failure: Failure, times: Dial['times']): void
   /** A bug of ours was met in the waiter. */
   crashed(bug: unknown): void
 }
@@ -124,7 +124,7 @@ function expireIn(line: Map<Waiter, number>, by: number, dialled: number): void 
 /** Notifies a waiter of a failure; a bug in the waiter stays with it. */
 function tell(waiter: Waiter, phase: DialPhase, failure: Failure, times: Dial['times']): void {
   try {
-    waiter.unconnected(phase, failure, times)
+    waiter.failed(phase, failure, times)
   } catch (bug) {
     waiter.crashed(bug)
   }

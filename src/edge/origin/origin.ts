@@ -126,8 +126,7 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
     if (this.#multiplexed?.takes(waiter)) return this.#multiplexed.acquire(waiter, options)
     if (!options.fresh && this.#handIdle(waiter)) return
     this.makeRoom()
-    if (!options.fresh && this.#isFull())
-      return waiter.unconnected('connect', fault('GH_QUEUE_FULL'), undialled)
+    if (!options.fresh && this.#isFull()) return waiter.failed('connect', fault('GH_QUEUE_FULL'), undialled)
     this.#await(waiter, options)
   }
 
@@ -147,7 +146,7 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
       return this.acquire(waiter, { fresh: false })
     }
     if (this.#uploads.waiting >= this.config.transport.queue.size)
-      return waiter.unconnected('connect', fault('GH_QUEUE_FULL'), undialled)
+      return waiter.failed('connect', fault('GH_QUEUE_FULL'), undialled)
     this.#uploads.wait(waiter, this.#clock.monotonic())
   }
 

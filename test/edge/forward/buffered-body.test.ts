@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { KeptBody } from '../../../src/edge/forward/buffered-body.ts'
-import type { Carrier } from '../../../src/edge/forward/carrier.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
 
-/** A body that is gathered, fed as its client sends it, and what is asked of the carrier. */
+/** A body that is gathered, fed as its client sends it, and what its owner hears. */
 function start(t: TestContext, ...fields: string[]) {
   const steps = stepsOver(t, ['http://127.0.0.1:9'])
   const x = steps.located(request('POST /', ...fields))
   const events: string[] = []
-  const carrier = {
-    setOut: () => events.push(`set out with ${body.isWhole ? 'all' : 'part'}`),
-    abort: () => events.push('abort'),
-    endsOverdue: () => false,
+  const owner = {
+    setOut: () => void events.push(`set out with ${body.isWhole ? 'all' : 'part'}`),
+    abort: () => void events.push('abort'),
+    endOverdueCall: () => false,
   }
-  const body = new KeptBody(x, carrier as unknown as Carrier, null)
+  const body: KeptBody = new KeptBody(x, owner, null)
   /** Feeds what the body is sent as, chunks included. */
   const feed = (text: string) => {
     const bytes = Buffer.from(text)

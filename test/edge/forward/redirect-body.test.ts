@@ -13,8 +13,9 @@ function start(t: TestContext) {
   const events: string[] = []
   const note = (what: string) => () => void events.push(what)
   const lease = { user: null, destroy: note('destroy'), giveBack: note('give back'), resume: note('resume') }
-  const carrier = { connect: note('connect'), responded: note('responded') }
-  const body = new RedirectBody(steps.located(request('GET /')), carrier, lease as unknown as Lease)
+  const x = steps.located(request('GET /'))
+  t.mock.method(x.member!.health, 'succeeded', note('succeeded'))
+  const body = new RedirectBody(x, { redirectRead: note('follow') }, lease as unknown as Lease)
   assert.equal(lease.user, body)
   return { body, events, plane: steps.plane }
 }
@@ -25,7 +26,7 @@ test('a body that comes whole leaves its connection to others, and the request g
   for (let i = 0; i < 64; i++) body.data(Buffer.alloc(1024))
   assert.deepEqual(events, [])
   body.end()
-  assert.deepEqual(events, ['responded', 'give back', 'connect'])
+  assert.deepEqual(events, ['succeeded', 'give back', 'follow'])
 })
 
 test('one that is longer costs its connection', t => {
@@ -33,21 +34,21 @@ test('one that is longer costs its connection', t => {
   body.read(new BodyReader('chunked', 0))
   body.data(Buffer.alloc(65_536))
   body.data(Buffer.alloc(1))
-  assert.deepEqual(events, ['responded', 'destroy', 'connect'])
+  assert.deepEqual(events, ['succeeded', 'destroy', 'follow'])
 })
 
 test('one that only the end of its connection would end is not read', t => {
   const { body, events } = start(t)
   body.read(new BodyReader('close', 0))
-  assert.deepEqual(events, ['responded', 'destroy', 'connect'])
+  assert.deepEqual(events, ['succeeded', 'destroy', 'follow'])
 })
 
 test('one that breaks off or takes too long does not keep the request from going on', t => {
   const broken = start(t)
   broken.body.failed('receive', fault('GH_CLOSED'))
-  assert.deepEqual(broken.events, ['connect'])
+  assert.deepEqual(broken.events, ['follow'])
   const late = start(t)
   assert.equal(late.body.deadline, late.plane.coarseNow + 5_000)
   late.body.expire()
-  assert.deepEqual(late.events, ['destroy', 'connect'])
+  assert.deepEqual(late.events, ['destroy', 'follow'])
 })

@@ -36,7 +36,7 @@ class Asker implements Waiter {
     this.#settle(lease)
   }
 
-  unconnected(_phase: string, failure: Failure): void {
+  failed(_phase: string, failure: Failure): void {
     this.#settle(failure.cause.code ?? '')
   }
 
@@ -248,8 +248,8 @@ test('a request that leaves while others are refused gets no callback', async t 
   origin.acquire(herald, { fresh: false })
   assert.equal(await herald.outcome, 'ECONNREFUSED')
   const [first, second, third] = [new Asker(), new Asker(), new Asker()]
-  t.mock.method(first, 'unconnected', () => origin.forget(second))
-  const heard = t.mock.method(second, 'unconnected')
+  t.mock.method(first, 'failed', () => origin.forget(second))
+  const heard = t.mock.method(second, 'failed')
   for (const asker of [first, second, third]) origin.acquire(asker, { fresh: false })
   assert.equal(await third.outcome, 'ECONNREFUSED')
   assert.equal(heard.mock.callCount(), 0)

@@ -133,7 +133,7 @@ export class Multiplexed implements Dialer, Http2Owner {
   acquire(waiter: Waiter, { fresh }: { fresh: boolean }): void {
     const connection = this.#waiting.size === 0 || fresh ? this.#withRoom() : null
     if (connection !== null) return hand(waiter, connection)
-    if (!fresh && this.#isFull()) return waiter.unconnected('connect', fault('GH_QUEUE_FULL'), undialled)
+    if (!fresh && this.#isFull()) return waiter.failed('connect', fault('GH_QUEUE_FULL'), undialled)
     this.#waiting.add(waiter, this.#clock.monotonic(), { fresh })
     for (const { session } of this.#open) if (session.isSilent) session.doubt()
     this.dialMore()

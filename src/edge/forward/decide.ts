@@ -1,0 +1,151 @@
+// What becomes of a request after each event of its attempts. Everything is decided here, from what is known; nothing is done here.
+
+import type { Failure, Way } from '../../errors/catalogue/origin-failure.ts'
+import type { Refusal } from '../../errors/catalogue/refusal.ts'
+import { continuesHandshake } from '../../http1/fields/connection-authentication.ts'
+import type { ResponseHead } from '../../http1/heads/response-head.ts'
+import type { Phase } from '../../errors/catalogue/phase.ts'
+import type { ResponseBody } from '../origin/connection-user.ts'
+
+/** What an attempt reports. */
+export type AttemptEvent = ResponseEvent | UsageRefusedEvent | FailureEvent | UnusableEvent | RefusalEvent
+
+/** The head of the final response has come. */
+export interface ResponseEvent {
+  readonly type: 'response'
+  readonly head: ResponseHead
+  readonly body: ResponseBody
+}
+
+/** A provider has rejected the request for usage that the gateway added to a call. */
+interface UsageRefusedEvent {
+  readonly type: 'usage_refused'
+  readonly head: ResponseHead
+}
+
+/** There is no connection, no response within its time, or no end of one. */
+export interface FailureEvent {
+  readonly type: 'failure'
+  readonly phase: Phase
+  readonly failure: Failure
+}
+
+/** The response is complete, and yet nothing that the client could be given. */
+interface UnusableEvent {
+  readonly type: 'unusable'
+  readonly phase: Phase
+  readonly failure: Failure
+}
+
+/** The request must not be sent to the address that the connection leads to. */
+interface RefusalEvent {
+  readonly type: 'refusal'
+  readonly refusal: Refusal
+}
+
+/** What is known of the request and its present attempt. */
+export interface ForwardState {
+  /** How far the attempt is; `none` while there is none, as before the first and while the body of a redirect is read. */
+  readonly stage: 'none' | 'connecting' | 'awaiting' | 'relaying'
+  readonly isIdempotent: boolean
+  readonly wantsUpgrade: boolean
+  /** Whether what was sent of the request body is still here: all of the body, all that has come so far, or not all of that. */
+  readonly sentBody: 'whole' | 'so_far' | 'gone'
+  /** Whether the attempt asked for a connection that was never used. */
+  readonly isFresh: boolean
+  /** Whether it got one that had served before. */
+  readonly isReused: boolean
+  /** Whether any of a response has come, be it an interim one. */
+  readonly hasResponseBegun: boolean
+  readonly hasRepeatedLookup: boolean
+  /** Whether there is time left for an origin that refuses requests to take this one. */
+  readonly isInTime: boolean
+  /** Whether the pool may allow another retry: false once its attempts, members or budget were found to be exhausted. */
+  readonly mayRetry: boolean
+  /** The statuses for which the pool wants another member to be tried. */
+  readonly retryOn: ReadonlySet<number>
+  /** Where the response is about a key of ours: whether another key is left, or the refusal where none is. */
+  readonly aboutKey: 'another' | Refusal | null
+  /** Whether the client can be sent to HTTP/1.1. */
+  readonly isByHttp2: boolean
+  /** Whether the response is a redirect that the gateway is to follow, or would be if it were not one too many. */
+  readonly redirect: 'none' | 'follow' | 'too_many'
+}
+
+/**
+ * What to do: `retry` on any connection to the same origin, `retry_fresh` on a new one, `retry_refused` on a new one to any
+ * member, within the budget, and `retry_elsewhere` at another member. Where the pool does not allow the last two, `mayRetry`
+ * becomes false and the decision is made again.
+ */
+export type Verdict =
+  | 'relay'
+  | 'redirect'
+  | 'require_http1'
+  | 'look_up_again'
+  | 'retry'
+  | 'retry_fresh'
+  | 'retry_refused'
+  | 'retry_elsewhere'
+  | 'refuse'
+
+/** Decides what follows an event. */
+export function decide(state: ForwardState, event: AttemptEvent): Verdict {
+  switch (event.type) {
+    case 'response':
+      return afterResponse(state, event.head)
+    case 'failure':
+      return afterFailure(state, event)
+    case 'usage_refused':
+      return 'retry'
+    default:
+      return 'refuse'
+  }
+}
+
+/**
+ * Whether a connection ended the way idle ones do, or with the origin's word that it did nothing: this says nothing against the
+ * origin, which most likely has not seen the request.
+ */
+export function isIdleLoss({ isReused, hasResponseBegun }: ForwardState, { row }: Failure): boolean {
+  return row.isLoss && (isReused || row.isUnprocessed) && !hasResponseBegun
+}
+
+function afterResponse(state: ForwardState, head: ResponseHead): Verdict {
+  if (head.status >= 500)
+    return state.retryOn.has(head.status) && mayGoElsewhere(state) ? 'retry_elsewhere' : 'relay'
+  if (state.aboutKey !== null) return state.aboutKey === 'another' ? 'retry' : 'refuse'
+  // The next message of the handshake must come on the same connection, but streams share one.
+  if (head.status === 401 && state.isByHttp2 && head.authenticatesConnection && continuesHandshake(head))
+    return 'require_http1'
+  if (state.redirect !== 'none') return state.redirect === 'follow' ? 'redirect' : 'refuse'
+  return 'relay'
+}
+
+function mayGoElsewhere({ mayRetry, sentBody, isIdempotent, wantsUpgrade }: ForwardState): boolean {
+  return mayRetry && sentBody === 'whole' && isIdempotent && !wantsUpgrade
+}
+
+/** Failures behind which there is no time for another attempt; who has waited in one queue must not wait as long in the next. */
+const final: ReadonlySet<Way> = new Set(['GH_QUEUE_TIMEOUT', 'GH_TOTAL_TIMEOUT', 'GH_CALL_TIMEOUT'])
+
+function afterFailure(state: ForwardState, event: FailureEvent): Verdict {
+  const { stage, mayRetry } = state
+  const { way, row } = event.failure
+  if (final.has(way) || stage === 'none' || stage === 'relaying') return 'refuse'
+  if (stage === 'connecting') {
+    if (way === 'name_unanswered' && !state.hasRepeatedLookup) return 'look_up_again'
+    return mayRetry ? 'retry_elsewhere' : 'refuse'
+  }
+  if (!mayRepeat(state, event)) return 'refuse'
+  if (!isIdleLoss(state, event.failure)) return mayRetry && !state.wantsUpgrade ? 'retry_elsewhere' : 'refuse'
+  if (!state.isFresh) return 'retry_fresh'
+  return row.isUnprocessed && state.isInTime && mayRetry ? 'retry_refused' : 'refuse'
+}
+
+/** Whether the request can be sent again, and does no harm twice: it is idempotent, or the origin surely did nothing with it. */
+function mayRepeat(state: ForwardState, { phase, failure: { way, row } }: FailureEvent): boolean {
+  if (row.isUnprocessed) return state.sentBody !== 'gone'
+  if (state.sentBody !== 'whole') return false
+  const isBehindHandshake = phase === 'handshake' && way === 'handshake_refused' && !state.isReused
+  return isBehindHandshake || (state.isIdempotent && !state.hasResponseBegun)
+}
