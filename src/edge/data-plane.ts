@@ -103,7 +103,7 @@ export class DataPlane implements Plane {
     this.log = options.log
     this.spans = options.spans ?? null
     this.ai = options.ai ?? null
-    this.sidePort = options.sidePort ? withVouch(options.sidePort) : null
+    this.sidePort = options.sidePort ? withAuth(options.sidePort) : null
     this.documentation = options.documentation
     const bans = options.bans ?? new Bans(clock)
     this.#bans = bans
@@ -337,6 +337,6 @@ function asksForCertificates({ zones }: Config): boolean {
   return zones.some(({ tls }) => tls.client !== null)
 }
 
-function withVouch({ secret, ...ports }: SidePort): Plane['sidePort'] {
+function withAuth({ secret, ...ports }: SidePort): Plane['sidePort'] {
   return { ...ports, auth: new SidePortAuth(secret) }
 }

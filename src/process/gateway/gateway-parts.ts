@@ -13,7 +13,7 @@ import type { SidePortApps } from '../side-port/side-port-apps.ts'
 import type { Inheritance } from '../handover/inheritance.ts'
 import type { Management } from '../services/management.ts'
 import type { Services } from '../services/services.ts'
-import type { Patience } from '../side-port/timeouts.ts'
+import type { Timeouts } from '../side-port/timeouts.ts'
 
 export interface GatewayParts {
   readonly log: Logger
@@ -29,7 +29,7 @@ export interface GatewayParts {
   /** Passes on what the gateway before this one has cached of the store, at once and whenever there is more. */
   readonly loansBefore?: (take: (records: readonly LentRecord[]) => void) => void
   /** Overrides of the defaults. */
-  readonly patience?: Partial<Patience>
+  readonly timeouts?: Partial<Timeouts>
   /** `sidePort` returns where the side port is; its port is real once it listens. */
   readonly openServices: (config: Config, sidePort: () => Endpoint) => Promise<Services>
   readonly openManagement: (config: Config, store: Store) => Promise<Management>

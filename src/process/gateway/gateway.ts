@@ -25,7 +25,7 @@ import { type ApiParts, apiOf } from '../side-port/api-facts.ts'
 import type { SidePortApps } from '../side-port/side-port-apps.ts'
 import { GatewayCounts } from '../side-port/gateway-counts.ts'
 import type { GatewayParts } from './gateway-parts.ts'
-import { type Patience, usualPatience } from '../side-port/timeouts.ts'
+import { type Timeouts, defaultTimeouts } from '../side-port/timeouts.ts'
 import { type Inheritance, socketsFor } from '../handover/inheritance.ts'
 import { assertFree, listenFailure } from '../ports/listen-failure.ts'
 import type { ReloadReport, UpgradeReport } from '../handover/command-reports.ts'
@@ -41,7 +41,7 @@ export class Gateway {
   readonly #parts: GatewayParts
   readonly #log: Logger
   readonly #metrics: Metrics
-  readonly #patience: Patience
+  readonly #timeouts: Timeouts
   readonly #replaces: boolean
   readonly #inherited: Inheritance | null
   readonly #server: AdminServer
@@ -78,7 +78,7 @@ export class Gateway {
     this.#parts = parts
     this.#log = log
     this.#metrics = metrics
-    this.#patience = { ...usualPatience, ...parts.patience }
+    this.#timeouts = { ...defaultTimeouts, ...parts.timeouts }
     this.#replaces = replaces
     this.#inherited = inherited
     metrics.storeHealth = () => this.#storeHealth
@@ -103,7 +103,7 @@ export class Gateway {
     this.#requests = new RequestHistory({ read: () => this.snapshots() })
     this.#server = this.#buildServer()
     this.#adminListener = new AdminListener(config.admin, {
-      ...{ server: this.#server, log, file, replaces, inherited, patience: this.#patience },
+      ...{ server: this.#server, log, file, replaces, inherited, timeouts: this.#timeouts },
       phase: () => this.#life.phase,
       pages: at => pagesUrl(this.#config, at),
     })
@@ -206,7 +206,7 @@ export class Gateway {
     this.#started.resolve()
     if (this.#life.phase !== 'running') return
     this.#log.info({ version, edge: this.#edge, admin: this.admin }, 'ready')
-    this.#loading = setTimeout(() => this.#loadApps(), this.#patience.appsDelay).unref()
+    this.#loading = setTimeout(() => this.#loadApps(), this.#timeouts.appsDelay).unref()
   }
 
   /** Replaces the configuration, once it is started; when the data plane does not build from it, rejects and changes nothing. */
@@ -309,7 +309,7 @@ export class Gateway {
   #storePart(): Part {
     return {
       name: 'store',
-      deadline: () => this.#patience.storeGrace,
+      deadline: () => this.#timeouts.storeGrace,
       start: async () => {
         const services = await this.#parts.openServices(this.#config, () => this.admin)
         this.#services = services
@@ -334,7 +334,7 @@ export class Gateway {
   #adminPart(): Part {
     return {
       name: 'admin listener',
-      deadline: () => this.#patience.adminGrace,
+      deadline: () => this.#timeouts.adminGrace,
       start: () => this.#adminListener.start(),
       stop: () => this.#adminListener.stop(),
     }
@@ -374,7 +374,7 @@ export class Gateway {
   #planePart(): Part {
     return {
       name: 'data plane',
-      deadline: () => this.#config.shutdown.grace + this.#patience.drainSlack,
+      deadline: () => this.#config.shutdown.grace + this.#timeouts.drainSlack,
       start: () => this.#startPlane(),
       stop: async () => {
         this.#checker.stop()
@@ -414,7 +414,7 @@ export class Gateway {
     const isAlone = !this.#replaces || !hasBefore
     // The workers of one that was killed have its sockets for some moments more.
     const mayBeReleased = hasBefore || this.#inherited?.isPartial === true
-    const patience = mayBeReleased ? this.#patience.edgePatience : 0
+    const patience = mayBeReleased ? this.#timeouts.edgeRelease : 0
     const unbound = this.#config.listen.filter((_, listener) => !bound.has(listener))
     if (isAlone) for (const endpoint of unbound) await assertFree(endpoint, patience)
   }

@@ -19,7 +19,7 @@ import { type Inheritance, Predecessor } from '../handover/inheritance.ts'
 import { Upgrade } from '../handover/upgrade.ts'
 import { isUsable } from '../terminal/config-mistakes.ts'
 import type { Gateway } from './gateway.ts'
-import { usualPatience } from '../side-port/timeouts.ts'
+import { defaultTimeouts } from '../side-port/timeouts.ts'
 import { announce, greet, logWarningsOfNode, missesLog } from '../terminal/log-output.ts'
 import { pagesUrl } from '../ports/pages-url.ts'
 import { logWarnings } from './reload.ts'
@@ -165,7 +165,7 @@ async function inheritanceOf(before: Predecessor | null, config: Config): Promis
 
 /** Resolves once the gateway before has ended, which may take as long as its requests may. */
 async function endOf(before: Predecessor | null, { config }: Gateway): Promise<void> {
-  await before?.ended(config.shutdown.grace + usualPatience.drainSlack)
+  await before?.ended(config.shutdown.grace + defaultTimeouts.drainSlack)
 }
 
 /** Returns what systemd shows of the service. */

@@ -8,7 +8,7 @@ import type { Logger } from '../../log/log.ts'
 import type { Endpoint } from '../../config/model/config.ts'
 import type { HandOver } from '../../admin/service/handover.ts'
 import type { AdminServer } from '../../admin/server.ts'
-import type { Patience } from './timeouts.ts'
+import type { Timeouts } from './timeouts.ts'
 import { type Before, HandoverNote, takeOver } from '../handover/takeover.ts'
 import type { Inheritance } from '../handover/inheritance.ts'
 import { isInUse, noneToReplace } from '../ports/listen-failure.ts'
@@ -25,7 +25,7 @@ interface AdminListenerParts {
   /** Whether it replaces the gateway that runs here. */
   readonly replaces: boolean
   readonly inherited: Inheritance | null
-  readonly patience: Patience
+  readonly timeouts: Timeouts
   /** How far the gateway is. */
   readonly phase: () => Lifecycle['phase']
 }
@@ -104,7 +104,7 @@ export class AdminListener {
 
   /** Takes the side port from the gateway that is being replaced, which stops by itself when it sees the note. */
   async succeed(): Promise<void> {
-    const { server, inherited, patience } = this.#parts
+    const { server, inherited, timeouts } = this.#parts
     let sharing: PortSharing | null = null
     let yields = false
     for (let tries = 1; ; tries++) {
@@ -114,14 +114,14 @@ export class AdminListener {
           : await server.listen(this.#endpoint, inherited?.admin?.handle)
         break
       } catch (cause) {
-        if (!isInUse(cause) || tries > patience.mostTries) throw cause
+        if (!isInUse(cause) || tries > timeouts.maxTries) throw cause
         sharing = await PortSharing.find()
         // One that cannot share what it has releases it.
-        const shares = sharing !== null && tries < patience.mostTries
+        const shares = sharing !== null && tries < timeouts.maxTries
         const before = await takeOver(this.#endpoint, { replaces: true, shares })
         yields = before?.yields === true
         // Another one is taking it over, and is the one to ask once it serves.
-        if (before?.yields === false) await wait(patience.successionInterval)
+        if (before?.yields === false) await wait(timeouts.successionInterval)
       }
     }
     await this.#note.leave(this.#at, this.#secret)
@@ -135,7 +135,7 @@ export class AdminListener {
 
   /** Releases the side port for the next gateway, or shares it until that one listens; null where it does not belong to the same owner, false where it must wait. */
   async handOver(...[authorization, { replaces, shares }]: Parameters<HandOver>): Promise<boolean | null> {
-    const { server, log, patience, phase: phaseNow } = this.#parts
+    const { server, log, timeouts, phase: phaseNow } = this.#parts
     if (!this.#note.proves(authorization)) return null
     const sharing = shares ? await PortSharing.find() : null
     const phase = phaseNow()
@@ -150,7 +150,7 @@ export class AdminListener {
     }
     clearInterval(this.#succession)
     if (phase === 'running' || this.#sharing !== null)
-      this.#succession = setInterval(() => void this.#lookForNext(), patience.successionInterval).unref()
+      this.#succession = setInterval(() => void this.#lookForNext(), timeouts.successionInterval).unref()
     return true
   }
 
@@ -208,11 +208,11 @@ export class AdminListener {
 
   /** Whether the next gateway can listen on the side port from now on. */
   #share(sharing: PortSharing | null): boolean {
-    const { server, patience } = this.#parts
+    const { server, timeouts } = this.#parts
     if (sharing === null || server.handle === null || !sharing.allow(server.handle, true)) return false
     this.#sharing = sharing
     this.#isShared = false
-    this.#looks = patience.mostLooks
+    this.#looks = timeouts.maxLooks
     server.leaving = true
     return true
   }

@@ -1,7 +1,7 @@
 // How long a gateway that starts or stops waits for its parts.
 
-/** The timeouts and intervals of a gateway that starts and stops; in ms, except `mostTries` and `mostLooks`. */
-export interface Patience {
+/** The timeouts and intervals of a gateway that starts and stops; in ms, except `maxTries` and `maxLooks`. */
+export interface Timeouts {
   /** How long the data plane may take to stop, beyond the grace. */
   readonly drainSlack: number
   /** How long the admin listener may take for open requests when it stops. */
@@ -11,22 +11,22 @@ export interface Patience {
   /** How often a gateway that has released or shares its side port checks who has it. */
   readonly successionInterval: number
   /** How often one that shares it checks before it has it alone again. */
-  readonly mostLooks: number
+  readonly maxLooks: number
   /** How often a gateway tries to bind a side port that another one is releasing. */
-  readonly mostTries: number
+  readonly maxTries: number
   /** How long the edge of a gateway that is stopping may take to release its ports. */
-  readonly edgePatience: number
+  readonly edgeRelease: number
   /** How long after the start the code of the pages is loaded. */
   readonly appsDelay: number
 }
 
-export const usualPatience: Patience = {
+export const defaultTimeouts: Timeouts = {
   drainSlack: 5_000,
   adminGrace: 2_000,
   storeGrace: 5_000,
   successionInterval: 500,
-  mostLooks: 10,
-  mostTries: 3,
-  edgePatience: 5_000,
+  maxLooks: 10,
+  maxTries: 3,
+  edgeRelease: 5_000,
   appsDelay: 1_000,
 }
