@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { notBuilt } from '../../../src/admin/gateways/body.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
+import { meet } from '../../help/meet.ts'
 
 const path = '/ai-gateway/gateways'
 
@@ -109,7 +110,8 @@ test('what was read can be written back as it is', async t => {
 })
 
 test('of many concurrent updates one remains, complete', async t => {
-  const { ask } = await startApi(t)
+  const { ask, kept } = await startApi(t)
+  meet(t, kept.gateways, 'get', 20)
   const put = (i: number) =>
     ask('PUT', `${path}/default`, {
       body: { log_management: i + 1, collect_logs: i % 2 === 0, authentication: i % 2 === 0 },

@@ -6,6 +6,7 @@ import { startRedis } from '../../help/redis.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 import { bodyOfClient } from './client-bodies.ts'
+import { meet } from '../../help/meet.ts'
 
 const path = '/oauth_clients'
 
@@ -15,7 +16,8 @@ async function startWithClient(t: TestContext, url: string) {
   const own = `${path}/${json.result.client_id}`
   const record = async () => (await api.kept.oauthClients.get(account, json.result.client_id))!.record
   const audited = async () => (await api.ask('GET', '/audit_logs')).json.result_info.total_count
-  return { ...api, own, record, audited }
+  const meetAtClient = (count: number) => meet(t, api.kept.oauthClients, 'get', count)
+  return { ...api, own, record, audited, meetAtClient }
 }
 
 const times = <T>(count: number, ask: (i: number) => Promise<T>) =>
@@ -31,8 +33,9 @@ const stores: Readonly<Record<string, (t: TestContext) => Promise<string>>> = {
 
 for (const [name, urlOf] of Object.entries(stores)) {
   test(`${name}: of 50 rotations at once one wins, and the others change nothing`, async t => {
-    const { ask, own, record, audited } = await startWithClient(t, await urlOf(t))
+    const { ask, own, record, audited, meetAtClient } = await startWithClient(t, await urlOf(t))
     const [first] = (await record()).secrets
+    meetAtClient(50)
     const replies = await times(50, () => ask('POST', `${own}/rotate_secret`))
     assert.deepEqual([countOf(replies, 200), countOf(replies, 409)], [1, 49])
     const { secrets, revision } = await record()
@@ -42,16 +45,17 @@ for (const [name, urlOf] of Object.entries(stores)) {
   })
 
   test(`${name}: of 20 drops of the old secret at once one wins, and the new secret stays`, async t => {
-    const { ask, own, record, audited } = await startWithClient(t, await urlOf(t))
+    const { ask, own, record, audited, meetAtClient } = await startWithClient(t, await urlOf(t))
     await ask('POST', `${own}/rotate_secret`)
     const [young] = (await record()).secrets
+    meetAtClient(20)
     const replies = await times(20, () => ask('DELETE', `${own}/rotate_secret`))
     assert.deepEqual([countOf(replies, 200), countOf(replies, 404)], [1, 19])
     assert.deepEqual([(await record()).secrets, await audited()], [[young], 3])
   })
 
   test(`${name}: of changes of different members at once none is lost`, async t => {
-    const { ask, own, record, audited } = await startWithClient(t, await urlOf(t))
+    const { ask, own, record, audited, meetAtClient } = await startWithClient(t, await urlOf(t))
     const bodies = [
       { client_name: 'Renamed' },
       { logo_uri: 'https://app.example.com/logo.png' },
@@ -62,6 +66,7 @@ for (const [name, urlOf] of Object.entries(stores)) {
       { redirect_uris: ['https://app.example.com/other'] },
       { grant_types: ['authorization_code', 'refresh_token'] },
     ]
+    meetAtClient(bodies.length)
     const replies = await times(bodies.length, i => ask('PATCH', own, { body: bodies[i] }))
     assert.equal(countOf(replies, 200), bodies.length)
     const { result } = (await ask('GET', own)).json
@@ -73,8 +78,9 @@ for (const [name, urlOf] of Object.entries(stores)) {
   })
 
   test(`${name}: of 20 changes at once that saw the same client one passes, and the others are 412`, async t => {
-    const { ask, own, record } = await startWithClient(t, await urlOf(t))
+    const { ask, own, record, meetAtClient } = await startWithClient(t, await urlOf(t))
     const headers = { 'if-match': '"1"' }
+    meetAtClient(20)
     const replies = await times(20, i => ask('PATCH', own, { body: { client_name: `by ${i}` }, headers }))
     assert.deepEqual([countOf(replies, 200), countOf(replies, 412)], [1, 19])
     const winner = replies.findIndex(({ status }) => status === 200)
@@ -82,8 +88,9 @@ for (const [name, urlOf] of Object.entries(stores)) {
   })
 
   test(`${name}: of a change and a deletion at once that saw the same client one passes`, async t => {
-    const { ask, own, record } = await startWithClient(t, await urlOf(t))
+    const { ask, own, record, meetAtClient } = await startWithClient(t, await urlOf(t))
     const headers = { 'if-match': '"1"' }
+    meetAtClient(2)
     const [changed, deleted] = await Promise.all([
       ask('PATCH', own, { body: { client_name: 'Renamed' }, headers }),
       ask('DELETE', own, { headers }),
@@ -113,7 +120,8 @@ for (const [name, urlOf] of Object.entries(stores)) {
   })
 
   test(`${name}: of a deletion and changes at once nothing is left, and nothing comes back`, async t => {
-    const { ask, own } = await startWithClient(t, await urlOf(t))
+    const { ask, own, meetAtClient } = await startWithClient(t, await urlOf(t))
+    meetAtClient(20)
     const replies = await times(20, i =>
       i % 5 === 4 ? ask('DELETE', own) : ask('PATCH', own, { body: { client_name: `by ${i}` } }),
     )

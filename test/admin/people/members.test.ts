@@ -5,6 +5,7 @@ import { everybody } from '../../../src/store/records/people.ts'
 import { account } from '../../tokens/token-with.ts'
 import { type Reply, startApi } from '../api.ts'
 import { keepMember, role } from './people.ts'
+import { meet } from '../../help/meet.ts'
 
 const ada = { email: 'Ada@Example.com', roles: [role.gateways] }
 
@@ -91,7 +92,8 @@ test('nobody is invited twice', async t => {
 })
 
 test('of many invitations of one person at once, one is made', async t => {
-  const { ask } = await startApi(t)
+  const { ask, kept } = await startApi(t)
+  meet(t, kept.users, 'findByEmail', 10)
   const replies = await Promise.all(Array.from({ length: 10 }, () => ask('POST', '/members', { body: ada })))
   assert.deepEqual(replies.map(({ status }) => status).sort(), [200, ...Array(9).fill(409)])
   assert.equal((await ask('GET', '/members')).json.result_info.total_count, 1)

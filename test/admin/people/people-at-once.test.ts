@@ -8,6 +8,7 @@ import { startApi } from '../api.ts'
 import { until } from '../../help/until.ts'
 import { keepAccess } from '../oauth-grants/access.ts'
 import { keepMember, role } from './people.ts'
+import { meet } from '../../help/meet.ts'
 
 const times = <T>(count: number, ask: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => ask(i)))
@@ -26,6 +27,7 @@ for (const [name, urlOf] of Object.entries(stores)) {
   test(`${name}: of 20 invitations of one person at once one is made`, async t => {
     const { ask, kept } = await start(t)
     const body = { email: 'ada@example.com', roles: [role.reader] }
+    meet(t, kept.users, 'findByEmail', 20)
     const replies = await times(20, () => ask('POST', '/members', { body }))
     assert.deepEqual(statuses(replies), [200, ...Array(19).fill(409)])
     const { record } = (await kept.users.findByEmail(body.email))!
@@ -35,6 +37,7 @@ for (const [name, urlOf] of Object.entries(stores)) {
   test(`${name}: of super administrators who all leave or step down at once one stays`, async t => {
     const { ask, kept } = await start(t)
     const people = await times(6, () => keepMember(kept, [role.super]))
+    meet(t, kept.members, 'get', 6)
     const replies = await Promise.all(
       people.map(({ member }, i) => {
         const path = `/members/${member.id}`
@@ -51,6 +54,7 @@ for (const [name, urlOf] of Object.entries(stores)) {
   test(`${name}: of 20 ends of one grant at once one is told, and nothing of it is left`, async t => {
     const { ask, kept, clock } = await start(t)
     const { grant, value, credential } = await keepAccess(kept, { now: clock.now() })
+    meet(t, kept.oauthGrants, 'get', 20)
     const replies = await times(20, () => ask('DELETE', `/oauth_grants/${grant.id}`))
     assert.deepEqual(statuses(replies), [200, ...Array(19).fill(404)])
     assert.equal((await ask('GET', '/client/v4/user', { token: value })).status, 401)

@@ -18,6 +18,7 @@ import type { OAuthClient } from '../../../src/store/records/oauth-client.ts'
 import { storedResponse, oauthClient } from '../../store/contract-specimens.ts'
 import { account, tokenWith } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
+import { meet } from '../../help/meet.ts'
 
 const call = { account, caller: tokenWith().token, now: 0, address: '', ray: '' } as Call
 const auditFor = ({ id }: Pick<OAuthClient, 'id'>) =>
@@ -186,6 +187,7 @@ test('concurrent changes are all kept', async t => {
     record: { ...kept, revision: kept.revision + 1 },
     audit: auditFor(kept),
   })
+  meet(t, records, 'get', 20)
   await Promise.all(Array.from({ length: 20 }, () => revise(records, account, id, raise, log)))
   assert.deepEqual([(await records.get(account, id))?.record.revision, await told()], [21, 20])
 })
@@ -215,6 +217,7 @@ test('of concurrent writes of a missing record, one creates it and the others ch
       kept => ({ record: { ...client, name: `${kept?.name ?? 'new '}${mark}` }, audit: auditFor(client) }),
       log,
     )
+  meet(t, records, 'get', 4)
   await Promise.all(['a', 'b', 'c', 'd'].map(append))
   const { record } = (await records.get(account, client.id))!
   assert.match(record.name, /^new /)

@@ -8,6 +8,7 @@ import { anyCharacter } from '../../help/any-text.ts'
 import { account } from '../../tokens/token-with.ts'
 import { allowing, startApi } from '../api.ts'
 import { keepAccess } from '../oauth-grants/access.ts'
+import { meet } from '../../help/meet.ts'
 
 const resources = { [`svc.api.account.${account}`]: '*' }
 
@@ -300,8 +301,9 @@ test('what was read can be written back as it is', async t => {
 })
 
 test('of many concurrent updates one remains, complete', async t => {
-  const { ask, keepToken } = await startApi(t)
+  const { ask, keepToken, kept } = await startApi(t)
   const { token } = await keepToken(['AI Gateway Run'])
+  meet(t, kept.tokens, 'get', 20)
   const put = (i: number) => {
     const expires_on = new Date(Date.UTC(2027, 0, i + 1)).toISOString()
     return ask('PUT', `/tokens/${token.id}`, {

@@ -1,50 +1,50 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { shortExchanges } from '../../../src/base/turns/short-exchanges.ts'
 import { nextTurn, pause } from '../../../src/base/turns/turns.ts'
 
-/** Keeps this thread busy for so many ms. */
-function work(ms: number): void {
-  for (const until = performance.now() + ms; performance.now() < until; );
+/** Replaces the clock: it only advances when told to. */
+function stopClock(t: TestContext): { advance(ms: number): void } {
+  let now = performance.now()
+  t.mock.method(performance, 'now', () => now)
+  return {
+    advance: ms => {
+      now += ms
+    },
+  }
 }
 
-/** Has three callers do three steps of so many ms each; returns who did them, and how many the longest turn had. */
-async function stepsOf(ms: number): Promise<{ order: string; most: number }> {
-  let order = ''
+/** Has three callers do three steps, and returns who did them, a word for each turn. */
+async function turnsOf(step: () => void): Promise<readonly string[]> {
+  const turns: string[] = []
+  let turn = ''
   const steps = async (name: string) => {
-    for (let step = 0; step < 3; step++) {
+    for (let i = 0; i < 3; i++) {
       await nextTurn()
-      work(ms)
-      order += name
+      step()
+      turn += name
     }
   }
-  const beat = setInterval(() => {})
   const all = Promise.all([steps('a'), steps('b'), steps('c')])
-  let most = 0
-  for (let seen = 0; seen < 9; seen = order.length) {
+  while (turns.join('').length < 9) {
     await new Promise(setImmediate)
-    most = Math.max(most, order.length - seen)
+    if (turn !== '') turns.push(turn)
+    turn = ''
   }
   await all
-  clearInterval(beat)
-  return { order, most }
+  return turns
 }
 
-test('a turn has one long step, and they come in the order in which they were asked for', async () => {
-  assert.deepEqual(await stepsOf(0.2), { order: 'abcabcabc', most: 1 })
+test('a turn has one long step, and callers take turns', async t => {
+  const clock = stopClock(t)
+  assert.deepEqual(await turnsOf(() => clock.advance(0.2)), [...'abcabcabc'])
 })
 
-test('short steps share a turn, and everybody has one of them', async () => {
-  // Now and then the system gives this process no time between two of them.
-  for (let attempt = 0; attempt < 10; attempt++) {
-    const { order, most } = await stepsOf(0)
-    assert.equal(order, 'abcabcabc')
-    assert.ok(most <= 3, `${most} steps in a turn`)
-    if (most === 3) return
-  }
-  assert.fail('never did three callers share a turn')
+test('short steps share a turn, one for each caller', async t => {
+  stopClock(t)
+  assert.deepEqual(await turnsOf(() => {}), ['abc', 'abc', 'abc'])
 })
 
 test('what follows from a step at once is done before the next one begins', async () => {
@@ -60,39 +60,36 @@ test('what follows from a step at once is done before the next one begins', asyn
   assert.equal(done.join(''), 'aaabbb')
 })
 
-test('work goes on in its turn until that has lasted long enough', async () => {
-  let isOver = false
-  await pause()
+test('work continues in its turn until that has lasted long enough', async t => {
+  const clock = stopClock(t)
   await nextTurn()
-  const next = setImmediate(() => {
-    isOver = true
+  let isNextTurn = false
+  setImmediate(() => {
+    isNextTurn = true
   })
   await pause()
-  assert.equal(isOver, false)
-  work(1)
+  assert.equal(isNextTurn, false)
+  clock.advance(0.3)
   await pause()
-  assert.equal(isOver, true)
-  clearImmediate(next)
+  assert.equal(isNextTurn, true)
 })
 
-test('no step begins while a short exchange is under way, and the next one once it has passed', async () => {
-  for (;;) {
-    let hasBegun = false
-    const began = performance.now()
-    const round = shortExchanges.begin(began)
-    const step = nextTurn().then(() => {
-      hasBegun = true
-    })
-    // Less than an exchange that is not over has to last to be a long one.
-    await new Promise(resolve => setTimeout(resolve, 1))
-    const isShort = performance.now() < began + 2
-    assert.ok(!isShort || !hasBegun)
-    shortExchanges.passed(round)
-    await step
-    assert.equal(shortExchanges.count, 0)
-    // On a busy machine it may have been a long one after all.
-    if (isShort) return
-  }
+test('no step begins during a short exchange, and the next one begins after it', async t => {
+  const clock = stopClock(t)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const round = shortExchanges.begin(performance.now())
+  let hasBegun = false
+  const step = nextTurn().then(() => {
+    hasBegun = true
+  })
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+  clock.advance(1.9)
+  t.mock.timers.tick(1)
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+  assert.equal(hasBegun, false)
+  shortExchanges.passed(round)
+  await step
+  assert.equal(shortExchanges.count, 0)
 })
 
 test('what can be read is read before a step, and what follows from that', async t => {
@@ -119,28 +116,27 @@ test('what can be read is read before a step, and what follows from that', async
   peer.destroy()
 })
 
-test('exchanges that follow each other without end hold each step for some ms only', async () => {
+test('exchanges that never end hold up each step for about 5 ms', async t => {
+  const clock = stopClock(t)
   let isOver = false
   const exchange = () => {
     if (isOver) return
     const round = shortExchanges.begin(performance.now())
     setImmediate(() => {
+      clock.advance(0.5)
       // The next one begins before this one ends.
       exchange()
       shortExchanges.passed(round)
     })
   }
   exchange()
-  const waits: number[] = []
   for (let step = 0; step < 10; step++) {
-    const began = performance.now()
+    const before = performance.now()
     await nextTurn()
-    waits.push(performance.now() - began)
+    const wait = performance.now() - before
+    assert.ok(wait >= 5 && wait <= 6.5, `${wait} ms`)
   }
   isOver = true
-  // Where the system gives this process no time, they are long, and short ones may look long.
-  const usual = waits.toSorted((a, b) => a - b)[5]!
-  assert.ok(usual >= 4 && usual < 20_000, waits.join(' '))
 })
 
 test('an exchange that takes long is waited for once', async () => {

@@ -1,6 +1,8 @@
 // What credentials leave in Redis: keys that end by themselves, and nothing that grows.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { type TestContext, test } from 'node:test'
 import { keys } from '../../../src/store/redis/server/keys.ts'
 import { StoreUnreachable } from '../../../src/store/contract/store.ts'
 import { replicates, startRedis } from '../../help/redis.ts'
@@ -81,27 +83,22 @@ test('a set of an owner is kept as small sets are', async t => {
   assert.match(String(await server.ask('OBJECT', 'ENCODING', keys.credentialsOf('client', client!))), /list/)
 })
 
-test('what is put for something that a removal has not come to yet goes with it', async t => {
+test('a removal also removes what was put for a credential that it had found and not removed yet', async t => {
   const server = await startRedis(t, { aof: false })
   const { credentials } = await openRedis(t, server.url)
+  const relay = await startRelay(t, server.port)
+  const slow = await openRedis(t, `redis://127.0.0.1:${relay.port}`)
   const user = hex(16)
-  const own = () => credential('refresh_token', { user })
-  let late = 0
-  for (let round = 0; round < 200; round++) {
-    const [spent, next] = [own(), own()]
-    await credentials.put(spent)
-    const removing = credentials.removeOf({ user })
-    // Another while each round, so that some come between what finds and what removes.
-    for (let turn = 0; turn < round % 20; turn++) await new Promise(resolve => setImmediate(resolve))
-    const [, seen] = await Promise.all([
-      credentials.putAll([next]),
-      credentials.get('refresh_token', spent.digest),
-    ])
-    await removing
-    if (seen !== null && (await credentials.get('refresh_token', next.digest)) !== null) late++
-    await credentials.removeOf({ user })
-  }
-  assert.equal(late, 0)
+  const [spent, next] = [credential('refresh_token', { user }), credential('refresh_token', { user })]
+  await credentials.put(spent)
+  const { held, release } = relay.holdAfter('zscan')
+  const removing = slow.credentials.removeOf({ user })
+  await held
+  await credentials.putAll([next])
+  assert.notEqual(await credentials.get('refresh_token', spent.digest), null)
+  release()
+  assert.equal(await removing, 2)
+  assert.equal(await credentials.get('refresh_token', next.digest), null)
 })
 
 test('credentials of an owner that were removed and not confirmed are not called removed before they are', async t => {
@@ -123,3 +120,36 @@ test('credentials of an owner that were removed and not confirmed are not called
     ),
   )
 })
+
+/** Starts a relay to Redis that can hold up a client between two commands. */
+async function startRelay(t: TestContext, port: number) {
+  let gate = Promise.resolve()
+  let onData = (_: Buffer) => {}
+  const server = createServer(from => {
+    const to = connect(port, '127.0.0.1')
+    to.pipe(from)
+    from.on('data', (data: Buffer) => {
+      onData(data)
+      void gate.then(() => to.write(data))
+    })
+    from.on('error', () => {}).on('close', () => to.destroy())
+    to.on('error', () => {}).on('close', () => from.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  /** Lets the command through, and holds what follows; `held` resolves when something does. */
+  const holdAfter = (command: string) => {
+    const held = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    onData = data => {
+      if (!data.toString('latin1').toLowerCase().includes(command)) return
+      onData = () => {
+        gate = released.promise
+        held.resolve()
+      }
+    }
+    return { held: held.promise, release: released.resolve }
+  }
+  return { port: (server.address() as AddressInfo).port, holdAfter }
+}

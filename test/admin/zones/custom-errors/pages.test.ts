@@ -4,6 +4,7 @@ import { errorPageTypes } from '../../../../src/config/model/custom-errors-confi
 import { zoneOwner } from '../../../../src/store/records/zone-lists.ts'
 import { account } from '../../../tokens/token-with.ts'
 import { startApi } from '../../api.ts'
+import { meet } from '../../../help/meet.ts'
 
 const path = '/client/v4/zones/main/error_pages'
 const asHtml = { 'content-type': 'text/html; charset=utf-8' }
@@ -112,7 +113,8 @@ test('a page is HTML, called so, in UTF-8, and not blank', async t => {
 })
 
 test('pages set at the same time all stand, and of one type one of them', async t => {
-  const { ask, put } = await start(t)
+  const { ask, put, kept } = await start(t)
+  meet(t, kept.errorPages, 'get', 12)
   const pages = Array.from({ length: 12 }, (_, i) => put(errorPageTypes[i % 6]!, `<p>${i}`))
   assert.deepEqual([...new Set((await Promise.all(pages)).map(({ status }) => status))], [200])
   assert.equal((await ask('GET', path)).json.result.length, 6)

@@ -4,6 +4,7 @@ import { zoneOwner } from '../../../../src/store/records/zone-lists.ts'
 import { startRedis } from '../../../help/redis.ts'
 import { account } from '../../../tokens/token-with.ts'
 import { type Reply, startApi } from '../../api.ts'
+import { meet } from '../../../help/meet.ts'
 
 const zone = '/client/v4/zones/main'
 type Api = Awaited<ReturnType<typeof startApi>>
@@ -125,12 +126,14 @@ for (const { path, kind, records, body, member } of kinds) {
   })
 
   test(named('writes at the same time lose nothing of each other, with Redis too'), async t => {
-    await loseNothing(await start(t, 'old', 'gone', 'stays'))
+    await loseNothing(t, await start(t, 'old', 'gone', 'stays'))
     const { url } = await startRedis(t)
-    await loseNothing(await startWith(t, url, 'old', 'gone', 'stays'))
+    await loseNothing(t, await startWith(t, url, 'old', 'gone', 'stays'))
   })
 
-  async function loseNothing({ ask, ids, list }: Awaited<ReturnType<typeof start>>): Promise<void> {
+  async function loseNothing(t: TestContext, api: Awaited<ReturnType<typeof start>>): Promise<void> {
+    const { ask, ids, list } = api
+    meet(t, records(api), 'get', 22)
     const created = Array.from({ length: 20 }, (_, i) => `new ${i}`)
     const replies = await Promise.all([
       ...created.map(mark => ask('POST', path, { body: body(mark) })),
@@ -142,7 +145,8 @@ for (const { path, kind, records, body, member } of kinds) {
   }
 
   test(named('of two first rules at the same time both stand'), async t => {
-    const { ask, list } = await start(t)
+    const { ask, list, ...api } = await start(t)
+    meet(t, records({ ask, ...api }), 'get', 3)
     await Promise.all(['a', 'b', 'c'].map(mark => ask('POST', path, { body: body(mark) })))
     assert.deepEqual((await list()).sort(), ['a', 'b', 'c'])
   })
