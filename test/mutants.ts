@@ -1,131 +1,145 @@
-// Asks what the tests hold: makes each known mutation of src in a copy of the project, runs the tests that should notice, and says which mutations live.
-// node test/mutants.ts [--only edge/meter] [--list]
+// Tests the tests of security-relevant files: mutates each, runs its near tests, and lists the mutations that none of them notices.
+// node test/mutants.ts FILE... [--tests FILE,FILE] [--list]
 
 import { spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { root } from './help/source.ts'
-import { allMutations } from './mutants/all.ts'
-import { lineOf, type Mutation, mutated, staleness } from './mutants/mutation.ts'
+import type { MutatedFile } from './mutants/load.ts'
+import { type Mutation, mutate, mutationsOf } from './mutants/operators.ts'
+import { reviewed } from './mutants/reviewed.ts'
 
-/** Ms that the tests of one mutation may take before they count as having noticed. */
-const LONGEST = 120_000
-/** Ms that one test may take. */
-const LONGEST_TEST = 60_000
-/** KiB of address space that each process of the tests may have: a mutation may allocate without end, and faster than its time is over. */
-const MOST_MEMORY = 4 * 2 ** 20
-/** The percentage of mutations that has to be caught. */
-const GOAL = 95
+/** KiB of address space of each process: a mutation may allocate without end. */
+const maxMemory = 4 * 2 ** 20
+/** Ms that a test may take in addition to three times what it took without a mutation. */
+const slack = 5_000
+/** Tests that take longer without a mutation, in ms, are left out. */
+const maxDuration = 20_000
 
-/** How tests ended: they passed, one failed, or none ended in time. */
-type Outcome = 'passed' | 'failed' | 'timed out'
+/** A test file, and how long it took without a mutation, in ms. */
+interface NearTest {
+  readonly path: string
+  readonly duration: number
+}
 
-const { values } = parseArgs({
-  options: { only: { type: 'string', multiple: true }, list: { type: 'boolean' } },
+const { values, positionals } = parseArgs({
+  options: { tests: { type: 'string' }, list: { type: 'boolean' } },
+  allowPositionals: true,
 })
-const isWanted = ({ file }: Mutation) => values.only?.some(start => file.startsWith(start)) ?? true
-const mutations = allMutations.filter(isWanted)
-const stale = mutations.map(staleness).filter(reason => reason !== null)
-for (const reason of stale) console.error(`stale  ${reason}`)
-if (stale.length > 0 || mutations.length === 0) {
-  console.error(mutations.length === 0 ? 'no mutation of such a file' : 'mend or remove these first')
-  process.exitCode = 2
-} else if (values.list) {
-  for (const mutation of mutations) console.log(describe(mutation))
-} else {
-  const copy = mkdtempSync(join(tmpdir(), 'gatehouse-mutants-'))
-  try {
-    copyProject(copy)
-    const broken = await brokenTests(copy)
-    const asked = mutations.filter(({ tests }) => !tests.some(name => broken.has(name)))
-    const isGood = await askAll(copy, asked)
-    process.exitCode = broken.size > 0 ? 2 : isGood ? 0 : 1
-  } finally {
-    rmSync(copy, { recursive: true, force: true })
+const sources = globSync(
+  positionals.map(path => relative(root, path)),
+  { cwd: root },
+).sort()
+if (sources.length === 0) console.error('name files of src to mutate, or patterns of them')
+process.exitCode = sources.length === 0 ? 2 : 0
+for (const path of sources) if (!(await check(path))) process.exitCode ||= 1
+
+/** Whether the tests of a file notice all of its mutations, except the reviewed ones. */
+async function check(path: string): Promise<boolean> {
+  const source = readFileSync(join(root, path), 'utf8')
+  const mutations = mutationsOf(source)
+  const tests = values.tests?.split(',') ?? nearTestsOf(path)
+  console.log(`${path}: ${mutations.length} mutations\n  ${tests.join('\n  ')}`)
+  if (values.list) for (const mutation of mutations) console.log(describe(path, source, mutation))
+  if (values.list) return true
+  const timed = await timeAll(tests)
+  const rows = reviewed.filter(({ file }) => path.endsWith(file))
+  const unused = new Set(rows)
+  let survivors = 0
+  for (const mutation of mutations) {
+    const [line, becomes] = lines(source, mutation)
+    const row = rows.find(one => one.line === line && one.becomes === becomes)
+    if (row) unused.delete(row)
+    if (row || (await isNoticed(path, mutation, timed))) continue
+    survivors++
+    console.log(describe(path, source, mutation))
   }
+  for (const { line, becomes } of unused) console.log(`  reviewed, but no longer made: ${line} => ${becomes}`)
+  console.log(`${path}: ${survivors} of ${mutations.length} mutations survive\n`)
+  return survivors === 0
 }
 
-function copyProject(copy: string): void {
-  const isOurs = (path: string) => !/^(\.git|node_modules|data)$/.test(relative(root, path))
-  cpSync(root, copy, { recursive: true, filter: isOurs })
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+/** Finds the tests of the file or its folder, and others of that folder that import the file; where there are none, all that import it. */
+function nearTestsOf(path: string): readonly string[] {
+  const own = path.replace(/^src/, 'test').replace(/\.ts$/, '.test.ts')
+  const folder = dirname(own)
+  const held = [own, `${folder}.test.ts`, join(folder, `${basename(folder)}.test.ts`)]
+  const isImported = (test: string) =>
+    readFileSync(join(root, test), 'utf8').includes(`'${relative(dirname(test), path)}'`)
+  const all = globSync('test/**/*.test.ts', { cwd: root }).filter(
+    test => held.includes(test) || isImported(test),
+  )
+  const near = all.filter(test => held.includes(test) || dirname(test) === folder)
+  return near.length > 0 ? near : all
 }
 
-/** Finds the tests that fail anyway, twice, since each of them would seem to notice everything. */
-async function brokenTests(copy: string): Promise<ReadonlySet<string>> {
-  const broken = new Set<string>()
-  for (const name of new Set(mutations.flatMap(({ tests }) => tests))) {
-    const isGood = (await runTests(copy, [name])) === 'passed' || (await runTests(copy, [name])) === 'passed'
-    if (isGood) continue
-    broken.add(name)
-    console.error(`fails without any mutation: test/${name}.test.ts`)
+/** Runs tests without a mutation; returns those that pass in time, the fastest first. */
+async function timeAll(tests: readonly string[]): Promise<readonly NearTest[]> {
+  const timed: NearTest[] = []
+  for (const path of tests) {
+    const began = performance.now()
+    if (await passes(path, maxDuration)) timed.push({ path, duration: performance.now() - began })
+    else console.error(`left out, since it fails or takes long without a mutation: ${path}`)
   }
-  return broken
+  return timed.sort((a, b) => a.duration - b.duration)
 }
 
-/** Makes one mutation after the other; whether enough were caught. */
-async function askAll(copy: string, asked: readonly Mutation[]): Promise<boolean> {
-  const living: Mutation[] = []
-  for (const mutation of asked) {
-    const path = join(copy, 'src', mutation.file)
-    const whole = readFileSync(path, 'utf8')
-    writeFileSync(path, mutated(whole, mutation))
-    const outcome = await runTests(copy, mutation.tests)
-    writeFileSync(path, whole)
-    if (outcome === 'passed') living.push(mutation)
-    console.log(`${outcome === 'passed' ? 'lives' : outcome}: ${describe(mutation)}`)
-  }
-  const caught = asked.length - living.length
-  const share = (caught / asked.length) * 100
-  console.log(`\n${caught} of ${asked.length} mutations caught, ${share.toFixed(1)} %`)
-  for (const mutation of living) console.log(`lives: ${describe(mutation)}`)
-  return share >= GOAL
+async function isNoticed(path: string, mutation: Mutation, tests: readonly NearTest[]): Promise<boolean> {
+  const file: MutatedFile = { url: pathToFileURL(join(root, path)).href, mutation }
+  for (const test of tests) if (!(await passes(test.path, 3 * test.duration + slack, file))) return true
+  return false
 }
 
-function describe(mutation: Mutation): string {
-  const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
-  const { file, text, becomes, breaks } = mutation
-  return `src/${file}:${lineOf(mutation)} ${breaks}\n  ${oneLine(text)}\n  => ${oneLine(becomes)}`
-}
-
-/** Runs tests one after the other until the first fails; ends all that they started. */
-async function runTests(copy: string, names: readonly string[]): Promise<Outcome> {
-  const files = names.map(name => `test/${name}.test.ts`)
-  const args = ['--test', '--test-concurrency=1', `--test-timeout=${LONGEST_TEST}`, '--test-reporter=tap']
-  const bounded = `ulimit -v ${MOST_MEMORY}; exec "$0" "$@"`
-  const child = spawn('/bin/sh', ['-c', bounded, process.execPath, ...args, ...files], {
-    cwd: copy,
-    // What a runner of tests that started this one has set would make it report to that one.
-    env: { ...process.env, NODE_TEST_CONTEXT: undefined, NODE_COMPILE_CACHE: join(copy, '.cache') },
-    stdio: ['ignore', 'pipe', 'ignore'],
-    detached: true,
-  })
-  const { promise, resolve } = Promise.withResolvers<Outcome>()
-  const timer = setTimeout(() => resolve('timed out'), LONGEST)
-  let last = ''
+/** Runs a test until its first failure; whether it passes in time. Ends all processes that it started. */
+async function passes(test: string, timeout: number, mutated?: MutatedFile): Promise<boolean> {
+  const hook = mutated && `--import=${new URL('mutants/load.ts', import.meta.url)}`
+  const child = spawn(
+    '/bin/sh',
+    ['-c', `ulimit -v ${maxMemory}; exec "$0" "$@"`, process.execPath, '--test-reporter=tap', test],
+    {
+      cwd: root,
+      env: {
+        ...process.env,
+        MUTATION: JSON.stringify(mutated),
+        NODE_OPTIONS: hook,
+        NODE_TEST_CONTEXT: undefined,
+      },
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
+    },
+  )
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(resolve, timeout, false)
+  let output = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (last + text).split('\n')
-    last = lines.pop()!
-    if (lines.some(line => /^ *not ok /.test(line))) resolve('failed')
+    output = (output + text).slice(-text.length - 10)
+    if (/^ *not ok /m.test(output)) resolve(false)
   })
-  child.on('error', () => resolve('failed'))
-  child.on('close', code => resolve(code === 0 ? 'passed' : 'failed'))
-  const outcome = await promise
+  child.on('close', code => resolve(code === 0))
+  const isPassed = await promise
   clearTimeout(timer)
-  if (child.exitCode === null) {
-    const closed = new Promise(resolve => child.once('close', resolve))
-    killGroup(child.pid!)
-    await closed
+  try {
+    process.kill(-child.pid!, 'SIGKILL')
+  } catch {
+    // All have ended.
   }
-  return outcome
+  return isPassed
 }
 
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // It has ended meanwhile.
-  }
+function describe(path: string, source: string, mutation: Mutation): string {
+  const number = source.slice(0, mutation.start).split('\n').length
+  return `  ${path}:${number}\n    ${lines(source, mutation).join('\n    ')}`
+}
+
+/** Returns the lines of a mutation, before and after it. */
+function lines(source: string, mutation: Mutation): readonly [string, string] {
+  const first = source.lastIndexOf('\n', mutation.start) + 1
+  const rest = (text: string, end: number) => text.slice(first, end).replaceAll(/\s+/g, ' ').trim()
+  const last = source.indexOf('\n', mutation.end)
+  return [
+    rest(source, last),
+    rest(mutate(source, mutation), last + mutation.text.length - (mutation.end - mutation.start)),
+  ]
 }

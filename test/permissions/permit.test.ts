@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Policy } from '../../src/store/records/records.ts'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
-import { type Permission, permits } from '../../src/permissions/permit.ts'
+import { type Permission, permits, reaches } from '../../src/permissions/permit.ts'
 import { tokenWith } from '../tokens/token-with.ts'
 
 const mine = '1'.repeat(32)
@@ -65,4 +65,14 @@ test('ids are 32 hex digits, and with their names unique', () => {
     new Set(permissionGroups.flatMap(({ id, name }) => [id, name])).size,
     2 * permissionGroups.length,
   )
+})
+
+test('a token reaches its own account, and those in which a policy allows it something', () => {
+  const reach = (...policies: Policy[]) => [mine, other].map(account => reaches(tokenOf(policies), account))
+  const tokenOf = (policies: Policy[]) => ({ ...holder(...policies), account: mine })
+  assert.deepEqual(reach(), [true, false])
+  assert.deepEqual(reach(policy('allow', ['AI Gateway Run'], [other])), [true, true])
+  assert.deepEqual(reach(policy('allow', ['AI Gateway Run'], ['*'])), [true, true])
+  assert.deepEqual(reach(policy('deny', ['AI Gateway Run'], ['*'])), [true, false])
+  assert.deepEqual(reach(policy('allow', ['AI Gateway Run'], ['3'.repeat(32)])), [true, false])
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { bearerOf } from '../../src/tokens/bearer.ts'
 import { digestOf, isTagged, isWellFormed, mintToken, taggerOf } from '../../src/tokens/token.ts'
@@ -51,6 +52,13 @@ for (const prefix of prefixes) {
     }
   })
 }
+
+test('a character outside of base64url is refused, whatever the checksum', () => {
+  const unchecked = `svct_${'~'.repeat(43)}`
+  const checksum = Buffer.alloc(4)
+  checksum.writeUInt32BE(crc32(unchecked))
+  assert.equal(isWellFormed(unchecked + checksum.toString('base64url')), false)
+})
 
 test('any one character that is wrong is seen', () => {
   const { value } = mintToken()

@@ -13,6 +13,7 @@ import {
 import type { HeadFault } from '../../../src/http1/heads/request-line.ts'
 
 const limits = { url: 100, headerSection: 1000, headers: 100 }
+const roomy = { ...limits, headerSection: 4000 }
 
 describe('Host', () => {
   test('is given as it came', () => {
@@ -31,6 +32,33 @@ describe('Host', () => {
   ] as const
   for (const [hole, text] of bad)
     test(`makes a bad request when it ${hole}`, () => equal(parse(text), 'bad_request'))
+})
+
+test('a request with more than 1024 characters of connection options is refused', () => {
+  const connection = (options: string) => `GET / HTTP/1.1\r\nHost: a\r\nConnection: ${options}\r\n\r\n`
+  ok(typeof parse(connection('x,'.repeat(512)), roomy) === 'object')
+  equal(parse(connection('x,'.repeat(513)), roomy), 'http_headers_exceed_limit')
+})
+
+describe('the lines that are passed on', () => {
+  test('include cookies of this gateway only for its own servers', () => {
+    const head = accepted('GET / HTTP/1.1\r\nHost: a\r\nCookie: gatehouse=s; b=2\r\n\r\n')
+    equal(head.crossing(), 'Cookie: b=2\r\n')
+    equal(head.crossing(true), 'Cookie: gatehouse=s; b=2\r\n')
+  })
+})
+
+describe('trace context', () => {
+  const traced = (lines: string) => accepted(`GET / HTTP/1.1\r\nHost: a\r\n${lines}\r\n`)
+
+  test('is read from traceparent and all tracestate lines', () => {
+    const head = traced('traceparent: 00-a-b-00\r\ntracestate: a=1\r\nTraceState: b=2\r\n')
+    deepEqual([head.traceparent, head.tracestate], ['00-a-b-00', 'a=1, b=2'])
+  })
+
+  test('is unknown when traceparent comes twice', () => {
+    equal(traced('traceparent: 00-a-b-00\r\ntraceparent: 00-a-b-00\r\n').traceparent, '')
+  })
 })
 
 describe('the framing of a request', () => {
@@ -305,9 +333,9 @@ const faults: readonly HeadFault[] = [
   'host_invalid',
 ]
 
-function parse(text: string): RequestHead | HeadFault {
+function parse(text: string, most = limits): RequestHead | HeadFault {
   const bytes = latin1(text)
-  return parseRequestHead(bytes, 0, endOfHead(bytes, 0), limits)
+  return parseRequestHead(bytes, 0, endOfHead(bytes, 0), most)
 }
 
 function accepted(text: string): RequestHead {
