@@ -1,7 +1,7 @@
 // The pages that the authorization server itself shows: an error that must not be sent to the app, signing out, and what the errors mean.
 
 import { type Html, html } from '../base/text/html.ts'
-import { negotiate } from '../errors/compose/negotiate.ts'
+import { negotiate } from '../errors/audience/negotiate.ts'
 import { appSchemeOf, type PageResponse, writePage } from '../pages/parts/layout.ts'
 import { messagePage, oauthErrorPage } from '../pages/views/message.ts'
 import type { OAuthClient } from '../store/records/oauth-client.ts'

@@ -15,7 +15,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   marked: ['admin/docs/guides.ts'],
   maxmind: ['access/files/geo.ts'],
   'oidc-provider': ['oauth-server/engine/engine.ts'],
-  negotiator: ['edge/encoding/accept-encoding.ts', 'errors/compose/negotiate.ts'],
+  negotiator: ['edge/encoding/accept-encoding.ts', 'errors/audience/negotiate.ts'],
   'openid-client': ['people/openid/openid-provider.ts'],
   pino: ['log/log.ts'],
   'prom-client': ['metrics/metrics.ts'],

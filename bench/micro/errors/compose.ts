@@ -1,6 +1,6 @@
 // What one answer costs, by format: composed and flattened to bytes, as the edge does when it writes it.
 
-import { compose, composeEvent } from '../../../src/errors/compose/compose.ts'
+import { compose, composeEvent } from '../../../src/errors/audience/people.ts'
 import { refuse } from '../../../src/errors/catalogue/refusal.ts'
 
 const options = { documentation: 'http://127.0.0.1:8081/errors' }

@@ -2,7 +2,7 @@
 
 import { html } from '../../base/text/html.ts'
 import type { StoreHealth } from '../../metrics/counters/counts.ts'
-import { negotiate } from '../../errors/compose/negotiate.ts'
+import { negotiate } from '../../errors/audience/negotiate.ts'
 import { Frame } from '../../errors/render/page.ts'
 import type { ApiResponse } from '../http/envelope.ts'
 import { ready, type Unready } from './health.ts'

@@ -2,10 +2,10 @@
 
 import { memoizeLast } from '../../base/memo.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
-import { negotiateForPrograms } from '../../errors/compose/negotiate.ts'
+import { negotiateForPrograms } from '../../errors/audience/negotiate.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { isBaseOfCalls, parseAiTarget } from '../../ai/target.ts'
-import { callerAt, callerOf } from '../ai-call/callers.ts'
+import { callerAt, callerOf } from '../ai-call/audience-of-call.ts'
 import { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { EdgeAi } from '../snapshot/snapshot.ts'

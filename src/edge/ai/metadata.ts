@@ -2,7 +2,7 @@
 
 import { withoutQuery } from '../../base/path/path.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
-import { safetyHeaders } from '../../errors/compose/safety-headers.ts'
+import { safetyHeaders } from '../../errors/audience/safety-headers.ts'
 import { hostName } from '../../http1/fields/host.ts'
 import { challengeOf, metadataOf, metadataPath, resourceAt } from '../../oauth-grants/protected-resource.ts'
 import { isAmongAiRoutes } from '../../ai/target.ts'

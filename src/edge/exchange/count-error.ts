@@ -3,7 +3,7 @@
 import { withoutQuery } from '../../base/path/path.ts'
 import { ownText } from '../../base/text/own-text.ts'
 import { errorRows } from '../../errors/catalogue/catalogue.ts'
-import { negotiate, negotiateForPrograms } from '../../errors/compose/negotiate.ts'
+import { negotiate, negotiateForPrograms } from '../../errors/audience/negotiate.ts'
 import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 import type { Gateway } from '../../store/records/records.ts'
 import type { Occurrence } from '../../store/records/tally.ts'

@@ -3,19 +3,19 @@
 
 import type { Operator } from '../../config/model/custom-errors-config.ts'
 import { ruleIdOf } from '../../config/model/rule-id.ts'
-import { type ErrorResponse, compose, composeEvent } from '../../errors/compose/compose.ts'
+import { type ErrorResponse, compose, composeEvent } from '../../errors/audience/people.ts'
 import {
   composeEventForAi,
   composeForAi,
   composeShared,
   isInEnvelope,
-} from '../../errors/compose/compose-ai.ts'
-import { composeForGrpc, composeTrailersForGrpc } from '../../errors/compose/compose-grpc.ts'
+} from '../../errors/audience/ai-callers.ts'
+import { composeForGrpc, composeTrailersForGrpc } from '../../errors/audience/grpc-clients.ts'
 import { composeCustom } from '../../errors/custom/compose-custom.ts'
 import type { CustomErrors } from '../../errors/custom/custom-errors.ts'
 import { inNameOf } from '../../errors/catalogue/provider-wording.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
-import { linesOf } from '../../errors/compose/response-head.ts'
+import { linesOf } from '../../errors/audience/response-head.ts'
 import type { Exchange, ResponseTop } from './exchange.ts'
 import { isGrpc } from './grpc.ts'
 import { factsOf } from './facts.ts'

@@ -3,7 +3,7 @@
 
 import { aboutError } from '../../errors/docs/document.ts'
 import { errorsPrefix } from '../../errors/catalogue/problem.ts'
-import { linesOf } from '../../errors/compose/response-head.ts'
+import { linesOf } from '../../errors/audience/response-head.ts'
 import { withoutQuery } from '../../base/path/path.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { ownStatusLines } from '../exchange/status-lines.ts'

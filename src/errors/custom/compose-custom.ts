@@ -2,9 +2,9 @@
 
 import type { Facts } from '../../expression/expression.ts'
 import { errorRows } from '../catalogue/catalogue.ts'
-import type { ErrorResponse } from '../compose/compose.ts'
+import type { ErrorResponse } from '../audience/people.ts'
 import type { CustomContent } from './custom-content.ts'
-import { headersOf, phraseOf, reasonOf } from '../compose/response-head.ts'
+import { headersOf, phraseOf, reasonOf } from '../audience/response-head.ts'
 import type { Occasion } from '../catalogue/problem.ts'
 import type { Refusal } from '../catalogue/refusal.ts'
 

@@ -1,11 +1,11 @@
 // The catalogue as documentation: on every host the page of an error to which its type URI leads, and for operators on the side port the same with a list.
 
-import type { ErrorResponse } from '../compose/compose.ts'
+import type { ErrorResponse } from '../audience/people.ts'
 import { documentErrorPage, documentIndexPage, errorPolicy, indexPolicy } from './document-html.ts'
 import { type Entry, entries, factsOf } from './entry.ts'
-import { type Format, negotiate } from '../compose/negotiate.ts'
+import { type Format, negotiate } from '../audience/negotiate.ts'
 import { withoutEmphasis } from '../render/plain.ts'
-import { safetyHeaders } from '../compose/safety-headers.ts'
+import { safetyHeaders } from '../audience/safety-headers.ts'
 
 /** Documents one error in the format that is accepted, beside the list of all; null for an unknown code. */
 export function documentError(code: string, accept: string | null): ErrorResponse | null {

@@ -3,7 +3,7 @@
 import { nextRay } from '../../base/ids/ray.ts'
 import { didYouMean } from '../../base/text/nearest.ts'
 import { catalogue, type ErrorRow, errorRows, protocolErrors } from '../../errors/catalogue/catalogue.ts'
-import { compose } from '../../errors/compose/compose.ts'
+import { compose } from '../../errors/audience/people.ts'
 import { errorNameOf, refuse } from '../../errors/catalogue/refusal.ts'
 import type { Input } from './input.ts'
 import { json } from '../terminal/format.ts'

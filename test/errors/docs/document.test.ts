@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorRows } from '../../../src/errors/catalogue/catalogue.ts'
-import { compose } from '../../../src/errors/compose/compose.ts'
+import { compose } from '../../../src/errors/audience/people.ts'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../../help/source.ts'

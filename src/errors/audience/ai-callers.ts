@@ -2,7 +2,7 @@
 
 import { apiFaults } from '../catalogue/api-faults.ts'
 import { errorRows } from '../catalogue/catalogue.ts'
-import { type ErrorResponse, forms, type Options, pageOf } from './compose.ts'
+import { type ErrorResponse, forms, type Options, pageOf } from './people.ts'
 import { type Form, form, render } from '../render/render.ts'
 import { type Content, headersOf, linesOf, reasonOf } from './response-head.ts'
 import { type Format, negotiateForPrograms } from './negotiate.ts'

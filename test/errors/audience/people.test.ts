@@ -8,7 +8,7 @@ import {
   compose,
   composeEvent,
   type Options,
-} from '../../../src/errors/compose/compose.ts'
+} from '../../../src/errors/audience/people.ts'
 import { type Occasion, problem } from '../../../src/errors/catalogue/problem.ts'
 import { type Facts, refusalFor, refuse, retryAfterOf } from '../../../src/errors/catalogue/refusal.ts'
 import { renderHtml } from '../../../src/errors/render/html.ts'

@@ -1,7 +1,7 @@
 // How the gateway responds to callers of AI routes, by the kind of route and the dialect of their streams.
 
 import type { AiTarget, Operation } from '../../ai/target.ts'
-import type { AiCaller, StreamDialect } from '../../errors/compose/compose-ai.ts'
+import type { AiCaller, StreamDialect } from '../../errors/audience/ai-callers.ts'
 
 const callers: Readonly<Record<AiCaller['api'], Readonly<Record<StreamDialect, AiCaller>>>> = {
   rest: {

@@ -4,7 +4,7 @@
 import { errorRows } from '../catalogue/catalogue.ts'
 import { type Occasion, problem } from '../catalogue/problem.ts'
 import type { Refusal } from '../catalogue/refusal.ts'
-import type { ErrorResponse } from './compose.ts'
+import type { ErrorResponse } from './people.ts'
 
 /** The status codes of gRPC that the gateway responds with. */
 const grpcStatus = {

@@ -3,16 +3,16 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { escapeHtml } from '../../../src/base/text/html.ts'
 import { type ErrorName, errorRows } from '../../../src/errors/catalogue/catalogue.ts'
-import { type ErrorResponse, compose } from '../../../src/errors/compose/compose.ts'
+import { type ErrorResponse, compose } from '../../../src/errors/audience/people.ts'
 import {
   type AiCaller,
   composeEventForAi,
   composeForAi,
   composeShared,
-} from '../../../src/errors/compose/compose-ai.ts'
+} from '../../../src/errors/audience/ai-callers.ts'
 import { type Occasion, problem } from '../../../src/errors/catalogue/problem.ts'
 import { type Facts, type Fault, type Refusal, refuse } from '../../../src/errors/catalogue/refusal.ts'
-import { linesOf } from '../../../src/errors/compose/response-head.ts'
+import { linesOf } from '../../../src/errors/audience/response-head.ts'
 import { anyCharacter } from '../../help/any-text.ts'
 
 const options = { documentation: 'http://127.0.0.1:8081/errors' }

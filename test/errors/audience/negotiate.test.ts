@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
-import { type Format, negotiate, negotiateForPrograms } from '../../../src/errors/compose/negotiate.ts'
+import { type Format, negotiate, negotiateForPrograms } from '../../../src/errors/audience/negotiate.ts'
 import { anyCharacter } from '../../help/any-text.ts'
 
 const formats = ['html', 'json', 'problem', 'markdown', 'plain'] as const
