@@ -61,7 +61,7 @@ const ranks: Readonly<Record<string, Levels>> = {
   ai: [['parsing'], ['usage', 'translate'], ['providers'], ['.']],
   metrics: [['counters'], ['families'], ['.']],
   config: [['model'], ['file'], ['shape'], ['settings'], ['resolve'], ['load']],
-  errors: [['catalogue'], ['render'], ['compose'], ['custom', 'docs']],
+  errors: [['catalogue'], ['render'], ['audience'], ['custom', 'docs']],
   access: [['bans', 'files'], ['rules'], ['.']],
   people: [
     ['passwords', 'records', 'second-factor'],
