@@ -146,8 +146,8 @@ const origins = new WeakMap<
 function meeting(context: SecureContext, { client, isFips, ciphers }: Demands): SecureContext {
   const { options, meeting } = origins.get(context)!
   const key = `${isFips} ${trustOf(client)} ${ciphers}`
-  const known = meeting.get(key)
-  if (known !== undefined) return known
+  const cached = meeting.get(key)
+  if (cached !== undefined) return cached
   const approved = isFips ? { ...options, ...fipsOptions, sessionIdContext: fipsIdOf(options) } : options
   const preferring = ciphers.length === 0 ? approved : withFirst(ciphers, approved)
   const made = client === null ? createSecureContext(preferring) : contextAsking(preferring, client)

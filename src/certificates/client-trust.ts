@@ -8,8 +8,8 @@ import { pemBlocks } from '../tls/pem.ts'
 /** Returns what two zones, or a zone before and after a reload, have in common where they trust the same certificates; empty where none is asked for. */
 export function trustOf(client: ClientCertificates | null): string {
   if (client === null) return ''
-  const known = trusts.get(client)
-  if (known !== undefined) return known
+  const cached = trusts.get(client)
+  if (cached !== undefined) return cached
   const trust = hash('sha256', JSON.stringify([client.authorities, client.revocationLists]))
   trusts.set(client, trust)
   return trust
@@ -17,8 +17,8 @@ export function trustOf(client: ClientCertificates | null): string {
 
 /** Returns the authorities themselves, read once. */
 export function authoritiesOf(client: ClientCertificates): readonly X509Certificate[] {
-  const known = authorities.get(client)
-  if (known !== undefined) return known
+  const cached = authorities.get(client)
+  if (cached !== undefined) return cached
   const read = pemBlocks(client.authorities).map(pem => new X509Certificate(pem))
   authorities.set(client, read)
   return read

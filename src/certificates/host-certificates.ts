@@ -2,17 +2,17 @@
 
 import type { TlsConfig } from '../config/model/config.ts'
 import type { Certificate } from '../tls/certificate.ts'
-import { certificateStates, type Standing } from './acme/certificate-state.ts'
+import { certificateStates, type CertificateStatus } from './acme/certificate-state.ts'
 import { byNames, type Candidate, forHost } from './by-name.ts'
 
 /** Those of automatic ones, and of a file `valid`, `expired` or `not_yet_valid`; `missing` also for hosts that nothing is good for. */
-export const holdingStates = [...certificateStates, 'expired', 'not_yet_valid'] as const
+export const hostCertificateStates = [...certificateStates, 'expired', 'not_yet_valid'] as const
 
-export interface Holding {
+export interface HostCertificateInfo {
   readonly host: string
   /** Null where no certificate is good for the host, and none is got. */
   readonly source: 'file' | 'acme' | null
-  readonly state: (typeof holdingStates)[number]
+  readonly state: (typeof hostCertificateStates)[number]
   /** Of an ECDSA and an RSA one in files, the one that ends first; null where there is none. */
   readonly certificate: Pick<Certificate, 'subject' | 'issuer' | 'names'> | null
   /** Ms since the epoch, as all times here; null where there is none. */
@@ -21,30 +21,30 @@ export interface Holding {
   readonly issuedAt: number | null
   readonly nextAt: number | null
   readonly failures: number
-  readonly lastError: Standing['lastError']
+  readonly lastError: CertificateStatus['lastError']
 }
 
 /** Returns what each host has; certificates of the configuration come before automatic ones. */
-export function holdingsOf(
+export function hostCertificates(
   hosts: readonly string[],
   { certificates }: Pick<TlsConfig, 'certificates'>,
-  standings: readonly Standing[],
+  statuses: readonly CertificateStatus[],
   now: number,
-): readonly Holding[] {
+): readonly HostCertificateInfo[] {
   const files = byNames(certificates)
-  const byHost = new Map(standings.map(standing => [standing.host, standing]))
+  const byHost = new Map(statuses.map(status => [status.host, status]))
   return hosts.map(host => {
-    const shown = forHost(files, host)
-    const standing = byHost.get(host)
-    return shown !== undefined
-      ? ofFiles(host, [...shown.values()], now)
-      : standing === undefined
+    const candidates = forHost(files, host)
+    const status = byHost.get(host)
+    return candidates !== undefined
+      ? ofFiles(host, [...candidates.values()], now)
+      : status === undefined
         ? { ...none, host }
-        : ofAcme(standing, now)
+        : ofAcme(status, now)
   })
 }
 
-const none: Omit<Holding, 'host'> = {
+const none: Omit<HostCertificateInfo, 'host'> = {
   source: null,
   state: 'missing',
   certificate: null,
@@ -56,8 +56,8 @@ const none: Omit<Holding, 'host'> = {
 }
 
 /** Of certificates that clients get by the algorithm that they know, what one of them lacks first is what somebody will notice. */
-function ofFiles(host: string, shown: readonly Candidate[], now: number): Holding {
-  const certificates = shown.map(({ certificate }) => certificate)
+function ofFiles(host: string, candidates: readonly Candidate[], now: number): HostCertificateInfo {
+  const certificates = candidates.map(({ certificate }) => certificate)
   const first = certificates.reduce((one, other) => (other.notAfter < one.notAfter ? other : one))
   const early = certificates.find(({ notBefore }) => notBefore > now)
   const certificate = first.notAfter <= now ? first : (early ?? first)
@@ -66,14 +66,22 @@ function ofFiles(host: string, shown: readonly Candidate[], now: number): Holdin
   return { ...none, host, source: 'file', state, certificate, notAfter }
 }
 
-function ofAcme({ directory, renewAt, ...standing }: Standing, now: number): Holding {
-  const { state, notAfter } = standing
+function ofAcme({ directory, renewAt, ...status }: CertificateStatus, now: number): HostCertificateInfo {
+  const { state, notAfter } = status
   const isExpired = notAfter !== null && notAfter <= now && state !== 'failing'
-  return { ...standing, source: 'acme', state: isExpired ? 'expired' : state }
+  return { ...status, source: 'acme', state: isExpired ? 'expired' : state }
 }
 
 /** Returns what a host has as the management API shows it, and the command line as JSON. */
-export function viewHolding({ host, source, state, certificate, failures, lastError, ...times }: Holding) {
+export function viewHostCertificate({
+  host,
+  source,
+  state,
+  certificate,
+  failures,
+  lastError,
+  ...times
+}: HostCertificateInfo) {
   const { subject = null, issuer = null, names = [] } = certificate ?? {}
   return {
     host,

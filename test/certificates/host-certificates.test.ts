@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { holdingsOf } from '../../src/certificates/host-certificates.ts'
-import { standingOf } from '../../src/certificates/acme/certificate-state.ts'
+import { hostCertificates } from '../../src/certificates/host-certificates.ts'
+import { certificateStatus } from '../../src/certificates/acme/certificate-state.ts'
 import type { TlsIdentity } from '../../src/config/model/config.ts'
 import { Authority } from '../help/certificates.ts'
 
@@ -11,11 +11,11 @@ test('a host has what the configuration has for it, else what is got for it, els
   const file = new Authority().issue(['*.shop.test'], { days: 30 })
   const now = Date.now()
   const standings = ['a.shop.test', 'auto.test'].map(host =>
-    standingOf(host, null, 'https://acme.test/', now),
+    certificateStatus(host, null, 'https://acme.test/', now),
   )
   const tls = { certificates: [file] }
   const states = (at: number) =>
-    holdingsOf(['a.shop.test', 'auto.test', 'none.test'], tls, standings, at).map(
+    hostCertificates(['a.shop.test', 'auto.test', 'none.test'], tls, standings, at).map(
       ({ host, source, state }) => `${host} ${source} ${state}`,
     )
   assert.deepEqual(states(now), [
@@ -35,7 +35,7 @@ test('a host has what its clients get, by its own name first and of each algorit
   const early = authority.issue(['c.shop.test'], { days: 30, from: 5 })
   const now = Date.now()
   const stateOf = (certificates: readonly TlsIdentity[], host: string, at = now) => {
-    const [{ state, notAfter } = assert.fail()] = holdingsOf([host], { certificates }, [], at)
+    const [{ state, notAfter } = assert.fail()] = hostCertificates([host], { certificates }, [], at)
     return `${state} ${Math.round((notAfter! - now) / day)}`
   }
   assert.equal(stateOf([old, exact], 'a.shop.test'), 'valid 30')

@@ -1,7 +1,7 @@
 // What needs attention in an account, each kind found by walking through records a few at a time. Sentences are for the person who can change it.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
-import type { Holding } from '../../certificates/host-certificates.ts'
+import type { HostCertificateInfo } from '../../certificates/host-certificates.ts'
 import { lacksSecondFactor } from '../../people/second-factor/second-factor.ts'
 import type { LimitsWatch } from '../../limits/limits-watch.ts'
 import type { Permission } from '../../permissions/permit.ts'
@@ -57,7 +57,9 @@ export interface Scene {
   /** What machines on the store limit otherwise. */
   readonly limits: Pick<LimitsWatch, 'differences'>
   /** What the hosts of the zones of the account have for certificates, by zone. */
-  readonly certificates: () => Promise<readonly (readonly [zone: string, holdings: readonly Holding[]])[]>
+  readonly certificates: () => Promise<
+    readonly (readonly [zone: string, certificates: readonly HostCertificateInfo[]])[]
+  >
   /** The pools of the zones of the account, by zone. */
   readonly pools: () => Promise<readonly (readonly [zone: string, pools: readonly PoolState[]])[]>
 }

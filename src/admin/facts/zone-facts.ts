@@ -1,7 +1,7 @@
 // What the management API has to know of zones beside what it keeps. `process` gives it.
 
 import type { Config, ZoneConfig } from '../../config/model/config.ts'
-import type { Holding } from '../../certificates/host-certificates.ts'
+import type { HostCertificateInfo } from '../../certificates/host-certificates.ts'
 import type { CustomErrors } from '../../errors/custom/custom-errors.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
@@ -25,7 +25,7 @@ export interface Zones {
   /** Returns for each process that serves requests the keys that are nearest to limits, by the names of these. */
   nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]>
   /** What the hosts of a zone have for certificates. */
-  certificates(name: string): readonly Holding[]
+  certificates(name: string): readonly HostCertificateInfo[]
   /** The pools of a zone, as its responses show them. */
   origins(name: string): Promise<readonly PoolState[]>
   /** The same of all zones, by name. */

@@ -1,6 +1,6 @@
 // What the certificates of a zone look like in responses.
 
-import { holdingStates } from '../../certificates/host-certificates.ts'
+import { hostCertificateStates } from '../../certificates/host-certificates.ts'
 import { about, listOf, oneOf, open, orNull, text, time, whole } from '../schema/schema.ts'
 
 export const certificate = open({
@@ -11,7 +11,7 @@ export const certificate = open({
   ),
   status: about(
     '`due`: to be renewed; `ordering`: an order is under way; `missing`: there is none yet; `failing`: the last order failed, and the certificate before is kept while it lasts; `unreadable`: its key is sealed with an unknown key; `not_yet_valid`: clients refuse it until its time comes.',
-    oneOf(holdingStates),
+    oneOf(hostCertificateStates),
   ),
   subject: about('As RFC 4514 writes it, such as `CN=shop.example`; null where there is none.', orNull(text)),
   issuer: orNull(text),

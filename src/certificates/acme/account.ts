@@ -36,8 +36,8 @@ export class Accounts {
 
   /** Returns the ms since the epoch before which the authority is to be asked for nothing, 0 for no limit. */
   async restUntil(config: AcmeConfig): Promise<number> {
-    const found = await this.#options.records.get(acmeOwner, idOf(config))
-    return found?.record.restUntil ?? 0
+    const stored = await this.#options.records.get(acmeOwner, idOf(config))
+    return stored?.record.restUntil ?? 0
   }
 
   /** Returns the authority with an account that is registered there; with `isForced`, a key that cannot be read is replaced. */
@@ -50,18 +50,18 @@ export class Accounts {
 
   /** Writes how the authority does, unless another process has just written it. */
   async note(config: AcmeConfig, change: (before: AccountState) => AccountState): Promise<void> {
-    const found = await this.#options.records.get(acmeOwner, idOf(config))
-    if (found === null) return
-    const { restUntil, failures } = change(found.record)
-    if (restUntil === found.record.restUntil && failures === found.record.failures) return
-    await this.#options.records.replace({ ...found.record, restUntil, failures }, found.version)
+    const stored = await this.#options.records.get(acmeOwner, idOf(config))
+    if (stored === null) return
+    const { restUntil, failures } = change(stored.record)
+    if (restUntil === stored.record.restUntil && failures === stored.record.failures) return
+    await this.#options.records.replace({ ...stored.record, restUntil, failures }, stored.version)
   }
 
   /** Has the account registered again: the authority does not know it any more. */
   async forget(config: AcmeConfig): Promise<void> {
     this.close()
-    const found = await this.#options.records.get(acmeOwner, idOf(config))
-    if (found !== null) await this.#options.records.replace({ ...found.record, url: null }, found.version)
+    const stored = await this.#options.records.get(acmeOwner, idOf(config))
+    if (stored !== null) await this.#options.records.replace({ ...stored.record, url: null }, stored.version)
   }
 
   close(): void {
@@ -70,18 +70,18 @@ export class Accounts {
   }
 
   async #open(config: AcmeConfig, isForced: boolean): Promise<Authority> {
-    const found = await this.#keyed(config, isForced)
-    const key = this.#keyOf(found.record)!
+    const stored = await this.#keyed(config, isForced)
+    const key = this.#keyOf(stored.record)!
     const known = this.#authority
-    const isKnown = known?.config === config && known.key === key && found.record.url !== null
-    if (isKnown && found.record.email === config.email) return known.authority
+    const isKnown = known?.config === config && known.key === key && stored.record.url !== null
+    if (isKnown && stored.record.email === config.email) return known.authority
     this.close()
-    const { url, email } = found.record
+    const { url, email } = stored.record
     const authority = await this.#options.connect(config, { key, url })
-    if (url === null) await this.#keep(found, { url: await authority.register(), email: config.email })
+    if (url === null) await this.#keep(stored, { url: await authority.register(), email: config.email })
     else if (email !== config.email) {
       await authority.updateContact(config.email)
-      await this.#keep(found, { url, email: config.email })
+      await this.#keep(stored, { url, email: config.email })
     }
     this.#authority = { config, key, authority }
     return authority
@@ -98,14 +98,14 @@ export class Accounts {
   /** Returns the account whose key is known, of all processes the same. */
   async #keyed(config: AcmeConfig, isForced: boolean): Promise<Versioned<AcmeAccount>> {
     const { records } = this.#options
-    const found = await records.get(acmeOwner, idOf(config))
-    if (found !== null && this.#keyOf(found.record) !== null) return found
-    if (found !== null && !isForced)
+    const stored = await records.get(acmeOwner, idOf(config))
+    if (stored !== null && this.#keyOf(stored.record) !== null) return stored
+    if (stored !== null && !isForced)
       throw new UnreadableKey(
         'the key of the ACME account was sealed with an unknown key: add that key to secrets.old_keys',
       )
     const record = await this.#made(config)
-    await (found === null ? records.insert(record) : records.replace(record, found.version))
+    await (stored === null ? records.insert(record) : records.replace(record, stored.version))
     return this.#keyed(config, false)
   }
 

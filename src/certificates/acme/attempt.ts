@@ -62,8 +62,8 @@ async function resumed(lease: Lease, { authority, config, secrets }: AttemptPart
   const key = secrets.unseal(order.sealedKey, keyContext(id))
   if (key === null) return null
   try {
-    const found = await authority.look(order.url)
-    return found.status === 'invalid' ? null : { order: found, key }
+    const current = await authority.look(order.url)
+    return current.status === 'invalid' ? null : { order: current, key }
   } catch (problem) {
     // It is gone, or of another account.
     if (problem instanceof AcmeProblem && !problem.isOutage && !problem.isRateLimit) return null
@@ -173,8 +173,8 @@ async function failureOf(order: AuthorityOrder, authority: Authority): Promise<A
 }
 
 async function problemOf(order: AuthorityOrder, authority: Authority): Promise<AcmeProblem | null> {
-  const found = await authority.authorizations(order)
-  const invalid = found.find(({ status }) => status === 'invalid')
+  const authorizations = await authority.authorizations(order)
+  const invalid = authorizations.find(({ status }) => status === 'invalid')
   return invalid?.challenges.find(({ problem }) => problem !== null)?.problem ?? null
 }
 

@@ -11,7 +11,7 @@ import { restOf } from './schedule.ts'
 export const certificateStates = ['valid', 'due', 'ordering', 'missing', 'failing', 'unreadable'] as const
 export type CertificateState = (typeof certificateStates)[number]
 
-export interface Standing {
+export interface CertificateStatus {
   readonly host: string
   readonly state: CertificateState
   /** Null where there is none. */
@@ -36,18 +36,18 @@ export function isDue(record: HostCertificate, directory: string, now: number): 
 }
 
 /** Whether the last attempt failed since the authority asks to be left alone. */
-export function isRateLimited(lastError: Standing['lastError']): boolean {
+export function isRateLimited(lastError: CertificateStatus['lastError']): boolean {
   return lastError?.message.startsWith('rateLimited: ') ?? false
 }
 
 /** Returns how a host stands that has this record, or none. */
-export function standingOf(
+export function certificateStatus(
   host: string,
-  known: { readonly record: HostCertificate; readonly key: string | null } | null,
+  stored: { readonly record: HostCertificate; readonly key: string | null } | null,
   directory: string,
   now: number,
-): Standing {
-  if (known === null)
+): CertificateStatus {
+  if (stored === null)
     return {
       host,
       state: 'missing',
@@ -60,7 +60,7 @@ export function standingOf(
       failures: 0,
       lastError: null,
     }
-  const { record, key } = known
+  const { record, key } = stored
   const { issued, renewal, failures, lastError } = record
   const certificate = issued && certificateOf(issued)
   const due = isDue(record, directory, now)

@@ -127,8 +127,8 @@ export class KnownCertificates {
     const known = new Map<string, Known>()
     for await (const records of this.#store.certificates.walk(acmeOwner))
       for (const { id } of records) {
-        const found = await this.#read(id)
-        if (found !== null) known.set(id, found)
+        const stored = await this.#read(id)
+        if (stored !== null) known.set(id, stored)
       }
     this.#take(known)
   }
@@ -136,9 +136,9 @@ export class KnownCertificates {
   async #readThese(hosts: readonly string[]): Promise<void> {
     const known = new Map(this.#known)
     for (const host of new Set(hosts)) {
-      const found = await this.#read(host)
-      if (found === null) known.delete(host)
-      else known.set(host, found)
+      const stored = await this.#read(host)
+      if (stored === null) known.delete(host)
+      else known.set(host, stored)
     }
     this.#take(known)
   }
@@ -167,9 +167,9 @@ export class KnownCertificates {
   }
 
   async #read(host: string): Promise<Known | null> {
-    const found = await this.#store.certificates.get(acmeOwner, host)
-    if (found === null) return null
-    return this.#known.get(host)?.version === found.version ? this.#known.get(host)! : this.#knownOf(found)
+    const stored = await this.#store.certificates.get(acmeOwner, host)
+    if (stored === null) return null
+    return this.#known.get(host)?.version === stored.version ? this.#known.get(host)! : this.#knownOf(stored)
   }
 
   #knownOf({ record, version }: Versioned<HostCertificate>): Known {

@@ -101,11 +101,11 @@ export class CertificateOrders {
     const { known, clock } = this.#options
     const now = clock.now()
     if (this.#config === null || restOf(this.#restUntil, now) > now) return null
-    const found = known.get(host)
-    if (found === null) return 'order'
-    const { record, key } = found
+    const stored = known.get(host)
+    if (stored === null) return 'order'
+    const { record, key } = stored
     const { restUntil, renewal, issued, lease, requestedAt } = record
-    if (lease !== null && !known.isAbandoned(found)) return null
+    if (lease !== null && !known.isAbandoned(stored)) return null
     // A gateway with another key has it, and both would order in turn.
     if (issued !== null && key === null && requestedAt === null) return null
     if (isDue(record, this.#config.directory, now)) return restOf(restUntil, now) <= now ? 'order' : null
@@ -144,9 +144,9 @@ export class CertificateOrders {
     const { store, clock, known } = this.#options
     if (known.get(host) === null) await store.certificates.insert(newRecord(host, clock.now()))
     await known.refresh(host)
-    const found = known.get(host)
-    if (found === null || this.#taskOf(host) === null) return null
-    return Lease.take(store.certificates, found, this.#holder)
+    const stored = known.get(host)
+    if (stored === null || this.#taskOf(host) === null) return null
+    return Lease.take(store.certificates, stored, this.#holder)
   }
 
   async #work(lease: Lease, config: AcmeConfig): Promise<void> {

@@ -13,8 +13,8 @@ import { CertificateOrders } from '../../certificates/acme/orders.ts'
 import {
   type CertificateState,
   certificateStates,
-  type Standing,
-  standingOf,
+  type CertificateStatus,
+  certificateStatus,
 } from '../../certificates/acme/certificate-state.ts'
 import { connectAuthority } from './acme-authority.ts'
 
@@ -77,21 +77,21 @@ export class AutomaticCertificates {
   }
 
   /** How each host of the configuration stands. */
-  get standings(): readonly Standing[] {
+  get statuses(): readonly CertificateStatus[] {
     const config = this.#config
     if (config === null) return []
     const now = this.#clock.now()
-    return config.hosts.map(host => standingOf(host, this.#known.get(host), config.directory, now))
+    return config.hosts.map(host => certificateStatus(host, this.#known.get(host), config.directory, now))
   }
 
   get expiries(): readonly CertificateExpiry[] {
-    return this.standings.flatMap(({ host, notAfter }) =>
+    return this.statuses.flatMap(({ host, notAfter }) =>
       notAfter === null ? [] : [{ name: host, keyType: 'ec', notAfter }],
     )
   }
 
   get renewals(): readonly CertificateRenewal[] {
-    return this.standings.flatMap(({ host, renewAt }) => (renewAt === null ? [] : [{ host, renewAt }]))
+    return this.statuses.flatMap(({ host, renewAt }) => (renewAt === null ? [] : [{ host, renewAt }]))
   }
 
   /** How many hosts stand how. */
@@ -100,14 +100,14 @@ export class AutomaticCertificates {
       CertificateState,
       number
     >
-    for (const { state } of this.standings) counts[state]++
+    for (const { state } of this.statuses) counts[state]++
     return counts
   }
 
   /** Warns of certificates that end within two weeks and whose renewal fails. */
   warn(): void {
     const now = this.#clock.now()
-    for (const { host, notAfter, state, lastError } of this.standings) {
+    for (const { host, notAfter, state, lastError } of this.statuses) {
       if (notAfter === null || notAfter - now > ahead || (state !== 'failing' && state !== 'unreadable'))
         continue
       const facts = { host, expires: new Date(notAfter).toISOString(), reason: lastError?.message ?? null }

@@ -41,8 +41,8 @@ export class ListenerTls {
   }
 
   /** How the certificates are that renew themselves. */
-  get standings(): AutomaticCertificates['standings'] {
-    return this.#automatic?.standings ?? []
+  get standings(): AutomaticCertificates['statuses'] {
+    return this.#automatic?.statuses ?? []
   }
 
   /** Keeps automatic certificates in the store, for the data plane once there is one. */

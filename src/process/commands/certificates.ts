@@ -1,8 +1,12 @@
 // `gatehouse certificates`: what the hosts of the configuration have, and a renewal now, straight from the store.
 
 import { restOf } from '../../certificates/acme/schedule.ts'
-import { isRateLimited, standingOf } from '../../certificates/acme/certificate-state.ts'
-import { type Holding, holdingsOf, viewHolding } from '../../certificates/host-certificates.ts'
+import { isRateLimited, certificateStatus } from '../../certificates/acme/certificate-state.ts'
+import {
+  type HostCertificateInfo,
+  hostCertificates,
+  viewHostCertificate,
+} from '../../certificates/host-certificates.ts'
 import type { AcmeConfig } from '../../config/model/config.ts'
 import { acmeOwner } from '../../store/records/acme.ts'
 import type { Store } from '../../store/contract/store.ts'
@@ -21,13 +25,13 @@ export function list(input: Input): Promise<number> {
     const now = Date.now()
     const { acme, tls } = config
     const records = acme === null ? [] : await recordsOf(acme, store)
-    const standings = records.map(([host, record]) =>
+    const statuses = records.map(([host, record]) =>
       // The key stays sealed here.
-      standingOf(host, record && { record, key: '' }, acme!.directory, now),
+      certificateStatus(host, record && { record, key: '' }, acme!.directory, now),
     )
     const hosts = [...new Set([...config.zones.flatMap(({ hosts }) => hosts), ...config.ai.hosts])]
-    const holdings = holdingsOf(hosts, tls, standings, now)
-    print(input.json ? json(holdings.map(viewHolding)) : columns([head, ...holdings.map(cells)]))
+    const holdings = hostCertificates(hosts, tls, statuses, now)
+    print(input.json ? json(holdings.map(viewHostCertificate)) : columns([head, ...holdings.map(cells)]))
     return 0
   })
 }
@@ -70,7 +74,7 @@ async function recordsOf({ hosts }: AcmeConfig, { certificates }: Store) {
 
 const head = ['HOST', 'SOURCE', 'STATUS', 'EXPIRES', 'NEXT ORDER', 'LAST ERROR']
 
-function cells({ host, source, state, notAfter, nextAt, lastError }: Holding): string[] {
+function cells({ host, source, state, notAfter, nextAt, lastError }: HostCertificateInfo): string[] {
   return [host, source ?? '-', state, moment(notAfter), moment(nextAt), lastError?.message ?? '-']
 }
 

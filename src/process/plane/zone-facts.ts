@@ -1,8 +1,8 @@
 // What the management API knows about zones: the configuration in effect, and the state of the data plane.
 
 import type { Zones } from '../../admin/facts/zone-facts.ts'
-import { holdingsOf } from '../../certificates/host-certificates.ts'
-import type { Standing } from '../../certificates/acme/certificate-state.ts'
+import { hostCertificates } from '../../certificates/host-certificates.ts'
+import type { CertificateStatus } from '../../certificates/acme/certificate-state.ts'
 import type { Config } from '../../config/model/config.ts'
 import { CustomErrors } from '../../errors/custom/custom-errors.ts'
 import { zoneErrors } from '../../edge/snapshot/zone-settings.ts'
@@ -16,11 +16,17 @@ interface ZoneFactsParts {
   readonly records: ZoneRecords
   readonly plane: ManagedPlane
   /** How the hosts of automatic certificates stand. */
-  readonly standings: () => readonly Standing[]
+  readonly statuses: () => readonly CertificateStatus[]
 }
 
 /** Looks up the current state of a configuration in effect. */
-export function zoneFacts({ config, documentation, records, plane, standings }: ZoneFactsParts): Zones {
+export function zoneFacts({
+  config,
+  documentation,
+  records,
+  plane,
+  statuses: statuses,
+}: ZoneFactsParts): Zones {
   const find = (name: string) => config.zones.find(zone => zone.name === name) ?? null
   return {
     all: () => config.zones,
@@ -37,7 +43,7 @@ export function zoneFacts({ config, documentation, records, plane, standings }: 
     documentation,
     nearLimits: names => plane.nearLimits(names),
     explain: asked => plane.explain(asked),
-    certificates: name => holdingsOf(find(name)?.hosts ?? [], config.tls, standings(), Date.now()),
+    certificates: name => hostCertificates(find(name)?.hosts ?? [], config.tls, statuses(), Date.now()),
     origins: async name => {
       const zone = find(name)
       return zone === null ? [] : poolStatesOf(zone, await plane.pools())

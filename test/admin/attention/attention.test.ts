@@ -16,7 +16,7 @@ import { account, tokenWith } from '../../tokens/token-with.ts'
 import { entryWith } from '../ai-logs/log-entries.ts'
 import { gatewayOf, startApi } from '../api.ts'
 import { described, faultsOf } from '../openapi/openapi-document.ts'
-import type { Holding } from '../../../src/certificates/host-certificates.ts'
+import type { HostCertificateInfo } from '../../../src/certificates/host-certificates.ts'
 import { zoneWith } from '../zones/zones.ts'
 
 const hour = 3_600_000
@@ -259,7 +259,7 @@ test('certificates whose renewal fails, or that end, need attention; those that 
   } as const
   const lastError = { at: now, message: 'unauthorized: no such page' }
   const failing = { ...fine, source: 'acme', state: 'failing', failures: 3, lastError } as const
-  const found = async (holding: Holding) => {
+  const found = async (holding: HostCertificateInfo) => {
     given.certificates = [holding]
     clock.advance(60_000)
     const { value: token } = await keepToken(['Zones Read'])

@@ -2,7 +2,7 @@
 
 import type { NearKey } from '../../../src/limits/near-keys.ts'
 import type { PoolState, Zones } from '../../../src/admin/facts/zone-facts.ts'
-import type { Holding } from '../../../src/certificates/host-certificates.ts'
+import type { HostCertificateInfo } from '../../../src/certificates/host-certificates.ts'
 import type { ZoneConfig } from '../../../src/config/model/config.ts'
 import { CustomErrors } from '../../../src/errors/custom/custom-errors.ts'
 import type { Explained, Explanation, RequestInQuestion } from '../../../src/zones/explanation.ts'
@@ -29,7 +29,7 @@ export function testZones() {
     } as ReturnType<Zones['ofAll']>,
     near: [] as readonly (readonly NearKey[])[],
     pools: [pool] as readonly PoolState[],
-    certificates: [] as readonly Holding[],
+    certificates: [] as readonly HostCertificateInfo[],
     explained: { explanation } as Explained | null,
     explain: async (_: RequestInQuestion): Promise<Explained | null> => given.explained,
     /** The last question. */

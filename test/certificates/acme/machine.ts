@@ -8,7 +8,10 @@ import type { Clock } from '../../../src/base/clock.ts'
 import { SecretKeys } from '../../../src/base/secrets/secret-keys.ts'
 import { KnownCertificates } from '../../../src/certificates/acme/known-certificates.ts'
 import { CertificateOrders, type OrderResult } from '../../../src/certificates/acme/orders.ts'
-import { type Standing, standingOf } from '../../../src/certificates/acme/certificate-state.ts'
+import {
+  type CertificateStatus,
+  certificateStatus,
+} from '../../../src/certificates/acme/certificate-state.ts'
 import type { AcmeConfig } from '../../../src/config/model/config.ts'
 import { createLogger } from '../../../src/log/log.ts'
 import { connectAuthority } from '../../../src/process/certificates/acme-authority.ts'
@@ -132,8 +135,8 @@ export class Machine {
     await this.known.close()
   }
 
-  standing(host = 'site.test'): Standing {
-    return standingOf(host, this.known.get(host), this.config.directory, this.clock.now())
+  standing(host = 'site.test'): CertificateStatus {
+    return certificateStatus(host, this.known.get(host), this.config.directory, this.clock.now())
   }
 
   /** Waits until the log has a line with this message, and returns it. */
@@ -143,7 +146,7 @@ export class Machine {
     return matching()[at]!
   }
 
-  async settled(state: Standing['state'] = 'valid', host = 'site.test'): Promise<Standing> {
+  async settled(state: CertificateStatus['state'] = 'valid', host = 'site.test'): Promise<CertificateStatus> {
     await until(() => this.standing(host).state === state && this.known.get(host)?.record.lease == null)
     return this.standing(host)
   }

@@ -49,7 +49,7 @@ test('a renewal that fails is seen in metrics at once, and in the log from two w
     problem: { status: 500, type: 'serverInternal', detail: 'on fire' },
   })
   automatic.start()
-  await until(() => automatic.standings[0]!.state === 'failing')
+  await until(() => automatic.statuses[0]!.state === 'failing')
   const warnings = () => lines.filter(({ msg }) => String(msg).startsWith('certificate expire'))
   automatic.warn()
   assert.deepEqual(warnings(), [], 'three weeks ahead')
@@ -58,7 +58,7 @@ test('a renewal that fails is seen in metrics at once, and in the log from two w
   assert.match(text, /^gatehouse_tls_automatic_certificates\{state="valid"\} 0$/m)
   const [, renewal] =
     /^gatehouse_tls_certificate_renewal_timestamp_seconds\{name="site\.test"\} (\S+)$/m.exec(text)!
-  assert.equal(Number(renewal) * 1000, automatic.standings[0]!.nextAt)
+  assert.equal(Number(renewal) * 1000, automatic.statuses[0]!.nextAt)
   assert.match(text, /^gatehouse_acme_orders_total\{result="unreachable"\} 1$/m)
   assert.match(
     text,
@@ -103,5 +103,5 @@ test('nothing is read, and nobody is asked, where nothing is configured', async 
   t.after(() => automatic.close())
   await automatic.prepare(null satisfies AcmeConfig | null)
   automatic.start()
-  assert.deepEqual([automatic.standings, published], [[], []])
+  assert.deepEqual([automatic.statuses, published], [[], []])
 })
