@@ -11,8 +11,8 @@ import { type BanBook, type Bans, banOwner } from './bans/bans.ts'
 import type { AccessSources } from './rules/conditions.ts'
 import { LowerCase } from './rules/lower-case.ts'
 import { CompiledRule } from './rules/rules.ts'
-import { Shortlist } from './rules/rule-cache.ts'
-import { type AccessRequest, Visit } from './rules/access-request.ts'
+import { RuleCache } from './rules/rule-cache.ts'
+import { type AccessRequest, RuleInput } from './rules/access-request.ts'
 
 export type { AccessSources }
 
@@ -35,7 +35,7 @@ export interface AccessDecision {
   /** The rule, its number among those of the file (null for one of the API), and what it was compared with; null for other decisions. */
   readonly rule: AccessRule | null
   readonly number: number | null
-  readonly visit: Visit | null
+  readonly visit: RuleInput | null
   /** Whether the rule could be evaluated. */
   readonly isMatch: boolean
   /** Ms that are left of a ban. */
@@ -49,7 +49,7 @@ export class AccessPolicy {
   readonly isEmpty: boolean
   /** Whether a rule looks at the path. */
   readonly readsPath: boolean
-  readonly #shortlist: Shortlist
+  readonly #ruleCache: RuleCache
   readonly #otherwise: AccessConfig['otherwise']
   readonly #ban: BanBook | null
   readonly #banned: Refusal
@@ -84,7 +84,7 @@ export class AccessPolicy {
     const placeOf = (rule: AccessRule) => `access rule ${idOf(rule) ?? numberOf(rule)} ${whose}`
     const compiled = rules.map(rule => new CompiledRule(rule, placeOf(rule), parts))
     this.readsPath = compiled.some(rule => rule.readsPath)
-    this.#shortlist = new Shortlist(compiled)
+    this.#ruleCache = new RuleCache(compiled)
     this.#otherwise = otherwise
     this.#ban = ban && parts.bans.of(whose, ban)
     this.#banned = refuse('malicious_activity_banned', {}, { code: `ban ${whose}` })
@@ -105,11 +105,11 @@ export class AccessPolicy {
   decide(request: AccessRequest): AccessVerdict {
     if (this.#ban?.has(clientKey(request.address))) return this.#refuseBanned(this.#ban, request)
     this.#read(request.address)
-    const visit = new Visit(request, this.#isAddress ? this.#words : null, this.#geo, this.#lowerCase)
-    if (!visit.work.take(this.#plainWork)) return this.#refuse('work', this.#tooMuch)
-    for (const rule of this.#shortlist.rulesFor(visit)) {
-      const isMatch = rule.matches(visit)
-      if (isMatch !== false) return this.#conclude(rule, visit, isMatch)
+    const input = new RuleInput(request, this.#isAddress ? this.#words : null, this.#geo, this.#lowerCase)
+    if (!input.work.take(this.#plainWork)) return this.#refuse('work', this.#tooMuch)
+    for (const rule of this.#ruleCache.rulesFor(input)) {
+      const isMatch = rule.matches(input)
+      if (isMatch !== false) return this.#conclude(rule, input, isMatch)
     }
     if (this.#otherwise === 'allow') return null
     this.#metrics.access.denied.default.inc()
@@ -134,15 +134,15 @@ export class AccessPolicy {
     return verdict
   }
 
-  #conclude(rule: CompiledRule, visit: Visit, isMatch: true | null): Refusal | 'allow' {
-    const verdict = this.#verdictOf(rule, visit, isMatch)
-    this.#witness?.({ by: 'rule', verdict, rule: rule.rule, visit, isMatch: isMatch === true })
+  #conclude(rule: CompiledRule, input: RuleInput, isMatch: true | null): Refusal | 'allow' {
+    const verdict = this.#verdictOf(rule, input, isMatch)
+    this.#witness?.({ by: 'rule', verdict, rule: rule.rule, visit: input, isMatch: isMatch === true })
     return verdict
   }
 
-  #verdictOf(rule: CompiledRule, visit: Visit, isMatch: true | null): Refusal | 'allow' {
+  #verdictOf(rule: CompiledRule, input: RuleInput, isMatch: true | null): Refusal | 'allow' {
     const { access, expressionFailures } = this.#metrics
-    rule.hit(visit.request.tallies)
+    rule.hit(input.request.tallies)
     if (isMatch === null) {
       access.failed[rule.kind].inc()
       if (rule.kind === 'expression') expressionFailures.access.inc()
@@ -153,7 +153,7 @@ export class AccessPolicy {
       return 'allow'
     }
     access[rule.action === 'deny' ? 'denied' : 'legal'][rule.kind].inc()
-    return rule.refuse(visit)
+    return rule.refuse(input)
   }
 
   #read(address: string): void {

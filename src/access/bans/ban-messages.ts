@@ -9,7 +9,7 @@ const mostSent = 1_000
 /** The most keys that are queued: more would be reported too late to matter, and are dropped. */
 const mostWaiting = 5_000
 
-export class BanPost {
+export class BanMessages {
   readonly #send: (news: BanNews) => Promise<unknown> | undefined
   readonly #byId = new Map<string, Map<string, number>>()
   #waiting = 0

@@ -59,10 +59,10 @@ export class Bans {
 
   /** Forgets all bans except those that a configuration names, and accepts reports about these from now on. */
   keep({ access, zones }: Pick<Config, 'access' | 'zones'>): void {
-    const kept = new Set<Ban>()
-    if (access.ban) kept.add(this.of(banOwner(null), access.ban))
-    for (const { name, access } of zones) if (access.ban) kept.add(this.of(banOwner(name), access.ban))
-    for (const [id, ban] of this.#byId) if (!kept.has(ban)) this.#byId.delete(id)
+    const live = new Set<Ban>()
+    if (access.ban) live.add(this.of(banOwner(null), access.ban))
+    for (const { name, access } of zones) if (access.ban) live.add(this.of(banOwner(name), access.ban))
+    for (const [id, ban] of this.#byId) if (!live.has(ban)) this.#byId.delete(id)
   }
 
   /** Returns how many addresses are banned now. */

@@ -56,9 +56,9 @@ export class WatchedFiles<T> {
 
   /** Closes all files but these. */
   keep(paths: Iterable<string>): void {
-    const kept = new Set(paths)
+    const current = new Set(paths)
     for (const [path, file] of this.#files) {
-      if (kept.has(path)) continue
+      if (current.has(path)) continue
       file.close()
       this.#files.delete(path)
     }

@@ -25,13 +25,13 @@ export interface AccessRequest {
   readonly work: Work
 }
 
-export class Visit {
+export class RuleInput {
   readonly request: AccessRequest
   readonly work: Work
   /** Null when there is no valid address, as of a socket that is closed. */
   readonly address: AddressWords | null
   /** The result of the last table lookup. */
-  found: Found = 'nothing'
+  lookup: Found = 'nothing'
   readonly #geo: Geo | null
   readonly #lowerCase: LowerCase
   #country: string | null | undefined = undefined

@@ -11,10 +11,10 @@ import type { AccessCondition, AccessRule } from '../../config/model/access-conf
 import { pathWork } from '../../config/shape/rule-cost.ts'
 import type { Geo } from '../files/geo.ts'
 import type { AddressList, Lists } from '../files/lists.ts'
-import type { Visit } from './access-request.ts'
+import type { RuleInput } from './access-request.ts'
 
 /** Whether a request matches; null when that is unknown: an expression failed, a database is broken, the path has too many readings, or the work would exceed what is left. */
-export type Condition = (visit: Visit) => boolean | null
+export type Condition = (input: RuleInput) => boolean | null
 
 /** Where conditions look things up. */
 export interface AccessSources {
@@ -63,14 +63,14 @@ export function readsPath(condition: AccessCondition): boolean {
 function isIn(table: AddressTable): Condition {
   let reading = -1
   let found: Found = 'nothing'
-  return visit => {
-    const { address } = visit
+  return input => {
+    const { address } = input
     if (address === null) return false
     if (address.readings !== reading) {
       reading = address.readings
       found = table.find(address)
     }
-    visit.found = found
+    input.lookup = found
     return found !== 'nothing'
   }
 }
@@ -106,7 +106,7 @@ function comesFrom(hosts: HostNames): Condition {
 
 /** A request without Referer does not match; one whose Referer cannot be read does. */
 function comesFromElsewhere(hosts: HostNames): Condition {
-  return visit => visit.referer !== '' && !hosts.has(visit.refererHost)
+  return input => input.referer !== '' && !hosts.has(input.refererHost)
 }
 
 /** Matches if any origin may see a path under a prefix. */
@@ -140,7 +140,7 @@ function holds(text: string, evaluateAll: typeof holdsForAny, geo: Geo | null): 
   if (!expression.needsGeo) return evaluate
   needGeo(geo)
   // Otherwise an expression would take an address in a broken database for an unknown one.
-  return visit => (visit.country === null || visit.network === null ? null : evaluate(visit))
+  return input => (input.country === null || input.network === null ? null : evaluate(input))
 }
 
 function compiled(text: string): Expression<boolean> {

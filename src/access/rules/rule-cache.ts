@@ -3,7 +3,7 @@
 
 import { PathPrefixes } from '../../base/path/path-prefixes.ts'
 import type { CompiledRule } from './rules.ts'
-import type { Visit } from './access-request.ts'
+import type { RuleInput } from './access-request.ts'
 
 /** With fewer rules of a kind, to find out that none can match costs more than it saves. */
 const worthwhile = 4
@@ -15,7 +15,7 @@ interface Rules {
   readonly elsewhere: readonly CompiledRule[]
 }
 
-export class Shortlist {
+export class RuleCache {
   readonly #all: Rules
   readonly #remembersClients: boolean
   readonly #asksUserAgent: boolean
@@ -43,20 +43,20 @@ export class Shortlist {
   }
 
   /** Returns the rules to evaluate, in order, without those that cannot match. */
-  rulesFor(visit: Visit): readonly CompiledRule[] {
-    const { all, elsewhere } = this.#rulesForClient(visit)
-    return this.#prefixes !== null && isElsewhere(visit, this.#prefixes) ? elsewhere : all
+  rulesFor(input: RuleInput): readonly CompiledRule[] {
+    const { all, elsewhere } = this.#rulesForClient(input)
+    return this.#prefixes !== null && isElsewhere(input, this.#prefixes) ? elsewhere : all
   }
 
-  #rulesForClient(visit: Visit): Rules {
-    if (!this.#remembersClients || visit.address === null) return this.#all
-    const { readings } = visit.address
-    const userAgent = this.#asksUserAgent ? visit.userAgent : ''
-    const country = this.#asksCountry ? visit.country : null
-    const network = this.#asksNetwork ? visit.network : null
+  #rulesForClient(input: RuleInput): Rules {
+    if (!this.#remembersClients || input.address === null) return this.#all
+    const { readings } = input.address
+    const userAgent = this.#asksUserAgent ? input.userAgent : ''
+    const country = this.#asksCountry ? input.country : null
+    const network = this.#asksNetwork ? input.network : null
     const isSame = readings === this.#reading && userAgent === this.#userAgent
     if (isSame && country === this.#country && network === this.#network)
-      return (this.#rules ??= shortened(this.#all.all, visit))
+      return (this.#rules ??= shortened(this.#all.all, input))
     this.#reading = readings
     this.#userAgent = userAgent
     this.#country = country
@@ -67,7 +67,7 @@ export class Shortlist {
 }
 
 /** Whether no prefix leads the path, whoever reads it; not for one that cannot be read, nor where no work is left to find out. */
-function isElsewhere({ request: { paths }, work }: Visit, prefixes: PathPrefixes): boolean {
+function isElsewhere({ request: { paths }, work }: RuleInput, prefixes: PathPrefixes): boolean {
   if (paths === null || !work.take(paths.length * prefixes.lookups)) return false
   for (let i = 0; i < paths.length; i++) if (prefixes.lead(paths[i]!)) return false
   return true
@@ -78,10 +78,10 @@ function looksAtClientAlone({ kind }: CompiledRule): boolean {
   return kind === 'ip' || kind === 'user_agent' || kind === 'country' || kind === 'asn'
 }
 
-function shortened(rules: readonly CompiledRule[], visit: Visit): Rules {
+function shortened(rules: readonly CompiledRule[], input: RuleInput): Rules {
   const worth: CompiledRule[] = []
   for (const rule of rules) {
-    const isMatch = looksAtClientAlone(rule) ? rule.matches(visit) : null
+    const isMatch = looksAtClientAlone(rule) ? rule.matches(input) : null
     if (isMatch === false) continue
     worth.push(rule)
     if (isMatch === true) break

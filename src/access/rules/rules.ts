@@ -7,7 +7,7 @@ import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { TallyCounter, TallyScope } from '../../activity/tally-book.ts'
 import { type AccessSources, type Condition, compileCondition, readsPath } from './conditions.ts'
-import type { Visit } from './access-request.ts'
+import type { RuleInput } from './access-request.ts'
 
 export class CompiledRule {
   /** As it was set. */
@@ -45,8 +45,8 @@ export class CompiledRule {
   }
 
   /** Refuses a request that the rule matched. */
-  refuse(visit: Visit): Refusal {
-    return refuse(this.#errorFor(visit), {}, this.#cause)
+  refuse(input: RuleInput): Refusal {
+    return refuse(this.#errorFor(input), {}, this.#cause)
   }
 
   /** Refuses a request for which the rule could not be evaluated. */
@@ -54,12 +54,12 @@ export class CompiledRule {
     return refuse('access_protection_error', {}, this.#cause)
   }
 
-  #errorFor(visit: Visit): ErrorName {
+  #errorFor(input: RuleInput): ErrorName {
     if (this.action === 'legal') return this.kind === 'country' ? 'legal_country_block' : 'legal_block'
-    const { isIPv6 } = visit
+    const { isIPv6 } = input
     switch (this.kind) {
       case 'ip':
-        if (visit.found === 'address') return isIPv6 ? 'ipv6_banned' : 'ip_banned'
+        if (input.lookup === 'address') return isIPv6 ? 'ipv6_banned' : 'ip_banned'
         return isIPv6 ? 'ipv6_range_banned' : 'ip_range_banned'
       case 'list':
         return isIPv6 ? 'ipv6_list_banned' : 'ip_list_banned'

@@ -1,7 +1,7 @@
 // Which access rule decided, and what it compared.
 
 import type { AccessDecision } from '../../access/policy.ts'
-import type { Visit } from '../../access/rules/access-request.ts'
+import type { RuleInput } from '../../access/rules/access-request.ts'
 import { AddressTable } from '../../net/address/address-table.ts'
 import { clientKey } from '../../net/address/client-key.ts'
 import { HostNames } from '../../net/address/host-names.ts'
@@ -75,45 +75,45 @@ function bannedOf(x: Exchange): Compared {
   return { what: 'address', value: x.clientAddress, with: clientKey(x.clientAddress) }
 }
 
-function comparedBy(x: Exchange, { rule, visit }: AccessDecision): readonly Compared[] {
-  return rule === null || visit === null ? [] : comparedIn(x, rule, visit)
+function comparedBy(x: Exchange, { rule, visit: input }: AccessDecision): readonly Compared[] {
+  return rule === null || input === null ? [] : comparedIn(x, rule, input)
 }
 
-function comparedIn(x: Exchange, { condition }: AccessRule, visit: Visit): readonly Compared[] {
+function comparedIn(x: Exchange, { condition }: AccessRule, input: RuleInput): readonly Compared[] {
   const address = x.clientAddress
   switch (condition.kind) {
     case 'ip': {
-      const holds = (network: string) => AddressTable.of([network]).find(visit.address!) !== 'nothing'
+      const holds = (network: string) => AddressTable.of([network]).find(input.address!) !== 'nothing'
       return [{ what: 'address', value: address, with: condition.networks.find(holds) ?? null }]
     }
     case 'list':
       return [{ what: 'address', value: address, with: `list ${condition.name}` }]
     case 'country':
-      return [{ what: `country of ${address}`, value: visit.country, with: condition.countries.join(', ') }]
+      return [{ what: `country of ${address}`, value: input.country, with: condition.countries.join(', ') }]
     case 'asn':
       return [
-        { what: `network of ${address}`, value: textOf(visit.network), with: condition.numbers.join(', ') },
+        { what: `network of ${address}`, value: textOf(input.network), with: condition.numbers.join(', ') },
       ]
     case 'user_agent': {
-      const fits = (pattern: string) => new Glob(pattern).matches(visit.userAgent)
+      const fits = (pattern: string) => new Glob(pattern).matches(input.userAgent)
       return [
-        { what: 'User-Agent', value: shown(visit.userAgent), with: condition.patterns.find(fits) ?? null },
+        { what: 'User-Agent', value: shown(input.userAgent), with: condition.patterns.find(fits) ?? null },
       ]
     }
     case 'referer':
     case 'referer_not': {
-      const names = (host: string) => new HostNames([host]).has(visit.refererHost)
+      const names = (host: string) => new HostNames([host]).has(input.refererHost)
       const found = condition.kind === 'referer' ? condition.hosts.find(names) : undefined
       return [
         {
           what: 'host of Referer',
-          value: shown(visit.refererHost),
+          value: shown(input.refererHost),
           with: found ?? condition.hosts.join(', '),
         },
       ]
     }
     case 'path':
-      return (visit.request.paths ?? []).map(path => ({
+      return (input.request.paths ?? []).map(path => ({
         what: 'path',
         value: shownPath(withoutQuery(path)),
         with: condition.prefixes.find(prefix => leads(prefix, path)) ?? null,

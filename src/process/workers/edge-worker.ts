@@ -12,7 +12,7 @@ import { Borrower } from '../../store/cache/cache-handover.ts'
 import type { Seen } from '../../store/contract/mark.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { Tally } from '../../store/records/tally.ts'
-import { BanPost } from '../../access/bans/ban-messages.ts'
+import { BanMessages } from '../../access/bans/ban-messages.ts'
 import { Bans } from '../../access/bans/bans.ts'
 import { Share } from '../../edge/accept/connection-share.ts'
 import { LocalPlane } from '../plane/local-plane.ts'
@@ -37,7 +37,7 @@ const destination = openOutput(metrics.droppedLogLines, isNumeric)
 const log = createLogger('info', destination, isNumeric)
 logWarningsOfNode(log)
 // The supervisor sums what all workers report.
-const post = new BanPost(refusals => tell({ refusals }))
+const post = new BanMessages(refusals => tell({ refusals }))
 const bans = new Bans(systemClock, { noted: (id, key, refusals) => post.add(id, key, refusals) })
 const borrower = new Borrower((as, borrow) => void tell({ borrow, as }))
 let { orphanGrace, lastWords } = usualSupervision

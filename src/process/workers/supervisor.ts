@@ -11,7 +11,7 @@ import { freshest, type Loan } from '../../store/cache/cache-handover.ts'
 import type { Seen } from '../../store/contract/mark.ts'
 import type { StoreTrust } from '../../store/contract/store.ts'
 import type { Tally } from '../../store/records/tally.ts'
-import { BanPost } from '../../access/bans/ban-messages.ts'
+import { BanMessages } from '../../access/bans/ban-messages.ts'
 import { type BanNews, Bans } from '../../access/bans/bans.ts'
 import { type AutomaticTls, nothingAutomatic } from '../../certificates/acme/automatic.ts'
 import { checkKeys, type KeyedCheckResult } from '../../edge/origin/health/health-checker.ts'
@@ -84,7 +84,7 @@ export class Supervisor implements ManagedPlane {
     this.#clock = parts.clock ?? systemClock
     this.#patience = { ...usualSupervision, ...parts.supervision }
     this.#shares = new ShareLedger(count, this.#patience.sharePatience)
-    const post = new BanPost(bans => this.#tellBans(bans))
+    const post = new BanMessages(bans => this.#tellBans(bans))
     this.#bans = new Bans(this.#clock, { banned: (id, key, lasts) => post.add(id, key, lasts) })
     this.#bans.keep(config)
     parts.trust?.follow(() => this.#tellTrust([...this.#up]))

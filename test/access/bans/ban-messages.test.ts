@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { BanPost } from '../../../src/access/bans/ban-messages.ts'
+import { BanMessages } from '../../../src/access/bans/ban-messages.ts'
 import { type BanNews, Bans } from '../../../src/access/bans/bans.ts'
 import { ManualClock } from '../../help/clock.ts'
 
@@ -23,7 +23,7 @@ async function pass(t: TestContext, times = 1): Promise<void> {
 test('a flood of addresses becomes ten messages a second of a thousand each, and what would be too late is dropped', async t => {
   mockTimers(t)
   const sent: BanNews[] = []
-  const post = new BanPost(news => void sent.push(news))
+  const post = new BanMessages(news => void sent.push(news))
   for (let i = 0; i < 100_000; i++) post.add(`ban ${i % 3}`, `address ${i}`, 1)
   for (let i = 0; i < 10; i++) {
     await pass(t)
@@ -40,7 +40,7 @@ test('no message follows one that is still on its way', async t => {
   mockTimers(t)
   const written = Promise.withResolvers<void>()
   let sent = 0
-  const post = new BanPost(() => (sent++ === 0 ? written.promise : undefined))
+  const post = new BanMessages(() => (sent++ === 0 ? written.promise : undefined))
   post.add('ban', 'one', 1)
   await pass(t)
   post.add('ban', 'other', 1)
@@ -79,13 +79,13 @@ test('whichever workers refuse an address, it is banned on all from when the ref
 /** Has some workers count together, as a supervisor does. */
 function together(size: number) {
   const clock = new ManualClock()
-  const out = new BanPost(news => {
+  const out = new BanMessages(news => {
     for (const bans of workers) bans.impose(structuredClone(news))
   })
   const count = new Bans(clock, { banned: (...ban) => out.add(...ban) })
   count.of('site', config)
   const workers = Array.from({ length: size }, () => {
-    const post = new BanPost(news => void count.count(structuredClone(news)))
+    const post = new BanMessages(news => void count.count(structuredClone(news)))
     const bans = new Bans(clock, { noted: (...refusals) => post.add(...refusals) })
     bans.of('site', config)
     return bans
