@@ -13,7 +13,7 @@ import type { Actor } from '../people/sign-in/own-account.ts'
 import type { People } from '../people/people.ts'
 import type { PersonToken, PersonTokens, PlaceOfPerson } from '../people/sign-in/person-token.ts'
 import { isStale } from '../people/sessions/sessions.ts'
-import type { Visit } from '../people/records/client-info.ts'
+import type { ClientInfo } from '../people/records/client-info.ts'
 import { pause } from '../base/turns/turns.ts'
 import { permits } from '../permissions/permit.ts'
 import type { Token } from '../store/records/records.ts'
@@ -162,7 +162,7 @@ export class Admission {
     if (!isFormToken(sent.get('form_token'), known.session, formPathOf(route, ask.path)))
       return this.#write(askAgain(held), known, place)
     const form: Form = new Map([...sent].filter(([name]) => name !== proofField))
-    const proof = needsProof(route.effect) ? await this.#prove(held, ask.visit, known) : null
+    const proof = needsProof(route.effect) ? await this.#prove(held, ask.client, known) : null
     if (proof === null) return this.#write(await handler({ ...ask, form }), known, place)
     if ('body' in proof) return proof
     if ('view' in proof) return this.#write(proof.view, known, place)
@@ -176,7 +176,7 @@ export class Admission {
   /** Takes the password that came with a form, or asks for it; null where that is not needed. */
   async #prove(
     held: Parameters<typeof askAgain>[0],
-    visit: Visit,
+    client: ClientInfo,
     { actor, url }: Known,
   ): Promise<Pick<Known, 'session' | 'actor'> | { readonly view: View } | PageResponse | null> {
     const { people, clock } = this.#parts
@@ -185,7 +185,7 @@ export class Admission {
     const password = held.sent.get(proofField)
     if (user.password === null) return { view: askForProvider(held) }
     if (password === undefined) return { view: askForPassword(held) }
-    const result = await people.signIn.confirm(actor, password, visit)
+    const result = await people.signIn.confirm(actor, password, client)
     people.metrics.signIn('confirm', result.outcome)
     switch (result.outcome) {
       case 'signed_in':
@@ -212,7 +212,7 @@ export class Admission {
       account: { id, name },
       sections: this.#sectionsOf(id, person),
       api: new Api(question => this.#parts.askAs(person.token, { ...question, sender })),
-      visit: visitOf(known),
+      client: visitOf(known),
       isAlone: isAlone(known),
       framePathOf: path => `${path}?${frameField}=${formToken(session, frameOf(path))}`,
       now: this.#parts.clock.now(),
@@ -294,7 +294,7 @@ function maySee({ permission }: Route, account: string, { token }: PersonToken):
   return permission === null || permits(token, permission, account)
 }
 
-function visitOf({ request, sender }: Request): Visit {
+function visitOf({ request, sender }: Request): ClientInfo {
   return {
     address: sender.address ?? sender.peer,
     userAgent: request.headers['user-agent'] ?? null,

@@ -4,14 +4,14 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { emailFault, normalEmail } from './records/email.ts'
 import type { NewPassword } from './links/invitations.ts'
 import { passwordFlaw, type PasswordFlaw } from './passwords/password-rules.ts'
-import { busy, type NotNow, type SignInParts } from './sign-in/sign-in.ts'
+import { busy, type TryLater, type SignInParts } from './sign-in/sign-in.ts'
 import { newUser, withNames } from './records/users.ts'
-import type { Visit } from './records/client-info.ts'
+import type { ClientInfo } from './records/client-info.ts'
 
 type SignUpResult =
   /** If the address was free, its owner can sign in now. It is not told whether it was: nobody can find out so who is a user. */
   | { readonly outcome: 'done' }
-  | NotNow
+  | TryLater
   | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }
   | { readonly outcome: 'bad_email'; readonly fault: string }
   /** Not where users are invited. */
@@ -31,7 +31,7 @@ export class SignUp {
   /** Makes a user, unless there is one with this address; takes as long either way. */
   async signUp(
     { email: written, password, ...names }: NewPassword & { readonly email: string },
-    { address }: Visit,
+    { address }: ClientInfo,
   ): Promise<SignUpResult> {
     const { store, passwords, throttle } = this.#parts
     if (!this.#isOpen) return { outcome: 'closed' }

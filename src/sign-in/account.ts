@@ -76,7 +76,7 @@ async function account(
   const [sessions, shownGrants, standing, invitations] = await Promise.all([
     people.sessions.list(user.id),
     grants.list(user.id),
-    people.ownAccount.standingOf(user),
+    people.ownAccount.statusOf(user),
     people.invitations.pendingOf(user),
   ])
   const { email, firstName, lastName, password, totp } = user

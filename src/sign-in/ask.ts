@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Actor } from '../people/sign-in/own-account.ts'
 import type { People } from '../people/people.ts'
-import type { Visit } from '../people/records/client-info.ts'
+import type { ClientInfo } from '../people/records/client-info.ts'
 import { endCookie, writeCookie } from '../pages/forms/cookies.ts'
 import type { Form } from '../pages/forms/form.ts'
 import { formToken } from '../pages/forms/csrf.ts'
@@ -20,7 +20,7 @@ export interface Ask {
   readonly query: URLSearchParams
   /** Empty unless a form was sent. */
   readonly form: Form
-  readonly visit: Visit
+  readonly visit: ClientInfo
   /** Who is signed in. */
   readonly actor: Actor | null
   /** The value of the session that the browser has, null for none. */

@@ -1,7 +1,7 @@
 // The apps that people let in, as their owner sees and ends them.
 
 import { type Clock, systemClock } from '../base/clock.ts'
-import type { Visit } from '../people/records/client-info.ts'
+import type { ClientInfo } from '../people/records/client-info.ts'
 import { removeGrant } from '../oauth-grants/end.ts'
 import { apisOf } from '../oauth-grants/resource.ts'
 import { findGrantOfUser } from '../oauth-grants/walk.ts'
@@ -34,7 +34,7 @@ export class Grants {
   }
 
   /** Ends one of a user's, and all that it gave; false where there is none such. */
-  async end(user: KnownUser, id: string, { address, ray }: Visit): Promise<boolean> {
+  async end(user: KnownUser, id: string, { address, ray }: ClientInfo): Promise<boolean> {
     const grant = await findGrantOfUser(user.id, id, this.#store)
     if (grant === null) return false
     const origin = { account: grant.account, caller: inPerson(user), now: this.#clock.now(), address, ray }

@@ -5,7 +5,7 @@ import { reissueInvitation } from '../../people/links/invitations.ts'
 import { invitationPath } from '../../pages/parts/paths.ts'
 import { newInvitation } from '../../people/links/links.ts'
 import { Sessions } from '../../people/sessions/sessions.ts'
-import { Trail } from '../../people/records/self-audit.ts'
+import { SelfAudit } from '../../people/records/self-audit.ts'
 import { userOfEmail } from '../../people/records/users.ts'
 import { areSuper, roleOf } from '../../permissions/roles.ts'
 import { auditOf, keeper, memberResource } from '../../store/records/audit-entry.ts'
@@ -127,7 +127,7 @@ export async function signMemberOut(call: Call, api: Api): Promise<ApiResponse> 
   tellAudit(log, audit)
   // Other accounts of the person learn that it happened, and not by whom.
   const deed = { action: 'sign_out', changed: ['sessions'], caller: keeper, except: account } as const
-  await (await Trail.of(store, user, { address: '', ray: call.ray }, call.now, deed)).write()
+  await (await SelfAudit.of(store, user, { address: '', ray: call.ray }, call.now, deed)).write()
   return success({ id, sessions })
 }
 

@@ -1,7 +1,7 @@
 // Handlers of where a user is signed in.
 
 import { Sessions, type Session } from '../../people/sessions/sessions.ts'
-import { type Deed, Trail } from '../../people/records/self-audit.ts'
+import { type AuditedAction, SelfAudit } from '../../people/records/self-audit.ts'
 import { type ApiResponse, failure, failures, success } from '../http/envelope.ts'
 import { isoTime, pageOfAll } from '../records/record-handlers.ts'
 import { Parameters } from '../http/query.ts'
@@ -43,10 +43,10 @@ function sessionsOf({ store, clock }: Api): Sessions {
 async function write(
   { actor: { user: id, email }, caller, address, ray, now }: UserCall,
   { store }: Api,
-  deed: Deed,
+  deed: AuditedAction,
 ): Promise<void> {
-  const trail = await Trail.of(store, { id, email }, { address, ray }, now, { ...deed, caller })
-  await trail.write()
+  const selfAudit = await SelfAudit.of(store, { id, email }, { address, ray }, now, { ...deed, caller })
+  await selfAudit.write()
 }
 
 function viewSession(session: Session) {

@@ -2,7 +2,7 @@
 
 import type { Html } from '../../base/text/html.ts'
 import type { Actor } from '../../people/sign-in/own-account.ts'
-import type { Visit } from '../../people/records/client-info.ts'
+import type { ClientInfo } from '../../people/records/client-info.ts'
 import type { Permission } from '../../permissions/permit.ts'
 import type { Form } from '../../pages/forms/form.ts'
 import type { FormFrame } from '../../pages/parts/components.ts'
@@ -26,7 +26,7 @@ export interface Ask {
   readonly sections: readonly SectionLink[]
   /** The management API, as this person may ask it. */
   readonly api: Api
-  readonly visit: Visit
+  readonly client: ClientInfo
   /** Whether the response is shown by itself, and not in a frame of one of our pages. */
   readonly isAlone: boolean
   /** Ms since the epoch. */

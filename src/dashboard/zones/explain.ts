@@ -18,7 +18,7 @@ export const showExplain = inZone(async (ask, zone) => {
     host: given('host', usualHost(zone)),
     path: given('path', '/'),
     method: given('method', 'GET'),
-    address: given('address', ask.visit.address),
+    address: given('address', ask.client.address),
   })
   return explainView(ask, zone, draft, null)
 })

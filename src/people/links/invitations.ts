@@ -9,10 +9,10 @@ import type { Store } from '../../store/contract/store.ts'
 import { newInvitation, type NewLink, purposeOf } from './links.ts'
 import { passwordFlaw, type PasswordFlaw } from '../passwords/password-rules.ts'
 import { digestOfValue, isValue } from '../records/secret-value.ts'
-import { busy, type NotNow, type SignedIn, type SignInParts } from '../sign-in/sign-in.ts'
-import { tellSignIn } from '../records/self-audit.ts'
+import { busy, type TryLater, type SignedIn, type SignInParts } from '../sign-in/sign-in.ts'
+import { auditSignIn } from '../records/self-audit.ts'
 import { canSignIn, changeUser, type Names, withNames } from '../records/users.ts'
-import type { Visit } from '../records/client-info.ts'
+import type { ClientInfo } from '../records/client-info.ts'
 
 /** What a link invites to. */
 interface Invitation {
@@ -40,7 +40,7 @@ interface Pending {
 
 type AcceptResult =
   | (SignedIn & Pick<Invitation, 'account'>)
-  | NotNow
+  | TryLater
   | Gone
   | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }
   /** The user is known, and must sign in first. */
@@ -62,8 +62,8 @@ export async function membershipsOf(
   const all = await members.ofUser(user)
   const accepted = all.filter(({ status }) => status === 'accepted')
   if (accepted.length === all.length) return all
-  const kept = await users.get(everybody, user)
-  return kept !== null && isEmailVerified(kept.record) ? all : accepted
+  const stored = await users.get(everybody, user)
+  return stored !== null && isEmailVerified(stored.record) ? all : accepted
 }
 
 /** Keeps a link for a member in place of those there were, and returns it. */
@@ -95,13 +95,13 @@ export class Invitations {
   /** Returns what the value of a link invites to; null where that is over. */
   async find(value: string): Promise<Invitation | null> {
     const { store } = this.#parts
-    const kept = isValue(value) ? await store.credentials.get('invitation', digestOfValue(value)) : null
-    const link = kept && purposeOf(kept)
+    const stored = isValue(value) ? await store.credentials.get('invitation', digestOfValue(value)) : null
+    const link = stored && purposeOf(stored)
     if (link?.purpose !== 'invitation') return null
     const [account, member, user] = await Promise.all([
       store.accounts.get(link.account),
       store.members.get(link.account, link.member),
-      store.users.get(everybody, kept!.user!),
+      store.users.get(everybody, stored!.user!),
     ])
     if (!account || !member || !user) return null
     const isKnown = !mayBegin(user.record, link.recovers)
@@ -113,7 +113,7 @@ export class Invitations {
   async acceptWithPassword(
     value: string,
     { password, ...names }: NewPassword,
-    visit: Visit,
+    client: ClientInfo,
     replaced: string | null = null,
   ): Promise<AcceptResult> {
     const { store, passwords, sessions } = this.#parts
@@ -138,22 +138,22 @@ export class Invitations {
         : null
     const changed = await changeUser(store, user.id, set)
     if (changed === null) return { outcome: 'gone' }
-    if (!(await this.#accept(invitation, now, visit))) return { outcome: 'gone' }
+    if (!(await this.#accept(invitation, now, client))) return { outcome: 'gone' }
     const proof = { method: 'invitation', secondFactor: false, at: now } as const
-    const begun = await sessions.begin(changed, proof, visit, replaced)
+    const begun = await sessions.begin(changed, proof, client, replaced)
     const method = recovers ? 'recovery' : 'invitation'
-    await tellSignIn(store, changed, visit, now, { proof: { method } })
+    await auditSignIn(store, changed, client, now, { proof: { method } })
     return { outcome: 'signed_in', user: changed, account, ...begun }
   }
 
   /** Accepts for a user who is signed in. */
-  async acceptAs({ id }: User, value: string, visit: Visit): Promise<JoinResult> {
+  async acceptAs({ id }: User, value: string, client: ClientInfo): Promise<JoinResult> {
     const invitation = await this.find(value)
     if (invitation === null) return { outcome: 'gone' }
     if (invitation.user.id !== id) return { outcome: 'other_user' }
     const now = this.#clock.now()
     if (!(await this.#consume(value, now))) return { outcome: 'gone' }
-    if (!(await this.#accept(invitation, now, visit))) return { outcome: 'gone' }
+    if (!(await this.#accept(invitation, now, client))) return { outcome: 'gone' }
     return { outcome: 'accepted', account: invitation.account }
   }
 
@@ -171,15 +171,15 @@ export class Invitations {
   }
 
   /** Accepts without the link, by the id of the membership. */
-  async acceptPending(user: User, id: string, visit: Visit): Promise<PendingResult> {
+  async acceptPending(user: User, id: string, client: ClientInfo): Promise<PendingResult> {
     const pending = await this.#findPending(user, id)
     if (pending === null) return { outcome: 'gone' }
-    if (!(await this.#accept({ ...pending, user }, this.#clock.now(), visit))) return { outcome: 'gone' }
+    if (!(await this.#accept({ ...pending, user }, this.#clock.now(), client))) return { outcome: 'gone' }
     return { outcome: 'accepted', account: pending.account }
   }
 
   /** Declines, which removes the membership; false where there is no such invitation. */
-  async decline(user: User, id: string, { address, ray }: Visit): Promise<boolean> {
+  async decline(user: User, id: string, { address, ray }: ClientInfo): Promise<boolean> {
     const { members } = this.#parts.store
     for (;;) {
       const pending = await this.#findPending(user, id)
@@ -187,9 +187,9 @@ export class Invitations {
       const account = pending.account.id
       const origin = { account, caller: inPerson(user), now: this.#clock.now(), address, ray }
       const audit = auditOf(origin, 'delete', memberResource({ id }, user))
-      const kept = await members.get(account, id)
-      if (kept?.record.status !== 'pending') return false
-      if (await members.remove(account, id, { audit }, kept.version)) return true
+      const stored = await members.get(account, id)
+      if (stored?.record.status !== 'pending') return false
+      if (await members.remove(account, id, { audit }, stored.version)) return true
     }
   }
 
@@ -210,21 +210,21 @@ export class Invitations {
   async #accept(
     { account, member, user }: Pick<Invitation, 'account' | 'member' | 'user'>,
     now: number,
-    { address, ray }: Visit,
+    { address, ray }: ClientInfo,
   ): Promise<boolean> {
     const { store } = this.#parts
     const { members } = store
     const origin = { account: account.id, caller: inPerson(user), now, address, ray }
     const audit = auditOf(origin, 'accept', memberResource(member, user), ['status'])
     for (;;) {
-      const kept = await members.get(account.id, member.id)
-      if (kept === null) return false
-      if (kept.record.status === 'accepted') {
+      const stored = await members.get(account.id, member.id)
+      if (stored === null) return false
+      if (stored.record.status === 'accepted') {
         await store.audit.append(auditOf(origin, 'change_password', userResource(user)))
         return true
       }
-      const accepted: Member = { ...kept.record, status: 'accepted', modifiedAt: now }
-      if (await members.replace(accepted, kept.version, { audit })) return true
+      const accepted: Member = { ...stored.record, status: 'accepted', modifiedAt: now }
+      if (await members.replace(accepted, stored.version, { audit })) return true
     }
   }
 }

@@ -6,7 +6,7 @@ import type { Member, User } from '../../store/records/people.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { reissueInvitation } from './invitations.ts'
 import type { NewLink } from './links.ts'
-import { shutOut } from '../sessions/revoke-after-takeover.ts'
+import { revokeAfterTakeover } from '../sessions/revoke-after-takeover.ts'
 import { changeUser } from '../records/users.ts'
 
 /** Takes password, second factor and sessions of a member away, disconnects their apps, and returns the link with which they set a new password; null where the user is gone. Who signs in at a provider still does. */
@@ -21,6 +21,6 @@ export async function recover(
   const user = await changeUser(store, member.user, (before: User) => ({ ...before, ...empty }), audit)
   if (user === null) return null
   const { actor, address, ray } = audit
-  await shutOut(store, user.id, { caller: { id: actor }, now, address, ray })
+  await revokeAfterTakeover(store, user.id, { caller: { id: actor }, now, address, ray })
   return reissueInvitation(store, member, now, true)
 }

@@ -11,14 +11,14 @@ import type { NewPassword } from './invitations.ts'
 import { purposeOf } from './links.ts'
 import { passwordFlaw, type PasswordFlaw } from '../passwords/password-rules.ts'
 import { digestOfValue, isValue } from '../records/secret-value.ts'
-import { busy, type NotNow, type SignedIn, type SignInParts } from '../sign-in/sign-in.ts'
-import { tellSignIn } from '../records/self-audit.ts'
+import { busy, type TryLater, type SignedIn, type SignInParts } from '../sign-in/sign-in.ts'
+import { auditSignIn } from '../records/self-audit.ts'
 import { newUser, withNames } from '../records/users.ts'
-import type { Visit } from '../records/client-info.ts'
+import type { ClientInfo } from '../records/client-info.ts'
 
 type SetUpResult =
   | SignedIn
-  | NotNow
+  | TryLater
   | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }
   /** In words that follow the name of the field. */
   | { readonly outcome: 'bad_email'; readonly fault: string }
@@ -39,8 +39,8 @@ export class SetUp {
   /** Returns the account that the value of a link sets up; null where that is over. */
   async find(value: string): Promise<Account | null> {
     const { store } = this.#parts
-    const kept = isValue(value) ? await store.credentials.get('invitation', digestOfValue(value)) : null
-    const link = kept && purposeOf(kept)
+    const stored = isValue(value) ? await store.credentials.get('invitation', digestOfValue(value)) : null
+    const link = stored && purposeOf(stored)
     return link?.purpose === 'set_up' ? store.accounts.get(link.account) : null
   }
 
@@ -48,7 +48,7 @@ export class SetUp {
   async complete(
     value: string,
     { email: written, password, ...names }: NewPassword & { readonly email: string },
-    visit: Visit,
+    client: ClientInfo,
     replaced: string | null = null,
   ): Promise<SetUpResult> {
     const { store, passwords, sessions } = this.#parts
@@ -68,13 +68,13 @@ export class SetUp {
     const user = { ...withNames(newUser(email, now), names), password: digest, passwordChangedAt: now }
     if (!(await store.users.insert(user))) return { outcome: 'email_taken' }
     const member = superAdministrator(account.id, user.id, now)
-    const { address, ray } = visit
+    const { address, ray } = client
     const origin = { account: account.id, caller: inPerson(user), now, address, ray }
     const audit = auditOf(origin, 'create', memberResource(member, { email }), ['user', 'roles'])
     await store.members.insert(member, { audit })
     const proof = { method: 'invitation', secondFactor: false, at: now } as const
-    const begun = await sessions.begin(user, proof, visit, replaced)
-    await tellSignIn(store, user, visit, now, { proof: { method: 'set_up' } })
+    const begun = await sessions.begin(user, proof, client, replaced)
+    await auditSignIn(store, user, client, now, { proof: { method: 'set_up' } })
     return { outcome: 'signed_in', user, ...begun }
   }
 }

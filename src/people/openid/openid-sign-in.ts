@@ -17,11 +17,11 @@ import {
 import type { Invitations } from '../links/invitations.ts'
 import { hasSecondFactor } from '../second-factor/second-factor.ts'
 import { digestOfValue, isValue, newValue } from '../records/secret-value.ts'
-import { shutOut } from '../sessions/revoke-after-takeover.ts'
-import type { NeedsCode, NotNow, SignedIn, SignIn, SignInParts } from '../sign-in/sign-in.ts'
-import { Trail } from '../records/self-audit.ts'
+import { revokeAfterTakeover } from '../sessions/revoke-after-takeover.ts'
+import type { NeedsCode, TryLater, SignedIn, SignIn, SignInParts } from '../sign-in/sign-in.ts'
+import { SelfAudit } from '../records/self-audit.ts'
 import { canSignIn, changeUser, newUser, withNames } from '../records/users.ts'
-import type { Visit } from '../records/client-info.ts'
+import type { ClientInfo } from '../records/client-info.ts'
 
 /** Why somebody whom the provider knows cannot sign in here, and how that is said. */
 const openIdRefusals = {
@@ -41,7 +41,7 @@ type Refusal = keyof typeof openIdRefusals
 type Match = User | Refusal
 
 type BeginResult =
-  | NotNow
+  | TryLater
   | { readonly outcome: 'sent'; readonly url: string }
   /** The provider could not be reached, or what it says of itself is wrong. */
   | { readonly outcome: 'unreachable' }
@@ -97,7 +97,7 @@ export class OpenIdSignIn {
   /** Begins in a browser, which is known by the secret value of a cookie. */
   async begin(
     { browser, next, invitation = null, ...direction }: Beginning,
-    { address }: Pick<Visit, 'address'>,
+    { address }: Pick<ClientInfo, 'address'>,
   ): Promise<BeginResult> {
     const retryAfter = await this.#parts.throttle.toProvider(address)
     if (retryAfter !== null) return { outcome: 'throttled', retryAfter }
@@ -133,7 +133,7 @@ export class OpenIdSignIn {
   /** Finishes with the whole URL at which the browser came back, which has the redirect URI before its query; `replaced` is the session it had. */
   async finish(
     { browser, url }: { readonly browser: string; readonly url: URL },
-    visit: Visit,
+    client: ClientInfo,
     replaced: string | null = null,
   ): Promise<FinishResult> {
     const now = this.#clock.now()
@@ -146,11 +146,11 @@ export class OpenIdSignIn {
     const at = provenAt(identity, attempt, now)
     if (at === 'not_fresh') return { outcome: 'not_fresh', next }
     const session = replaced === null ? null : await this.#parts.sessions.find(replaced)
-    const arrival = { visit, now, present: session?.user ?? null, invitation: attempt.invitation }
+    const arrival = { visit: client, now, present: session?.user ?? null, invitation: attempt.invitation }
     const user = this.#own.provider.admits(identity) ? await this.#userOf(identity, arrival) : 'other_tenant'
     if (typeof user === 'string')
       return { outcome: 'refused', reason: user, message: openIdRefusals[user], next }
-    return { ...(await this.#own.signIn.proceed(user, { method: 'openid', at }, visit, replaced)), next }
+    return { ...(await this.#own.signIn.proceed(user, { method: 'openid', at }, client, replaced)), next }
   }
 
   /** Uses up the attempt that has this state, of this browser. */
@@ -163,14 +163,14 @@ export class OpenIdSignIn {
     const { store, keys } = this.#parts
     const { credentials } = store
     const digest = digestOfValue(state)
-    const kept = await credentials.get('sign_in', digest)
-    const attempt = kept?.data as Attempt | undefined
+    const stored = await credentials.get('sign_in', digest)
+    const attempt = stored?.data as Attempt | undefined
     if (attempt?.step !== 'openid' || !isSame(attempt.browser, digestOfValue(browser))) return null
     const next = keys.unseal(attempt.next, contextOf(digest))
     const invitation = attempt.invitation ? keys.unseal(attempt.invitation, contextOf(digest)) : null
     const consumed = await credentials.consume('sign_in', digest, now)
     if (!consumed?.isFirst || next === null) return null
-    return { ...attempt, next, invitation, begunAt: kept!.createdAt }
+    return { ...attempt, next, invitation, begunAt: stored!.createdAt }
   }
 
   async #identityAt(
@@ -222,19 +222,26 @@ export class OpenIdSignIn {
   }
 
   /** Keeps whether the provider vouches for the address of a user still: it may be that of somebody else by now. */
-  async #noteEmail(user: User, verified: string | null, { visit, now }: Arrival): Promise<Match | null> {
+  async #noteEmail(
+    user: User,
+    verified: string | null,
+    { visit: client, now }: Arrival,
+  ): Promise<Match | null> {
     const isVerified = verified === user.email
     if (isVerified === isEmailVerified(user)) return user
     const { store } = this.#parts
     const emailVerifiedAt = isVerified ? now : null
-    const trail = await Trail.of(store, user, visit, now, { action: 'update', changed: ['email_verified'] })
+    const selfAudit = await SelfAudit.of(store, user, client, now, {
+      action: 'update',
+      changed: ['email_verified'],
+    })
     const noted = await changeUser(
       store,
       user.id,
       before => (before.email === user.email ? { ...before, emailVerifiedAt, modifiedAt: now } : null),
-      trail.first,
+      selfAudit.first,
     )
-    if (noted !== null) await trail.writeRest()
+    if (noted !== null) await selfAudit.writeRest()
     return noted
   }
 
@@ -242,12 +249,12 @@ export class OpenIdSignIn {
   async #link(
     owner: User,
     identity: ProvenIdentity,
-    { visit, now, present }: Arrival,
+    { visit: client, now, present }: Arrival,
     isInvited = false,
   ): Promise<Match | null> {
     if (owner.identity !== null) {
       const failed = { action: 'sign_in', method: 'openid', failure: 'other_identity' } as const
-      this.#parts.attempts.note(owner.email, visit, failed)
+      this.#parts.attempts.note(owner.email, client, failed)
       return 'other_identity'
     }
     const { store } = this.#parts
@@ -258,7 +265,7 @@ export class OpenIdSignIn {
     const isMember = members.some(({ status }) => status === 'accepted')
     const { issuer, subject, verifiedEmail } = identity
     const changed = isSamePerson || owner.password === null ? ['identity'] : ['identity', 'password']
-    const trail = await Trail.of(store, owner, visit, now, { action: 'update', changed })
+    const selfAudit = await SelfAudit.of(store, owner, client, now, { action: 'update', changed })
     const link = (before: User) => {
       if (before.identity !== null || before.email !== owner.email) return null
       // The link of an invitation opens nobody who has come in meanwhile.
@@ -268,14 +275,14 @@ export class OpenIdSignIn {
       const linked = { ...withMissingNames(before, identity), ...proved }
       return isSamePerson ? linked : { ...withoutPassword(linked, isMember), passwordChangedAt: now }
     }
-    const { address, ray } = visit
+    const { address, ray } = client
     const asker = { caller: inPerson(owner), now, address, ray }
     // Before, since a crash must leave nothing; and after, since until then somebody might go on.
-    if (!isSamePerson) await shutOut(store, owner.id, asker)
-    const linked = await changeUser(store, owner.id, link, trail.first)
+    if (!isSamePerson) await revokeAfterTakeover(store, owner.id, asker)
+    const linked = await changeUser(store, owner.id, link, selfAudit.first)
     if (linked === null) return null
-    if (!isSamePerson) await shutOut(store, owner.id, asker)
-    await trail.writeRest()
+    if (!isSamePerson) await revokeAfterTakeover(store, owner.id, asker)
+    await selfAudit.writeRest()
     return linked
   }
 
@@ -314,7 +321,7 @@ export class OpenIdSignIn {
 
 /** How somebody comes back from the provider. */
 interface Arrival {
-  readonly visit: Visit
+  readonly visit: ClientInfo
   readonly now: number
   /** The user who is signed in already. */
   readonly present: User | null

@@ -34,10 +34,10 @@ export async function digestWith(
 }
 
 /** Whether a text has the digest; compares in constant time. None has in FIPS mode, where it cannot be computed. */
-export async function hasDigest(text: string, kept: Argon2Digest): Promise<boolean> {
+export async function hasDigest(text: string, stored: Argon2Digest): Promise<boolean> {
   if (getFips() === 1) return false
-  const { digest } = await digestWith(text, kept, kept.salt, kept.digest.length)
-  return timingSafeEqual(digest, kept.digest)
+  const { digest } = await digestWith(text, stored, stored.salt, stored.digest.length)
+  return timingSafeEqual(digest, stored.digest)
 }
 
 /** Writes a digest as a PHC string. */

@@ -46,9 +46,9 @@ export class Passwords {
     )
   }
 
-  /** Compares a password with the PHC string that is kept, null for none, which takes as long; null when too many wait. */
-  verify(password: string, kept: string | null): Promise<Verdict | null> {
-    const digest = kept === null ? null : readPhc(kept)
+  /** Compares a password with a stored PHC string. With null, for none, it takes as long. Returns null when too many wait. */
+  verify(password: string, phc: string | null): Promise<Verdict | null> {
+    const digest = phc === null ? null : readPhc(phc)
     const text = normalPassword(password)
     // None that long was ever taken.
     const isPossible = Buffer.byteLength(text) <= passwordBounds.mostBytes

@@ -1,6 +1,6 @@
 // From where a person acts: what their sessions and the audit log keep of it.
 
-export interface Visit {
+export interface ClientInfo {
   /** The client's address. */
   readonly address: string
   /** The `User-Agent` of the browser. */

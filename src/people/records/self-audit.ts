@@ -11,13 +11,13 @@ import {
 } from '../../store/records/audit-entry.ts'
 import type { AuditAction, AuditEntry, AuditProof } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
-import type { Visit } from './client-info.ts'
+import type { ClientInfo } from './client-info.ts'
 
 /** Accounts that are told of one deed. */
 const mostAccounts = 100
 
 /** What was done, by whom and to what. */
-export interface Deed {
+export interface AuditedAction {
   readonly action: AuditAction
   readonly changed?: readonly string[]
   /** The user, unless it is something of theirs. */
@@ -30,7 +30,7 @@ export interface Deed {
 }
 
 /** Entries of one deed, one for each account. */
-export class Trail {
+export class SelfAudit {
   readonly #store: Store
   readonly #entries: readonly AuditEntry[]
 
@@ -42,16 +42,23 @@ export class Trail {
   static async of(
     store: Store,
     user: KnownUser,
-    { address, ray }: Pick<Visit, 'address' | 'ray'>,
+    { address, ray }: Pick<ClientInfo, 'address' | 'ray'>,
     now: number,
-    { action, changed = [], resource = userResource(user), proof, caller = inPerson(user), except }: Deed,
-  ): Promise<Trail> {
+    {
+      action,
+      changed = [],
+      resource = userResource(user),
+      proof,
+      caller = inPerson(user),
+      except,
+    }: AuditedAction,
+  ): Promise<SelfAudit> {
     const members = await store.members.ofUser(user.id)
     const accounts = members.flatMap(({ account, status }) =>
       status === 'accepted' && account !== except ? [account] : [],
     )
     const origin = { caller, now, address, ray }
-    return new Trail(
+    return new SelfAudit(
       store,
       accounts.slice(0, mostAccounts).map(account => ({
         ...auditOf({ account, ...origin }, action, resource, changed),
@@ -77,13 +84,13 @@ export class Trail {
 }
 
 /** Writes in the audit logs of a user's accounts that they have signed in, or done what belongs to that. */
-export async function tellSignIn(
+export async function auditSignIn(
   store: Store,
   user: KnownUser,
-  visit: Pick<Visit, 'address' | 'ray'>,
+  client: Pick<ClientInfo, 'address' | 'ray'>,
   now: number,
-  { action = 'sign_in', ...deed }: Partial<Pick<Deed, 'action' | 'proof' | 'resource'>>,
+  { action = 'sign_in', ...deed }: Partial<Pick<AuditedAction, 'action' | 'proof' | 'resource'>>,
 ): Promise<void> {
-  const trail = await Trail.of(store, user, visit, now, { ...deed, action, caller: signingIn(user) })
-  await trail.write()
+  const selfAudit = await SelfAudit.of(store, user, client, now, { ...deed, action, caller: signingIn(user) })
+  await selfAudit.write()
 }

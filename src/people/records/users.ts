@@ -32,8 +32,8 @@ export function newUser(email: string, now: number): User {
 /** Returns the user with an address; a new one where there is none. */
 export async function userOfEmail(users: Users, email: string, now: number): Promise<User> {
   for (;;) {
-    const kept = await users.findByEmail(email)
-    if (kept) return kept.record
+    const stored = await users.findByEmail(email)
+    if (stored) return stored.record
     const user = newUser(email, now)
     if (await users.insert(user)) return user
   }
@@ -52,10 +52,10 @@ export async function changeUser(
   audit?: AuditEntry,
 ): Promise<User | null> {
   for (;;) {
-    const kept = await users.get(everybody, id)
-    const changed = kept && change(kept.record)
+    const stored = await users.get(everybody, id)
+    const changed = stored && change(stored.record)
     if (!changed) return null
-    if (await users.replace(changed, kept.version, audit && { audit })) return changed
+    if (await users.replace(changed, stored.version, audit && { audit })) return changed
   }
 }
 

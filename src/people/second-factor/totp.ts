@@ -26,12 +26,12 @@ export function totpCode(secret: Buffer, step: number): string {
 export function matchingStep(secret: Buffer, code: string, now: number, lastStep: number): number | null {
   if (!isCode(code)) return null
   const given = Buffer.from(code)
-  let found: number | null = null
+  let match: number | null = null
   for (let step = stepAt(now) - drift; step <= stepAt(now) + drift; step++) {
     const isSame = timingSafeEqual(given, Buffer.from(totpCode(secret, step)))
-    if (isSame && step > lastStep) found = step
+    if (isSame && step > lastStep) match = step
   }
-  return found
+  return match
 }
 
 /** Whether a text has the form of a code. */

@@ -11,7 +11,7 @@ type Asker = Omit<Parameters<typeof auditOf>[0], 'account'>
 const atOnce = 50
 
 /** Ends all sessions of a user, and all that they let apps do, so that these need a new consent. Each account that was consented to is told. */
-export async function shutOut(store: Store, user: string, asker: Asker): Promise<void> {
+export async function revokeAfterTakeover(store: Store, user: string, asker: Asker): Promise<void> {
   await new Sessions(store).endEverything(user)
   for (;;) {
     const { items } = await store.oauthGrants.ofUser(user, { offset: 0, limit: atOnce })

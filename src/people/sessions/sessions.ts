@@ -6,7 +6,7 @@ import { everybody, type User } from '../../store/records/people.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { hasSecondFactor } from '../second-factor/second-factor.ts'
 import { digestOfValue, isValue, newValue } from '../records/secret-value.ts'
-import type { Visit } from '../records/client-info.ts'
+import type { ClientInfo } from '../records/client-info.ts'
 
 /** How somebody has proved who they are. */
 export type SignInMethod = 'password' | 'openid' | 'invitation'
@@ -83,7 +83,7 @@ export class Sessions {
   async begin(
     user: User,
     { at, ...proof }: Proof,
-    { address, userAgent }: Visit,
+    { address, userAgent }: ClientInfo,
     replaced: string | null = null,
   ): Promise<NewSession> {
     const now = this.#clock.now()
@@ -119,18 +119,18 @@ export class Sessions {
   /** Returns the session of a value with its user; null for one that has ended, also by another password or a new second factor: whoever proved less has proved nothing any more. */
   async find(value: string): Promise<{ readonly session: Session; readonly user: User } | null> {
     if (!isValue(value)) return null
-    const kept = await this.#store.credentials.get('session', digestOfValue(value))
-    if (kept === null || kept.user === null) return null
-    const user = (await this.#store.users.get(everybody, kept.user))?.record ?? null
-    const session = sessionOf(kept)
+    const stored = await this.#store.credentials.get('session', digestOfValue(value))
+    if (stored === null || stored.user === null) return null
+    const user = (await this.#store.users.get(everybody, stored.user))?.record ?? null
+    const session = sessionOf(stored)
     if (user === null || !isOf(session, user)) return null
     return { session: await this.#used(session), user }
   }
 
   /** Lists those of a user that have not ended, the last used first. */
   async list(user: string): Promise<readonly Session[]> {
-    const kept = await this.#store.credentials.list({ user }, 'session', most)
-    return kept.map(sessionOf).toSorted((a, b) => b.usedAt - a.usedAt)
+    const stored = await this.#store.credentials.list({ user }, 'session', most)
+    return stored.map(sessionOf).toSorted((a, b) => b.usedAt - a.usedAt)
   }
 
   /** Ends the session of a value. */
@@ -139,8 +139,8 @@ export class Sessions {
   }
   /** Ends one of a user's by its id; false where the user has none such. */
   async endOne(user: string, id: string): Promise<boolean> {
-    const kept = await this.#store.credentials.get('session', id)
-    return kept?.user === user && this.#store.credentials.remove('session', id)
+    const stored = await this.#store.credentials.get('session', id)
+    return stored?.user === user && this.#store.credentials.remove('session', id)
   }
 
   /** Ends all of a user's, and sign-ins that wait for a code; returns how many sessions that were. */
@@ -167,8 +167,8 @@ export class Sessions {
 
   /** Ends those of a user that would have ended first, beyond the most that there may be. */
   async #endBeyond(user: string): Promise<void> {
-    const kept = await this.#store.credentials.list({ user }, 'session', most + 20)
-    for (const { digest } of kept.slice(most)) await this.#store.credentials.remove('session', digest)
+    const stored = await this.#store.credentials.list({ user }, 'session', most + 20)
+    for (const { digest } of stored.slice(most)) await this.#store.credentials.remove('session', digest)
   }
 
   async #put(begun: Omit<Session, 'id'>): Promise<NewSession> {

@@ -3,8 +3,8 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { Sessions } from './sessions.ts'
-import { tellSignIn } from '../records/self-audit.ts'
-import type { Visit } from '../records/client-info.ts'
+import { auditSignIn } from '../records/self-audit.ts'
+import type { ClientInfo } from '../records/client-info.ts'
 
 interface SignOutParts {
   readonly store: Store
@@ -15,12 +15,12 @@ interface SignOutParts {
 /** Ends the session of a value and tells the accounts of its user; false where it had ended already. */
 export async function signOut(
   value: string,
-  visit: Pick<Visit, 'address' | 'ray'>,
+  client: Pick<ClientInfo, 'address' | 'ray'>,
   { store, sessions, clock }: SignOutParts,
 ): Promise<boolean> {
-  const found = await sessions.find(value)
-  if (!(await sessions.end(value)) || found === null) return false
-  const resource = { resourceKind: 'session', resource: found.session.id } as const
-  await tellSignIn(store, found.user, visit, clock.now(), { action: 'sign_out', resource })
+  const session = await sessions.find(value)
+  if (!(await sessions.end(value)) || session === null) return false
+  const resource = { resourceKind: 'session', resource: session.session.id } as const
+  await auditSignIn(store, session.user, client, clock.now(), { action: 'sign_out', resource })
   return true
 }

@@ -8,8 +8,8 @@ import { strangerAt } from '../../store/records/audit-entry.ts'
 import type { AuditAction, ProofFailure, ProofMethod } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { Throttle, Throttled } from './throttle.ts'
-import { Trail } from '../records/self-audit.ts'
-import type { Visit } from '../records/client-info.ts'
+import { SelfAudit } from '../records/self-audit.ts'
+import type { ClientInfo } from '../records/client-info.ts'
 
 interface AttemptLogParts {
   readonly store: Store
@@ -26,7 +26,7 @@ interface Way {
 
 interface Attempt extends Way {
   readonly email: string
-  readonly visit: Visit
+  readonly visit: ClientInfo
   readonly at: number
   readonly failure: ProofFailure
 }
@@ -53,25 +53,25 @@ export class AttemptLog {
   }
 
   /** Returns what becomes of an attempt to be a user, once noted; an address may be that of nobody. */
-  telling(email: string, visit: Visit, way: Way) {
+  telling(email: string, client: ClientInfo, way: Way) {
     return {
       wrong: () => {
-        this.note(email, visit, { ...way, failure: 'wrong' })
+        this.note(email, client, { ...way, failure: 'wrong' })
         return { outcome: 'refused' } as const
       },
       throttled: ({ retryAfter, of }: Throttled) => {
         // Of an address that tries many users, each was told of before.
-        if (of === 'user') this.note(email, visit, { ...way, failure: 'throttled' })
+        if (of === 'user') this.note(email, client, { ...way, failure: 'throttled' })
         return { outcome: 'throttled', retryAfter } as const
       },
     }
   }
 
   /** Takes a failure to write it down; never throws, and waits for nothing. */
-  note(email: string, visit: Visit, failed: Way & { readonly failure: ProofFailure }): void {
+  note(email: string, client: ClientInfo, failed: Way & { readonly failure: ProofFailure }): void {
     if (email.length > longestEmail) return
     if (this.#waiting.length >= most) this.#dropped++
-    else this.#waiting.push({ ...failed, email, visit, at: this.#clock.now() })
+    else this.#waiting.push({ ...failed, email, visit: client, at: this.#clock.now() })
     this.#timer ??= setTimeout(() => this.#flush(), patience).unref()
   }
 
@@ -106,12 +106,12 @@ export class AttemptLog {
     this.#dropped = 0
   }
 
-  async #tell({ email, visit, at, action, method, failure }: Attempt): Promise<void> {
+  async #tell({ email, visit: client, at, action, method, failure }: Attempt): Promise<void> {
     const { store, throttle } = this.#parts
     const user = (await store.users.findByEmail(email))?.record
     if (user === undefined) return
     if (failure === 'throttled' && !(await throttle.isFirstToTell(user.id))) return
     const deed = { action, proof: { method, failure }, caller: strangerAt(user) }
-    await (await Trail.of(store, user, visit, at, deed)).write()
+    await (await SelfAudit.of(store, user, client, at, deed)).write()
   }
 }

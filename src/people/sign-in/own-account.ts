@@ -15,11 +15,11 @@ import {
   withNewRecoveryCodes,
 } from '../second-factor/second-factor.ts'
 import { isStale, type NewSession, type Session } from '../sessions/sessions.ts'
-import { busy, type NotNow, type SignInParts } from './sign-in.ts'
+import { busy, type TryLater, type SignInParts } from './sign-in.ts'
 import { signOut } from '../sessions/sign-out.ts'
-import { Trail } from '../records/self-audit.ts'
+import { SelfAudit } from '../records/self-audit.ts'
 import { changeUser } from '../records/users.ts'
-import type { Visit } from '../records/client-info.ts'
+import type { ClientInfo } from '../records/client-info.ts'
 
 /** Who acts, in which of their sessions. */
 export interface Actor {
@@ -31,7 +31,7 @@ export interface Actor {
 type Stale = { readonly outcome: 'stale' }
 
 type PasswordResult =
-  | NotNow
+  | TryLater
   | Stale
   /** Every session of the user has ended but this one, whose value is another now. */
   | ({ readonly outcome: 'changed' } & NewSession)
@@ -55,7 +55,7 @@ type ConfirmResult =
   | ({ readonly outcome: 'confirmed'; readonly recoveryCodes: readonly string[] } & NewSession)
   | { readonly outcome: 'refused' }
 
-interface Standing {
+interface AccountStatus {
   /** Whether the user is a member of an account. */
   readonly isMember: boolean
   /** Whether one of these requires two steps, which the user lacks. */
@@ -84,29 +84,29 @@ export class OwnAccount {
   async changePassword(
     { session, user }: Actor,
     { current, password }: { readonly current: string; readonly password: string },
-    visit: Visit,
+    client: ClientInfo,
   ): Promise<PasswordResult> {
     const { store, passwords, sessions } = this.#parts
     const now = this.#clock.now()
     const flaw = passwordFlaw(password, await this.#wordsOf(user))
     if (flaw !== null) return { outcome: 'flawed', flaw }
     const refusal =
-      user.password === null ? staleness(session, now) : await this.#refusalOf(user, current, visit)
+      user.password === null ? staleness(session, now) : await this.#refusalOf(user, current, client)
     if (refusal) return refusal
     const digest = await passwords.hash(password)
     if (digest === null) return busy
-    const trail = await Trail.of(store, user, visit, now, { action: 'change_password' })
+    const selfAudit = await SelfAudit.of(store, user, client, now, { action: 'change_password' })
     const change = (before: User) =>
       before.password === user.password
         ? { ...before, password: digest, passwordChangedAt: now, modifiedAt: now }
         : null
-    const changed = await changeUser(store, user.id, change, trail.first)
+    const changed = await changeUser(store, user.id, change, selfAudit.first)
     if (changed === null) return { outcome: 'refused' }
     await sessions.endAll(user.id)
-    await trail.writeRest()
+    await selfAudit.writeRest()
     const { method, secondFactor } = session
     const at = user.password === null ? session.authenticatedAt : now
-    const begun = await sessions.begin(changed, { method, secondFactor, at }, visit)
+    const begun = await sessions.begin(changed, { method, secondFactor, at }, client)
     return { outcome: 'changed', ...begun }
   }
 
@@ -135,60 +135,66 @@ export class OwnAccount {
   }
 
   /** Ends the enrolment by a code of the app; the recovery codes are shown only now. */
-  async confirmTotp({ session, user }: Actor, code: string, visit: Visit): Promise<ConfirmResult> {
+  async confirmTotp({ session, user }: Actor, code: string, client: ClientInfo): Promise<ConfirmResult> {
     const { store, keys, sessions } = this.#parts
     const now = this.#clock.now()
     const stale = staleness(session, now)
     if (stale) return stale
-    const trail = await Trail.of(store, user, visit, now, { action: 'update', changed: ['totp'] })
+    const selfAudit = await SelfAudit.of(store, user, client, now, { action: 'update', changed: ['totp'] })
     let recoveryCodes: readonly string[] = []
     const confirm = (before: User) => {
       const confirmed = confirmEnrolment(before, code, keys, now)
       recoveryCodes = confirmed?.recoveryCodes ?? []
       return confirmed && { ...confirmed.user, modifiedAt: now }
     }
-    const changed = await changeUser(store, user.id, confirm, trail.first)
+    const changed = await changeUser(store, user.id, confirm, selfAudit.first)
     if (changed === null) return { outcome: 'refused' }
     await sessions.endAll(user.id)
-    await trail.writeRest()
+    await selfAudit.writeRest()
     const { method, authenticatedAt: at } = session
-    const begun = await sessions.begin(changed, { method, secondFactor: true, at }, visit)
+    const begun = await sessions.begin(changed, { method, secondFactor: true, at }, client)
     return { outcome: 'confirmed', recoveryCodes, ...begun }
   }
 
   /** Makes ten other recovery codes; those there were are good for nothing any more. */
-  async renewRecoveryCodes({ session, user }: Actor, visit: Visit): Promise<CodesResult> {
+  async renewRecoveryCodes({ session, user }: Actor, client: ClientInfo): Promise<CodesResult> {
     const now = this.#clock.now()
     const stale = staleness(session, now)
     if (stale) return stale
     const { store } = this.#parts
-    const trail = await Trail.of(store, user, visit, now, { action: 'update', changed: ['recovery_codes'] })
+    const selfAudit = await SelfAudit.of(store, user, client, now, {
+      action: 'update',
+      changed: ['recovery_codes'],
+    })
     let recoveryCodes: readonly string[] = []
     const renew = (before: User) => {
       const renewed = withNewRecoveryCodes(before)
       recoveryCodes = renewed?.recoveryCodes ?? []
       return renewed && { ...renewed.user, modifiedAt: now }
     }
-    if ((await changeUser(store, user.id, renew, trail.first)) === null) return { outcome: 'refused' }
-    await trail.writeRest()
+    if ((await changeUser(store, user.id, renew, selfAudit.first)) === null) return { outcome: 'refused' }
+    await selfAudit.writeRest()
     return { outcome: 'confirmed', recoveryCodes }
   }
 
   /** Takes the second factor away; accounts that require one are closed to the user then. */
-  async removeTotp({ session, user }: Actor, visit: Visit): Promise<Stale | { readonly outcome: 'removed' }> {
+  async removeTotp(
+    { session, user }: Actor,
+    client: ClientInfo,
+  ): Promise<Stale | { readonly outcome: 'removed' }> {
     const now = this.#clock.now()
     const stale = staleness(session, now)
     if (stale) return stale
     const { store } = this.#parts
-    const trail = await Trail.of(store, user, visit, now, { action: 'update', changed: ['totp'] })
+    const selfAudit = await SelfAudit.of(store, user, client, now, { action: 'update', changed: ['totp'] })
     const remove = (before: User) =>
       hasSecondFactor(before) ? { ...before, totp: null, modifiedAt: now } : null
-    if (await changeUser(store, user.id, remove, trail.first)) await trail.writeRest()
+    if (await changeUser(store, user.id, remove, selfAudit.first)) await selfAudit.writeRest()
     return { outcome: 'removed' }
   }
 
   /** Whether the user is a member somewhere, and whether an account requires a second factor of them, which they lack. */
-  async standingOf(user: User): Promise<Standing> {
+  async statusOf(user: User): Promise<AccountStatus> {
     const { store } = this.#parts
     const members = await store.members.ofUser(user.id)
     const accepted = members.filter(({ status }) => status === 'accepted').slice(0, mostAccounts)
@@ -204,26 +210,26 @@ export class OwnAccount {
   }
 
   /** Ends another session of the user by its id; false where there is none such. */
-  async endSession({ user }: Pick<Actor, 'user'>, id: string, visit: Visit): Promise<boolean> {
+  async endSession({ user }: Pick<Actor, 'user'>, id: string, client: ClientInfo): Promise<boolean> {
     const { store, sessions } = this.#parts
     if (!(await sessions.endOne(user.id, id))) return false
     const resource = { resourceKind: 'session', resource: id } as const
-    await (await Trail.of(store, user, visit, this.#clock.now(), { action: 'revoke', resource })).write()
+    await (await SelfAudit.of(store, user, client, this.#clock.now(), { action: 'revoke', resource })).write()
     return true
   }
 
   /** Ends the session of this browser, by its value. */
-  async signOut(value: string, visit: Visit): Promise<void> {
+  async signOut(value: string, client: ClientInfo): Promise<void> {
     const { store, sessions } = this.#parts
-    await signOut(value, visit, { store, sessions, clock: this.#clock })
+    await signOut(value, client, { store, sessions, clock: this.#clock })
   }
 
   /** Signs the user out everywhere, here too, and ends the tokens of their apps; returns how many sessions that ended. */
-  async endAllSessions({ user }: Pick<Actor, 'user'>, visit: Visit): Promise<number> {
+  async endAllSessions({ user }: Pick<Actor, 'user'>, client: ClientInfo): Promise<number> {
     const { store, sessions } = this.#parts
     const count = await sessions.endEverything(user.id)
     const deed = { action: 'sign_out', changed: ['sessions'] } as const
-    await (await Trail.of(store, user, visit, this.#clock.now(), deed)).write()
+    await (await SelfAudit.of(store, user, client, this.#clock.now(), deed)).write()
     return count
   }
 
@@ -231,11 +237,11 @@ export class OwnAccount {
   async #refusalOf(
     user: User,
     current: string,
-    visit: Visit,
-  ): Promise<NotNow | { readonly outcome: 'refused' } | null> {
+    client: ClientInfo,
+  ): Promise<TryLater | { readonly outcome: 'refused' } | null> {
     const { passwords, throttle, attempts } = this.#parts
-    const attempt = await throttle.attempt(user.email, visit.address)
-    const tell = attempts.telling(user.email, visit, { action: 'confirm', method: 'password' })
+    const attempt = await throttle.attempt(user.email, client.address)
+    const tell = attempts.telling(user.email, client, { action: 'confirm', method: 'password' })
     if ('retryAfter' in attempt) return tell.throttled(attempt)
     const verdict = await passwords.verify(current, user.password)
     if (verdict?.matches === false) return tell.wrong()

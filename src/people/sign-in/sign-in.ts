@@ -18,12 +18,12 @@ import {
 import { digestOfValue, isValue, newValue } from '../records/secret-value.ts'
 import type { NewSession, Session, Sessions, SignInMethod } from '../sessions/sessions.ts'
 import type { Throttle } from './throttle.ts'
-import { tellSignIn } from '../records/self-audit.ts'
+import { auditSignIn } from '../records/self-audit.ts'
 import { changeUser } from '../records/users.ts'
-import type { Visit } from '../records/client-info.ts'
+import type { ClientInfo } from '../records/client-info.ts'
 
 /** That it cannot be tried now; `retryAfter` is in seconds. */
-export type NotNow =
+export type TryLater =
   /** Too many attempts of this user or from this address. */
   | { readonly outcome: 'throttled'; readonly retryAfter: number }
   /** Too many passwords are being compared. */
@@ -40,13 +40,13 @@ export interface NeedsCode {
   readonly ticket: string
 }
 
-type SignInResult = SignedIn | NeedsCode | NotNow | { readonly outcome: 'refused' }
+type SignInResult = SignedIn | NeedsCode | TryLater | { readonly outcome: 'refused' }
 
 /** `expired`: the ticket is, or it was used: sign in from the beginning. `unreadable`: the server has lost what codes of apps are checked with. */
-type CodeResult = SignedIn | NotNow | { readonly outcome: 'refused' | 'expired' | 'unreadable' }
+type CodeResult = SignedIn | TryLater | { readonly outcome: 'refused' | 'expired' | 'unreadable' }
 
 /** `expired`: the session ended meanwhile. */
-type ConfirmResult = SignedIn | NotNow | { readonly outcome: 'refused' | 'no_password' | 'expired' }
+type ConfirmResult = SignedIn | TryLater | { readonly outcome: 'refused' | 'no_password' | 'expired' }
 
 /** What signing in by any way needs. */
 export interface SignInParts {
@@ -77,38 +77,38 @@ export class SignIn {
   /** Compares a password; `replaced` is the value of the session that the browser had, which ends with success. */
   async withPassword(
     { email: written, password }: { readonly email: string; readonly password: string },
-    visit: Visit,
+    client: ClientInfo,
     replaced: string | null = null,
   ): Promise<SignInResult> {
     const { store, passwords, throttle, attempts } = this.#parts
     const email = normalEmail(written.trim())
     const at = this.#clock.now()
-    const attempt = await throttle.attempt(email, visit.address)
-    const tell = attempts.telling(email, visit, { action: 'sign_in', method: 'password' })
+    const attempt = await throttle.attempt(email, client.address)
+    const tell = attempts.telling(email, client, { action: 'sign_in', method: 'password' })
     if ('retryAfter' in attempt) return tell.throttled(attempt)
-    const kept = await store.users.findByEmail(email)
-    const verdict = await passwords.verify(password, kept?.record.password ?? null)
+    const stored = await store.users.findByEmail(email)
+    const verdict = await passwords.verify(password, stored?.record.password ?? null)
     if (verdict === null) {
       await attempt.forgive()
       return busy
     }
-    if (!verdict.matches || kept === null) return tell.wrong()
+    if (!verdict.matches || stored === null) return tell.wrong()
     await attempt.forgive()
-    const user = verdict.isOutdated ? await this.#rehash(kept.record, password) : kept.record
-    return this.proceed(user, { method: 'password', at }, visit, replaced)
+    const user = verdict.isOutdated ? await this.#rehash(stored.record, password) : stored.record
+    return this.proceed(user, { method: 'password', at }, client, replaced)
   }
 
   /** Goes on with a user who has proved who they are: to a session, or to the code of a second factor. */
   async proceed(
     user: User,
     proof: FirstProof,
-    visit: Visit,
+    client: ClientInfo,
     replaced: string | null = null,
   ): Promise<SignedIn | NeedsCode> {
     const { store, sessions } = this.#parts
     if (!hasSecondFactor(user)) {
-      const begun = await sessions.begin(user, { ...proof, secondFactor: false }, visit, replaced)
-      await this.#tell(user, visit, proof.method)
+      const begun = await sessions.begin(user, { ...proof, secondFactor: false }, client, replaced)
+      await this.#tell(user, client, proof.method)
       return { outcome: 'signed_in', user, ...begun }
     }
     const { value, digest } = newValue()
@@ -119,18 +119,18 @@ export class SignIn {
   /** Takes the code that a ticket asks for: of the app, or a recovery code. */
   async withCode(
     { ticket, code }: { readonly ticket: string; readonly code: string },
-    visit: Visit,
+    client: ClientInfo,
     replaced: string | null = null,
   ): Promise<CodeResult> {
     const { store, keys, sessions, throttle, attempts } = this.#parts
-    const kept = isValue(ticket) ? await store.credentials.get('sign_in', digestOfValue(ticket)) : null
-    const holder = kept && kept.consumedAt === null && isTicket(kept) ? kept : null
+    const stored = isValue(ticket) ? await store.credentials.get('sign_in', digestOfValue(ticket)) : null
+    const holder = stored && stored.consumedAt === null && isTicket(stored) ? stored : null
     const found = holder && (await store.users.get(everybody, holder.user!))
     if (!holder || !found || isOutlived(holder, found.record)) return { outcome: 'expired' }
     if (isAppCode(code) && !isFactorReadable(found.record, keys)) return { outcome: 'unreadable' }
-    const attempt = await throttle.attempt(found.record.email, visit.address)
+    const attempt = await throttle.attempt(found.record.email, client.address)
     const way = isAppCode(code) ? 'code' : 'recovery_code'
-    const tell = attempts.telling(found.record.email, visit, { action: 'second_step', method: way })
+    const tell = attempts.telling(found.record.email, client, { action: 'second_step', method: way })
     if ('retryAfter' in attempt) return tell.throttled(attempt)
     const at = this.#clock.now()
     const user = await changeUser(store, found.record.id, before => withUsedFactor(before, code, keys, at))
@@ -139,9 +139,9 @@ export class SignIn {
     if (!consumed?.isFirst || isOutlived(holder, user)) return { outcome: 'expired' }
     await attempt.forgive()
     const proof = { ...firstProofOf(holder), secondFactor: true }
-    const begun = await sessions.begin(user, proof, visit, replaced)
-    await this.#tell(user, visit, way, 'second_step')
-    await this.#tell(user, visit, proof.method)
+    const begun = await sessions.begin(user, proof, client, replaced)
+    await this.#tell(user, client, way, 'second_step')
+    await this.#tell(user, client, proof.method)
     return { outcome: 'signed_in', user, ...begun }
   }
 
@@ -149,13 +149,13 @@ export class SignIn {
   async confirm(
     { session, user }: { readonly session: Session; readonly user: User },
     password: string,
-    visit: Visit,
+    client: ClientInfo,
   ): Promise<ConfirmResult> {
     const { passwords, sessions, throttle, attempts } = this.#parts
     if (user.password === null) return { outcome: 'no_password' }
     const at = this.#clock.now()
-    const attempt = await throttle.attempt(user.email, visit.address)
-    const tell = attempts.telling(user.email, visit, { action: 'confirm', method: 'password' })
+    const attempt = await throttle.attempt(user.email, client.address)
+    const tell = attempts.telling(user.email, client, { action: 'confirm', method: 'password' })
     if ('retryAfter' in attempt) return tell.throttled(attempt)
     const verdict = await passwords.verify(password, user.password)
     if (verdict?.matches === false) return tell.wrong()
@@ -163,17 +163,17 @@ export class SignIn {
     if (verdict === null) return busy
     const renewed = await sessions.renew(session, at)
     if (renewed === null) return { outcome: 'expired' }
-    await this.#tell(user, visit, 'password', 'confirm')
+    await this.#tell(user, client, 'password', 'confirm')
     return { outcome: 'signed_in', user, ...renewed }
   }
 
   async #tell(
     user: User,
-    visit: Visit,
+    client: ClientInfo,
     method: ProofMethod,
     action: 'sign_in' | 'second_step' | 'confirm' = 'sign_in',
   ): Promise<void> {
-    await tellSignIn(this.#parts.store, user, visit, this.#clock.now(), { action, proof: { method } })
+    await auditSignIn(this.#parts.store, user, client, this.#clock.now(), { action, proof: { method } })
   }
 
   /** Makes the digest of a right password again, at the cost of today; whatever comes between, the user signs in all the same. */

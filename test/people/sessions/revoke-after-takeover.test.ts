@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { shutOut } from '../../../src/people/sessions/revoke-after-takeover.ts'
+import { revokeAfterTakeover } from '../../../src/people/sessions/revoke-after-takeover.ts'
 import { credential, oauthGrant } from '../../store/contract-specimens.ts'
 import { onStores, visit } from '../on-stores.ts'
 
@@ -15,7 +15,7 @@ onStores('whatever was let in with a user ends, however much it is, and nothing 
   const opened = kinds.map(kind => credential(kind, { user: user.id }))
   const left = credential('refresh_token', { user: other.id })
   for (const one of [...opened, left]) await store.credentials.put(one)
-  await shutOut(store, user.id, { caller: { id: user.id }, now: clock.now(), ...visit })
+  await revokeAfterTakeover(store, user.id, { caller: { id: user.id }, now: clock.now(), ...visit })
   assert.equal((await store.oauthGrants.ofUser(user.id, { offset: 0, limit: 1 })).total, 0)
   for (const { kind, digest } of opened) assert.equal(await store.credentials.get(kind, digest), null)
   assert.ok(await store.oauthGrants.get(account.id, foreign.id))
