@@ -6,7 +6,7 @@ import { writeCookie } from '../pages/forms/cookies.ts'
 import type { Form, FormRules } from '../pages/forms/form.ts'
 import { formToken, isFormToken } from '../pages/forms/csrf.ts'
 import { type PageResponse, redirectTo, withCookies, writePage } from '../pages/parts/layout.ts'
-import { notNow } from '../pages/parts/throttled-message.ts'
+import { throttledMessage } from '../pages/parts/throttled-message.ts'
 import { leadingOn, paths as ownPaths } from '../pages/parts/paths.ts'
 import { readSentForm } from '../pages/forms/sent-form.ts'
 import type { Actor } from '../people/sign-in/own-account.ts'
@@ -197,7 +197,7 @@ export class Admission {
       case 'refused':
         return { view: askForPassword({ ...held, fault: 'The password is wrong.' }) }
       default:
-        return { view: askForPassword({ ...held, ...notNow(result) }) }
+        return { view: askForPassword({ ...held, ...throttledMessage(result) }) }
     }
   }
 

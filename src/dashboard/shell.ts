@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../base/text/html.ts'
 import { gate, icon } from '../errors/render/page.ts'
-import { accountName, notice, told } from '../pages/parts/components.ts'
+import { accountName, notice, isolated } from '../pages/parts/components.ts'
 import { type PageResponse, strictHeaders } from '../pages/parts/layout.ts'
 import { leadingOn, paths as ownPaths } from '../pages/parts/paths.ts'
 import { scriptPaths, stylePath } from './assets.ts'
@@ -95,7 +95,7 @@ function bar(viewer: Viewer, place: string): Html {
 ${account !== null && accountSwitch(account, accounts)}
 ${account !== null && viewer.mayFind && finder(account)}
 ${account !== null && navigation(viewer, section)}
-<ul class="person">${account !== null && html`<li><a href="${paths.guide(account.id, section?.guide ?? 'dashboard')}">Guide</a></li><li><a href="${paths.apiDocs(account.id, section?.api)}">Management API</a></li>`}<li><a href="${ownPaths.account}"><span class="unseen">Your profile: </span>${told(email)}</a></li><li><a href="${leadingOn(ownPaths.signOut, paths.root)}">Sign out</a></li></ul>
+<ul class="person">${account !== null && html`<li><a href="${paths.guide(account.id, section?.guide ?? 'dashboard')}">Guide</a></li><li><a href="${paths.apiDocs(account.id, section?.api)}">Management API</a></li>`}<li><a href="${ownPaths.account}"><span class="unseen">Your profile: </span>${isolated(email)}</a></li><li><a href="${leadingOn(ownPaths.signOut, paths.root)}">Sign out</a></li></ul>
 </div>
 </details>
 </header>`
@@ -133,7 +133,7 @@ function sectionOf(
 
 function trail(crumbs: readonly Crumb[]): Html {
   return html`<nav class="crumbs" aria-label="Where you are"><ol>${crumbs.map(
-    ({ title, path }) => html`<li><a href="${path}">${told(title)}</a></li>`,
+    ({ title, path }) => html`<li><a href="${path}">${isolated(title)}</a></li>`,
   )}</ol></nav>
 `
 }

@@ -7,9 +7,9 @@ import { hasSecondFactor } from '../people/second-factor/second-factor.ts'
 import { roleOf } from '../permissions/roles.ts'
 import { endCookie } from '../pages/forms/cookies.ts'
 import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/parts/layout.ts'
-import { notNow } from '../pages/parts/throttled-message.ts'
+import { throttledMessage } from '../pages/parts/throttled-message.ts'
 import { leadingOn, paths } from '../pages/parts/paths.ts'
-import { accountPage, type Deed, deeds } from '../pages/views/account.ts'
+import { accountPage, type AccountMessage, accountMessages } from '../pages/views/account.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
 import {
   type Again,
@@ -62,7 +62,7 @@ export function proveAgain(): PageResponse {
 }
 
 /** Sends a browser back to the account, which says what was done. */
-export function done(deed: Deed): string {
+export function done(deed: AccountMessage): string {
   return `${paths.account}?done=${deed}`
 }
 
@@ -98,7 +98,7 @@ async function account(
     })),
     sessions: sessions.map(one => ({ ...one, isThis: one.id === session.id })),
     grants: shownGrants,
-    done: Object.hasOwn(deeds, deed) ? (deed as Deed) : null,
+    done: Object.hasOwn(accountMessages, deed) ? (deed as AccountMessage) : null,
   })
 }
 
@@ -116,7 +116,7 @@ async function changePassword(ask: Ask, actor: Actor, people: People, grants: Gr
     case 'refused':
       return again({ faults: { password: 'The password is wrong.' }, status: 403 })
     default:
-      return again(notNow(result))
+      return again(throttledMessage(result))
   }
 }
 

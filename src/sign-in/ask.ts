@@ -8,7 +8,7 @@ import { endCookie, writeCookie } from '../pages/forms/cookies.ts'
 import type { Form } from '../pages/forms/form.ts'
 import { formToken } from '../pages/forms/csrf.ts'
 import { type Page, type PageResponse, redirectTo, withCookies, writePage } from '../pages/parts/layout.ts'
-import { safeNext } from '../pages/parts/return-path.ts'
+import { safeReturnPath } from '../pages/parts/return-path.ts'
 import { dashboardOf, paths } from '../pages/parts/paths.ts'
 import { messagePage } from '../pages/views/message.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
@@ -65,7 +65,7 @@ export function keptOf(ask: Ask): Readonly<Record<string, string>> {
 
 /** Returns where to go on, as the form or else the query says: home, if neither does or it is no path of ours. */
 export function nextOf(ask: Ask): string {
-  return safeNext(ask.form.get('next') ?? ask.query.get('next'), homeOf(ask))
+  return safeReturnPath(ask.form.get('next') ?? ask.query.get('next'), homeOf(ask))
 }
 
 /** Returns where people go on whom nothing leads elsewhere: the dashboard, at the account if one is given, or else their profile. */

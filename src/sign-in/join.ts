@@ -5,7 +5,7 @@ import { passwordFlaws } from '../people/passwords/password-rules.ts'
 import { roleOf } from '../permissions/roles.ts'
 import type { Page, PageResponse } from '../pages/parts/layout.ts'
 import { redirectTo } from '../pages/parts/layout.ts'
-import { notNow } from '../pages/parts/throttled-message.ts'
+import { throttledMessage } from '../pages/parts/throttled-message.ts'
 import { invitationPath, leadingOn, paths } from '../pages/parts/paths.ts'
 import { invitationPage, setUpPage, signUpPage } from '../pages/views/join.ts'
 import { messagePage } from '../pages/views/message.ts'
@@ -133,7 +133,7 @@ function retryOf(ask: Ask, result: Trouble): Retry {
     case 'email_taken':
       return { kept, faults: { email: 'There is a user with this address already.' }, status: 422 }
     default:
-      return { kept, ...notNow(result) }
+      return { kept, ...throttledMessage(result) }
   }
 }
 

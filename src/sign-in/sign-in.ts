@@ -2,7 +2,7 @@
 
 import { endCookie } from '../pages/forms/cookies.ts'
 import { type Page, type PageResponse, redirectTo, withCookies } from '../pages/parts/layout.ts'
-import { notNow } from '../pages/parts/throttled-message.ts'
+import { throttledMessage } from '../pages/parts/throttled-message.ts'
 import { consentIn, invitationIn, leadingOn, paths } from '../pages/parts/paths.ts'
 import { messagePage } from '../pages/views/message.ts'
 import {
@@ -78,7 +78,7 @@ class SignInPages {
       case 'refused':
         return this.#page(ask, people, { kept: { email }, trouble: wrong, status: 403 })
       default:
-        return this.#page(ask, people, { kept: { email }, ...notNow(result) })
+        return this.#page(ask, people, { kept: { email }, ...throttledMessage(result) })
     }
   }
 
@@ -100,7 +100,7 @@ class SignInPages {
           status: 403,
         })
       default:
-        return this.#codePage(ask, ticket, notNow(result))
+        return this.#codePage(ask, ticket, throttledMessage(result))
     }
   }
 
@@ -118,7 +118,8 @@ class SignInPages {
     const result = await people.openId.begin(beginning, ask.visit)
     if (result.outcome === 'sent') return redirectTo(result.url)
     people.metrics.signIn('provider', result.outcome)
-    const trouble = result.outcome === 'unreachable' ? { trouble: unreachable, status: 503 } : notNow(result)
+    const trouble =
+      result.outcome === 'unreachable' ? { trouble: unreachable, status: 503 } : throttledMessage(result)
     return this.#page(ask, people, trouble)
   }
 
@@ -218,7 +219,7 @@ const takeConfirm: Handler = async (ask, people) => {
     case 'no_password':
       return confirm(ask, people)
     default:
-      return confirm(ask, people, notNow(result))
+      return confirm(ask, people, throttledMessage(result))
   }
 }
 

@@ -1,7 +1,7 @@
 // What people see of the audit log.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { notice, told } from '../../pages/parts/components.ts'
+import { notice, isolated } from '../../pages/parts/components.ts'
 import type { ListInfo } from '../page/api-client.ts'
 import type { View } from '../page/page-request.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
@@ -158,5 +158,5 @@ function changed({ name, isList }: Change, { before, after }: NonNullable<Change
 
 /** Writes a value, a moment as all pages do. */
 function shown(text: string): Html {
-  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? time(text) : told(brief(text, mostOfValue))
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? time(text) : isolated(brief(text, mostOfValue))
 }

@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { type Entry, entries, factsOf } from '../../errors/docs/entry.ts'
-import { facts, told } from '../../pages/parts/components.ts'
+import { facts, isolated } from '../../pages/parts/components.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { table } from '../parts/lists.ts'
 import { codeBlock } from '../parts/values.ts'
@@ -137,7 +137,7 @@ function explanation(entry: Entry): Html {
 function zoneForm({ account }: Ask, { code }: Entry, chosen: string, zones: readonly string[]): Html {
   return html`<form class="search" method="get" action="${paths.errorCode(account.id, String(code))}"><div class="field"><label for="search-zone">Zone</label><select id="search-zone" name="zone">${zones.map(
     zone => html`<option value="${zone}"${zone === chosen && html` selected`}>${zone}</option>`,
-  )}</select></div><button class="plain">Show</button><a href="${paths.errorZone(account.id, chosen)}">Rules and pages of ${told(chosen)}</a></form>`
+  )}</select></div><button class="plain">Show</button><a href="${paths.errorZone(account.id, chosen)}">Rules and pages of ${isolated(chosen)}</a></form>`
 }
 
 /** Makes a line of the status of a response, and of who decided its content. */

@@ -1,7 +1,7 @@
 // Which errors happened in the last day, by zone and code, with the requests that got them.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { told } from '../../pages/parts/components.ts'
+import { isolated } from '../../pages/parts/components.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
@@ -88,7 +88,7 @@ function zoneLinks({ account, query }: Ask, zones: readonly Zone[]): Html | null
   const more = zones.length - shown.length
   return html`<section class="card" aria-labelledby="own"><h2 id="own">Your own errors</h2><p class="hint">Rules and pages that a zone serves in place of those of Gatehouse.</p><ul class="rows">${shown.map(
     ({ id, hosts }) =>
-      html`<li><div><a href="${paths.errorZone(account.id, id)}">${told(id)}</a> <p>${hosts.slice(0, 3).join(', ')}${hosts.length > 3 && ' …'}</p></div></li>`,
+      html`<li><div><a href="${paths.errorZone(account.id, id)}">${isolated(id)}</a> <p>${hosts.slice(0, 3).join(', ')}${hosts.length > 3 && ' …'}</p></div></li>`,
   )}</ul>${more > 0 && html`<p class="hint">And ${grouped(more)} more: search for a zone above.</p>`}</section>`
 }
 
@@ -134,11 +134,11 @@ function placeOf({ account, may }: Ask, { place, zone, gateway_id }: Happened): 
   switch (place) {
     case 'zone':
       return may('Zones Read')
-        ? html`<a href="${paths.zone(account.id, zone!)}">${told(zone!)}</a>`
-        : told(zone!)
+        ? html`<a href="${paths.zone(account.id, zone!)}">${isolated(zone!)}</a>`
+        : isolated(zone!)
     case 'ai_gateway': {
       if (gateway_id === null) return html`AI gateways`
-      const name = told(gateway_id)
+      const name = isolated(gateway_id)
       return html`AI gateway ${may('AI Gateway Read') ? html`<a href="${paths.gateway(account.id, gateway_id)}">${name}</a>` : name}`
     }
     case 'ai_host':
@@ -159,6 +159,6 @@ function requestsOf(
   const all = withQuery(paths.errors(account.id), { code: String(code), zone })
   return html`<details class="requests"${query.has('ray') && html` open`}><summary>${shown.length === 1 ? 'The request' : `The last ${shown.length} requests`}</summary><ul class="plain-list">${shown.map(
     ({ at, ray, method, host, path, status, format }) =>
-      html`<li><code>${ray}</code> ${exactTime(at)}<br><span class="hint long">${told(method)} ${told(show(`${host}${path}`))}: ${status === 0 ? 'the client left' : `${status}, as ${format}`}</span></li>`,
+      html`<li><code>${ray}</code> ${exactTime(at)}<br><span class="hint long">${isolated(method)} ${isolated(show(`${host}${path}`))}: ${status === 0 ? 'the client left' : `${status}, as ${format}`}</span></li>`,
   )}</ul>${shown.length < occurrences.length && html`<p><a href="${all}">More of them</a></p>`}</details>`
 }

@@ -1,7 +1,7 @@
 // The error rules and error pages of a zone, and the order of the rules.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
-import { form, told } from '../../pages/parts/components.ts'
+import { form, isolated } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
@@ -104,7 +104,7 @@ function columnsOf(ask: Ask, rules: readonly RankedRule[], isMovable: boolean) {
 
 function nameOf({ account, params }: Ask, rule: RankedRule): Html {
   const { id, source, description, expression } = rule
-  const name = description === null ? html`<code>${brief(expression)}</code>` : told(brief(description))
+  const name = description === null ? html`<code>${brief(expression)}</code>` : isolated(brief(description))
   const link =
     source === 'api' ? html`<a href="${paths.errorRule(account.id, params.zone!, id)}">${name}</a>` : name
   return html`<span class="long">${link}${description !== null && html`<br><code class="hint">${brief(expression)}</code>`}</span>`

@@ -1,7 +1,7 @@
 // The switch of an Authenticated Gateway: what turning it will do, and to whom.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { notice, told } from '../../pages/parts/components.ts'
+import { notice, isolated } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'
@@ -75,7 +75,7 @@ function lastUse(ask: Ask) {
 }
 
 function lastOf({ created_at, token_name }: Use): Html {
-  return html`<p>The latest call with a token was ${time(created_at)}${token_name !== null && html`, with ${told(token_name)}`}. Callers that send none since are refused.</p>`
+  return html`<p>The latest call with a token was ${time(created_at)}${token_name !== null && html`, with ${isolated(token_name)}`}. Callers that send none since are refused.</p>`
 }
 
 function warning(ask: Ask): Html {

@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { entries } from '../../errors/docs/entry.ts'
-import { notice, told } from '../../pages/parts/components.ts'
+import { notice, isolated } from '../../pages/parts/components.ts'
 import type { Ask } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'
 import type { WholeLog } from './log.ts'
@@ -27,7 +27,7 @@ const unfinished = 'The response ended before it was complete: the client left, 
 
 function refusalOf(log: WholeLog): Html {
   const message = messageIn(log.provider_response_head ?? log.response_head)
-  return html`<b>The provider responded with ${log.status_code}</b>${message === null ? '.' : html`: ${told(message)}${/[.!?…]$/.test(message) ? '' : '.'}`}`
+  return html`<b>The provider responded with ${log.status_code}</b>${message === null ? '.' : html`: ${isolated(message)}${/[.!?…]$/.test(message) ? '' : '.'}`}`
 }
 
 /** The most characters of a body in which a message is looked for, and of a message that is shown. */

@@ -1,7 +1,7 @@
 // One call of an AI gateway: who made it, what it asked for, how long that took and what it cost, and what was sent and got.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { facts, told } from '../../pages/parts/components.ts'
+import { facts, isolated } from '../../pages/parts/components.ts'
 import { apiPath } from '../page/api-client.ts'
 import { personal } from '../../store/records/audit-entry.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
@@ -104,7 +104,7 @@ function callerFacts(ask: Ask, log: WholeLog, pages: Pages): Html {
   const isApp = isOfApp(client_id)
   return facts([
     ['App', isApp ? named(ask, pages.client, client_name ?? client_id, { client_id }) : null],
-    [isApp ? 'For' : 'Person', user_email === undefined ? null : told(user_email)],
+    [isApp ? 'For' : 'Person', user_email === undefined ? null : isolated(user_email)],
     ['Token', isApp ? null : tokenOf(ask, pages.token, token_id, token_name)],
     ['Consent', isApp && token_id !== null ? html`<code>${oneLine(token_id)}</code>` : null],
   ])
@@ -117,12 +117,12 @@ function tokenOf(ask: Ask, page: string | null, id: string | null, name: string 
 /** Names what made a call, with a link to its page, if it has one, and one to all that it made. */
 function named(ask: Ask, page: string | null, name: string, filter: Readonly<Record<string, string>>): Html {
   const calls = withQuery(logsOf(ask), filter)
-  return html`${page === null ? told(name) : html`<a href="${page}">${told(name)}</a>`} <a class="hint" href="${calls}">All its calls</a>`
+  return html`${page === null ? isolated(name) : html`<a href="${page}">${isolated(name)}</a>`} <a class="hint" href="${calls}">All its calls</a>`
 }
 
 function callFacts(ask: Ask, log: WholeLog): Html {
   const like = (name: string, value: string) =>
-    html`<a href="${withQuery(logsOf(ask), { [name]: value })}">${told(value)}</a>`
+    html`<a href="${withQuery(logsOf(ask), { [name]: value })}">${isolated(value)}</a>`
   const { account, params } = ask
   return facts([
     ['Gateway', html`<a href="${paths.gateway(account.id, params.gateway!)}">${params.gateway!}</a>`],
@@ -175,8 +175,8 @@ function metadataFacts(metadata: string): Html {
   const rows: Readonly<Record<string, unknown>> = JSON.parse(metadata)
   return facts(
     Object.entries(rows).map(([name, value]) => [
-      told(name),
-      typeof value === 'string' ? told(value) : html`<code>${JSON.stringify(value)}</code>`,
+      isolated(name),
+      typeof value === 'string' ? isolated(value) : html`<code>${JSON.stringify(value)}</code>`,
     ]),
   )
 }

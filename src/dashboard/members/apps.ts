@@ -3,7 +3,7 @@
 import { html } from '../../base/text/html.ts'
 import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
 import { markedName } from '../../pages/parts/app-mark.ts'
-import { told } from '../../pages/parts/components.ts'
+import { isolated } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
@@ -38,10 +38,10 @@ export const showApps: Handler = async ask => {
       cell: (grant: Grant) =>
         markedName(
           appOf(grant),
-          html`${told(appOf(grant))}${mixedScripts(appOf(grant)).length > 0 && html` ${badge('mixed scripts', 'bad')}`}${grant.client.verified_host !== undefined && html` <span class="hint">by ${told(grant.client.verified_host)}</span>`}`,
+          html`${isolated(appOf(grant))}${mixedScripts(appOf(grant)).length > 0 && html` ${badge('mixed scripts', 'bad')}`}${grant.client.verified_host !== undefined && html` <span class="hint">by ${isolated(grant.client.verified_host)}</span>`}`,
         ),
     },
-    { title: 'Member', cell: ({ user }: Grant) => told(user.email ?? user.id) },
+    { title: 'Member', cell: ({ user }: Grant) => isolated(user.email ?? user.id) },
     { title: 'May', cell: ({ scopes }: Grant) => scopes.join(', ') },
     { title: 'At', cell: ({ resource }: Grant) => resourceOf(resource) },
     { title: 'Since', cell: ({ created_at }: Grant) => time(created_at) },
@@ -73,7 +73,7 @@ export const confirmEndApp: Handler = async ask => {
     content: confirmation({
       frame: ask.frameFor(ask.path),
       draft: new Draft(),
-      what: html`<p>${told(appOf(found.result))} can no longer act for ${told(user.email ?? user.id)} in this account: its tokens end at once. To act for them again, it needs their consent again.</p>`,
+      what: html`<p>${isolated(appOf(found.result))} can no longer act for ${isolated(user.email ?? user.id)} in this account: its tokens end at once. To act for them again, it needs their consent again.</p>`,
       send: 'End it',
       cancel: apps,
     }),

@@ -1,7 +1,7 @@
 // What people see of members.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { button, facts, form, type FormFrame, told } from '../../pages/parts/components.ts'
+import { button, facts, form, type FormFrame, isolated } from '../../pages/parts/components.ts'
 import type { ListInfo } from '../page/api-client.ts'
 import type { View } from '../page/page-request.ts'
 import { Draft } from '../parts/draft.ts'
@@ -28,9 +28,9 @@ export function listView({ account, members, info, query, mayWrite, mayRule, fir
     {
       title: 'Email',
       isName: true,
-      cell: ({ id, email }: Member) => html`<a href="${paths.member(account.id, id)}">${told(email)}</a>`,
+      cell: ({ id, email }: Member) => html`<a href="${paths.member(account.id, id)}">${isolated(email)}</a>`,
     },
-    { title: 'Name', cell: (member: Member) => told(nameOf(member) ?? '') },
+    { title: 'Name', cell: (member: Member) => isolated(nameOf(member) ?? '') },
     { title: 'Roles', cell: rolesInWords },
     { title: 'State', cell: stateOf },
     { title: 'Two-step sign-in', cell: factorOf },
@@ -96,9 +96,9 @@ export function linkView({ account, member, link }: Link): View {
     crumbs: crumbsOf(account),
     content: html`${shownOnce('Link', link, 'Hand this link over.')}
 <div class="card">${facts([
-      ['For', told(member.email)],
+      ['For', isolated(member.email)],
       ['Roles', rolesInWords(member)],
-    ])}<p class="hint">Anyone who has the link can accept as ${told(member.email)}, once, within 7 days: send it on a way that only they read. A newer link ends this one.</p></div>
+    ])}<p class="hint">Anyone who has the link can accept as ${isolated(member.email)}, once, within 7 days: send it on a way that only they read. A newer link ends this one.</p></div>
 <p class="aside"><a class="button" href="${paths.member(account, member.id)}">I have handed it over</a></p>`,
   }
 }
@@ -170,7 +170,7 @@ export function signOutView({ account, member, frame }: Change): View {
     content: confirmation({
       frame,
       draft: new Draft(),
-      what: html`<p>${told(member.email)} is signed out in every browser, and the tokens of all apps that act for them end, in other accounts too. They can sign in again, and what they allowed is remembered.</p>`,
+      what: html`<p>${isolated(member.email)} is signed out in every browser, and the tokens of all apps that act for them end, in other accounts too. They can sign in again, and what they allowed is remembered.</p>`,
       send: 'Sign the member out',
       cancel: paths.member(account, member.id),
     }),
@@ -186,8 +186,8 @@ export function removalView({ account, member, frame }: Change): View {
       frame,
       draft: new Draft(),
       what: isPending
-        ? html`<p>The link of ${told(member.email)} ends. You can invite them again.</p>`
-        : html`<p>This account is closed to ${told(member.email)} at once, and what they allowed apps to do in it ends. Tokens and apps that they made for the account stay.</p>${factsOf(member)}`,
+        ? html`<p>The link of ${isolated(member.email)} ends. You can invite them again.</p>`
+        : html`<p>This account is closed to ${isolated(member.email)} at once, and what they allowed apps to do in it ends. Tokens and apps that they made for the account stay.</p>${factsOf(member)}`,
       send: isPending ? 'Withdraw the invitation' : 'Remove the member',
       cancel: paths.member(account, member.id),
     }),
@@ -204,8 +204,8 @@ function rolesField(draft: Draft, roles: readonly Role[]): Html {
 
 const factsOf = (member: Member) =>
   facts([
-    ['Email', told(member.email)],
-    ['Name', nameOf(member) && told(nameOf(member)!)],
+    ['Email', isolated(member.email)],
+    ['Name', nameOf(member) && isolated(nameOf(member)!)],
     ['State', stateOf(member)],
     ['Roles', rolesInWords(member)],
     ['Two-step sign-in', member.status === 'accepted' ? factorOf(member) : null],

@@ -3,7 +3,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { scriptDoubts } from '../../oauth-clients/name-scripts.ts'
 import { appMark } from '../../pages/parts/app-mark.ts'
-import { facts, told } from '../../pages/parts/components.ts'
+import { facts, isolated } from '../../pages/parts/components.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import type { ListInfo } from '../page/api-client.ts'
 import { dangerZone } from '../parts/forms.ts'
@@ -74,7 +74,7 @@ ${appMark(client.client_name, client.logo_uri ?? null)}${copyable('Client ID', c
 /** Returns what people see beside the name when the app asks them. */
 function nameDoubt({ client_name }: Client): Html | null {
   const doubts = scriptDoubts(client_name)
-  return doubts.length === 0 ? null : told(doubts.join(', and '))
+  return doubts.length === 0 ? null : isolated(doubts.join(', and '))
 }
 
 function scopesCard(
@@ -127,11 +127,11 @@ function eventsCard({ account, params }: Ask, events: readonly AuthorizationEven
 function page(uri: string | undefined): Html | null {
   if (uri === undefined) return null
   return uri.startsWith('https://')
-    ? html`<a class="long" href="${uri}" rel="noreferrer noopener">${told(uri)}</a>`
-    : told(uri)
+    ? html`<a class="long" href="${uri}" rel="noreferrer noopener">${isolated(uri)}</a>`
+    : isolated(uri)
 }
 
 function texts(uris: readonly string[]): Html | null {
   if (uris.length === 0) return null
-  return html`<ul class="plain-list">${uris.map(uri => html`<li class="long">${told(uri)}</li>`)}</ul>`
+  return html`<ul class="plain-list">${uris.map(uri => html`<li class="long">${isolated(uri)}</li>`)}</ul>`
 }

@@ -1,7 +1,7 @@
 // The end of an OAuth client.
 
 import { html } from '../../base/text/html.ts'
-import { told } from '../../pages/parts/components.ts'
+import { isolated } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'
@@ -37,7 +37,7 @@ async function deletion(ask: Ask, draft: Draft) {
     content: confirmation({
       frame: ask.frameFor(ask.path),
       draft,
-      what: html`<p>${told(name)} is deleted with its secrets. ${endOf(total)} This cannot be undone: a new client has another id.</p>`,
+      what: html`<p>${isolated(name)} is deleted with its secrets. ${endOf(total)} This cannot be undone: a new client has another id.</p>`,
       send: 'Delete the client',
       cancel: pageOf(ask),
       typed: { label: 'Type the name to confirm', word: name },

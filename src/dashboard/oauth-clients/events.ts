@@ -1,7 +1,7 @@
 // What happened at the authorization server for an OAuth client: why its users could not connect.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { told } from '../../pages/parts/components.ts'
+import { isolated } from '../../pages/parts/components.ts'
 import type { Handler } from '../page/page-request.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
 import { exactTime } from '../parts/values.ts'
@@ -72,7 +72,7 @@ const columns = [
   {
     title: 'Why',
     cell: ({ error, reason }: AuthorizationEvent) =>
-      html`${error !== undefined && html`<code>${error}</code> `}${reason !== undefined && html`<span class="long">${told(reason)}</span>`}`,
+      html`${error !== undefined && html`<code>${error}</code> `}${reason !== undefined && html`<span class="long">${isolated(reason)}</span>`}`,
   },
   {
     title: 'Whose',

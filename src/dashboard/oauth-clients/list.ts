@@ -3,7 +3,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
 import { markedName } from '../../pages/parts/app-mark.ts'
-import { told } from '../../pages/parts/components.ts'
+import { isolated } from '../../pages/parts/components.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { badge, badges, emptyState, pager, table } from '../parts/lists.ts'
 import { nextStep, stepLink } from '../parts/next-step.ts'
@@ -77,7 +77,7 @@ function columnsOf({ account }: Ask) {
       cell: ({ client_id, client_name }: Client) =>
         markedName(
           client_name,
-          html`<a href="${paths.client(account.id, client_id)}">${told(client_name)}</a>`,
+          html`<a href="${paths.client(account.id, client_id)}">${isolated(client_name)}</a>`,
         ),
     },
     { title: 'State', cell: (client: Client) => html`<span class="tags">${badgesOf(client)}</span>` },
@@ -107,5 +107,5 @@ export function badgesOf(client: Client): Html {
 }
 
 function redirectsOf([first, ...others]: readonly string[]): Html {
-  return html`<span class="long">${told(brief(first!))}</span>${others.length > 0 && html` <span class="hint">and ${others.length} more</span>`}`
+  return html`<span class="long">${isolated(brief(first!))}</span>${others.length > 0 && html` <span class="hint">and ${others.length} more</span>`}`
 }

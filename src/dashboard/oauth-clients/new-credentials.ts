@@ -1,7 +1,7 @@
 // What a client is told once when it is created, or when it gets a secret: its id, its secret, and code that uses both.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { told } from '../../pages/parts/components.ts'
+import { isolated } from '../../pages/parts/components.ts'
 import type { Ask, View } from '../page/page-request.ts'
 import { codeBlock, copyable, shownOnce } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
@@ -13,7 +13,7 @@ export function createdView(ask: Ask, client: Client): View {
   return {
     title: 'Client created',
     crumbs: crumbsOf(ask),
-    content: html`<p class="lead">${told(client.client_name)} can ask members of this account now. To let everybody use it, publish it.</p>
+    content: html`<p class="lead">${isolated(client.client_name)} can ask members of this account now. To let everybody use it, publish it.</p>
 <div class="card">${copyable('Client ID', client.client_id)}</div>${secretOf(client)}${codeFor(ask, client)}
 <p class="aside"><a class="button" href="${paths.client(ask.account.id, client.client_id)}">${isConfidential(client) ? 'I have saved it' : 'Go to the client'}</a></p>`,
   }

@@ -1,7 +1,7 @@
 // What makes an OAuth client one for everybody: the proof of its host, and its publication.
 
 import { html } from '../../base/text/html.ts'
-import { told } from '../../pages/parts/components.ts'
+import { isolated } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
 import { done } from '../page/flash-messages.ts'
@@ -44,7 +44,7 @@ async function publication(ask: Ask, draft: Draft) {
     content: confirmation({
       frame: ask.frameFor(ask.path),
       draft: draft.with({ [etagField]: found.etag ?? '' }),
-      what: html`<p>Everybody may then allow ${told(found.result.client_name)} to act for them, in their own accounts. <strong>This is permanent</strong>: it cannot become private again, and must keep a home page whose host is verified.</p>`,
+      what: html`<p>Everybody may then allow ${isolated(found.result.client_name)} to act for them, in their own accounts. <strong>This is permanent</strong>: it cannot become private again, and must keep a home page whose host is verified.</p>`,
       send: 'Publish it for everybody',
       cancel: pageOf(ask),
     }),

@@ -1,7 +1,7 @@
 // How far the proof is that the host of an OAuth client's home page is its owner's.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { button, facts, form, told } from '../../pages/parts/components.ts'
+import { button, facts, form, isolated } from '../../pages/parts/components.ts'
 import type { Ask } from '../page/page-request.ts'
 import { badge } from '../parts/lists.ts'
 import { copyable, time } from '../parts/values.ts'
@@ -13,7 +13,7 @@ export function verificationCard(ask: Ask, client: Client, mayWrite: boolean): H
   if (verification === undefined) return null
   const { status } = verification
   return html`<section class="card" aria-labelledby="verification" id="verification-card"${isBeingVerified(client) && html` data-live="3"`}><h2 id="verification">Verification</h2>
-<p>${badge(statesInWords[status], status === 'verified' ? 'good' : status === 'failed' ? 'bad' : '')} ${told(verification.host)}</p>
+<p>${badge(statesInWords[status], status === 'verified' ? 'good' : status === 'failed' ? 'bad' : '')} ${isolated(verification.host)}</p>
 ${status === 'verified' ? verified(verification) : record(verification)}${
   mayWrite &&
   status === 'failed' &&

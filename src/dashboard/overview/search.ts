@@ -1,7 +1,7 @@
 // Searches all that an account has by name, as far as its viewer may see it, and requests by their ray.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { told } from '../../pages/parts/components.ts'
+import { isolated } from '../../pages/parts/components.ts'
 import type { Permission } from '../../permissions/permit.ts'
 import { apiPath, type Failure, isOutage } from '../page/api-client.ts'
 import type { Ask, Handler } from '../page/page-request.ts'
@@ -102,7 +102,7 @@ export const search: Handler = async ask => {
         ? sections
         : emptyState(
             words === '' ? 'What are you looking for?' : 'Nothing found',
-            html`${words !== '' && html`Nothing that you may see here has <b>${told(words)}</b> in its name. `}Names of OAuth clients, API tokens, AI gateways, zones and members are searched. A ray id leads to its request: it has 16 hex digits.`,
+            html`${words !== '' && html`Nothing that you may see here has <b>${isolated(words)}</b> in its name. `}Names of OAuth clients, API tokens, AI gateways, zones and members are searched. A ray id leads to its request: it has 16 hex digits.`,
           )
     }</div>`,
   }
@@ -121,6 +121,6 @@ async function findIn(ask: Ask, kind: Kind, words: string): Promise<Html | Failu
   const more = listed.info!.total_count - listed.result.length
   return html`<section class="card"><h2>${kind.title}</h2><ul class="plain-list">${listed.result.map(item => {
     const { name, path, hint } = kind.hit(item, id)
-    return html`<li><a href="${path}">${told(brief(name))}</a>${hint !== undefined && html` <span class="hint">${told(hint)}</span>`}</li>`
+    return html`<li><a href="${path}">${isolated(brief(name))}</a>${hint !== undefined && html` <span class="hint">${isolated(hint)}</span>`}</li>`
   })}</ul>${more > 0 && html`<p class="hint">${kind.all === undefined ? `${more} more: add a word.` : html`<a href="${kind.all(id, words)}">${more} more</a>`}</p>`}</section>`
 }

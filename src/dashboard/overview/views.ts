@@ -1,7 +1,7 @@
 // What people see first of an account.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
-import { facts, told } from '../../pages/parts/components.ts'
+import { facts, isolated } from '../../pages/parts/components.ts'
 import type { Ask, View } from '../page/page-request.ts'
 import { chart } from '../parts/chart.ts'
 import { badge, table } from '../parts/lists.ts'
@@ -129,7 +129,7 @@ function trafficPart({ since, minutes, hours }: NonNullable<Overview['requests']
       title: 'Zone',
       isName: true,
       cell: ({ zone }: (typeof day)[number]) =>
-        html`<a href="${paths.zone(account, zone)}">${told(zone)}</a>`,
+        html`<a href="${paths.zone(account, zone)}">${isolated(zone)}</a>`,
     },
     {
       title: 'Last hour',
@@ -192,7 +192,7 @@ function aiPart(
     {
       title: 'AI gateway',
       isName: true,
-      cell: ({ gateway_id: id }: Row) => html`<a href="${paths.charts(account, id)}">${told(id)}</a>`,
+      cell: ({ gateway_id: id }: Row) => html`<a href="${paths.charts(account, id)}">${isolated(id)}</a>`,
     },
     { title: 'Calls', isNumber: true, cell: ({ count }: Row) => grouped(count) },
     { title: 'Errors', isNumber: true, cell: ({ errors, count }: Row) => share(errors, count) },
@@ -254,8 +254,8 @@ function errorPart(account: string, errors: readonly FrequentError[]): Html {
 }
 
 function whereOf(zone: string | null, gateway: string | null): Html {
-  if (zone !== null) return told(zone)
-  return gateway === null ? html`outside of all zones` : html`AI gateway ${told(gateway)}`
+  if (zone !== null) return isolated(zone)
+  return gateway === null ? html`outside of all zones` : html`AI gateway ${isolated(gateway)}`
 }
 
 function originPart(origins: NonNullable<Overview['origins']>, account: string): Html {
@@ -264,7 +264,7 @@ function originPart(origins: NonNullable<Overview['origins']>, account: string):
     {
       title: 'Zone',
       isName: true,
-      cell: ({ zone }: Row) => html`<a href="${paths.zoneOrigins(account, zone)}">${told(zone)}</a>`,
+      cell: ({ zone }: Row) => html`<a href="${paths.zoneOrigins(account, zone)}">${isolated(zone)}</a>`,
     },
     { title: 'Healthy', isNumber: true, cell: ({ healthy }: Row) => grouped(healthy) },
     { title: 'Unchecked', isNumber: true, cell: ({ unchecked }: Row) => grouped(unchecked) },

@@ -1,7 +1,7 @@
 // What stands between what a person sent and its being done: a fresh proof of who they are before something dangerous, and that it is they who sent it. The pages hold what was sent.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { button, field, form, type FormFrame, notice, told } from '../../pages/parts/components.ts'
+import { button, field, form, type FormFrame, notice, isolated } from '../../pages/parts/components.ts'
 import type { Form } from '../../pages/forms/form.ts'
 import { leadingOn, paths as ownPaths } from '../../pages/parts/paths.ts'
 import type { Effect, View } from './page-request.ts'
@@ -44,7 +44,7 @@ export function askForPassword({ fault, trouble, status = 403, ...held }: Questi
     title: 'Confirm that it is you',
     status,
     content: html`${trouble !== undefined && notice(trouble, 'bad')}<div class="card">
-<p>This needs a proof of the last 30 minutes that it is you. Enter the password of ${told(held.email)}, and what you sent is done.</p>
+<p>This needs a proof of the last 30 minutes that it is you. Enter the password of ${isolated(held.email)}, and what you sent is done.</p>
 ${holding(held, html`${password}${button('Confirm and go on')}`)}
 </div>`,
   }
@@ -71,7 +71,7 @@ export function askAgain(held: Held): View {
     title: 'Send it again?',
     status: 403,
     content: html`<div class="card">
-<p>Nothing was done yet: you signed in or out since the form was loaded. You are signed in as ${told(held.email)} now.</p>
+<p>Nothing was done yet: you signed in or out since the form was loaded. You are signed in as ${isolated(held.email)} now.</p>
 ${holding(held, button('Send it'))}
 </div>`,
   }

@@ -3,7 +3,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { makeInTurns } from '../../base/turns/map-in-turns.ts'
 import { pause } from '../../base/turns/turns.ts'
-import { told } from '../../pages/parts/components.ts'
+import { isolated } from '../../pages/parts/components.ts'
 import { time } from './values.ts'
 
 interface Series {
@@ -57,7 +57,7 @@ function rowsOf(series: readonly Series[], others: Series | undefined): readonly
 function legend(rows: readonly Row[], write: Chart['write']): Html {
   return html`<ul class="legend">${rows.map(
     ({ name, look, values }) =>
-      html`<li><span class="swatch ${look}"></span>${told(name)} <span class="hint">${write(sumOf(values))}</span></li>`,
+      html`<li><span class="swatch ${look}"></span>${isolated(name)} <span class="hint">${write(sumOf(values))}</span></li>`,
   )}</ul>`
 }
 
@@ -107,7 +107,7 @@ async function figures(
       html`<tr><th scope="row">${time(at)}</th>${rows.length > 1 && html`<td>${write(sums[i]!)}</td>`}${rows.map(({ values }) => html`<td>${write(values[i]!)}</td>`)}</tr>`,
   )
   return html`<details><summary>Table<span class="unseen"> of ${title.toLowerCase()}</span></summary><div class="figures" tabindex="0" role="region" aria-label="${title} in figures"><table id="${id}-table"><caption>${title}; times without any are left out</caption>
-<thead><tr><th scope="col">From</th>${rows.length > 1 && html`<th scope="col">All</th>`}${rows.map(({ name }) => html`<th scope="col">${told(name)}</th>`)}</tr></thead>
+<thead><tr><th scope="col">From</th>${rows.length > 1 && html`<th scope="col">All</th>`}${rows.map(({ name }) => html`<th scope="col">${isolated(name)}</th>`)}</tr></thead>
 <tbody>${lines}</tbody></table></div></details>`
 }
 

@@ -218,8 +218,9 @@ function faultOf(draft: Draft, name: string): Html | false {
 /** The attributes that lead a screen reader to the hint and the fault. */
 function described(draft: Draft, { name, hint }: Field): Html | false {
   const isFaulty = draft.fault(name) !== undefined
-  const told = [hint !== undefined && `${name}-hint`, isFaulty && `${name}-fault`].filter(Boolean)
+  const describedBy = [hint !== undefined && `${name}-hint`, isFaulty && `${name}-fault`].filter(Boolean)
   return (
-    told.length > 0 && html` aria-describedby="${told.join(' ')}"${isFaulty && html` aria-invalid="true"`}`
+    describedBy.length > 0 &&
+    html` aria-describedby="${describedBy.join(' ')}"${isFaulty && html` aria-invalid="true"`}`
   )
 }

@@ -1,7 +1,7 @@
 // Values as pages show them: times, and what is there to be copied.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { moment, second, told } from '../../pages/parts/components.ts'
+import { moment, second, isolated } from '../../pages/parts/components.ts'
 
 /** Writes a moment as the API has it; `none` where there is none. Scripts put it into the zone of the viewer. */
 export function time(iso: string | null | undefined, none = 'never'): Html {
@@ -34,7 +34,7 @@ const fitting = 12
 
 /** Writes a text that stays on one line, such as a name or an id: what does not fit is cut off, and seen by hovering. Lists that are long say how many characters are enough. */
 export function oneLine(text: string, most = briefly): Html {
-  return html`<span class="clip"${text.length > fitting && html` title="${brief(text)}"`}>${told(brief(text, most))}</span>`
+  return html`<span class="clip"${text.length > fitting && html` title="${brief(text)}"`}>${isolated(brief(text, most))}</span>`
 }
 
 /** How long ago a use is lately, in ms. */

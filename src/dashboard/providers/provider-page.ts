@@ -1,7 +1,7 @@
 // One AI provider: how it is doing and what that is based on, its keys, its models, and a test of it.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { button, facts, form, told } from '../../pages/parts/components.ts'
+import { button, facts, form, isolated } from '../../pages/parts/components.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler, View } from '../page/page-request.ts'
 import { badge, table } from '../parts/lists.ts'
@@ -77,7 +77,7 @@ function testCard({ tested_at, path, results }: Test): Html {
       cell: ({ duration }: Result) => `${grouped(duration)} ms`,
     },
   ]
-  return html`<section class="card" aria-labelledby="test" role="status"><h2 id="test">Test</h2>${table('Results of the test', columns, results)}<p class="hint">GET <code>${told(path)}</code>, ${time(tested_at)}, from this machine.</p></section>`
+  return html`<section class="card" aria-labelledby="test" role="status"><h2 id="test">Test</h2>${table('Results of the test', columns, results)}<p class="hint">GET <code>${isolated(path)}</code>, ${time(tested_at)}, from this machine.</p></section>`
 }
 
 const outcomes = {
@@ -135,7 +135,7 @@ function keysCard(provider: Provider): Html {
     keys.length === 0
       ? html`<p>${
           needs_key
-            ? html`The configuration has none: each caller must send a key of their own, in the provider’s API. To have the gateway send one of yours, set <code>ai.providers.${told(name)}.keys</code> in the configuration.`
+            ? html`The configuration has none: each caller must send a key of their own, in the provider’s API. To have the gateway send one of yours, set <code>ai.providers.${isolated(name)}.keys</code> in the configuration.`
             : 'None is set, and none is needed.'
         }</p>`
       : html`${table('Keys of this provider', columns, keys)}<p class="hint">Callers may send a key of their own, in the provider’s API; it is used in place of these.</p>`
@@ -147,7 +147,7 @@ function callsCard(ask: Ask, { calls }: Provider): Html {
     {
       title: 'Model',
       isName: true,
-      cell: ({ model }: Provider['calls']['models'][number]) => told(model),
+      cell: ({ model }: Provider['calls']['models'][number]) => isolated(model),
     },
     {
       title: 'Calls',
@@ -174,7 +174,7 @@ function pricesCard({ priced_models: models }: Provider): Html | null {
   return html`<section class="card" aria-labelledby="prices"><h2 id="prices">Models with a price</h2><details><summary>${grouped(models.length)} ${models.length === 1 ? 'model' : 'models'}</summary><ul class="tags">${models
     .slice(0, mostListed)
     .map(
-      model => html`<li><code>${told(model)}</code></li>
+      model => html`<li><code>${isolated(model)}</code></li>
 `,
     )}</ul>${more > 0 && html`<p>And ${grouped(more)} more.</p>`}</details><p class="hint">Other models can be called too; their calls have no cost in logs.</p></section>`
 }

@@ -1,7 +1,7 @@
 // An AI provider as the management API shows it, and what that means in words.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { told } from '../../pages/parts/components.ts'
+import { isolated } from '../../pages/parts/components.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask } from '../page/page-request.ts'
 import { badge } from '../parts/lists.ts'
@@ -91,7 +91,7 @@ export function stateInWords({ state }: Provider): string {
 export function sourceOf({ source }: ProviderKey): Html {
   if (source === undefined) return html`set`
   const { type, name } = source
-  return name === null ? html`${sources[type]}` : html`${sources[type]} <code>${told(name)}</code>`
+  return name === null ? html`${sources[type]}` : html`${sources[type]} <code>${isolated(name)}</code>`
 }
 
 /** Shows whether a key rests, until when, and why; an only key is used even if it is refused. */

@@ -1,7 +1,7 @@
 // The tokens that a person makes for themselves, to run models in the account as themselves.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { facts, form, told } from '../../pages/parts/components.ts'
+import { facts, form, isolated } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { Ask, Handler, View } from '../page/page-request.ts'
@@ -28,7 +28,7 @@ export const showOwnTokens: Handler = async ask => {
   if (listed.info!.total_count === 0)
     return { title, content: emptyState('You have no tokens here yet', whatFor, create) }
   const columns = [
-    { title: 'Name', isName: true, cell: ({ name }: Token) => told(name) },
+    { title: 'Name', isName: true, cell: ({ name }: Token) => isolated(name) },
     {
       title: 'State',
       cell: ({ status }: Token) =>
@@ -42,7 +42,7 @@ export const showOwnTokens: Handler = async ask => {
       cell: ({ id, name }: Token) =>
         form(
           ask.frameFor(paths.revokeOwnToken(account, id)),
-          html`<button class="danger small">Revoke<span class="unseen"> ${told(name)}</span></button>`,
+          html`<button class="danger small">Revoke<span class="unseen"> ${isolated(name)}</span></button>`,
         ),
     },
   ]
@@ -123,7 +123,7 @@ function valueView(ask: Ask, token: Token & { readonly value: string }): View {
     title: 'Token created',
     crumbs: crumbsOf(ask),
     content: html`${shownOnce('Value', token.value, 'Save the value now.')}<div class="card">${facts([
-      ['Name', told(token.name)],
+      ['Name', isolated(token.name)],
       ['Allows', 'AI Gateway Run, as you'],
       ['Expires', time(token.expires_on)],
     ])}</div>${tryCard(ask)}

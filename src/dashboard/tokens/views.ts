@@ -1,7 +1,7 @@
 // What people see of API tokens.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { facts, type FormFrame, told } from '../../pages/parts/components.ts'
+import { facts, type FormFrame, isolated } from '../../pages/parts/components.ts'
 import type { ListInfo } from '../page/api-client.ts'
 import type { View } from '../page/page-request.ts'
 import type { Draft } from '../parts/draft.ts'
@@ -40,7 +40,7 @@ export function listView({ account, tokens, info, query, mayWrite, first }: Toke
       title: 'Name',
       isName: true,
       cell: ({ id, name, person }: Token) =>
-        html`<span><a href="${paths.token(account, id)}">${told(name)}</a>${person !== undefined && html` <span class="hint">of ${told(person.email)}</span>`}</span>`,
+        html`<span><a href="${paths.token(account, id)}">${isolated(name)}</a>${person !== undefined && html` <span class="hint">of ${isolated(person.email)}</span>`}</span>`,
     },
     { title: 'State', cell: stateOf },
     { title: 'Allows', cell: ({ policies }: Token) => policiesInWords(policies, 3) },
@@ -154,8 +154,8 @@ export function stateView({ account, token, frame, draft }: Change): View {
       frame: { ...frame, hidden: { to: isOn ? 'disabled' : 'active' } },
       draft,
       what: isOn
-        ? html`${usedLately(token.last_used_on, 'See that nothing needs it just now.')}<p>Anyone who uses ${told(token.name)} is refused until it is enabled again. Its value stays the same.</p>`
-        : html`<p>Anyone who has the value of ${told(token.name)} may use it again: ${policiesInWords(token.policies)}.</p>`,
+        ? html`${usedLately(token.last_used_on, 'See that nothing needs it just now.')}<p>Anyone who uses ${isolated(token.name)} is refused until it is enabled again. Its value stays the same.</p>`
+        : html`<p>Anyone who has the value of ${isolated(token.name)} may use it again: ${policiesInWords(token.policies)}.</p>`,
       send: isOn ? 'Disable the token' : 'Enable the token',
       cancel: paths.token(account, token.id),
     }),
@@ -231,7 +231,7 @@ export function rollView({ account, token, frame, draft }: Change): View {
     content: confirmation({
       frame,
       draft,
-      what: html`${usedLately(token.last_used_on, 'Be ready to give it the new value.')}<p>${told(token.name)} gets a new value, and the old one ends at once: what uses it fails until it has the new one.</p>`,
+      what: html`${usedLately(token.last_used_on, 'Be ready to give it the new value.')}<p>${isolated(token.name)} gets a new value, and the old one ends at once: what uses it fails until it has the new one.</p>`,
       send: 'Roll the token',
       cancel: paths.token(account, token.id),
       isOnce: true,
@@ -246,7 +246,7 @@ export function revokeView({ account, token, frame, draft }: Change): View {
     content: confirmation({
       frame,
       draft,
-      what: html`${usedLately(token.last_used_on, 'See that nothing needs it any more.')}<p>${told(token.name)} is deleted, and anyone who uses it is refused from then on. This cannot be undone.</p>${factsOf(token)}`,
+      what: html`${usedLately(token.last_used_on, 'See that nothing needs it any more.')}<p>${isolated(token.name)} is deleted, and anyone who uses it is refused from then on. This cannot be undone.</p>${factsOf(token)}`,
       send: 'Revoke the token',
       cancel: paths.token(account, token.id),
     }),
@@ -260,7 +260,7 @@ function lastUseOf({ last_used_on: used }: Token): Html {
 const factsOf = (token: Token) =>
   facts([
     ['State', stateOf(token)],
-    ['Belongs to', token.person === undefined ? null : told(token.person.email)],
+    ['Belongs to', token.person === undefined ? null : isolated(token.person.email)],
     [
       'Allows',
       token.person === undefined

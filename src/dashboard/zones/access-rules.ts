@@ -1,7 +1,7 @@
 // The access rules of a zone in their order, with how often each decided, and what moves them.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { form, notice, told } from '../../pages/parts/components.ts'
+import { form, notice, isolated } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Ask, View } from '../page/page-request.ts'
 import { type Deed, done } from '../page/flash-messages.ts'
@@ -168,7 +168,7 @@ const arrows = { up: '↑', down: '↓' } as const
 function whatOf(rule: Decider): Html {
   if (rule.decides === 'ban') return html`the address is banned`
   if (rule.decides === 'default') return html`no rule matches`
-  return html`<div>${conditionInBrief(rule)}${rule.description !== null && html`<p class="hint">${told(brief(rule.description))}</p>`}</div>`
+  return html`<div>${conditionInBrief(rule)}${rule.description !== null && html`<p class="hint">${isolated(brief(rule.description))}</p>`}</div>`
 }
 
 function sourceOf(rule: Decider, own: readonly Decider[]): Html | string {

@@ -1,7 +1,7 @@
 // The certificates of the hosts of a zone: what each has, until when, and how its renewal goes.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { told } from '../../pages/parts/components.ts'
+import { isolated } from '../../pages/parts/components.ts'
 import { badge, cutPage, pager, table } from '../parts/lists.ts'
 import { time } from '../parts/values.ts'
 import { crumbsOf, inZone, tabsOf, zoneOf } from './page-data.ts'
@@ -66,7 +66,7 @@ const columns = [
 function statePart({ status, last_error: error, consecutive_failures: failures }: Holding): Html {
   return html`<div class="long">${badge(status.replaceAll('_', ' '), kinds[status])}${
     error !== null &&
-    html`<p>${told(error.message)}</p><p class="hint">${time(error.at)}${failures > 1 && `, ${failures} times in a row`}</p>`
+    html`<p>${isolated(error.message)}</p><p class="hint">${time(error.at)}${failures > 1 && `, ${failures} times in a row`}</p>`
   }</div>`
 }
 
@@ -76,7 +76,7 @@ function certificatePart({ subject, issuer, names }: Holding): Html {
   const more = names.length - mostNames
   const hosts = html`${shown}${more > 0 && ` and ${more} more`}`
   // Those of public authorities name their hosts and no subject.
-  const what = subject === '' ? hosts : html`${told(subject!)}<p class="hint">for ${hosts}</p>`
+  const what = subject === '' ? hosts : html`${isolated(subject!)}<p class="hint">for ${hosts}</p>`
   return html`<div class="long">${what}<p class="hint">issued by ${issuer}</p></div>`
 }
 

@@ -1,7 +1,7 @@
 // What would happen to a request, step by step, as people read it.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { facts, notice, told } from '../../pages/parts/components.ts'
+import { facts, notice, isolated } from '../../pages/parts/components.ts'
 import {
   type DecidingRule,
   type ExplainedCompression,
@@ -50,7 +50,7 @@ function stepColumns(ask: Ask, zone: Zone) {
 
 function whyOf(ask: Ask, zone: Zone, { reason, error, rule, compared }: ExplainedStep): Html {
   const hasMore = error?.message != null && !reason.includes(error.message)
-  return html`<div class="long">${told(reason)}${hasMore && html` ${told(error.message!)}.`}${error !== null && html` ${badge(`error ${error.code}`, 'bad')}`}${
+  return html`<div class="long">${isolated(reason)}${hasMore && html` ${isolated(error.message!)}.`}${error !== null && html` ${badge(`error ${error.code}`, 'bad')}`}${
     rule !== null && html`<p>${ruleOf(ask, zone, rule)}</p>`
   }${
     compared.length > 0 &&
@@ -69,7 +69,7 @@ function ruleOf({ account, may }: Ask, zone: Zone, rule: DecidingRule): Html {
     set_by === 'api' ? 'set by the API' : line === null ? 'in the file' : `in the file, line ${line}`
   const name = `${kinds[kind]} ${where}`
   const link = isHere && may('Access Rules Write') ? paths.accessRule(account.id, owner, id) : null
-  return html`${link === null ? name : html`<a href="${link}">${name}</a>`}${rule.name !== null && html` <code>${rule.name}</code>`}${description !== null && html`: ${told(description)}`}`
+  return html`${link === null ? name : html`<a href="${link}">${name}</a>`}${rule.name !== null && html` <code>${rule.name}</code>`}${description !== null && html`: ${isolated(description)}`}`
 }
 
 const kinds: Readonly<Record<DecidingRule['kind'], string>> = {
@@ -84,7 +84,7 @@ const kinds: Readonly<Record<DecidingRule['kind'], string>> = {
 }
 
 const limitColumns = [
-  { title: 'Limit', isName: true, cell: ({ name }: LimitState) => told(name) },
+  { title: 'Limit', isName: true, cell: ({ name }: LimitState) => isolated(name) },
   {
     title: 'Verdict',
     cell: ({ verdict, action }: LimitState) =>
@@ -130,7 +130,7 @@ type Content = NonNullable<NonNullable<Explanation['response']>['content']>
 function contentOf({ source, rule_id, line, page, description }: Content): Html {
   const [owner, kind] = source.split('_')
   const which = page ?? rule_id ?? (line === null ? '' : `in line ${line}`)
-  return html`error ${kind!} <code>${which}</code> of ${owner === 'zone' ? 'the zone' : 'all zones'}${description !== null && html`: ${told(description)}`}`
+  return html`error ${kind!} <code>${which}</code> of ${owner === 'zone' ? 'the zone' : 'all zones'}${description !== null && html`: ${isolated(description)}`}`
 }
 
 function forwardCard({ forward, pool }: Explanation): Html | null {
@@ -198,7 +198,7 @@ function contextCard({ zone, client, route, compression, gateway }: Explanation)
     ['Redirects', route === null ? null : `${route.redirects} followed`],
     ['Retries', route === null ? null : route.retries.most === 0 ? 'off' : `up to ${route.retries.most}`],
     ['Compression', compression === null ? null : compressionInWords(compression)],
-    ['AI gateway', gateway?.gateway == null ? null : told(gateway.gateway)],
-    ['Model', gateway?.model == null ? null : html`${gateway.provider ?? ''} ${told(gateway.model)}`],
+    ['AI gateway', gateway?.gateway == null ? null : isolated(gateway.gateway)],
+    ['Model', gateway?.model == null ? null : html`${gateway.provider ?? ''} ${isolated(gateway.model)}`],
   ])}</section>`
 }

@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { formatDuration } from '../../base/text/quantity.ts'
-import { facts, told } from '../../pages/parts/components.ts'
+import { facts, isolated } from '../../pages/parts/components.ts'
 import { badge, emptyState } from '../parts/lists.ts'
 import { type NearKey, nearTable } from '../parts/near-keys.ts'
 import { grouped } from '../parts/numbers.ts'
@@ -51,7 +51,7 @@ quota: { day: 100000 }
 
 function limitCard(limit: Limit): Html {
   const { name, applies_to, route, key, when, action, over_last_hour: over } = limit
-  return html`<div class="card"><h2>${told(name)}${action === 'log' && html` ${badge('only logged')}`}</h2>${facts(
+  return html`<div class="card"><h2>${isolated(name)}${action === 'log' && html` ${badge('only logged')}`}</h2>${facts(
     [
       ['Allows', allowedBy(limit)],
       [

@@ -1,7 +1,7 @@
 // The list of zones.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { told } from '../../pages/parts/components.ts'
+import { isolated } from '../../pages/parts/components.ts'
 import type { Handler } from '../page/page-request.ts'
 import { badge, badges, emptyState, pager, table } from '../parts/lists.ts'
 import { searchForm } from '../parts/search.ts'
@@ -36,7 +36,7 @@ export const showZones: Handler = async ({ api, account, query }) => {
     {
       title: 'Name',
       isName: true,
-      cell: ({ name }: Zone) => html`<a href="${paths.zone(account.id, name)}">${told(name)}</a>`,
+      cell: ({ name }: Zone) => html`<a href="${paths.zone(account.id, name)}">${isolated(name)}</a>`,
     },
     { title: 'State', cell: (zone: Zone) => html`<span class="tags">${badgesOf(zone)}</span>` },
     { title: 'Hosts', cell: ({ hosts }: Zone) => hostsOf(hosts) },
@@ -79,5 +79,5 @@ const shownHosts = 3
 function hostsOf(hosts: readonly string[]): Html {
   const shown = hosts.slice(0, shownHosts)
   const more = hosts.length - shown.length
-  return html`<span class="long">${shown.map((host, i) => [i > 0 && ', ', told(host)])}</span>${more > 0 && html` <span class="hint">and ${more} more</span>`}`
+  return html`<span class="long">${shown.map((host, i) => [i > 0 && ', ', isolated(host)])}</span>${more > 0 && html` <span class="hint">and ${more} more</span>`}`
 }

@@ -1,7 +1,7 @@
 // How the origins of a zone are doing, live.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { notice, told } from '../../pages/parts/components.ts'
+import { notice, isolated } from '../../pages/parts/components.ts'
 import { badge, emptyState, table } from '../parts/lists.ts'
 import { codeBlock, time } from '../parts/values.ts'
 import { crumbsOf, inZone, tabsOf, zoneOf } from './page-data.ts'
@@ -65,7 +65,7 @@ zones:
 
 function poolPart({ pool, routes, origins }: Pool): Html {
   const isServing = origins.some(({ state }) => kinds[state] !== 'bad')
-  return html`<h2 class="over">${told(pool)} <span class="hint">for ${routes.map((route, i) => [i > 0 && ', ', html`<code>${route}</code>`])}</span></h2>
+  return html`<h2 class="over">${isolated(pool)} <span class="hint">for ${routes.map((route, i) => [i > 0 && ', ', html`<code>${route}</code>`])}</span></h2>
 ${!isServing && notice('No origin of this pool is healthy.', 'bad')}${table(`Origins of ${pool}`, columns, origins)}`
 }
 
@@ -95,7 +95,7 @@ const columns = [
     cell: ({ check }: Origin) =>
       check === null
         ? html`<span class="hint">no active checks</span>`
-        : html`<div>${check.last_error === null ? `${check.last_status}` : told(check.last_error)} after ${round(check.last_duration)} ms<p class="hint">${time(check.last_check_at)}</p></div>`,
+        : html`<div>${check.last_error === null ? `${check.last_status}` : isolated(check.last_error)} after ${round(check.last_duration)} ms<p class="hint">${time(check.last_check_at)}</p></div>`,
   },
   {
     title: 'Load',

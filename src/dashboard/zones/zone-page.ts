@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { formatDuration, formatSize } from '../../base/text/quantity.ts'
-import { facts, told } from '../../pages/parts/components.ts'
+import { facts, isolated } from '../../pages/parts/components.ts'
 import type { Ask } from '../page/page-request.ts'
 import { table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
@@ -78,7 +78,7 @@ const routeColumns = [
   {
     title: 'Leads to',
     cell: ({ pool, is_authorization_server }: ZoneRoute) =>
-      is_authorization_server ? 'the authorization server' : pool === null ? 'nothing' : told(pool),
+      is_authorization_server ? 'the authorization server' : pool === null ? 'nothing' : isolated(pool),
   },
   {
     title: 'Host for origins',
@@ -115,7 +115,7 @@ function poolsPart({ account, may }: Ask, { name, pools }: Zone): Html | null {
 }
 
 const poolColumns = [
-  { title: 'Name', isName: true, cell: ({ name }: ZonePool) => told(name) },
+  { title: 'Name', isName: true, cell: ({ name }: ZonePool) => isolated(name) },
   { title: 'Origins', isNumber: true, cell: ({ origins }: ZonePool) => origins },
   { title: 'Requests go', cell: balanceInWords },
   {

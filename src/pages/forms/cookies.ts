@@ -10,15 +10,15 @@ type Shown = Readonly<Record<CookieName, string | null>>
 
 /** Reads our cookies of a Cookie field (RFC 6265 section 4.2.1) and skips those of others. One that comes twice counts as none: somebody may have planted one of them. */
 export function readCookies(field: string | undefined, isSecure: boolean): Shown {
-  const found = new Map<string, string | null>()
+  const values = new Map<string, string | null>()
   for (const pair of field?.split(/;[ \t]*/) ?? []) {
     const [, name, value] = /^([^=]+)=(.*)$/.exec(pair) ?? []
     if (name === undefined) continue
-    found.set(name, found.has(name) || !isSecret(value!) ? null : value!)
+    values.set(name, values.has(name) || !isSecret(value!) ? null : value!)
   }
-  const shown = (name: CookieName) => found.get(fullName(name, isSecure)) ?? null
+  const valueOf = (name: CookieName) => values.get(fullName(name, isSecure)) ?? null
   const { session, visit } = ownCookies
-  return { [session]: shown(session), [visit]: shown(visit) }
+  return { [session]: valueOf(session), [visit]: valueOf(visit) }
 }
 
 /** Writes a Set-Cookie field of a secret, until the browser closes. */

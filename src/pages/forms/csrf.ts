@@ -16,8 +16,8 @@ export function formToken(secret: string, form: string): string {
 /** Whether it is the token of this form for this bearer; takes the same time for any two of the right length. */
 export function isFormToken(token: string | undefined, secret: string, form: string): boolean {
   const expected = Buffer.from(formToken(secret, form))
-  const shown = Buffer.from(token ?? '')
-  return shown.length === expected.length && timingSafeEqual(shown, expected)
+  const given = Buffer.from(token ?? '')
+  return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
 /** Whether a browser can have sent the request from a page of this origin. Programs that send neither field are no browsers, and bear no cookies of others. */

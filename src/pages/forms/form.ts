@@ -47,9 +47,9 @@ export function readForm(body: Buffer, { most, fields: mostFields, hasLines } = 
 /** Browsers send lines with a carriage return before each feed; what is read has the feed alone. */
 function decode(text: string | undefined, hasLines = false): string | null {
   try {
-    const sent = decodeURIComponent(text!.replaceAll('+', ' '))
-    const decoded = hasLines ? sent.replaceAll('\r\n', '\n') : sent
-    return (hasLines ? unprintable : unprintableOrFeed).test(decoded) ? null : decoded
+    const decoded = decodeURIComponent(text!.replaceAll('+', ' '))
+    const value = hasLines ? decoded.replaceAll('\r\n', '\n') : decoded
+    return (hasLines ? unprintable : unprintableOrFeed).test(value) ? null : value
   } catch {
     return null
   }

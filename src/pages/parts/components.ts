@@ -48,7 +48,9 @@ ${content}
 /** Makes a field with its label, and with the hint and the fault that a screen reader reads with it. */
 export function field(field: Field): Html {
   const { name, label, type = 'text', value = '', hint, fault } = field
-  const told = [hint !== undefined && `${name}-hint`, fault !== undefined && `${name}-fault`].filter(Boolean)
+  const describedBy = [hint !== undefined && `${name}-hint`, fault !== undefined && `${name}-fault`].filter(
+    Boolean,
+  )
   return html`<div class="field${field.isCode === true && ' code'}">
 <label for="${name}">${label}${field.isOptional === true && html` <span class="hint">(optional)</span>`}</label>
 ${
@@ -62,7 +64,7 @@ ${
     (field.isCode === true || type !== 'text') && html` autocapitalize="none" spellcheck="false"`,
     field.most !== undefined && html` maxlength="${field.most}"`,
     field.minimum !== undefined && html` minlength="${field.minimum}"`,
-    told.length > 0 && html` aria-describedby="${told.join(' ')}"`,
+    describedBy.length > 0 && html` aria-describedby="${describedBy.join(' ')}"`,
     fault !== undefined && html` aria-invalid="true"`,
     (field.hasFocus === true || fault !== undefined) && html` autofocus`,
   ]}>
@@ -96,7 +98,7 @@ ${rows
 }
 
 /** Isolates text of others, so that its direction turns nothing around it. */
-export function told(text: string): Html {
+export function isolated(text: string): Html {
   return html`<bdi>${text}</bdi>`
 }
 
@@ -104,7 +106,7 @@ export function told(text: string): Html {
 export function accountName(account: NamedAccount, all: readonly NamedAccount[]): Html {
   const { id, name } = account
   const isAlone = all.every(one => one.id === id || one.name !== name)
-  return isAlone ? told(name) : html`${told(name)} <span class="hint">${id.slice(0, 8)}…</span>`
+  return isAlone ? isolated(name) : html`${isolated(name)} <span class="hint">${id.slice(0, 8)}…</span>`
 }
 
 interface NamedAccount {

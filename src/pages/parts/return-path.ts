@@ -3,7 +3,7 @@
 const most = 4096
 
 /** Returns the path with its query if browsers read it as that, a path here, else the fallback. */
-export function safeNext(text: string | null | undefined, fallback: string): string {
+export function safeReturnPath(text: string | null | undefined, fallback: string): string {
   if (text == null || text.length > most || !/^\/[\x21-\x7e]*$/.test(text)) return fallback
   // What another host, a backslash or dots stand in is read as something else than it was written.
   const url = URL.parse(text, 'http://own.invalid')

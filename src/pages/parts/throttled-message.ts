@@ -1,7 +1,7 @@
 // What a person is told who must wait before a password of theirs is looked at.
 
 /** Explains that somebody must wait, in a sentence and a status. */
-export function notNow({
+export function throttledMessage({
   outcome,
   retryAfter,
 }: {

@@ -4,7 +4,7 @@ import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
 import { wordsOf } from '../../oauth-grants/resource.ts'
 import type { Api } from '../../store/records/records.ts'
-import { accountName, button, field, form, moment, notice, told } from '../parts/components.ts'
+import { accountName, button, field, form, moment, notice, isolated } from '../parts/components.ts'
 import type { Page } from '../parts/layout.ts'
 import { ownTokensOf, paths } from '../parts/paths.ts'
 import { qrCode } from '../parts/qr.ts'
@@ -40,7 +40,7 @@ interface ShownInvitation {
 }
 
 /** What was done by the form before. */
-export const deeds = {
+export const accountMessages = {
   password: 'Your password is changed. All other sessions were ended.',
   two_step_on: 'Two-step sign-in is on.',
   two_step_off: 'Two-step sign-in is off.',
@@ -49,7 +49,7 @@ export const deeds = {
   declined: 'The invitation was declined.',
 } as const
 
-export type Deed = keyof typeof deeds
+export type AccountMessage = keyof typeof accountMessages
 
 interface AccountView extends Retry {
   /** Returns the token of a form by its action. */
@@ -71,7 +71,7 @@ interface AccountView extends Retry {
   readonly invitations: readonly ShownInvitation[]
   readonly sessions: readonly ShownSession[]
   readonly grants: readonly ShownGrant[]
-  readonly done?: Deed | null
+  readonly done?: AccountMessage | null
 }
 
 /** Shows a person what is theirs, and lets them change it. */
@@ -87,10 +87,10 @@ export function accountPage(view: AccountView): Page {
         html`<p class="back"><a href="${paths.dashboard}">Back to the dashboard</a></p>
 `
       }<h1>Your profile</h1>
-<p class="lead">${name !== null && html`${told(name)}, `}<b>${told(email)}</b></p>
+<p class="lead">${name !== null && html`${isolated(name)}, `}<b>${isolated(email)}</b></p>
 ${
   done !== null &&
-  html`${notice(deeds[done], 'good')}
+  html`${notice(accountMessages[done], 'good')}
 `
 }${trouble(view)}${invitationSection(view)}${passwordSection(view)}
 ${twoStepSection(view)}
@@ -114,7 +114,7 @@ function invitationSection({ tokenFor, isMember, invitations }: AccountView): Ht
   return html`<section class="card" aria-labelledby="invitations-title"><h2 id="invitations-title">Invitations</h2>
 <ul class="rows">
 ${invitations.map(
-  ({ id, account, roles }) => html`<li><div><b>${told(account)}</b>
+  ({ id, account, roles }) => html`<li><div><b>${isolated(account)}</b>
 <p>As ${roles.join(', ')}</p></div>
 <div class="actions">${form({ action: accept, token: tokenFor(accept), hidden: { membership: id } }, html`<button class="small" aria-label="${`Accept the invitation to ${account}`}">Accept</button>`)}
 ${form({ action: decline, token: tokenFor(decline), hidden: { membership: id } }, namedButton('Decline', `Decline the invitation to ${account}`))}</div></li>
@@ -170,8 +170,8 @@ function sessionSection({ tokenFor, sessions }: AccountView): Html {
 <ul class="rows">
 ${sessions.map(({ id, userAgent, address, createdAt, usedAt, isThis }) => {
   const name = describeUserAgent(userAgent)
-  return html`<li><div><b>${told(name)}</b>${isThis && html` <span class="tag">This browser</span>`}
-<p>${address !== null && html`From ${told(address)}. `}Signed in ${moment(createdAt)}, last used ${moment(usedAt)}.</p></div>
+  return html`<li><div><b>${isolated(name)}</b>${isThis && html` <span class="tag">This browser</span>`}
+<p>${address !== null && html`From ${isolated(address)}. `}Signed in ${moment(createdAt)}, last used ${moment(usedAt)}.</p></div>
 ${!isThis && form({ action: one, token: tokenFor(one), hidden: { session: id } }, namedButton('End', `End the session of ${name}`))}</li>
 `
 })}</ul>
@@ -213,8 +213,8 @@ ${grants.map(
     scopes,
     apis,
     createdAt,
-  }) => html`<li><div><b>${told(app)}</b>${mixedScripts(app).length > 0 && html` <span class="tag bad">mixed scripts</span>`}
-<p>${account !== null && html`In ${told(account)}, for ${wordsOf(apis)}. `}Connected ${moment(createdAt)}.</p>
+  }) => html`<li><div><b>${isolated(app)}</b>${mixedScripts(app).length > 0 && html` <span class="tag bad">mixed scripts</span>`}
+<p>${account !== null && html`In ${isolated(account)}, for ${wordsOf(apis)}. `}Connected ${moment(createdAt)}.</p>
 <details><summary>What it may do</summary><p>${scopes.length === 0 ? 'Nothing.' : scopes.join(', ')}</p></details></div>
 ${form({ action, token: tokenFor(action), hidden: { grant: id } }, namedButton('Disconnect', `Disconnect ${app}`))}</li>
 `,

@@ -8,7 +8,7 @@ import { wordsOf } from '../../oauth-grants/resource.ts'
 import { categoryTitle } from '../../permissions/categories.ts'
 import type { Api } from '../../store/records/records.ts'
 import { appMark } from '../parts/app-mark.ts'
-import { accountName, facts, form, sign, told } from '../parts/components.ts'
+import { accountName, facts, form, sign, isolated } from '../parts/components.ts'
 import { appSchemeOf, type Page } from '../parts/layout.ts'
 import { leadingOn, paths } from '../parts/paths.ts'
 import { page, type Retry, trouble } from './sign-in.ts'
@@ -68,14 +68,14 @@ export function consentPage(view: ConsentView): Page {
     ...page(
       view,
       `Allow ${app.name}?`,
-      html`${heading(app, html`<b>${told(app.name)}</b> asks to act for you`)}
+      html`${heading(app, html`<b>${isolated(app.name)}</b> asks to act for you`)}
 ${rememberedNote(view)}${trouble(view)}<div class="card">
 ${facts([
   ['Published by', publisher(app)],
   ['Its name', nameDoubt(app)],
   [
     'You',
-    html`${told(view.email)} <a class="whole" href="${leadingOn(paths.signOut, view.self)}">Not you?</a>`,
+    html`${isolated(view.email)} <a class="whole" href="${leadingOn(paths.signOut, view.self)}">Not you?</a>`,
   ],
   ['Sends you to', destination(view.redirectUri, app)],
   ['Gets access to', access(view)],
@@ -153,7 +153,7 @@ function nameDoubt({ name, publisher }: ShownApp): HtmlValue {
   if (doubts.length === 0) return null
   return doubts.map(
     (doubt, i) =>
-      html`${i > 0 && html`<br>`}<span class="proof no">${sign('warning')}<span>${told(doubt)}</span></span>`,
+      html`${i > 0 && html`<br>`}<span class="proof no">${sign('warning')}<span>${isolated(doubt)}</span></span>`,
   )
 }
 
@@ -192,7 +192,7 @@ function accountChoice({ accounts, chosen }: ConsentView): HtmlValue {
   if (accounts.length === 0) return null
   const [only] = accounts
   if (accounts.length === 1)
-    return html`<div class="card"><h2>In the account</h2><p>${told(only!.name)}</p><input type="hidden" name="account" value="${only!.id}"></div>`
+    return html`<div class="card"><h2>In the account</h2><p>${isolated(only!.name)}</p><input type="hidden" name="account" value="${only!.id}"></div>`
   return html`<div class="card"><fieldset><legend><h2>In which account?</h2></legend>
 <ul class="options">
 ${accounts.map(
@@ -256,11 +256,11 @@ export function refusedPage({ app, email, token, action, redirectUri, self, reas
     title,
     status: 403,
     content: html`${heading(app, html`${title}`)}
-<p class="lead"><b>${told(app.name)}</b> ${words}</p>
+<p class="lead"><b>${isolated(app.name)}</b> ${words}</p>
 <div class="card">
 ${facts([
   ['Its name', nameDoubt(app)],
-  ['You', told(email)],
+  ['You', isolated(email)],
 ])}
 ${form({ action, token }, html`<div class="choice"><a class="button plain" href="${href}">${text}</a><button class="plain" name="decision" value="deny">Back to the app</button></div>`)}
 </div>`,

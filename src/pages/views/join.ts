@@ -1,7 +1,7 @@
 // The pages where people begin: the first administrator, who is invited, and who may come on their own.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { button, facts, field, form, told } from '../parts/components.ts'
+import { button, facts, field, form, isolated } from '../parts/components.ts'
 import type { Page } from '../parts/layout.ts'
 import { invitationPath, leadingOn, paths } from '../parts/paths.ts'
 import { page, type Retry, trouble } from './sign-in.ts'
@@ -57,11 +57,11 @@ export function invitationPage(view: InvitationView): Page {
   return page(
     view,
     `Join ${account}`,
-    html`<h1>Join ${told(account)}</h1>
+    html`<h1>Join ${isolated(account)}</h1>
 <p class="lead">You are invited to this account.</p>
 ${trouble(view)}<div class="card">
 ${facts([
-  ['For', told(email)],
+  ['For', isolated(email)],
   ['As', roles.join(', ')],
 ])}
 </div>
@@ -76,10 +76,10 @@ function accept({ token, signOutToken, link, email }: InvitationView, signedInAs
   if (signedInAs === email)
     return form(
       { action: paths.invitation, token, hidden: { token: link } },
-      html`<p>You are signed in as <b>${told(email)}</b>.</p>
+      html`<p>You are signed in as <b>${isolated(email)}</b>.</p>
 ${button('Accept the invitation', 'full')}`,
     )
-  return html`<p>You are signed in as <b>${told(signedInAs)}</b>, and the invitation is for <b>${told(email)}</b>. Sign out, then sign in as the person who is invited.</p>
+  return html`<p>You are signed in as <b>${isolated(signedInAs)}</b>, and the invitation is for <b>${isolated(email)}</b>. Sign out, then sign in as the person who is invited.</p>
 ${form({ action: paths.signOut, token: signOutToken, hidden: { next: invitationPath(link) } }, button('Sign out', 'plain full'))}`
 }
 
@@ -87,7 +87,7 @@ function comeIn(view: InvitationView): Html {
   const { token, link, email, isKnown, provider = null } = view
   const next = invitationPath(link)
   const own = isKnown
-    ? html`<p>Sign in as <b>${told(email)}</b> to accept.</p>
+    ? html`<p>Sign in as <b>${isolated(email)}</b> to accept.</p>
 <a class="button full" href="${leadingOn(paths.signIn, next)}">Sign in to accept</a>`
     : form(
         { action: paths.invitation, token, hidden: { token: link } },
@@ -97,7 +97,7 @@ ${button('Accept the invitation', 'full')}`,
   if (provider === null) return own
   return html`${own}
 <p class="or">or</p>
-<a class="button plain full" href="${leadingOn(paths.provider, next)}"><span>Continue with ${told(provider)}</span></a>`
+<a class="button plain full" href="${leadingOn(paths.provider, next)}"><span>Continue with ${isolated(provider)}</span></a>`
 }
 
 interface SignUpView extends Retry {

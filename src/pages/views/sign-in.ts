@@ -1,9 +1,9 @@
 // The pages where people prove who they are: password, second step, and the password once more before something dangerous.
 
 import { type HtmlValue, html } from '../../base/text/html.ts'
-import { button, field, form, notice, told } from '../parts/components.ts'
+import { button, field, form, notice, isolated } from '../parts/components.ts'
 import type { Page } from '../parts/layout.ts'
-import { safeNext } from '../parts/return-path.ts'
+import { safeReturnPath } from '../parts/return-path.ts'
 import { leadingOn, paths } from '../parts/paths.ts'
 
 /** What a form had before, and what is wrong with it. */
@@ -45,7 +45,7 @@ export function signInPage(view: SignInView): Page {
     html`<h1>Sign in</h1>
 ${
   app !== null &&
-  html`<p class="lead">to continue to <b>${told(app)}</b></p>
+  html`<p class="lead">to continue to <b>${isolated(app)}</b></p>
 `
 }${view.done !== undefined && notice(view.done, 'good')}${view.isFirst === true && notice(firstOfAll)}${trouble(view)}<div class="card">
 ${form(
@@ -57,7 +57,7 @@ ${button('Sign in', 'full')}`,
 ${
   provider !== null &&
   html`<p class="or">or</p>
-<a class="button plain full" href="${leadingOn(paths.provider, next, isFresh ? { fresh: '1' } : {})}"><span>Continue with ${told(provider)}</span></a>`
+<a class="button plain full" href="${leadingOn(paths.provider, next, isFresh ? { fresh: '1' } : {})}"><span>Continue with ${isolated(provider)}</span></a>`
 }
 </div>
 ${
@@ -122,7 +122,7 @@ export function confirmPage(view: ConfirmView): Page {
     view,
     'Confirm that it is you',
     html`<h1>Confirm that it is you</h1>
-<p class="lead">You are signed in as <b>${told(email)}</b>. What comes next needs a fresh proof that it is you.</p>
+<p class="lead">You are signed in as <b>${isolated(email)}</b>. What comes next needs a fresh proof that it is you.</p>
 ${trouble(view)}<div class="card">
 ${
   hasPassword &&
@@ -134,7 +134,7 @@ ${button('Confirm', 'full')}`,
   )
 }
 ${hasPassword && provider !== null && html`<p class="or">or</p>`}
-${provider !== null && html`<a class="button plain full" href="${leadingOn(paths.provider, next, { fresh: '1' })}"><span>Continue with ${told(provider)}</span></a>`}
+${provider !== null && html`<a class="button plain full" href="${leadingOn(paths.provider, next, { fresh: '1' })}"><span>Continue with ${isolated(provider)}</span></a>`}
 </div>
 <p class="aside"><a href="${paths.account}">Back to your profile</a></p>`,
   )
@@ -154,11 +154,11 @@ export function signOutPage(view: SignOutView): Page {
     view,
     'Sign out',
     html`<h1>Sign out?</h1>
-<p class="lead">You are signed in as <b>${told(email)}</b>. Apps that you connected stay connected.</p>
+<p class="lead">You are signed in as <b>${isolated(email)}</b>. Apps that you connected stay connected.</p>
 ${trouble(view)}<div class="card">
 ${form(
   { action: paths.signOut, token, hidden: { next: leadingOn(paths.signedOut, next) } },
-  html`<div class="choice"><a class="button plain" href="${safeNext(next, paths.account)}">Stay</a>${button('Sign out', 'plain')}</div>`,
+  html`<div class="choice"><a class="button plain" href="${safeReturnPath(next, paths.account)}">Stay</a>${button('Sign out', 'plain')}</div>`,
 )}</div>`,
   )
 }

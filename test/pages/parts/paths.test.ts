@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { consentIn, consentPath, invitationPath, leadingOn, paths } from '../../../src/pages/parts/paths.ts'
-import { safeNext } from '../../../src/pages/parts/return-path.ts'
+import { safeReturnPath } from '../../../src/pages/parts/return-path.ts'
 
 test('all pages are where the edge publishes them', () => {
   for (const path of Object.values(paths)) assert.match(path, /^\/(auth\/[a-z/-]+|dashboard)$/)
@@ -24,5 +24,5 @@ test('where a path leads on to comes back from its query', () => {
   const next = '/oauth2/consent/abc?x=1&y=a%2Fb'
   const url = new URL(leadingOn(paths.signIn, next), 'http://own.example')
   assert.deepEqual([url.pathname, url.searchParams.get('next')], [paths.signIn, next])
-  assert.equal(safeNext(invitationPath('a_-9'), '/'), '/auth/invitation?token=a_-9')
+  assert.equal(safeReturnPath(invitationPath('a_-9'), '/'), '/auth/invitation?token=a_-9')
 })

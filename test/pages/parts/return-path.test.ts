@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { safeNext } from '../../../src/pages/parts/return-path.ts'
+import { safeReturnPath } from '../../../src/pages/parts/return-path.ts'
 import { anyCharacter, anyUrl } from '../../help/any-text.ts'
 
 test('a path of ours is where to go on', () => {
   for (const path of ['/', '/account', '/oauth2/consent/abc?x=1&y=%2F', '/invitation?token=a_-#top'])
-    assert.equal(safeNext(path, '/else'), path)
+    assert.equal(safeReturnPath(path, '/else'), path)
 })
 
 test('what leads elsewhere, or could for some reader, leads to the fallback', () => {
@@ -33,7 +33,7 @@ test('what leads elsewhere, or could for some reader, leads to the fallback', ()
     '/a\r\nset-cookie: x=1',
     '/a\0',
   ])
-    assert.equal(safeNext(path, '/else'), '/else', JSON.stringify(path))
+    assert.equal(safeReturnPath(path, '/else'), '/else', JSON.stringify(path))
 })
 
 test('whatever is asked for, a browser stays on this origin', () => {
@@ -62,7 +62,7 @@ test('whatever is asked for, a browser stays on this origin', () => {
   )
   fc.assert(
     fc.property(text, text => {
-      const next = safeNext(text, '/else')
+      const next = safeReturnPath(text, '/else')
       for (const base of ['https://id.example/sign-in', 'http://127.0.0.1:4180/a/b?c'])
         assert.equal(new URL(next, base).origin, new URL(base).origin)
       assert.match(next, /^\/(?![/\\])[\x21-\x7e]*$/)
