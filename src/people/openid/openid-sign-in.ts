@@ -222,11 +222,7 @@ export class OpenIdSignIn {
   }
 
   /** Keeps whether the provider vouches for the address of a user still: it may be that of somebody else by now. */
-  async #noteEmail(
-    user: User,
-    verified: string | null,
-    { visit: client, now }: Arrival,
-  ): Promise<Match | null> {
+  async #noteEmail(user: User, verified: string | null, { client, now }: Arrival): Promise<Match | null> {
     const isVerified = verified === user.email
     if (isVerified === isEmailVerified(user)) return user
     const { store } = this.#parts
@@ -249,7 +245,7 @@ export class OpenIdSignIn {
   async #link(
     owner: User,
     identity: ProvenIdentity,
-    { visit: client, now, present }: Arrival,
+    { client, now, present }: Arrival,
     isInvited = false,
   ): Promise<Match | null> {
     if (owner.identity !== null) {
@@ -321,7 +317,7 @@ export class OpenIdSignIn {
 
 /** How somebody comes back from the provider. */
 interface Arrival {
-  readonly visit: ClientInfo
+  readonly client: ClientInfo
   readonly now: number
   /** The user who is signed in already. */
   readonly present: User | null

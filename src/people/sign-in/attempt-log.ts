@@ -26,7 +26,7 @@ interface Way {
 
 interface Attempt extends Way {
   readonly email: string
-  readonly visit: ClientInfo
+  readonly client: ClientInfo
   readonly at: number
   readonly failure: ProofFailure
 }
@@ -71,7 +71,7 @@ export class AttemptLog {
   note(email: string, client: ClientInfo, failed: Way & { readonly failure: ProofFailure }): void {
     if (email.length > longestEmail) return
     if (this.#waiting.length >= most) this.#dropped++
-    else this.#waiting.push({ ...failed, email, visit: client, at: this.#clock.now() })
+    else this.#waiting.push({ ...failed, email, client, at: this.#clock.now() })
     this.#timer ??= setTimeout(() => this.#flush(), patience).unref()
   }
 
@@ -106,7 +106,7 @@ export class AttemptLog {
     this.#dropped = 0
   }
 
-  async #tell({ email, visit: client, at, action, method, failure }: Attempt): Promise<void> {
+  async #tell({ email, client, at, action, method, failure }: Attempt): Promise<void> {
     const { store, throttle } = this.#parts
     const user = (await store.users.findByEmail(email))?.record
     if (user === undefined) return

@@ -41,7 +41,7 @@ export class ListenerTls {
   }
 
   /** How the certificates are that renew themselves. */
-  get standings(): AutomaticCertificates['statuses'] {
+  get statuses(): AutomaticCertificates['statuses'] {
     return this.#automatic?.statuses ?? []
   }
 

@@ -52,7 +52,7 @@ export function apiOf({
     documentation: config.errors.documentation,
     records,
     plane,
-    statuses: () => tls.standings,
+    statuses: () => tls.statuses,
   })
   const guards = { verifier, tags, secrets, writes, refusals, issuer: issuerOf(config, admin) }
   const workers = config.workers === 'auto' ? availableParallelism() : config.workers
