@@ -16,9 +16,9 @@ export function readCookies(field: string | undefined, isSecure: boolean): Shown
     if (name === undefined) continue
     values.set(name, values.has(name) || !isSecret(value!) ? null : value!)
   }
-  const valueOf = (name: CookieName) => values.get(fullName(name, isSecure)) ?? null
+  const cookieOf = (name: CookieName) => values.get(fullName(name, isSecure)) ?? null
   const { session, visit } = ownCookies
-  return { [session]: valueOf(session), [visit]: valueOf(visit) }
+  return { [session]: cookieOf(session), [visit]: cookieOf(visit) }
 }
 
 /** Writes a Set-Cookie field of a secret, until the browser closes. */

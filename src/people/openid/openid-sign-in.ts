@@ -146,7 +146,7 @@ export class OpenIdSignIn {
     const at = provenAt(identity, attempt, now)
     if (at === 'not_fresh') return { outcome: 'not_fresh', next }
     const session = replaced === null ? null : await this.#parts.sessions.find(replaced)
-    const arrival = { visit: client, now, present: session?.user ?? null, invitation: attempt.invitation }
+    const arrival = { client, now, present: session?.user ?? null, invitation: attempt.invitation }
     const user = this.#own.provider.admits(identity) ? await this.#userOf(identity, arrival) : 'other_tenant'
     if (typeof user === 'string')
       return { outcome: 'refused', reason: user, message: openIdRefusals[user], next }

@@ -20,13 +20,7 @@ interface ZoneFactsParts {
 }
 
 /** Looks up the current state of a configuration in effect. */
-export function zoneFacts({
-  config,
-  documentation,
-  records,
-  plane,
-  statuses: statuses,
-}: ZoneFactsParts): Zones {
+export function zoneFacts({ config, documentation, records, plane, statuses }: ZoneFactsParts): Zones {
   const find = (name: string) => config.zones.find(zone => zone.name === name) ?? null
   return {
     all: () => config.zones,
