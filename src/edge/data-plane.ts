@@ -62,6 +62,14 @@ interface DataPlaneOptions {
   readonly lookup?: NameLookup
 }
 
+/** A configuration that one process is ready to serve. */
+export interface PreparedConfig {
+  /** Applies it in one step, in which nothing can fail, with the last results of all checks. */
+  commit(checks?: readonly KeyedCheckResult[]): void
+  /** Forgets it, and releases what only it needs. */
+  discard(): void
+}
+
 export class DataPlane implements Plane {
   readonly clock: Clock
   readonly metrics: EdgeMetrics
@@ -71,7 +79,7 @@ export class DataPlane implements Plane {
   readonly ai: AiServices | null
   readonly sidePort: Plane['sidePort']
   readonly documentation: string | null
-  readonly geo: Plane['geo']
+  geo: Plane['geo']
   readonly limiter: Limiter
   readonly tallies: TallyBook
   snapshot: Snapshot
@@ -79,11 +87,13 @@ export class DataPlane implements Plane {
   securePort = 443
   isDraining = false
   isGoingAway = false
-  readonly #access: AccessParts
+  #access: AccessParts
   readonly #bans: Bans
   readonly #zones: ZoneDirectory | null
   #automatic: AutomaticTls
   #config: Config
+  /** The configuration that is prepared; null where none is. */
+  #next: Next | null = null
   readonly #origins: Origins
   readonly #clients: Clients
   readonly #listeners: Listeners
@@ -127,7 +137,7 @@ export class DataPlane implements Plane {
     const { limits } = this.#clients
     const mayDial = (dials: number) => limits.mayDial(this.metrics.originConnections.value + dials)
     this.#origins = new Origins({ clock, metrics: this.metrics, log: this.log, mayDial }, options.lookup)
-    this.snapshot = this.#build(config)
+    this.snapshot = this.#build(config, this.#access)
     bans.keep(config)
     this.#tellOfBroken()
     this.metrics.poolMembers = () => this.snapshot.pools.health()
@@ -162,26 +172,57 @@ export class DataPlane implements Plane {
     this.#listeners.release(socket)
   }
 
-  /** Puts another configuration in effect; throws and changes nothing when it does not build, or takes from a zone what a rule of the API names. */
-  reload(config: Config): void {
-    const snapshot = this.#build(config)
-    for (const [zone, flaw] of snapshot.broken)
-      if (!this.snapshot.broken.has(zone))
-        throw new Error(`zone ${zone} conflicts with its API-managed rules: ${flaw}`)
+  /**
+   * Builds everything that another configuration needs, with the files that its rules name. Throws, and changes
+   * nothing, when it does not build or takes from a zone what a rule of the API names.
+   */
+  prepare(config: Config, sources: AccessSources = this.#access): PreparedConfig {
+    const access = { ...this.#access, ...sources }
+    try {
+      const snapshot = this.#build(config, access)
+      for (const [zone, flaw] of snapshot.broken)
+        if (!this.snapshot.broken.has(zone))
+          throw new Error(`zone ${zone} conflicts with its API-managed rules: ${flaw}`)
+      this.#next = { config, access, snapshot }
+    } catch (cause) {
+      this.#discard()
+      throw cause
+    }
+    return { commit: checks => this.#commit(this.#next!, checks), discard: () => this.#discard() }
+  }
+
+  #commit({ config, access, snapshot }: Next, checks: readonly KeyedCheckResult[] = []): void {
     const asked = asksForCertificates(this.#config)
+    this.#next = null
+    this.#access = access
+    this.geo = access.geo
     this.#install(snapshot, config)
+    this.takeChecks(checks)
     if (asked || asksForCertificates(config)) this.#clients.retire()
+  }
+
+  #discard(): void {
+    this.#next = null
+    this.#keepOnly(this.#config)
   }
 
   /** Recompiles the rules of zones after the API has changed some. */
   refresh(): void {
-    this.#install(this.#build(this.#config), this.#config)
+    this.#install(this.#build(this.#config, this.#access), this.#config)
+    const next = this.#next
+    if (next !== null) next.snapshot = this.#build(next.config, next.access)
   }
 
   /** Serves these certificates in place of earlier ones, and answers these authorities. */
   takeCertificates(automatic: AutomaticTls): void {
     this.#automatic = automatic
-    this.snapshot = { ...this.snapshot, ...automaticParts(this.#config, automatic, this.snapshot) }
+    const served = (config: Config, snapshot: Snapshot) => ({
+      ...snapshot,
+      ...automaticParts(config, automatic, snapshot),
+    })
+    this.snapshot = served(this.#config, this.snapshot)
+    const next = this.#next
+    if (next !== null) next.snapshot = served(next.config, next.snapshot)
   }
 
   #install(snapshot: Snapshot, config: Config): void {
@@ -190,13 +231,18 @@ export class DataPlane implements Plane {
     snapshot.pools.takeChecks([...this.#checks.values()])
     this.snapshot = snapshot
     this.#config = config
+    this.#keepOnly(config)
+    this.#tellOfBroken()
+  }
+
+  /** Forgets what only other configurations have than the one in effect. */
+  #keepOnly(config: Config): void {
     this.#bans.keep(config)
     this.#origins.keep(this.snapshot.origins)
     const zones = new Set(config.zones.map(({ name }) => name))
     this.metrics.keepZones(zones)
     this.metrics.limits.keepRules(limitNames(config))
     this.tallies.keepZones(zones)
-    this.#tellOfBroken()
   }
 
   #tellOfBroken(): void {
@@ -228,7 +274,13 @@ export class DataPlane implements Plane {
   /** Explains what would happen to a request, and does nothing of it. */
   explain(asked: RequestInQuestion): Promise<Explained> {
     return rehearse(
-      { plane: this, config: this.#config, limiter: this.limiter, bans: this.#bans, parts: this.#parts },
+      {
+        plane: this,
+        config: this.#config,
+        limiter: this.limiter,
+        bans: this.#bans,
+        parts: this.#partsWith(this.#access),
+      },
       asked,
     )
   }
@@ -242,6 +294,7 @@ export class DataPlane implements Plane {
   /** Takes the keys that seal TLS sessions; a reload keeps them. */
   takeTicketKeys(keys: TicketKeySet): void {
     this.snapshot.certificates.takeTicketKeys(keys)
+    this.#next?.snapshot.certificates.takeTicketKeys(keys)
   }
 
   /** Stops accepting, lets running exchanges finish, and cuts what is left after `grace` ms. */
@@ -289,15 +342,15 @@ export class DataPlane implements Plane {
     return this.#date
   }
 
-  #build(config: Config): Snapshot {
-    return buildSnapshot(config, this.#parts)
+  #build(config: Config, access: AccessParts): Snapshot {
+    return buildSnapshot(config, this.#partsWith(access))
   }
 
-  get #parts(): SnapshotParts {
+  #partsWith(access: AccessParts): SnapshotParts {
     return {
       origins: this.#origins,
       metrics: this.metrics,
-      access: this.#access,
+      access,
       tallies: this.tallies,
       zones: this.#zones,
       automatic: this.#automatic,
@@ -322,6 +375,13 @@ export class DataPlane implements Plane {
   #crashed(bug: unknown): void {
     this.log.error({ err: bug }, 'background task failed: internal error')
   }
+}
+
+/** What replaces the configuration in effect; what changes meanwhile is built into it, too. */
+interface Next {
+  readonly config: Config
+  readonly access: AccessParts
+  snapshot: Snapshot
 }
 
 const nothingKnown: AccessSources = {

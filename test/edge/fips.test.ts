@@ -99,7 +99,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const)
     const again = await ask({ ...only, session: led.session, ecdhCurve: 'P-256' })
     assert.deepEqual([again.code, again.isResumed], [null, true])
     // What was agreed on before a reload counts.
-    edge.plane.reload({ ...config, zones: [zoneFor('fips', false), zoneFor('open', true)] })
+    edge.reload({ ...config, zones: [zoneFor('fips', false), zoneFor('open', true)] })
     const before = await ask({ ...only, servername: 'open.test', session, ecdhCurve: 'X25519:P-256' })
     assert.deepEqual([before.code, before.isResumed], [null, false])
   })

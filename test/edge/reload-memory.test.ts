@@ -46,7 +46,7 @@ test('after a hundred reloads with other names there are no more zones, pools an
   const config = edgeConfig([origin.url])
   const edge = await listenAt(t, new Edge(t, config))
   const reload = async (round: number) => {
-    edge.plane.reload(renamed(config, round))
+    edge.reload(renamed(config, round))
     // Between two turns, so that nothing on the stack holds what was replaced.
     await new Promise(setImmediate)
   }
@@ -66,13 +66,13 @@ test('a request that a dropped zone still counts is counted by its name', async 
   const edge = await listenAt(t, new Edge(t, config))
   const name = config.zones[0]!.name
   const dropped = edge.metrics.zone(name)
-  edge.plane.reload(renamed(config, 1))
+  edge.reload(renamed(config, 1))
   assert.ok(!edge.metrics.zones.has(name))
   dropped.request(200, 1)
   dropped.request(200, 1)
   assert.equal(edge.metrics.zones.get(name)!.classes['2xx'].count, 2)
   // What has counted stays, as counters must.
-  edge.plane.reload(renamed(config, 2))
+  edge.reload(renamed(config, 2))
   assert.equal(edge.metrics.zones.get(name)!.classes['2xx'].count, 2)
 })
 
@@ -81,13 +81,13 @@ test('a request that a dropped limit still counts is counted by its name', async
   const edge = await listenAt(t, new Edge(t, { ...config, rateLimits: [limit('all', 0)] }))
   const { rules } = edge.metrics.limits
   const dropped = rules.get('all-0')!
-  edge.plane.reload(renamed(config, 1))
+  edge.reload(renamed(config, 1))
   const names = ['all-1', 'zone-1', 'zone-1:day', 'zone-1:month', 'route-1']
   assert.deepEqual([...rules.keys()].sort(), names.sort())
   for (const decision of ['allowed', 'limited', 'logged', 'limited'] as const) dropped.note(decision)
   const { allowed, limited, logged } = rules.get('all-0')!
   assert.deepEqual([allowed.value, limited.value, logged.value], [1, 2, 1])
   // What has counted stays, as counters must.
-  edge.plane.reload(renamed(config, 2))
+  edge.reload(renamed(config, 2))
   assert.ok(rules.has('all-0') && !rules.has('all-1'))
 })

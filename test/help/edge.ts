@@ -304,6 +304,11 @@ export class Edge {
     await until(() => this.plane.coarseNow >= end)
   }
 
+  /** Replaces the configuration; throws when the new one does not build. */
+  reload(config: Config): void {
+    this.plane.prepare(config).commit()
+  }
+
   connect(from?: string): Promise<Wire> {
     return connectTo(this.#t, this.port, from)
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gatehouse } from '../help/command.ts'
@@ -8,7 +9,7 @@ import { readMetrics } from '../help/prometheus.ts'
 import { siteConfig, startSite } from '../help/site.ts'
 
 const reloaded = 'configuration reloaded'
-const refused = 'configuration reload failed'
+const refused = 'configuration reload failed, keeping the previous one'
 
 /** Starts a gateway before a site called `old`, with one called `new` standing by. */
 async function startBetweenSites(t: TestContext, more = '') {
@@ -47,6 +48,21 @@ for (const workers of [0, 2]) {
     await gateway.logged(refused, ({ reason }) => String(reason).includes('limits.url'))
     assert.equal(await served(gateway), 'old')
     assert.deepEqual(await reloads(gateway), { success: 0, failure: 1 })
+  })
+
+  test(`an address list that is invalid changes nothing, though the file is valid (workers: ${workers})`, async t => {
+    const { gateway, after } = await startBetweenSites(t, `workers: ${workers}`)
+    const list = join(dirname(gateway.file), 'list')
+    const rules = `lists: {listed: ${list}}\naccess: {rules: [{deny: {list: listed}}]}`
+    writeFileSync(list, 'x\n')
+    gateway.rewrite(siteConfig(after, `workers: ${workers}\n${rules}`))
+    const { reason } = await gateway.logged(refused)
+    assert.equal(reason, `${list}:1: must be an IP address or a CIDR network, one per line`)
+    for (let i = 0; i < 8; i++) assert.equal(await served(gateway), 'old')
+    writeFileSync(list, '192.0.2.1\n')
+    gateway.signal('SIGHUP')
+    await gateway.logged(reloaded)
+    for (let i = 0; i < 8; i++) assert.equal(await served(gateway), 'new')
   })
 }
 

@@ -111,11 +111,11 @@ test('an IPv6 client is banned with all addresses of its network of 64 bits', as
 test('a ban outlives a reload, unless that changes it', async t => {
   const { ask, edge, config } = await start(t, { zone: { rules: [noAdmin], ban } })
   for (let i = 0; i < 3; i++) await ask('127.0.0.8', '/admin')
-  edge.plane.reload({ ...config })
+  edge.reload({ ...config })
   assert.equal(await ask('127.0.0.8', '/'), 1012)
   const [site] = config.zones
   const access = { ...site!.access, ban: { ...ban, refusals: 4 } }
-  edge.plane.reload({ ...config, zones: [{ ...site!, access }] })
+  edge.reload({ ...config, zones: [{ ...site!, access }] })
   assert.equal(await ask('127.0.0.8', '/'), 200)
 })
 
@@ -124,8 +124,8 @@ test('a reload that fails lifts no ban, though it would have changed it', async 
   for (let i = 0; i < 3; i++) await ask('127.0.0.8', '/admin')
   const [site] = config.zones
   const zones = [{ ...site!, access: { ...site!.access, ban: { ...ban, refusals: 4 } } }]
-  assert.throws(() => edge.plane.reload({ ...config, zones, trustedProxies: ['nonsense'] }))
-  edge.plane.reload({ ...config })
+  assert.throws(() => edge.reload({ ...config, zones, trustedProxies: ['nonsense'] }))
+  edge.reload({ ...config })
   assert.equal(await ask('127.0.0.8', '/'), 1012)
 })
 

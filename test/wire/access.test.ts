@@ -392,17 +392,17 @@ async function startGuarded(
     lists.close()
     geo.close()
   })
-  await lists.prepare([
+  const bad = await lists.open([
     { name: 'bad', path: folder.write('bad.txt', '192.0.2.1\r\n\n2001:db8::/32 # all of it\n') },
   ])
-  await geo.prepare([folder.write('geo.mmdb', database)])
+  const known = await geo.open([folder.write('geo.mmdb', database)])
   const origin = await startResponder(t, ok())
   const config = edgeConfig([origin.url], {
     access: { rules: all },
     zone: { access: { ...openAccess, rules: zone, otherwise } },
     trustedProxies: ['127.0.0.1'],
   })
-  const edge = await listenAt(t, new Edge(t, config, { access: { lists, geo } }))
+  const edge = await listenAt(t, new Edge(t, config, { access: { lists: bad, geo: known } }))
   const ask = (target: string, ...fields: string[]) => edge.ask(request(`GET ${target}`, json, ...fields))
   return { ask, edge, origin, ...folder }
 }

@@ -216,7 +216,7 @@ test('a reload remembers which keys rest', async t => {
   const { ai, chat, words, keys } = await start(t)
   words.set('a', [429, '30'])
   await chat()
-  ai.edge.plane.reload({ ...ai.edge.config, name: 'another' })
+  ai.edge.reload({ ...ai.edge.config, name: 'another' })
   keys()
   for (let i = 0; i < 2; i++) await chat()
   assert.deepEqual(keys(), ['b', 'b'])
@@ -292,7 +292,7 @@ test('a reload with other keys keeps the state of those that stay, also from cal
   await turnsUntil(() => seen.length >= 2)
   const { ai: settings } = ai.edge.config
   const providers = settings.providers.map(one => ({ ...one, keys: ['c', 'b'] }))
-  ai.edge.plane.reload({ ...ai.edge.config, ai: { ...settings, providers } })
+  ai.edge.reload({ ...ai.edge.config, ai: { ...settings, providers } })
   held.resolve()
   assert.equal((await slow).status, 200)
   for (let i = 0; i < 3; i++) await native('{}')

@@ -117,10 +117,10 @@ test('a reload that changes settings sends nothing to who is down', async t => {
   const pool = { check: { ...check, interval: 60_000 } }
   for (const settings of [{ pool, transport: { connections: 9 } }, { pool }]) {
     const config = edgeConfig(urls, settings)
-    edge.plane.takeChecks(checker.resultsFor(checkedOrigins(config)))
-    edge.plane.reload(config)
-    assert.deepEqual(await answersOf(edge), ['b'])
     checker.watch(checkedOrigins(config))
+    edge.reload(config)
+    edge.plane.takeChecks(checker.results)
+    assert.deepEqual(await answersOf(edge), ['b'])
   }
 })
 
@@ -131,8 +131,8 @@ test('what checks found of an origin is forgotten once no configuration has it',
   await until(() => checker.results.some(({ isUp }) => !isUp))
   checker.stop()
   const settings = { pool: { check } }
-  edge.plane.reload(edgeConfig([b.origin.url], settings))
-  edge.plane.reload(edgeConfig([a.origin.url, b.origin.url], settings))
+  edge.reload(edgeConfig([b.origin.url], settings))
+  edge.reload(edgeConfig([a.origin.url, b.origin.url], settings))
   assert.deepEqual(await answersOf(edge), ['a', 'b'])
 })
 

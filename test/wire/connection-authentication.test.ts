@@ -359,11 +359,11 @@ test('a reload that drops the origin closes an idle one, and one in use as it co
   const [alice, bob] = [await edge.connect(), await edge.connect()]
   await authenticate(alice, { user: 'alice' })
   await authenticate(bob, { user: 'bob' })
-  edge.plane.reload(edge.config)
+  edge.reload(edge.config)
   assert.equal(await say(alice), 'alice by 0: GET /')
   const slow = say(bob, request('GET /slow'))
   await turnsUntil(() => origin.requests.at(-1)!.target === '/slow')
-  edge.plane.reload(edgeConfig([(await startNtlmOrigin(t)).url]))
+  edge.reload(edgeConfig([(await startNtlmOrigin(t)).url]))
   await origin.wires[0]!.ending
   release()
   assert.equal(await slow, 'bob by 1: GET /slow')

@@ -132,7 +132,7 @@ test('a reload changes the limits for new connections', async t => {
   const wires = [await edge.connect(), await edge.connect()]
   const served = wires.map(isServed)
   await until(() => origin.requests.length === 2)
-  edge.plane.reload(edgeConfig([origin.url], { client: { connections: 2 } }))
+  edge.reload(edgeConfig([origin.url], { client: { connections: 2 } }))
   await assertRefused(edge)
   resolve()
   for (const isOne of served) assert.ok(await isOne)

@@ -258,7 +258,7 @@ async function assertNothingLeft(edge: Edge, origins: readonly Origin[]): Promis
     members.map(() => [0, 0]),
   )
   for (const { wires } of origins) for (const { socket } of wires) socket.resume()
-  edge.plane.reload(edgeConfig([]))
+  edge.reload(edgeConfig([]))
   await until(
     () => edge.metrics.originConnections.value === 0 && members.every(({ target }) => target.isUnused),
   )

@@ -439,7 +439,7 @@ test('what is known of a member outlives a reload that keeps it', async t => {
   const { patients, edge, urls } = await startWard(t, ['a', 'b'])
   patients[0]!.isIll = true
   await ask(edge, 6)
-  edge.plane.reload(edgeConfig(urls, { pool: { ejection, retries, balance: { by: 'least_outstanding' } } }))
+  edge.reload(edgeConfig(urls, { pool: { ejection, retries, balance: { by: 'least_outstanding' } } }))
   assert.deepEqual(states(edge), ['ejected', 'healthy'])
   assert.equal(await ask(edge, 3), 'bbb')
 })

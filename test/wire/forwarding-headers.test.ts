@@ -344,7 +344,7 @@ test('a request that passed this gateway before is a loop', async t => {
 
 test('a gateway that points at itself does not even begin the loop', async t => {
   const edge = await startEdge(t, [])
-  edge.plane.reload(edgeConfig([`http://127.0.0.1:${edge.port}`]))
+  edge.reload(edgeConfig([`http://127.0.0.1:${edge.port}`]))
   const answer = await edge.ask(request('GET /', 'Accept: application/json'))
   assert.equal(JSON.parse(answer.text).error_code, 1000)
   assert.equal(edge.accesses.length, 1)
@@ -396,7 +396,7 @@ test('a kept connection loses the trust that a reload withdraws', async t => {
   const spoofed = request('GET /', 'X-Forwarded-For: 6.6.6.6')
   await client.send(spoofed)
   await client.response()
-  edge.plane.reload(edgeConfig([origin.url]))
+  edge.reload(edgeConfig([origin.url]))
   await client.send(spoofed)
   await client.response()
   const seen = origin.requests.map(message => message.field('x-forwarded-for'))

@@ -26,7 +26,7 @@ async function startNamed(t: TestContext): Promise<{ dns: DnsServer; lookup: Nam
 async function startLoop(t: TestContext, listen: string, host: string, lookup?: NameLookup): Promise<Edge> {
   const config = { ...edgeConfig([]), listen: [{ host: listen, port: 0, tls: false }] }
   const edge = await listenAt(t, new Edge(t, config, lookup && { lookup }))
-  edge.plane.reload(edgeConfig([`http://${host}:${edge.port}`]))
+  edge.reload(edgeConfig([`http://${host}:${edge.port}`]))
   return edge
 }
 
@@ -55,8 +55,8 @@ test('a name that resolves to the gateway is 1000, until it resolves to another 
   assertForbidden(await edge.ask(ask), 1000)
   await startResponder(t, ok('elsewhere'), edge.port, '127.0.0.2')
   dns.addresses('origin.test', ['127.0.0.1', '127.0.0.2'])
-  edge.plane.reload(edgeConfig([]))
-  edge.plane.reload(edgeConfig([`http://origin.test:${edge.port}`]))
+  edge.reload(edgeConfig([]))
+  edge.reload(edgeConfig([`http://origin.test:${edge.port}`]))
   assert.equal((await edge.ask(ask)).text, 'elsewhere')
 })
 

@@ -657,7 +657,7 @@ test('a reload that needs an origin no more closes its connections', async t => 
   const edge = await startEdge(t, [origin.url], h2c)
   assert.equal((await edge.ask(request('GET /'))).status, 200)
   const config = edgeConfig(['http://127.0.0.1:9'], h2c)
-  edge.plane.reload(config)
+  edge.reload(config)
   await turnsUntil(() => edge.metrics.originConnections.value === 0)
 })
 

@@ -56,7 +56,7 @@ test('turns go on where they were after a reload', async t => {
   const answers: string[] = []
   for (let i = 0; i < 6; i++) {
     answers.push((await edge.ask(request('GET /'))).text)
-    edge.plane.reload(edgeConfig(urls))
+    edge.reload(edgeConfig(urls))
   }
   assert.deepEqual(answers, ['a', 'b', 'c', 'a', 'b', 'c'])
 })
@@ -197,7 +197,7 @@ test('routes and zones lead to their own pools', async t => {
   const members = await Promise.all(['api', 'rest', 'wild'].map(name => startNamed(t, name)))
   const edge = await startEdge(t, [])
   const [api, rest, wild] = members.map(({ url }) => zoneTo([url]).routes[0]!)
-  edge.plane.reload(
+  edge.reload(
     edgeConfig([], {
       zone: { routes: [rest!, { ...api!, path: '/api' }] },
       zones: [zoneTo([], { zone: { name: 'wild', hosts: ['*.wild.test'], routes: [wild!] } })],

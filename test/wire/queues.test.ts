@@ -254,7 +254,7 @@ test('a reload that takes the limit away lets new requests pass those that wait'
   const settings = limited(1, 5)
   const edge = await startEdge(t, [origin.url], settings)
   const answers = await line(edge, origin, 1, ['/1', '/2'])
-  edge.plane.reload(edgeConfig([origin.url]))
+  edge.reload(edgeConfig([origin.url]))
   const third = edge.ask(ask.replace('/', '/3'))
   await turnsUntil(() => origin.requests.length === 2)
   await answer()

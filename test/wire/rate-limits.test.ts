@@ -367,7 +367,7 @@ test('a connection stays open after a refusal', async t => {
 test('a reload keeps the counts', async t => {
   const { origin, edge } = await start(t, { rateLimits: [rule()] })
   assert.deepEqual(await statuses(edge, 3), [200, 200, 429])
-  edge.plane.reload(edgeConfig([origin.url], { rateLimits: [rule()] }))
+  edge.reload(edgeConfig([origin.url], { rateLimits: [rule()] }))
   assert.deepEqual(await statuses(edge, 1), [429])
 })
 

@@ -144,7 +144,7 @@ test('a redirect that arrives after a reload is followed by the previous rules',
   })
   const answer = edge.ask(request('GET /from'))
   await turnsUntil(() => origin.requests.length > 0)
-  edge.plane.reload(edgeConfig([origin.url]))
+  edge.reload(edgeConfig([origin.url]))
   resolve()
   assert.equal((await answer).text, 'GET /to HTTP/1.1')
 })

@@ -146,10 +146,10 @@ test('a reload does not refill a budget, unless its share changes', async t => {
   for (let i = 0; i < 60; i++) await edge.ask(request('GET /'))
   const spent = edge.metrics.retries.value
   edge.plane.refresh()
-  edge.plane.reload(edgeConfig(urls, { pool: { ...pool, slowStart: 1_000 } }))
+  edge.reload(edgeConfig(urls, { pool: { ...pool, slowStart: 1_000 } }))
   for (let i = 0; i < 8; i++) await edge.ask(request('GET /'))
   assert.ok(edge.metrics.retries.value <= spent + 1)
-  edge.plane.reload(edgeConfig(urls, { pool: { ...pool, retries: { most: 2, budget: 0.2 } } }))
+  edge.reload(edgeConfig(urls, { pool: { ...pool, retries: { most: 2, budget: 0.2 } } }))
   const before = edge.metrics.retries.value
   for (let i = 0; i < 8; i++) await edge.ask(request('GET /'))
   assert.equal(edge.metrics.retries.value, before + 4)

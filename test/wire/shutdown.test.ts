@@ -117,7 +117,7 @@ test('a reload applies to the next request, and running ones end as they began',
   const old = await edge.connect()
   await old.send(post('/', 'hello'))
   await before.wire()
-  edge.plane.reload(edgeConfig([after.url]))
+  edge.reload(edgeConfig([after.url]))
   assert.equal((await edge.ask(request('GET /'))).text, 'after')
   resolve()
   const start = Date.now()
@@ -133,7 +133,7 @@ test('a reload keeps the connections of origins that it does not change', async 
   const origin = await startResponder(t, ok('hi'))
   const edge = await startEdge(t, [origin.url])
   await edge.ask(request('GET /'))
-  edge.plane.reload(edgeConfig([origin.url], { zone: { name: 'renamed' } }))
+  edge.reload(edgeConfig([origin.url], { zone: { name: 'renamed' } }))
   await edge.ask(request('GET /'))
   assert.equal(origin.wires.length, 1)
   assert.deepEqual(
@@ -145,7 +145,7 @@ test('a reload keeps the connections of origins that it does not change', async 
 test('a configuration that does not build changes nothing', async t => {
   const origin = await startResponder(t, ok('hi'))
   const edge = await startEdge(t, [origin.url])
-  assert.throws(() => edge.plane.reload(edgeConfig(['http://127.0.0.1:1'], { trustedProxies: ['nonsense'] })))
+  assert.throws(() => edge.reload(edgeConfig(['http://127.0.0.1:1'], { trustedProxies: ['nonsense'] })))
   assert.equal((await edge.ask(request('GET /'))).text, 'hi')
 })
 

@@ -262,7 +262,7 @@ test('connections with an old certificate end with a reload that has another one
   const member = (name: Name) => ({ url, tls: { ca, identity: identity(name) } })
   const edge = await startEdge(t, [member('client')])
   assert.equal((await edge.ask(ask)).text, 'gateway')
-  edge.plane.reload(edgeConfig([member('next')]))
+  edge.reload(edgeConfig([member('next')]))
   assert.equal((await edge.ask(ask)).text, 'next gateway')
 })
 

@@ -22,29 +22,56 @@ interface GeoDatabasesOptions {
 /** Addresses that are cached, in each of two generations. */
 const remembered = 4096
 
-/** Databases in files; a changed file is applied within a second. The first database that knows an address wins. */
-export class GeoDatabases implements Geo {
+/** Databases in files; a changed file is applied within a second. */
+export class GeoDatabases {
   readonly #files: WatchedFiles<Reader<GeoRecord>>
-  #databases: readonly WatchedFile<Reader<GeoRecord>>[] = []
-  #recent = new Map<string, Place>()
-  #older = new Map<string, Place>()
+  /** How often the content of a file has changed. */
+  #changes = 0
 
   constructor({ log, metrics = new AccessMetrics() }: GeoDatabasesOptions) {
     this.#files = new WatchedFiles({
       noun: 'geographic database',
       read: readDatabase,
-      changed: () => this.#forget(),
+      changed: () => this.#changes++,
       log,
       reloads: metrics.geoReloads,
     })
   }
 
-  /** Opens these databases in place of the previous ones; when one is invalid, rejects with a sentence that names the file, and changes nothing. */
-  async prepare(paths: readonly string[]): Promise<void> {
+  /**
+   * Returns what these databases know: the first one that knows an address decides. When one is invalid, rejects with
+   * a sentence that names the file. What was returned before stays as it is.
+   */
+  async open(paths: readonly string[]): Promise<Geo> {
     await this.#files.open(paths)
-    this.#databases = paths.map(path => this.#files.get(path))
+    return new OpenDatabases(
+      paths.map(path => this.#files.get(path)),
+      () => this.#changes,
+    )
+  }
+
+  /** Closes all databases but these. */
+  keep(paths: readonly string[]): void {
     this.#files.keep(paths)
-    this.#forget()
+  }
+
+  /** Stops watching. */
+  close(): void {
+    this.#files.keep([])
+  }
+}
+
+class OpenDatabases implements Geo {
+  readonly #databases: readonly WatchedFile<Reader<GeoRecord>>[]
+  readonly #changes: () => number
+  /** The number of changes when the cache was last empty. */
+  #cachedSince = 0
+  #recent = new Map<string, Place>()
+  #older = new Map<string, Place>()
+
+  constructor(databases: readonly WatchedFile<Reader<GeoRecord>>[], changes: () => number) {
+    this.#databases = databases
+    this.#changes = changes
   }
 
   countryOf(address: string): string | null {
@@ -55,12 +82,9 @@ export class GeoDatabases implements Geo {
     return this.#placeOf(address).network
   }
 
-  /** Stops watching. */
-  close(): void {
-    this.#files.keep([])
-  }
-
   #placeOf(address: string): Place {
+    const changes = this.#changes()
+    if (changes !== this.#cachedSince) this.#forget(changes)
     const recent = this.#recent.get(address)
     if (recent !== undefined) return recent
     const place = this.#older.get(address) ?? this.#find(address)
@@ -87,7 +111,8 @@ export class GeoDatabases implements Geo {
     }
   }
 
-  #forget(): void {
+  #forget(changes: number): void {
+    this.#cachedSince = changes
     this.#recent.clear()
     this.#older.clear()
   }

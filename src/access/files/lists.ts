@@ -23,10 +23,9 @@ interface AddressListsOptions {
   readonly metrics?: Pick<AccessMetrics, 'listReloads'>
 }
 
-/** Lists in files; a changed file is applied within a second, and an invalid one leaves the previous version in place. */
-export class AddressLists implements Lists {
+/** Lists in files. A changed file is applied within a second; an invalid one leaves the previous version in place. */
+export class AddressLists {
   readonly #files: WatchedFiles<ListFile>
-  #paths: ReadonlyMap<string, string> = new Map()
 
   constructor({ log, metrics = new AccessMetrics() }: AddressListsOptions) {
     const reloads = metrics.listReloads
@@ -34,23 +33,24 @@ export class AddressLists implements Lists {
   }
 
   /**
-   * Loads lists that are not loaded yet; the previous ones stay until `keep`. When a list is invalid, rejects with a sentence that names file, line and rule, and
-   * changes nothing.
+   * Returns these lists, after reading the files that are not open yet. When one is invalid, rejects with a sentence
+   * that names file, line and rule. Lists that were returned before stay as they are.
    */
-  async prepare(lists: readonly ListConfig[]): Promise<void> {
+  async open(lists: readonly ListConfig[]): Promise<Lists> {
     await this.#files.open(lists.map(({ path }) => path))
-    this.#paths = new Map(lists.map(({ name, path }) => [name, path]))
+    const byName = new Map(lists.map(({ name, path }) => [name, new ListInFile(this.#files.get(path))]))
+    return {
+      get: name => {
+        const list = byName.get(name)
+        if (list === undefined) throw new Error(`list ${name} is not loaded`)
+        return list
+      },
+    }
   }
 
-  get(name: string): AddressList {
-    const path = this.#paths.get(name)
-    if (path === undefined) throw new Error(`list ${name} is not loaded`)
-    return new ListInFile(this.#files.get(path))
-  }
-
-  /** Forgets everything that was not in the last `prepare`; to be called once no rule uses it. */
-  keep(): void {
-    this.#files.keep(this.#paths.values())
+  /** Closes the files of all lists but these. */
+  keep(lists: readonly ListConfig[]): void {
+    this.#files.keep(lists.map(({ path }) => path))
   }
 
   /** Stops watching. */

@@ -63,14 +63,18 @@ export class AutomaticCertificates {
     this.#timer = setInterval(() => this.warn(), period).unref()
   }
 
-  /** Reads what there is for a configuration, and resolves once it is served, or the store is unreachable. */
+  /** Reads what the store has for a configuration, unless it is unreachable. */
   async prepare(config: AcmeConfig | null): Promise<void> {
-    this.#config = config
     if (config !== null) await (this.#opening ??= this.#known.open())
-    await this.#share()
   }
 
-  /** Gets and renews the certificates of the configuration that was prepared. */
+  /** Serves the certificates of a configuration that was prepared; resolves once every process does, and never rejects. */
+  serve(config: AcmeConfig | null): Promise<void> {
+    this.#config = config
+    return this.#share()
+  }
+
+  /** Gets and renews the certificates of the configuration that is served. */
   start(): void {
     this.#orders.follow(this.#config)
     this.warn()

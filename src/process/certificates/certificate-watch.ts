@@ -20,14 +20,17 @@ export class CertificateWatch {
   constructor(tls: TlsConfig, log: Logger, clock: Clock) {
     this.#log = log
     this.#clock = clock
-    this.watch(tls)
+    this.prepare(tls)()
     this.#timer = setInterval(() => this.#look(), period).unref()
   }
 
-  /** Watches these in place of those before, and looks at them at once. */
-  watch({ certificates }: TlsConfig): void {
-    this.#certificates = certificates.map(({ certificate }) => new Certificate(certificate))
-    this.#look()
+  /** Reads other certificates; what it returns has them watched instead, and looks at them at once. */
+  prepare({ certificates }: TlsConfig): () => void {
+    const read = certificates.map(({ certificate }) => new Certificate(certificate))
+    return () => {
+      this.#certificates = read
+      this.#look()
+    }
   }
 
   /** When each ends; of several with one first name and type of key, the one that ends first: it may be in use for other names. */

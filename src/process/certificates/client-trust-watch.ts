@@ -33,15 +33,18 @@ export class ClientTrustWatch {
   constructor(zones: Config['zones'], log: Logger, clock: Clock) {
     this.#log = log
     this.#clock = clock
-    this.watch(zones)
+    this.prepare(zones)()
     this.#timer = setInterval(() => this.#look(), period).unref()
   }
 
-  /** Watches those of these zones in place of those before, and looks at them at once. */
-  watch(zones: Config['zones']): void {
-    this.#watched = watchedIn(zones)
-    this.#said.clear()
-    this.#look()
+  /** Reads what other zones trust; what it returns has that watched instead, and looks at it at once. */
+  prepare(zones: Config['zones']): () => void {
+    const watched = watchedIn(zones)
+    return () => {
+      this.#watched = watched
+      this.#said.clear()
+      this.#look()
+    }
   }
 
   /** When each ends. */

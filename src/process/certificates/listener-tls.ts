@@ -67,9 +67,10 @@ export class ListenerTls {
     await this.#tickets.start()
   }
 
-  /** Reads the automatic certificates that there are. */
-  async prepare(acme: Config['acme']): Promise<void> {
+  /** Serves the automatic certificates that there are: before the first handshake. */
+  async serve({ acme }: Config): Promise<void> {
     await this.#automatic?.prepare(acme)
+    await this.#automatic?.serve(acme)
   }
 
   /** Renews them from now on. */
@@ -77,10 +78,21 @@ export class ListenerTls {
     this.#automatic?.start()
   }
 
-  /** Watches the files of another configuration. */
-  watch({ tls, zones }: Config): void {
-    this.#certificates.watch(tls)
-    this.#clientTrust.watch(zones)
+  /**
+   * Reads what another configuration needs; what it returns applies that in one step, in which nothing can fail, and
+   * resolves once every process serves its automatic certificates.
+   */
+  async prepare({ acme, tls, zones }: Config): Promise<() => Promise<void>> {
+    await this.#automatic?.prepare(acme)
+    const watchCertificates = this.#certificates.prepare(tls)
+    const watchClientTrust = this.#clientTrust.prepare(zones)
+    return async () => {
+      watchCertificates()
+      watchClientTrust()
+      const served = this.#automatic?.serve(acme)
+      this.start()
+      await served
+    }
   }
 
   /** Watches nothing any more, and shares no keys. */

@@ -66,8 +66,8 @@ async function faultsOf(config: Config): Promise<ReadonlyMap<string, string>> {
   const note = (file: string) => (cause: Error) =>
     void faults.set(file, `names an invalid file: ${cause.message}`)
   try {
-    for (const list of config.lists) await files.lists.prepare([list]).catch(note(list.path))
-    for (const database of config.geo.databases) await files.geo.prepare([database]).catch(note(database))
+    for (const list of config.lists) await files.lists.open([list]).catch(note(list.path))
+    for (const database of config.geo.databases) await files.geo.open([database]).catch(note(database))
   } finally {
     files.close()
   }

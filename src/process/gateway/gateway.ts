@@ -18,7 +18,7 @@ import { checkedOrigins, HealthChecker } from '../../edge/origin/health/health-c
 import { ProviderChecker } from '../../edge/ai/provider-check.ts'
 import { LogThrottle } from '../../log/log-throttle.ts'
 import type { MetricExporter } from '../../telemetry/metric-exporter.ts'
-import type { ManagedPlane } from '../plane/managed-plane.ts'
+import type { ManagedPlane, PreparedEverywhere } from '../plane/managed-plane.ts'
 import { lastExport, openMetricExport } from '../plane/telemetry.ts'
 import { AdminListener } from '../side-port/admin-listener.ts'
 import { type ApiParts, apiOf } from '../side-port/api-facts.ts'
@@ -209,23 +209,30 @@ export class Gateway {
     this.#loading = setTimeout(() => this.#loadApps(), this.#timeouts.appsDelay).unref()
   }
 
-  /** Replaces the configuration, once it is started; when the data plane does not build from it, rejects and changes nothing. */
+  /**
+   * Replaces the configuration, once the gateway has started: everything that can fail comes first, then one commit.
+   * When a part cannot prepare it, rejects and changes nothing.
+   */
   async reload(config: Config): Promise<void> {
     await this.#started.promise
-    const checked = checkedOrigins(config)
-    // Known before any pool of the new configuration gets a request.
-    this.#plane?.takeChecks(this.#checker.resultsFor(checked))
-    await this.#plane?.reload(config)
-    this.#services?.reload(config)
-    this.#management?.reload(config)
-    await this.#tls.prepare(config.acme)
-    this.#tls.start()
-    this.#checker.watch(checked)
-    this.#tls.watch(config)
-    // Those that ended during the reload used the previous names.
-    this.#plane?.takeChecks(this.#checker.results)
+    if (this.settled !== null) throw new Error(this.settled)
+    const commitTls = await this.#tls.prepare(config)
+    const plane = await this.#plane!.prepare(config)
+    await this.#commit(config, { commitTls, plane })
+  }
+
+  /** Applies a prepared configuration to all parts in one step: nothing in it waits or can fail. Resolves once every process serves it. */
+  #commit(
+    config: Config,
+    { commitTls, plane }: { readonly commitTls: () => Promise<void>; readonly plane: PreparedEverywhere },
+  ): Promise<unknown> {
+    this.#checker.watch(checkedOrigins(config))
+    const applied = [plane.commit(this.#checker.results), commitTls()]
+    this.#services!.reload(config)
+    this.#management!.reload(config)
     this.#log.level = config.log.level
     this.#config = config
+    return Promise.all(applied)
   }
 
   /** Becomes unready at once, finishes running requests within the grace of the configuration, then stops. */
@@ -394,8 +401,7 @@ export class Gateway {
     const plane = await this.#buildPlane()
     this.#plane = plane
     await this.#tls.shareTicketKeys(this.#config, this.store, this.#management!, plane)
-    // Before the first handshake.
-    await this.#tls.prepare(this.#config.acme)
+    await this.#tls.serve(this.#config)
     this.#edge = await plane.listen(sockets)
     this.#tls.start()
     this.#requests.start()

@@ -12,7 +12,7 @@ import { restartOnlyIn } from './restart-only.ts'
 export async function reload(loaded: Loaded, { gateway, metrics, log }: Assembly): Promise<string | Changes> {
   const before = gateway.config
   const reasons = await attempt(loaded, gateway)
-  for (const reason of reasons) log.error({ reason }, 'configuration reload failed')
+  for (const reason of reasons) log.error({ reason }, 'configuration reload failed, keeping the previous one')
   if (reasons.length > 0) {
     metrics.reloads.failure.inc()
     return reasons.join('\n')

@@ -68,7 +68,7 @@ export class Reloads {
     this.#tell(asked, outcome)
   }
 
-  /** Leaves the previous configuration in effect after a bug, too. */
+  /** Leaves the previous configuration in effect after a bug, too: nothing of the new one is applied before the commit. */
   async #attempt(): Promise<Outcome> {
     const { assembly, load } = this.#parts
     try {
@@ -78,8 +78,8 @@ export class Reloads {
       return typeof outcome === 'string' ? outcome : this.#reportOf(outcome)
     } catch (bug) {
       assembly.metrics.reloads.failure.inc()
-      assembly.log.error({ err: bug }, 'configuration reload failed')
-      return 'internal error: the log has it'
+      assembly.log.error({ err: bug }, 'configuration reload failed, keeping the previous one')
+      return 'internal error; see the log'
     }
   }
 

@@ -1,4 +1,5 @@
-// The files that access rules use, address lists and geographic databases, of one data plane: loaded before a configuration that names them takes effect.
+// The files that access rules use, address lists and geographic databases, of one data plane: opened before a
+// configuration that names them takes effect.
 
 import type { AccessMetrics } from '../../metrics/counters/access-metrics.ts'
 import type { Logger } from '../../log/log.ts'
@@ -7,7 +8,7 @@ import { GeoDatabases } from '../../access/files/geo.ts'
 import { AddressLists } from '../../access/files/lists.ts'
 import type { AccessSources } from '../../access/policy.ts'
 
-export class AccessFiles implements AccessSources {
+export class AccessFiles {
   readonly lists: AddressLists
   readonly geo: GeoDatabases
 
@@ -16,20 +17,18 @@ export class AccessFiles implements AccessSources {
     this.geo = new GeoDatabases({ log, metrics })
   }
 
-  /** Loads the files that a configuration adds; when one is invalid, rejects with a sentence and keeps the previous state. */
-  async prepare({ lists, geo }: Config, before: Config): Promise<void> {
-    await this.lists.prepare(lists)
-    try {
-      await this.geo.prepare(geo.databases)
-    } catch (cause) {
-      await this.lists.prepare(before.lists)
-      throw cause
-    }
+  /**
+   * Opens the files that a configuration names, beside those that are open. When one is invalid, rejects with a
+   * sentence. Call `keep` afterwards, whatever happens.
+   */
+  async open({ lists, geo }: Config): Promise<AccessSources> {
+    return { lists: await this.lists.open(lists), geo: await this.geo.open(geo.databases) }
   }
 
-  /** Forgets what the configuration in effect does not name. */
-  settle(): void {
-    this.lists.keep()
+  /** Closes all files but those that the configuration in effect names. */
+  keep({ lists, geo }: Config): void {
+    this.lists.keep(lists)
+    this.geo.keep(geo.databases)
   }
 
   close(): void {

@@ -5,9 +5,10 @@ import { AccessLog, type LogDestination, type Logger } from '../../log/log.ts'
 import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
 import type { Config, Listener } from '../../config/model/config.ts'
 import type { Bans } from '../../access/bans/bans.ts'
+import type { AccessSources } from '../../access/policy.ts'
 import type { Tally } from '../../store/records/tally.ts'
 import { type AutomaticTls, nothingAutomatic } from '../../certificates/acme/automatic.ts'
-import { DataPlane } from '../../edge/data-plane.ts'
+import { DataPlane, type PreparedConfig } from '../../edge/data-plane.ts'
 import type { KeyedCheckResult } from '../../edge/origin/health/health-checker.ts'
 import type { Share, ShareClaim } from '../../edge/accept/connection-share.ts'
 import type { SidePort } from '../../edge/snapshot/plane.ts'
@@ -71,9 +72,8 @@ export class LocalPlane implements ManagedPlane {
 
   async listen(sockets: readonly ListeningSocket[] = [], slot = 0): Promise<readonly Listener[]> {
     const { reusePort, services } = this.#parts
-    await this.#files.prepare(this.#config, this.#config)
     this.#spans = await openSpans(this.#config, this.#parts)
-    this.#plane = this.#build()
+    this.#plane = this.#build(await this.#files.open(this.#config))
     this.#plane.takeChecks(this.#checks)
     if (this.#ticketKeys !== null) this.#plane.takeTicketKeys(this.#ticketKeys)
     this.#unfollow = services.zones.follow(() => this.#plane!.refresh())
@@ -86,18 +86,26 @@ export class LocalPlane implements ManagedPlane {
     }
   }
 
-  async reload(config: Config): Promise<void> {
-    await this.#files.prepare(config, this.#config)
+  async prepare(config: Config): Promise<PreparedConfig> {
     try {
-      this.#plane!.reload(config)
+      const next = this.#plane!.prepare(config, await this.#files.open(config))
+      return {
+        commit: checks => {
+          next.commit(checks)
+          this.#files.keep(config)
+          this.#parts.log.level = config.log.level
+          this.#accessLog?.resample(config.log.sample)
+          this.#config = config
+        },
+        discard: () => {
+          next.discard()
+          this.#files.keep(this.#config)
+        },
+      }
     } catch (cause) {
-      await this.#files.prepare(this.#config, config)
+      this.#files.keep(this.#config)
       throw cause
     }
-    this.#files.settle()
-    this.#parts.log.level = config.log.level
-    this.#accessLog?.resample(config.log.sample)
-    this.#config = config
   }
 
   /** Accepts from one more socket, until it is released. */
@@ -175,7 +183,7 @@ export class LocalPlane implements ManagedPlane {
     this.#files.close()
   }
 
-  #build(): DataPlane {
+  #build(access: AccessSources): DataPlane {
     const { documentation, metrics, log, services, sidePort, bans, share, tallied } = this.#parts
     return new DataPlane(this.#config, {
       documentation,
@@ -185,7 +193,7 @@ export class LocalPlane implements ManagedPlane {
       spans: this.#spans,
       ai: services,
       sidePort,
-      access: this.#files,
+      access,
       zones: services.zones,
       limiter: services.limiter,
       automatic: this.#automatic,

@@ -11,6 +11,15 @@ import type { ProviderInProcess } from '../../edge/ai/provider-states.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
+/** A configuration that every process is ready to serve. */
+export interface PreparedEverywhere {
+  /**
+   * Applies it in one step, with the last results of all checks. Nothing in it can fail: a process that does not
+   * follow is replaced. The promise resolves once every process serves the configuration.
+   */
+  commit(checks: readonly KeyedCheckResult[]): Promise<void> | void
+}
+
 export interface ManagedPlane {
   /** Whether any process accepts connections. */
   readonly isUp: boolean
@@ -18,8 +27,8 @@ export interface ManagedPlane {
   listen(sockets?: readonly ListeningSocket[]): Promise<readonly Listener[]>
   /** The sockets that its processes accept from, which another gateway may take as well. */
   readonly sockets: readonly ListeningSocket[]
-  /** Replaces the configuration in one step; when it does not build, rejects and changes nothing. */
-  reload(config: Config): Promise<void>
+  /** Has every process prepare another configuration; when one cannot, rejects and changes nothing. */
+  prepare(config: Config): Promise<PreparedEverywhere>
   /** Accepts no more connections and finishes running requests; what is left after `grace` ms is cut. */
   drain(grace: number): Promise<void>
   /** Ends everything within moments, so that clients see that their responses are truncated. */

@@ -7,7 +7,7 @@ import { systemClock } from '../../base/clock.ts'
 import type { ListeningSocket, SocketHandle } from '../../net/socket/listening-socket.ts'
 import { createLogger } from '../../log/log.ts'
 import { Metrics } from '../../metrics/metrics.ts'
-import type { Listener } from '../../config/model/config.ts'
+import type { Config, Listener } from '../../config/model/config.ts'
 import { Borrower } from '../../store/cache/cache-handover.ts'
 import type { Seen } from '../../store/contract/mark.ts'
 import type { Store } from '../../store/contract/store.ts'
@@ -15,6 +15,8 @@ import type { Tally } from '../../store/records/tally.ts'
 import { BanMessages } from '../../access/bans/ban-messages.ts'
 import { Bans } from '../../access/bans/bans.ts'
 import { Share } from '../../edge/accept/connection-share.ts'
+import type { PreparedConfig } from '../../edge/data-plane.ts'
+import type { KeyedCheckResult } from '../../edge/origin/health/health-checker.ts'
 import { LocalPlane } from '../plane/local-plane.ts'
 import { logWarningsOfNode, openOutput } from '../terminal/log-output.ts'
 import {
@@ -43,6 +45,7 @@ const borrower = new Borrower((as, borrow) => void tell({ borrow, as }))
 let { orphanGrace, lastWords } = usualSupervision
 let services: Services | null = null
 let plane: LocalPlane | null = null
+let next: Next | null = null
 let share = new Share()
 const sockets: ListeningSocket[] = []
 let starting: Promise<readonly Listener[]> | null = null
@@ -75,11 +78,17 @@ async function answer(ask: Ask, handle: SocketHandle): Promise<Reply[Ask['kind']
       return null
     case 'start':
       return (starting = start(ask))
-    case 'reload':
-      // It may come while this process starts with the configuration before.
+    case 'prepare':
+      // It may come while this process starts with the previous configuration.
       await starting
-      await plane!.reload(ask.config)
-      services!.reload(ask.config)
+      next = { config: ask.config, plane: await plane!.prepare(ask.config) }
+      return null
+    case 'commit':
+      commit(next!, ask.checks)
+      return null
+    case 'discard':
+      next?.plane.discard()
+      next = null
       return null
     case 'drain':
       setImmediate(leave, ask.grace)
@@ -132,6 +141,19 @@ async function answer(ask: Ask, handle: SocketHandle): Promise<Reply[Ask['kind']
     case 'snapshot':
       return metrics.snapshot()
   }
+}
+
+/** A configuration that is prepared. */
+interface Next {
+  readonly config: Config
+  readonly plane: PreparedConfig
+}
+
+/** Applies the prepared configuration in one step, in which nothing can fail. */
+function commit({ config, plane }: Next, checks: readonly KeyedCheckResult[]): void {
+  plane.commit(checks)
+  services!.reload(config)
+  next = null
 }
 
 async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]> {

@@ -51,7 +51,10 @@ export type Ask =
       readonly orphanGrace: number
       readonly lastWords: number
     }
-  | { readonly kind: 'reload'; readonly config: Config }
+  /** Builds a configuration that `commit` puts in effect, with the last results of all checks. */
+  | { readonly kind: 'prepare'; readonly config: Config }
+  | { readonly kind: 'commit'; readonly checks: readonly KeyedCheckResult[] }
+  | { readonly kind: 'discard' }
   | { readonly kind: 'drain'; readonly grace: number }
   | { readonly kind: 'cut' }
   | { readonly kind: 'checks'; readonly results: readonly KeyedCheckResult[] }
@@ -79,7 +82,9 @@ export interface Reply {
   readonly adopt: null
   readonly release: null
   readonly start: readonly Listener[]
-  readonly reload: null
+  readonly prepare: null
+  readonly commit: null
+  readonly discard: null
   readonly drain: null
   readonly cut: null
   readonly checks: null

@@ -23,7 +23,7 @@ import type { ProviderInProcess } from '../../edge/ai/provider-states.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 import type { Services } from '../services/services.ts'
-import type { ManagedPlane } from '../plane/managed-plane.ts'
+import type { ManagedPlane, PreparedEverywhere } from '../plane/managed-plane.ts'
 import type { Ask, Reply } from './messages.ts'
 import { ShareLedger } from './share-ledger.ts'
 import { SharedSockets } from './shared-sockets.ts'
@@ -113,21 +113,26 @@ export class Supervisor implements ManagedPlane {
     return listen
   }
 
-  /** Has one worker validate the configuration before the others get it; one that then fails is replaced. */
-  async reload(config: Config): Promise<void> {
-    const ask = { kind: 'reload', config: { ...config, listen: this.#config.listen } } as const
-    const first = await this.#prove(ask)
-    this.#config = ask.config
-    this.#bans.keep(config)
-    // Read only now: a worker that was replaced meanwhile was started with the previous configuration.
-    const others = [...this.#workers].filter(worker => worker !== first)
-    await Promise.all(
-      others.map(worker => worker.demand(ask, this.#patience.reloadPatience).catch(() => worker.kill())),
+  /**
+   * Has every worker prepare the configuration: when one cannot, all discard it. A worker that ends meanwhile, or is
+   * hung, is replaced. With no worker to ask, it is for those that start next: it may be what ends a crash loop.
+   */
+  async prepare(config: Config): Promise<PreparedEverywhere> {
+    const next = { ...config, listen: this.#config.listen }
+    const asked = [...this.#workers]
+    const prepared = new Set<WorkerHandle>()
+    const outcomes = await Promise.allSettled(
+      asked.map(async worker => {
+        await worker.demand({ kind: 'prepare', config: next }, this.#patience.reloadPatience)
+        prepared.add(worker)
+      }),
     )
-    const wanted = checkKeys(config)
-    for (const key of this.#checks.keys()) if (!wanted.has(key)) this.#checks.delete(key)
-    // Of other limits the even parts are others.
-    await this.#shares.settle()
+    const causes = outcomes.flatMap(outcome => (outcome.status === 'rejected' ? [outcome.reason] : []))
+    const refusal = causes.find(cause => !(cause instanceof Unanswered))
+    const isProven = prepared.size > 0 || asked.length === 0
+    if (refusal === undefined && isProven) return { commit: checks => this.#commit(next, prepared, checks) }
+    for (const worker of prepared) worker.ask({ kind: 'discard' }).catch(ignore)
+    throw refusal ?? new Error('no worker was able to prepare the configuration')
   }
 
   async drain(grace: number): Promise<void> {
@@ -198,17 +203,26 @@ export class Supervisor implements ManagedPlane {
     return [...living.filter(snapshot => snapshot !== null), await ended]
   }
 
-  /** Returns the first worker that accepts the configuration; rejects when one refuses it. One that does not reply proves nothing. */
-  async #prove(ask: Ask & { kind: 'reload' }): Promise<WorkerHandle | null> {
-    for (const worker of [...this.#workers]) {
-      try {
-        await worker.demand(ask, this.#patience.reloadPatience)
-        return worker
-      } catch (cause) {
-        if (!(cause instanceof Unanswered)) throw cause
-      }
+  /** Has every worker serve a configuration; one that fails to is replaced by one that does. */
+  async #commit(
+    config: Config,
+    prepared: ReadonlySet<WorkerHandle>,
+    checks: readonly KeyedCheckResult[],
+  ): Promise<void> {
+    this.#config = config
+    this.#bans.keep(config)
+    const wanted = checkKeys(config)
+    for (const key of this.#checks.keys()) if (!wanted.has(key)) this.#checks.delete(key)
+    for (const result of checks) this.#checks.set(result.key, result)
+    const { reloadPatience } = this.#patience
+    const follow = async (worker: WorkerHandle) => {
+      // A worker that was started meanwhile has the previous configuration.
+      if (!prepared.has(worker)) await worker.demand({ kind: 'prepare', config }, reloadPatience)
+      await worker.demand({ kind: 'commit', checks }, reloadPatience)
     }
-    return null
+    await Promise.all([...this.#workers].map(worker => follow(worker).catch(() => worker.kill())))
+    // The limits on connections may be others, and so are their even parts.
+    await this.#shares.settle()
   }
 
   /** Asks every worker for its view; that of one that does not reply in time is empty. */

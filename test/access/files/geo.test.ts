@@ -19,8 +19,8 @@ const networks = mmdb(
 )
 
 test('the country is that of the address, else that where it is registered', async t => {
-  const { geo, write } = setUp(t)
-  await geo.prepare([write('country.mmdb', countries)])
+  const { databases, write } = setUp(t)
+  const geo = await databases.open([write('country.mmdb', countries)])
   for (let again = 0; again < 2; again++) {
     assert.equal(geo.countryOf('192.0.2.1'), 'DE')
     assert.equal(geo.countryOf('192.0.2.129'), 'FR')
@@ -32,53 +32,53 @@ test('the country is that of the address, else that where it is registered', asy
 })
 
 test('several databases know more than one', async t => {
-  const { geo, write } = setUp(t)
-  await geo.prepare([write('country.mmdb', countries), write('asn.mmdb', networks)])
+  const { databases, write } = setUp(t)
+  const geo = await databases.open([write('country.mmdb', countries), write('asn.mmdb', networks)])
   assert.equal(geo.countryOf('192.0.2.1'), 'DE')
   assert.equal(geo.networkOf('192.0.2.1'), 64_500)
   assert.equal(geo.networkOf('2001:db8::1'), 4_200_000_000)
 })
 
 test('more addresses than are remembered are found as well', async t => {
-  const { geo, write } = setUp(t)
-  await geo.prepare([write('country.mmdb', countries)])
+  const { databases, write } = setUp(t)
+  const geo = await databases.open([write('country.mmdb', countries)])
   for (let round = 0; round < 2; round++)
     for (let i = 0; i < 20_000; i++)
       assert.equal(geo.countryOf(`192.0.${i >> 8}.${i & 127}`), i >> 8 === 2 ? 'DE' : '')
 })
 
 test('an invalid or missing file is refused by name, and what was open stays', async t => {
-  const { geo, write } = setUp(t)
+  const { databases, write } = setUp(t)
   const good = write('country.mmdb', countries)
-  await geo.prepare([good])
+  const geo = await databases.open([good])
   const message = '/nowhere/x.mmdb: cannot be read: ENOENT'
-  await assert.rejects(geo.prepare([good, '/nowhere/x.mmdb']), { message })
+  await assert.rejects(databases.open([good, '/nowhere/x.mmdb']), { message })
   const cut = [countries.subarray(0, -40), countries.subarray(-200)]
   for (const bytes of [Buffer.alloc(0), Buffer.from('text'), Buffer.alloc(4096), ...cut]) {
     const bad = write('bad.mmdb', bytes)
-    await assert.rejects(geo.prepare([bad]), { message: `${bad}: must be a MaxMind DB file` })
+    await assert.rejects(databases.open([bad]), { message: `${bad}: must be a MaxMind DB file` })
   }
   assert.equal(geo.countryOf('192.0.2.1'), 'DE')
 })
 
 test('a database that cannot be understood in some place says so there', async t => {
-  const { geo, write } = setUp(t)
+  const { databases, write } = setUp(t)
   const broken = Buffer.from(countries)
   // The control byte of the first record becomes an extended type that there is none of.
   broken.set([0x00, 0xf0], broken.indexOf('\xe2\x47country', 0, 'latin1'))
-  await geo.prepare([write('broken.mmdb', broken)])
+  const geo = await databases.open([write('broken.mmdb', broken)])
   assert.equal(geo.countryOf('192.0.2.1'), null)
   assert.equal(geo.networkOf('192.0.2.1'), null)
   assert.equal(geo.countryOf('192.0.2.129'), 'FR')
 })
 
 test('a country that is no text, or an AS number that is no number, is as broken', async t => {
-  const { geo, write } = setUp(t)
+  const { databases, write } = setUp(t)
   const odd = mmdb({
     '192.0.2.0/24': { country: { iso_code: 276 } },
     '198.51.100.0/24': { country: { iso_code: 'DE' }, autonomous_system_number: 'AS64500' },
   })
-  await geo.prepare([write('odd.mmdb', odd)])
+  const geo = await databases.open([write('odd.mmdb', odd)])
   for (const address of ['192.0.2.1', '198.51.100.1']) {
     assert.equal(geo.countryOf(address), null)
     assert.equal(geo.networkOf(address), null)
@@ -86,9 +86,9 @@ test('a country that is no text, or an AS number that is no number, is as broken
 })
 
 test('a new file is loaded, an invalid one is logged once, and the previous one stays', async t => {
-  const { geo, write, metrics, errors } = setUp(t)
+  const { databases, write, metrics, errors } = setUp(t)
   const path = write('country.mmdb', countries)
-  await geo.prepare([path])
+  const geo = await databases.open([path])
   assert.equal(geo.countryOf('192.0.2.1'), 'DE')
   write('country.mmdb', mmdb({ '192.0.2.0/24': { country: { iso_code: 'PL' } } }))
   await until(() => geo.countryOf('192.0.2.1') === 'PL')
@@ -104,7 +104,7 @@ test('a new file is loaded, an invalid one is logged once, and the previous one 
 
 function setUp(t: TestContext) {
   const folder = watchedFolder(t)
-  const geo = new GeoDatabases(folder)
-  t.after(() => geo.close())
-  return { geo, ...folder }
+  const databases = new GeoDatabases(folder)
+  t.after(() => databases.close())
+  return { databases, ...folder }
 }

@@ -12,8 +12,8 @@ function holds(list: AddressList, address: string): boolean {
 }
 
 test('a list is found by its name', async t => {
-  const { lists, write } = setUp(t)
-  await lists.prepare([
+  const { files, write } = setUp(t)
+  const lists = await files.open([
     { name: 'a', path: write('a', '192.0.2.1') },
     { name: 'b', path: write('b', '192.0.2.2') },
     { name: 'also-b', path: write('b', '192.0.2.2') },
@@ -25,12 +25,12 @@ test('a list is found by its name', async t => {
 })
 
 test('when one list is invalid none is loaded, and the previous ones stay', async t => {
-  const { lists, write } = setUp(t)
+  const { files, write } = setUp(t)
   const a = { name: 'a', path: write('a', '192.0.2.1') }
-  await lists.prepare([a])
+  const lists = await files.open([a])
   const bad = write('bad', 'x')
   await assert.rejects(
-    lists.prepare([
+    files.open([
       { name: 'a', path: write('other', '192.0.2.2') },
       { name: 'bad', path: bad },
     ]),
@@ -40,26 +40,27 @@ test('when one list is invalid none is loaded, and the previous ones stay', asyn
   assert.throws(() => lists.get('bad'))
 })
 
-test('a list in use follows its file, until it is no longer used', async t => {
-  const { lists, write, metrics } = setUp(t)
-  await lists.prepare([{ name: 'a', path: write('a', '192.0.2.1') }])
-  const inUse = lists.get('a')
-  await lists.prepare([{ name: 'a', path: write('other', '192.0.2.9') }])
-  assert.ok(holds(lists.get('a'), '192.0.2.9'))
+test('a list follows its file until its configuration is replaced, also while another one is being prepared', async t => {
+  const { files, write, metrics } = setUp(t)
+  const before = await files.open([{ name: 'a', path: write('a', '192.0.2.1') }])
+  const next = [{ name: 'a', path: write('other', '192.0.2.9') }]
+  const after = await files.open(next)
+  assert.ok(holds(before.get('a'), '192.0.2.1'))
+  assert.ok(holds(after.get('a'), '192.0.2.9'))
   write('a', '192.0.2.2')
-  await until(() => holds(inUse, '192.0.2.2'))
-  lists.keep()
+  await until(() => holds(before.get('a'), '192.0.2.2'))
+  files.keep(next)
   write('a', '192.0.2.3')
   write('other', '192.0.2.8')
-  await until(() => holds(lists.get('a'), '192.0.2.8'))
-  assert.ok(holds(inUse, '192.0.2.2'))
+  await until(() => holds(after.get('a'), '192.0.2.8'))
+  assert.ok(holds(before.get('a'), '192.0.2.2'))
   assert.equal(metrics.listReloads.success.value, 2)
 })
 
 test('a file that may be incomplete is used, with a warning', async t => {
-  const { lists, write, metrics, errors, warnings } = setUp(t)
+  const { files, write, metrics, errors, warnings } = setUp(t)
   const path = write('a', '192.0.2.1\n192.0.2.2\n')
-  await lists.prepare([{ name: 'a', path }])
+  const lists = await files.open([{ name: 'a', path }])
   const versions = ['192.0.2.1\n', '192.0.2.1\n64.0.0.0/1', '192.0.2.3', '', '# none\n', '192.0.2.1\n']
   for (const [i, text] of versions.entries()) {
     write('a', text)
@@ -77,9 +78,9 @@ test('a file that may be incomplete is used, with a warning', async t => {
 })
 
 test('a file that vanishes leaves its last content in effect, and is read when it is back', async t => {
-  const { lists, write, metrics, errors, remove } = setUp(t)
+  const { files, write, metrics, errors, remove } = setUp(t)
   const path = write('a', '192.0.2.1')
-  await lists.prepare([{ name: 'a', path }])
+  const lists = await files.open([{ name: 'a', path }])
   const list = lists.get('a')
   remove('a')
   await until(() => metrics.listReloads.failure.value > 0)
@@ -94,13 +95,13 @@ test('a list that is closed is watched no more', async t => {
   const [closed, witness] = [new AddressLists(folder), new AddressLists(folder)]
   t.after(() => witness.close())
   const a = { name: 'a', path: folder.write('a', '192.0.2.1') }
-  for (const lists of [closed, witness]) await lists.prepare([a])
-  const list = closed.get('a')
+  const list = (await closed.open([a])).get('a')
+  const watched = (await witness.open([a])).get('a')
   closed.close()
   // Twice: who saw the first change as late as the second one is seen would have read it by then.
   for (const address of ['192.0.2.2', '192.0.2.3']) {
     folder.write('a', address)
-    await until(() => holds(witness.get('a'), address))
+    await until(() => holds(watched, address))
   }
   assert.ok(holds(list, '192.0.2.1'))
   assert.equal(folder.metrics.listReloads.success.value, 2)
@@ -108,7 +109,7 @@ test('a list that is closed is watched no more', async t => {
 
 function setUp(t: TestContext) {
   const folder = watchedFolder(t)
-  const lists = new AddressLists(folder)
-  t.after(() => lists.close())
-  return { lists, ...folder }
+  const files = new AddressLists(folder)
+  t.after(() => files.close())
+  return { files, ...folder }
 }

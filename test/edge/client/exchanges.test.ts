@@ -40,7 +40,7 @@ test('the last request that a connection may serve, and any in a drain, is the l
 test('a reload of the trusted proxies counts for connections that are open', t => {
   const { plane, of } = start(t)
   assert.equal(of('site.test')!.client.isTrusted, false)
-  plane.reload(edgeConfig([], { trustedProxies: ['192.0.2.0/24'] }))
+  plane.prepare(edgeConfig([], { trustedProxies: ['192.0.2.0/24'] })).commit()
   assert.equal(of('site.test')!.client.isTrusted, true)
 })
 

@@ -100,7 +100,7 @@ async function start(t: TestContext, { site = {}, ...settings }: Settings = {}) 
     await wire.send(text)
     return wire.response()
   }
-  const reload = (client: ClientCertificates) => edge.plane.reload({ ...config, zones: zonesOf(client) })
+  const reload = (client: ClientCertificates) => edge.reload({ ...config, zones: zonesOf(client) })
   return { edge, origin, letGo, clock, open, ask, askPlainly, reload }
 }
 

@@ -215,18 +215,20 @@ async function startAny(t: TestContext) {
     lists.close()
     geo.close()
   })
-  await lists.prepare([{ name: 'bad', path: folder.write('bad.txt', '127.0.0.77\n2001:db8::/32\n') }])
+  const bad = await lists.open([
+    { name: 'bad', path: folder.write('bad.txt', '127.0.0.77\n2001:db8::/32\n') },
+  ])
   const places = mmdb({
     '192.0.2.0/24': { country: { iso_code: 'DE' }, autonomous_system_number: 64_500 },
     '2001:db8::/32': { country: { iso_code: 'SE' } },
   })
-  await geo.prepare([folder.write('geo.mmdb', places)])
+  const known = await geo.open([folder.write('geo.mmdb', places)])
   const origin = await startResponder(t, ok())
   const base = edgeConfig([origin.url], {
     trustedProxies: ['127.0.0.9'],
     limits: { url: 512, headerSection: 2048 },
   })
-  const edge = await listenAt(t, new Edge(t, base, { access: { lists, geo } }))
+  const edge = await listenAt(t, new Edge(t, base, { access: { lists: bad, geo: known } }))
   return { edge, base, origin }
 }
 
@@ -287,7 +289,7 @@ test('a request gets what its explanation has foretold', { timeout: 180_000 }, a
   const seen = new Set<string>()
   await fc.assert(
     fc.asyncProperty(settings, fc.array(requests, { minLength: 8, maxLength: 16 }), async (given, asked) => {
-      edge.plane.reload(configOf(base, given, run++))
+      edge.reload(configOf(base, given, run++))
       for (const one of asked) {
         const explained = await edge.plane.explain(one)
         if (!('explanation' in explained)) {

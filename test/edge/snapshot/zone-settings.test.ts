@@ -70,12 +70,12 @@ test('a configuration that takes away what a rule of the API names is refused, a
   }
   const lists = new AddressLists({ log: createLogger('error', { write: () => {} }) })
   t.after(() => lists.close())
-  await lists.prepare([{ name: 'lost', path: watchedFolder(t).write('lost', '192.0.2.1\n') }])
-  const edge = new Edge(t, edgeConfig([origin.url]), { zones, access: { lists, geo: null } })
+  const known = await lists.open([{ name: 'lost', path: watchedFolder(t).write('lost', '192.0.2.1\n') }])
+  const edge = new Edge(t, edgeConfig([origin.url]), { zones, access: { lists: known, geo: null } })
   await listenAt(t, edge)
-  await lists.prepare([])
+  const none = { lists: await lists.open([]), geo: null }
   assert.throws(
-    () => edge.plane.reload(edgeConfig([])),
+    () => edge.plane.prepare(edgeConfig([]), none),
     /zone site conflicts with its API-managed rules: list lost is not loaded/,
   )
   assert.equal((await edge.ask(get)).status, 200)
@@ -143,6 +143,6 @@ test('a change in one zone compiles no other zone', async t => {
   assert.equal(policyOf('other.test'), before[1])
   assert.notEqual(policyOf('site.test'), before[0])
   assert.equal(codeOf(await edge.ask(get)), 1006)
-  edge.plane.reload(edgeConfig([origin.url], { errors: { rules: [rule('account')] } }))
+  edge.reload(edgeConfig([origin.url], { errors: { rules: [rule('account')] } }))
   assert.notEqual(policyOf('site.test'), before[0])
 })

@@ -89,7 +89,7 @@ test('plain HTTP is redirected where the zone wants https: the same host, path a
     [4443, ':4443'],
     [null, `:${secure}`],
   ] as const) {
-    edge.plane.reload({ ...edge.config, publicPort })
+    edge.reload({ ...edge.config, publicPort })
     assert.equal((await askPlainly(request('GET /a'))).field('location'), `https://site.test${port}/a`)
   }
 })

@@ -42,6 +42,7 @@ test('a renewal that fails is seen in metrics at once, and in the log from two w
   metrics.certificates = () => automatic.expiries
   metrics.renewals = () => automatic.renewals
   await automatic.prepare(config)
+  await automatic.serve(config)
   assert.deepEqual([published.length, published[0]!.identities.length], [1, 1])
   clock.advance(notAfter! - clock.now() - 20 * day)
   server.refusals.push({
@@ -101,7 +102,7 @@ test('nothing is read, and nobody is asked, where nothing is configured', async 
     copyPath: null,
   })
   t.after(() => automatic.close())
-  await automatic.prepare(null satisfies AcmeConfig | null)
+  await automatic.serve(null satisfies AcmeConfig | null)
   automatic.start()
   assert.deepEqual([automatic.statuses, published], [[], []])
 })

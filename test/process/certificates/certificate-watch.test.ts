@@ -37,12 +37,12 @@ test('one that was replaced is no longer warned of, and one that is not valid ye
   const [before] = watch.expiries
   assert.deepEqual([before!.name, before!.keyType], ['site.test', 'ec'])
   const next = selfSigned('site.test', 90)
-  watch.watch({ certificates: [{ certificate: next.cert, key: next.key }], minVersion: 'TLSv1.2' })
+  watch.prepare({ certificates: [{ certificate: next.cert, key: next.key }], minVersion: 'TLSv1.2' })()
   t.mock.timers.tick(day)
   assert.equal(lines.length, 1)
   assert.ok(watch.expiries[0]!.notAfter > before!.notAfter)
   t.mock.timers.setTime(Date.now() - 10 * day)
-  watch.watch({ certificates: [{ certificate: next.cert, key: next.key }], minVersion: 'TLSv1.2' })
+  watch.prepare({ certificates: [{ certificate: next.cert, key: next.key }], minVersion: 'TLSv1.2' })()
   assert.equal(lines.at(-1), 'error certificate not valid yet: clients refuse it')
 })
 
@@ -50,10 +50,10 @@ test('of certificates with one name and type of key, the one that ends first is 
   const { watch } = start(t, 90)
   const pairs = [30, 20, 60].map(days => selfSigned('site.test', days))
   const other = selfSigned('other.test', 10)
-  watch.watch({
+  watch.prepare({
     certificates: [...pairs, other].map(({ cert, key }) => ({ certificate: cert, key })),
     minVersion: 'TLSv1.2',
-  })
+  })()
   const days = watch.expiries.map(({ name, notAfter }) => [name, Math.round((notAfter - Date.now()) / day)])
   assert.deepEqual(days, [
     ['site.test', 20],

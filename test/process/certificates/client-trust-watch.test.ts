@@ -44,7 +44,7 @@ test('a revocation list is warned of in the last quarter of its time, twice a da
     /^error revocation list of client certificates expired: all clients .+ Clients$/,
   )
   const before = lines.length
-  watch.watch([zoneWith(authority.revocationList(-1) + authority.revocationList(90))])
+  watch.prepare([zoneWith(authority.revocationList(-1) + authority.revocationList(90))])()
   t.mock.timers.tick(day)
   assert.equal(lines.length, before)
 })

@@ -25,7 +25,7 @@ function gatewayThat(
     isUp: true,
     sockets: [],
     listen: () => listen().then(() => []),
-    reload: async () => {},
+    prepare: async () => ({ commit: () => {} }),
     drain: async () => {},
     cut: async () => {},
     destroy: () => {},
@@ -89,19 +89,40 @@ test('results of checks are known to a new configuration before it takes effect'
   }
   const configWith = (interval: number) => edgeConfig([origin], { pool: { check: { ...check, interval } } })
   const [before, after] = [configWith(20), configWith(21)]
-  const told: string[] = []
   const down = Promise.withResolvers<void>()
   const takeChecks = (results: readonly KeyedCheckResult[]) => {
-    for (const { key, isUp } of results) if (!isUp) told.push(key)
-    down.resolve()
+    if (results.some(({ isUp }) => !isUp)) down.resolve()
   }
   const known: boolean[] = []
-  const reload = async (config: Config) =>
-    void known.push([...checkKeys(config)].every(key => told.includes(key)))
-  const { gateway } = gatewayThat(async () => {}, { takeChecks, reload }, before)
+  const prepare = async (config: Config) => ({
+    commit: (checks: readonly KeyedCheckResult[]) => {
+      const down = checks.filter(({ isUp }) => !isUp).map(({ key }) => key)
+      known.push([...checkKeys(config)].every(key => down.includes(key)))
+    },
+  })
+  const { gateway } = gatewayThat(async () => {}, { takeChecks, prepare }, before)
   t.after(() => gateway.stop())
   await gateway.start()
   await down.promise
   await gateway.reload(after)
   assert.deepEqual(known, [true])
+})
+
+test('when anything of a configuration cannot be prepared, no part of it is applied', async t => {
+  const committed: string[] = []
+  const prepare = async ({ name }: Config) => {
+    if (name === 'unbuildable') throw new Error('it does not build')
+    return { commit: () => void committed.push(name) }
+  }
+  const before = edgeConfig([])
+  const { gateway } = gatewayThat(async () => {}, { prepare }, before)
+  t.after(() => gateway.stop())
+  await gateway.start()
+  const certificates = [{ certificate: 'nonsense', key: '' }]
+  await assert.rejects(gateway.reload({ ...before, tls: { ...before.tls, certificates } }))
+  await assert.rejects(gateway.reload({ ...before, name: 'unbuildable' }), { message: 'it does not build' })
+  assert.equal(gateway.config, before)
+  const after = { ...before, name: 'after' }
+  await gateway.reload(after)
+  assert.deepEqual([gateway.config, committed], [after, ['after']])
 })

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -14,6 +16,7 @@ import { Supervisor } from '../../../src/process/workers/supervisor.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { edgeConfig } from '../../help/edge.ts'
 import { provokable } from '../../help/gateway.ts'
+import { quickFolder } from '../../help/quick-folder.ts'
 import { startSite } from '../../help/site.ts'
 import { turnsUntil } from '../../help/until.ts'
 
@@ -48,6 +51,12 @@ async function startWorkers(
   t.after(() => supervisor.destroy())
   const [endpoint] = await supervisor.listen()
   return { supervisor, metrics, lines, after, workers: children(), port: endpoint!.port }
+}
+
+/** Has all workers serve another configuration. */
+async function reload(supervisor: Supervisor, config: Config): Promise<void> {
+  const prepared = await supervisor.prepare(config)
+  await prepared.commit([])
 }
 
 /** Lists the workers, in the order of their start. */
@@ -93,14 +102,14 @@ const question = {
   clientCertificate: null,
 }
 
-test('a worker that is replaced while another proves a reload gets the new configuration too', async t => {
+test('a worker that is replaced while another prepares a reload gets the new configuration too', async t => {
   const { supervisor, metrics, after, workers, port } = await startWorkers(t)
-  const [prover, victim] = workers as [number, number]
-  process.kill(prover, 'SIGSTOP')
-  const reloaded = supervisor.reload(after)
+  const [slow, victim] = workers as [number, number]
+  process.kill(slow, 'SIGSTOP')
+  const reloaded = reload(supervisor, after)
   process.kill(victim, 'SIGKILL')
   await turnsUntil(() => metrics.workerRestarts.value === 1)
-  process.kill(prover, 'SIGCONT')
+  process.kill(slow, 'SIGCONT')
   await reloaded
   await supervisor.snapshots()
   assert.deepEqual(await answers(port), new Set(['new']))
@@ -112,9 +121,9 @@ for (const hung of [0, 1]) {
     process.kill(workers[hung]!, 'SIGSTOP')
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { mock: cleared } = t.mock.method(globalThis, 'clearTimeout')
-    const reloaded = supervisor.reload(after)
-    // The one that runs has proved the reload once nobody waits for its reply, and the other is asked then.
-    if (hung === 1) await turnsUntil(() => cleared.callCount() > 0)
+    const reloaded = reload(supervisor, after)
+    // The one that runs has prepared it once nobody waits for its reply any more.
+    await turnsUntil(() => cleared.callCount() > 0)
     await turn()
     cleared.restore()
     t.mock.timers.tick(10_000)
@@ -130,6 +139,35 @@ for (const hung of [0, 1]) {
     assert.deepEqual(await answers(port), new Set(['new']))
   })
 }
+
+/** Limits the file descriptors of a process; those that it has stay open. */
+function limitDescriptors(pid: number, count: number): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--nofile=${count}:`])
+}
+
+test('when one worker cannot prepare a configuration, none serves it, and the next reload goes to all', async t => {
+  const { supervisor, metrics, after, workers, port } = await startWorkers(t)
+  const path = join(quickFolder(t, 'lists'), 'list')
+  writeFileSync(path, '192.0.2.1\n')
+  const listed = { ...after, lists: [{ name: 'listed', path }] }
+  limitDescriptors(workers[1]!, 1)
+  await assert.rejects(supervisor.prepare(listed), { message: `${path}: cannot be read: EMFILE` })
+  limitDescriptors(workers[1]!, 1024)
+  assert.deepEqual(await answers(port), new Set(['old']))
+  await reload(supervisor, listed)
+  assert.deepEqual(await answers(port), new Set(['new']))
+  assert.deepEqual([metrics.workerRestarts.value, children()], [0, workers])
+})
+
+test('a configuration that no worker was able to prepare is not applied to their replacements', async t => {
+  const { supervisor, metrics, after, workers, port } = await startWorkers(t, 1)
+  process.kill(workers[0]!, 'SIGSTOP')
+  const prepared = supervisor.prepare(after)
+  process.kill(workers[0]!, 'SIGKILL')
+  await assert.rejects(prepared, { message: 'no worker was able to prepare the configuration' })
+  await turnsUntil(() => metrics.workerRestarts.value === 1 && supervisor.isUp)
+  assert.deepEqual(await answers(port), new Set(['old']))
+})
 
 test('a hung worker does not report its pools, and is not killed for it', async t => {
   const { supervisor, metrics, workers } = await startWorkers(t)
@@ -168,7 +206,7 @@ test('check results from before a configuration was replaced are sent to no work
     most: 399,
   }
   const checked = edgeConfig([origin], { zone: { isDefault: true }, pool: { check } })
-  await supervisor.reload(checked)
+  await reload(supervisor, checked)
   const [key] = checkKeys(checked)
   const found = {
     isUp: false,
@@ -182,8 +220,8 @@ test('check results from before a configuration was replaced are sent to no work
   const states = async () => (await supervisor.pools()).map(([pool]) => pool!.origins[0]!.state)
   supervisor.takeChecks([{ key: key!, ...found }])
   assert.deepEqual(await states(), ['down', 'down'])
-  await supervisor.reload(edgeConfig([origin], { zone: { isDefault: true } }))
-  await supervisor.reload(checked)
+  await reload(supervisor, edgeConfig([origin], { zone: { isDefault: true } }))
+  await reload(supervisor, checked)
   process.kill(workers[0]!, 'SIGKILL')
   await turnsUntil(() => metrics.workerRestarts.value === 1)
   await turnsUntil(async () => (await states()).length >= 2)

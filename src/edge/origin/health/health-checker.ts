@@ -64,19 +64,9 @@ export class HealthChecker {
     this.#means.guard.ownEndpoints = endpoints
   }
 
-  /** The last result of each origin that was checked already, for a process that begins. */
+  /** The last result of each origin that was checked already, also where only its settings are new. */
   get results(): readonly KeyedCheckResult[] {
     return [...this.#targets.values()].flatMap(({ result }) => result ?? [])
-  }
-
-  /** What is known of these before any of them is checked: the last result of each, also where only its settings are new. */
-  resultsFor(origins: readonly CheckedOrigin[]): readonly KeyedCheckResult[] {
-    const known = this.#byQuestion()
-    return origins.flatMap(checked => {
-      const key = checkKey(checked.origin, checked.check)
-      const result = (this.#targets.get(key) ?? known.get(questionOf(checked)))?.result
-      return result ? { ...result, key } : []
-    })
   }
 
   /** Checks these from now on and no others; those that were checked before go on as they are. */

@@ -69,7 +69,7 @@ async function start(t: TestContext, origin: { readonly url: string }) {
     for (const connection of connections) connection.sweep(edge.plane.coarseNow)
   }
   const trust = (...trustedProxies: string[]) => {
-    edge.plane.reload({ ...config, trustedProxies })
+    edge.reload({ ...config, trustedProxies })
     sweep()
   }
   return {
