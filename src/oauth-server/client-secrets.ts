@@ -1,4 +1,5 @@
-// What clients authenticate with: which of their secrets it is, and how many wrong ones a client may show. Nobody is kept out by the wrong secrets of somebody else.
+// What clients authenticate with: which of their secrets it is, and how many wrong ones a client may show.
+// Nobody is kept out by the wrong secrets of somebody else.
 
 import type { Limiter } from '../limits/limiter.ts'
 import { limitOf } from '../limits/limit.ts'

@@ -1,4 +1,5 @@
-// What a person is asked on the way to a code: what a page shows of it, and what their decision leads to. The pages themselves are elsewhere.
+// What a person is asked on the way to a code: what a page shows of it, and what their decision leads to. The
+// pages themselves are elsewhere.
 
 import type { IncomingMessage } from 'node:http'
 import { type Clock, systemClock } from '../base/clock.ts'
@@ -19,7 +20,7 @@ import type { ClientDirectory } from './client-directory.ts'
 import { Consents } from './engine/consents.ts'
 import { cookieNames, cookiesOf } from './cookies.ts'
 import { redirectMatches } from './engine/redirect.ts'
-import type { Person } from './engine/request-facts.ts'
+import type { Person } from './engine/request.ts'
 import { isMember } from './standing.ts'
 
 interface InteractionsParts {
@@ -87,7 +88,10 @@ export class Interactions {
     return asking
   }
 
-  /** Whether the person has proved who they are as lately as the request wants: since it was made, or within its `max_age`. */
+  /**
+   * Whether the person has proved who they are as lately as the request wants: since it was made, or within
+   * its `max_age`.
+   */
   #isLately({ signedInAt }: Person, { kept, credential }: Opened): boolean {
     const { name, reasons } = kept.prompt
     const wishes = name === 'login' ? reasons.filter(reason => reason !== 'no_session') : []
@@ -144,7 +148,10 @@ export class Interactions {
     })
   }
 
-  /** Returns the app that an interaction is of, as long as it can go on, to whichever browser: its cookie is not sent to the pages on which people sign in. */
+  /**
+   * Returns the app that an interaction is of, as long as it can go on, to whichever browser: its cookie is
+   * not sent to the pages on which people sign in.
+   */
   async clientOf(uid: string): Promise<OAuthClient | null> {
     return (await this.#find(uid))?.client ?? null
   }

@@ -1,10 +1,10 @@
-// What clients find out by themselves: the metadata of the authorization server (RFC 8414, OpenID Connect Discovery).
+// The metadata by which clients find the endpoints (RFC 8414, OpenID Connect Discovery).
 
 import { oauthScopes } from '../permissions/scopes.ts'
 import { paths } from './paths.ts'
 
-/** Returns the metadata for an issuer; both documents are the same. */
-export function metadataOf(issuer: string, documentation: string): object {
+/** Returns the metadata of an issuer, which are the same in both documents. */
+export function metadataOf(issuer: string): object {
   const endpoint = (path: string) => `${issuer}${path}`
   return {
     issuer,
@@ -15,7 +15,7 @@ export function metadataOf(issuer: string, documentation: string): object {
     userinfo_endpoint: endpoint(paths.userinfo),
     end_session_endpoint: endpoint(paths.endSession),
     jwks_uri: endpoint(paths.jwks),
-    service_documentation: documentation,
+    service_documentation: endpoint(paths.errors),
     scopes_supported: oauthScopes.map(({ id }) => id),
     response_types_supported: ['code'],
     response_modes_supported: ['query'],

@@ -1,4 +1,5 @@
-// The pages that the authorization server itself shows: an error that must not be sent to the app, signing out, and what the errors mean.
+// The pages that the authorization server itself shows: an error that must not be sent to the app, signing
+// out, and what the errors mean.
 
 import { type Html, html } from '../base/text/html.ts'
 import { negotiate } from '../errors/audience/negotiate.ts'
@@ -9,7 +10,7 @@ import { type ErrorEntry, errorEntries } from './errors.ts'
 import { paths } from './paths.ts'
 
 /** A request that ends here. */
-export interface RequestError {
+interface RequestError {
   readonly status: number
   readonly error: string
   readonly description: string
@@ -41,7 +42,10 @@ ${[...form].map(
   })
 }
 
-/** Ends a sign-out; with somewhere to go, the page leads there by itself if it may, since browsers hold a redirect after a form to the policy of its page. */
+/**
+ * Ends a sign-out; with somewhere to go, the page leads there by itself if it may, since browsers hold a
+ * redirect after a form to the policy of its page.
+ */
 export function signedOutPage(location: string | null, leads = true): PageResponse {
   const title = 'You are signed out'
   const onward = leads

@@ -13,25 +13,23 @@ export const paths = {
   metadata: '/.well-known/oauth-authorization-server',
 } as const
 
-/** The methods of the paths that are served. */
-export const methods: Readonly<Record<string, readonly string[]>> = {
-  [paths.authorization]: ['GET', 'POST'],
-  [paths.token]: ['POST', 'OPTIONS'],
-  [paths.revocation]: ['POST', 'OPTIONS'],
-  [paths.introspection]: ['POST'],
-  [paths.userinfo]: ['GET', 'POST', 'OPTIONS'],
-  [paths.endSession]: ['GET', 'POST'],
-  [paths.jwks]: ['GET', 'OPTIONS'],
-  [paths.openid]: ['GET', 'OPTIONS'],
-  [paths.metadata]: ['GET', 'OPTIONS'],
+/** Returns the URL of the page that explains an error. */
+export function errorUri(issuer: string, error: string): string {
+  return `${issuer}${paths.errors}/${error}`
 }
-
-const resuming = new RegExp(`^${paths.authorization}/[\\w-]{21,64}$`)
-
-/** The pages about errors, of all or of one. */
-export const documents = /^\/oauth2\/errors(?:\/([a-z_]{1,60}))?$/
 
 /** Whether a path is one of these endpoints, or a step of one. */
 export function isOfOAuth(path: string): boolean {
-  return Object.hasOwn(methods, path) || resuming.test(path) || documents.test(path)
+  return endpoints.has(path) || resumption.test(path) || errorDocumentOf(path) !== null
 }
+
+/**
+ * Returns the error that the page at a path explains, which is null for all of them; null for another path.
+ */
+export function errorDocumentOf(path: string): { readonly error: string | null } | null {
+  const match = /^\/oauth2\/errors(?:\/([a-z_]{1,60}))?$/.exec(path)
+  return match && { error: match[1] ?? null }
+}
+
+const endpoints: ReadonlySet<string> = new Set(Object.values(paths))
+const resumption = new RegExp(`^${paths.authorization}/[\\w-]{21,64}$`)

@@ -1,4 +1,5 @@
-// The keys that sign ID tokens. They replace themselves: the next one is published a day before it signs, and the last one until nothing that it signed is good.
+// The keys that sign ID tokens. They replace themselves: the next one is published a day before it signs, and
+// the last one until nothing that it signed is good.
 
 import { generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -53,7 +54,10 @@ export class SigningKeys {
     this.#clock = clock
   }
 
-  /** Returns the keys of now, and makes one where it is time; rejects with `StoreUnreachable` where none are known. */
+  /**
+   * Returns the keys of now, and makes one where it is time; rejects with `StoreUnreachable` where none are
+   * known.
+   */
   async current(): Promise<KeySet> {
     if (this.#known === null) return this.#look()
     if (this.#clock.now() - this.#known.at > trust) this.#look().catch(() => {})

@@ -12,7 +12,10 @@ interface Represented {
   readonly account: string
 }
 
-/** Returns why it may not, as a clause; null where it may. Rejects with `StoreUnreachable`. `findUser` may remember what it found. */
+/**
+ * Returns why it may not, as a clause; null where it may. Rejects with `StoreUnreachable`. `findUser` may
+ * remember what it found.
+ */
 export async function faultOfStanding(
   store: Store,
   { client, user, account }: Represented,

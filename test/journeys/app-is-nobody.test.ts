@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { routes } from '../../src/dashboard/routes.ts'
 import { ownCookies } from '../../src/http1/fields/own-cookies.ts'
-import { methods, paths as oauthPaths } from '../../src/oauth-server/paths.ts'
+import { paths as oauthPaths } from '../../src/oauth-server/paths.ts'
 import { Sessions } from '../../src/people/sessions/sessions.ts'
 import { consentPath, paths } from '../../src/pages/parts/paths.ts'
 import { oauthScopes } from '../../src/permissions/scopes.ts'
@@ -46,7 +46,7 @@ test('a token of an app with every scope opens no page, no session and no consen
     consentPath('a'.repeat(43)),
     `${oauthPaths.authorization}?${query}`,
     `${oauthPaths.authorization}?${query}&prompt=none`,
-    ...Object.keys(methods).filter(path => !byRight.has(path)),
+    ...Object.values(oauthPaths).filter(path => !byRight.has(path)),
     ...routes.map(({ path }) => filled(path)),
   ]
   assert.ok(places.length > 100, String(places.length))

@@ -1,95 +1,69 @@
-// What the engine keeps, in terms of the store: codes, tokens and interactions as credentials of which only digests are kept, consents as grants.
+// The library's storage, in terms of the store: codes, tokens and interactions are credentials, consents are
+// grants.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
-import type { Credential, CredentialKind, Json } from '../../store/records/credential.ts'
-import type { OAuthClient } from '../../store/records/oauth-client.ts'
-import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
-import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
-import { digestOf, isWellFormed } from '../../tokens/token.ts'
 import { endDigestOf, endOf } from '../../oauth-grants/family.ts'
+import type { Credential, CredentialKind, Json } from '../../store/records/credential.ts'
+import type { Store } from '../../store/contract/store.ts'
+import { digestOf, isWellFormed } from '../../tokens/token.ts'
 import type { ClientDirectory } from '../client-directory.ts'
-import { type GrantReference, readReference, writeReference } from './grant-reference.ts'
-import { factsOf, type RequestFacts } from './request-facts.ts'
 import { faultOfStanding } from '../standing.ts'
-import type { Adapter, Context, Payload } from './engine-types.ts'
+import type { Guard } from '../unavailable.ts'
+import { grantPayload, readReference, writeReference } from './grant.ts'
+import type { Adapter, Context, Library, Payload } from './library.ts'
+import { metadataOf } from './client.ts'
+import { Reason } from './reasons.ts'
+import { currentRequest, type OAuthRequest } from './request.ts'
 
 interface AdapterParts {
   readonly store: Store
   readonly clients: ClientDirectory
-  /** Returns the request that the engine works on; undefined outside of one. */
-  readonly context: () => Context | undefined
-  /** Makes the error that refuses a code or token, for a reason. */
-  readonly refusal: (reason: string) => Error
-  /** Counts a request that is going to wait for a person; rejects with the error for one that is too many. */
-  readonly admit: (facts: RequestFacts) => Promise<void>
-  /** Makes the error for a person who has signed out meanwhile. */
-  readonly signedOut: () => Error
-  /** Makes the error for a store that cannot be reached. */
-  readonly unavailable: () => Error
+  /** Returns the request that the library works on. */
+  readonly context: () => Context
+  readonly errors: Library['errors']
+  /** Counts a request that is going to wait for a person; rejects with the error if there are too many. */
+  readonly admit: (request: OAuthRequest) => Promise<void>
+  readonly guard: Guard
   readonly clock?: Clock
 }
 
-/** Makes the adapter of each model that the engine has. */
+/** Returns what makes the adapter of each of the library's models. */
 export function adapters(parts: AdapterParts): (model: string) => Adapter {
-  return model => new GuardedAdapter(adapterOf(model, parts), parts.unavailable)
+  return model => guarded(adapterOf(model, parts), parts.guard)
 }
 
 function adapterOf(model: string, parts: AdapterParts): Adapter {
-  const kind = kinds[model]
-  if (kind !== undefined) return new CredentialAdapter(model, kind, parts)
-  if (model === 'Client') return new ClientAdapter(parts)
-  return model === 'Grant' ? new GrantAdapter(parts) : new NoAdapter(model)
-}
-
-/** Has the engine report a store that cannot be reached in the words of OAuth. */
-class GuardedAdapter implements Adapter {
-  readonly #adapter: Adapter
-  readonly #unavailable: () => Error
-
-  constructor(adapter: Adapter, unavailable: () => Error) {
-    this.#adapter = adapter
-    this.#unavailable = unavailable
-  }
-
-  upsert = (id: string, payload: Payload, expiresIn: number) =>
-    this.#guard(this.#adapter.upsert(id, payload, expiresIn))
-  find = (id: string) => this.#guard(this.#adapter.find(id))
-  findByUid = (uid: string) => this.#guard(this.#adapter.findByUid(uid))
-  findByUserCode = (code: string) => this.#guard(this.#adapter.findByUserCode(code))
-  consume = (id: string) => this.#guard(this.#adapter.consume(id))
-  destroy = (id: string) => this.#guard(this.#adapter.destroy(id))
-  revokeByGrantId = (id: string) => this.#guard(this.#adapter.revokeByGrantId(id))
-
-  async #guard<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work
-    } catch (error) {
-      throw error instanceof StoreUnreachable ? this.#unavailable() : error
-    }
+  switch (model) {
+    case 'Interaction':
+      return new InteractionAdapter('interaction', model, parts)
+    case 'AuthorizationCode':
+      return new CodeAdapter('authorization_code', model, parts)
+    case 'AccessToken':
+      return new TokenAdapter('access_token', model, parts)
+    case 'RefreshToken':
+      return new TokenAdapter('refresh_token', model, parts)
+    case 'Client':
+      return new ClientAdapter(parts)
+    case 'Grant':
+      return new GrantAdapter(parts)
+    default:
+      return new NoAdapter(model)
   }
 }
 
-const kinds: Readonly<Record<string, CredentialKind>> = {
-  Interaction: 'interaction',
-  AuthorizationCode: 'authorization_code',
-  AccessToken: 'access_token',
-  RefreshToken: 'refresh_token',
+function guarded(adapter: Adapter, guard: Guard): Adapter {
+  return {
+    upsert: (id, payload, expiresIn) => guard(() => adapter.upsert(id, payload, expiresIn)),
+    find: id => guard(() => adapter.find(id)),
+    findByUid: uid => guard(() => adapter.findByUid(uid)),
+    findByUserCode: code => guard(() => adapter.findByUserCode(code)),
+    consume: id => guard(() => adapter.consume(id)),
+    destroy: id => guard(() => adapter.destroy(id)),
+    revokeByGrantId: id => guard(() => adapter.revokeByGrantId(id)),
+  }
 }
 
-/** Fields of a payload that are members of a credential, or follow from them. */
-const elsewhere: ReadonlySet<string> = new Set([
-  'jti',
-  'kind',
-  'iat',
-  'exp',
-  'accountId',
-  'clientId',
-  'grantId',
-  'consumed',
-  'sessionUid',
-])
-
-/** Finds nothing and keeps nothing. */
+/** Finds nothing and stores nothing. */
 class NoAdapter implements Adapter {
   readonly model: string
 
@@ -97,8 +71,8 @@ class NoAdapter implements Adapter {
     this.model = model
   }
 
-  async upsert(_id: string, _payload: Payload, _expiresIn: number): Promise<void> {
-    throw new TypeError(`${this.model} is not kept`)
+  async upsert(_id: string, _payload: Payload): Promise<void> {
+    throw new TypeError(`${this.model} is not stored`)
   }
 
   async find(_id: string): Promise<Payload | undefined> {
@@ -112,90 +86,62 @@ class NoAdapter implements Adapter {
   async revokeByGrantId(_id: string): Promise<void> {}
 }
 
-class CredentialAdapter extends NoAdapter {
-  readonly #kind: CredentialKind
-  readonly #parts: AdapterParts
-  readonly #clock: Clock
+/** Fields of a payload that are columns of a credential, or follow from them. */
+const columns: ReadonlySet<string> = new Set([
+  'jti',
+  'kind',
+  'iat',
+  'exp',
+  'accountId',
+  'clientId',
+  'grantId',
+  'consumed',
+  'sessionUid',
+])
 
-  constructor(model: string, kind: CredentialKind, parts: AdapterParts) {
+class CredentialAdapter extends NoAdapter {
+  readonly kind: CredentialKind
+  readonly parts: AdapterParts
+  readonly clock: Clock
+
+  constructor(kind: CredentialKind, model: string, parts: AdapterParts) {
     super(model)
-    this.#kind = kind
-    this.#parts = parts
-    this.#clock = parts.clock ?? systemClock
+    this.kind = kind
+    this.parts = parts
+    this.clock = parts.clock ?? systemClock
   }
 
   override async upsert(id: string, payload: Payload): Promise<void> {
-    const credential = this.#credentialOf(id, payload)
-    const context = this.#parts.context()
-    if (this.#kind === 'interaction' && context?.oidc.route === 'authorization')
-      await this.#parts.admit(factsOf(context.req))
-    if (context?.oidc.route === 'token') factsOf(context.req).issued.push(credential)
-    else await this.#parts.store.credentials.put(credential)
-    if (this.#kind !== 'authorization_code' || context === undefined) return
-    // Who signs out everywhere removes the codes that there are, and this one may have come after that.
-    if (await factsOf(context.req).isStillSignedIn()) return
-    await this.destroy(id)
-    throw this.#parts.signedOut()
+    await this.parts.store.credentials.put(this.credentialOf(id, payload))
   }
 
   override async find(id: string): Promise<Payload | undefined> {
-    if (!this.#isLikely(id)) return undefined
-    const credential = await this.#parts.store.credentials.get(this.#kind, digestOf(id))
-    if (credential === null) return undefined
-    const context = this.#parts.context()
-    // A used refresh token is still there so that its next use is noticed.
-    if (context?.oidc.route === 'introspection' && credential.consumedAt !== null) return undefined
-    if (context !== undefined && this.#kind !== 'interaction') factsOf(context.req).shown = credential
-    return this.#payloadOf(id, credential)
-  }
-
-  /** Notes what is to be consumed: that is done in one step with the writing of what is issued for it. */
-  override async consume(id: string): Promise<void> {
-    const facts = factsOf(this.#parts.context()!.req)
-    if (facts.shown?.digest !== digestOf(id)) throw this.#parts.refusal('not found')
-    facts.spent = facts.shown
+    const credential = await this.load(id)
+    return credential === null ? undefined : this.#payloadOf(id, credential)
   }
 
   override async destroy(id: string): Promise<void> {
-    await this.#parts.store.credentials.remove(this.#kind, digestOf(id))
+    await this.parts.store.credentials.remove(this.kind, digestOf(id))
   }
 
-  override async revokeByGrantId(id: string): Promise<void> {
-    const reference = readReference(id)
-    // It is called for each kind.
-    if (this.#kind !== 'access_token' || reference === null) return
-    const { shown, client } = factsOf(this.#parts.context()!.req)
-    const { grant, family } = reference
-    const owners = { user: shown?.user ?? null, client: client?.id ?? null, grant }
-    await this.#parts.store.credentials.endFamily(endOf(family, owners, this.#clock.now()))
+  async load(id: string): Promise<Credential | null> {
+    return isPlausible(this.kind, id) ? this.parts.store.credentials.get(this.kind, digestOf(id)) : null
   }
 
-  #noteOwners({ user, data }: Credential): void {
-    const facts = factsOf(this.#parts.context()!.req)
-    facts.user ??= user
-    facts.account ??= (data as { readonly account: string }).account
-  }
-
-  #isLikely(id: string): boolean {
-    if (this.#kind === 'access_token') return isWellFormed(id, 'svco_')
-    if (this.#kind === 'refresh_token') return isWellFormed(id, 'svcr_')
-    return /^[\w-]{21,64}$/.test(id)
-  }
-
-  #credentialOf(id: string, payload: Payload): Credential {
+  credentialOf(id: string, payload: Payload): Credential {
     const reference = readReference(payload.grantId)
     const data: Record<string, Json> = {}
     for (const [name, value] of Object.entries(payload))
-      if (!elsewhere.has(name) && value !== undefined) data[name] = value as Json
+      if (!columns.has(name) && value !== undefined) data[name] = value as Json
     if (reference !== null) Object.assign(data, { account: reference.account, family: reference.family })
     return {
-      kind: this.#kind,
+      kind: this.kind,
       digest: digestOf(id),
       user: payload.accountId ?? null,
       client: payload.clientId ?? null,
       grant: reference?.grant ?? null,
       data,
-      createdAt: this.#clock.now(),
+      createdAt: this.clock.now(),
       expiresAt: (payload.exp ?? 0) * 1000,
       consumedAt: null,
     }
@@ -203,73 +149,95 @@ class CredentialAdapter extends NoAdapter {
 
   #payloadOf(id: string, credential: Credential): Payload {
     const { account: _, family: __, ...data } = credential.data as Record<string, Json>
-    const context = this.#parts.context()
-    if (context !== undefined && typeof data.redirectUri === 'string')
-      factsOf(context.req).codeRedirectUri = data.redirectUri
-    const payload: Payload = {
+    const { user, client, createdAt, expiresAt } = credential
+    const reference = referenceOf(credential)
+    return {
       ...data,
       jti: id,
       kind: this.model,
-      iat: Math.floor(credential.createdAt / 1000),
-      exp: Math.floor(credential.expiresAt / 1000),
+      iat: Math.floor(createdAt / 1000),
+      exp: Math.floor(expiresAt / 1000),
+      ...(user !== null && { accountId: user }),
+      ...(client !== null && { clientId: client }),
+      ...(reference !== null && { grantId: reference }),
     }
-    if (credential.user !== null) payload.accountId = credential.user
-    if (credential.client !== null) payload.clientId = credential.client
-    const reference = referenceOf(credential)
-    if (reference !== null) payload.grantId = reference
-    // Another client's code tells this one nothing of whom it was for.
-    const isOwn = context !== undefined && factsOf(context.req).client?.id === credential.client
-    if (isOwn && reference !== null) this.#noteOwners(credential)
-    return payload
   }
 }
 
-/** Names the grant of a credential as the engine does; null where it has none. */
+class InteractionAdapter extends CredentialAdapter {
+  override async upsert(id: string, payload: Payload): Promise<void> {
+    if (this.parts.context().oidc.route === 'authorization') await this.parts.admit(currentRequest())
+    await super.upsert(id, payload)
+  }
+}
+
+/** Codes and tokens, which a request presents. */
+class PresentedAdapter extends CredentialAdapter {
+  override async load(id: string): Promise<Credential | null> {
+    const credential = await super.load(id)
+    if (credential === null) return null
+    // A used refresh token stays in the store so that another use of it is noticed.
+    if (credential.consumedAt !== null && this.parts.context().oidc.route === 'introspection') return null
+    currentRequest().exchange.presented = credential
+    return credential
+  }
+
+  /** Writes nothing: the exchange consumes what was presented when it is committed. */
+  override async consume(): Promise<void> {}
+}
+
+class CodeAdapter extends PresentedAdapter {
+  override async upsert(id: string, payload: Payload): Promise<void> {
+    await super.upsert(id, payload)
+    // Signing out everywhere removes the codes that exist, and this one may have been stored after that.
+    if (await currentRequest().isStillSignedIn()) return
+    await this.destroy(id)
+    throw new this.parts.errors.LoginRequired('the person signed out meanwhile')
+  }
+}
+
+class TokenAdapter extends PresentedAdapter {
+  /** Writes nothing: the exchange stores what was issued when it is committed. */
+  override async upsert(id: string, payload: Payload): Promise<void> {
+    currentRequest().exchange.issued.push(this.credentialOf(id, payload))
+  }
+
+  override async revokeByGrantId(id: string): Promise<void> {
+    const reference = readReference(id)
+    // The library calls it for each model.
+    if (this.kind !== 'access_token' || reference === null) return
+    const { grant, family } = reference
+    const user = currentRequest().exchange.presented?.user ?? null
+    const client = this.parts.context().oidc.client?.clientId ?? null
+    await this.parts.store.credentials.endFamily(endOf(family, { user, client, grant }, this.clock.now()))
+  }
+}
+
+/** Whether a value can be one of a kind, so that the store need not be asked about others. */
+function isPlausible(kind: CredentialKind, id: string): boolean {
+  if (kind === 'access_token') return isWellFormed(id, 'svco_')
+  if (kind === 'refresh_token') return isWellFormed(id, 'svcr_')
+  return /^[\w-]{21,64}$/.test(id)
+}
+
+/** Names the grant of a credential as the library does; null if it has none. */
 function referenceOf({ grant, data }: Credential): string | null {
   const { account, family } = data as { readonly account?: unknown; readonly family?: unknown }
   if (grant === null || typeof account !== 'string' || typeof family !== 'string') return null
   return writeReference({ account, grant, family })
 }
 
-/** What the engine has of a client beside its own metadata. */
-export interface Registered {
-  readonly account: string
-  readonly redirectUris: readonly string[]
-  readonly allowedCorsOrigins: readonly string[]
-  readonly scopes: readonly string[]
-  readonly optionalScopes: readonly string[]
-}
-
 class ClientAdapter extends NoAdapter {
-  readonly #parts: AdapterParts
+  readonly #clients: ClientDirectory
 
-  constructor(parts: AdapterParts) {
+  constructor({ clients }: AdapterParts) {
     super('Client')
-    this.#parts = parts
+    this.#clients = clients
   }
 
   override async find(id: string): Promise<Payload | undefined> {
-    const client = await this.#parts.clients.find(id)
-    if (client === null) return undefined
-    const context = this.#parts.context()
-    if (context !== undefined) factsOf(context.req).client = client
-    return metadataOf(client)
-  }
-}
-
-/** The rules for redirect URIs and secrets are ours, not the engine's: it gets values that it accepts and never compares. */
-function metadataOf(client: OAuthClient): Payload {
-  const { account, redirectUris, allowedCorsOrigins, scopes, optionalScopes } = client
-  const registered: Registered = { account, redirectUris, allowedCorsOrigins, scopes, optionalScopes }
-  const hasSecret = client.tokenEndpointAuthMethod !== 'none'
-  return {
-    client_id: client.id,
-    ...(hasSecret ? { client_secret: 'compared elsewhere' } : {}),
-    token_endpoint_auth_method: client.tokenEndpointAuthMethod,
-    grant_types: [...client.grantTypes],
-    response_types: ['code'],
-    redirect_uris: ['https://compared.elsewhere.invalid/'],
-    registered,
+    const client = await this.#clients.find(id)
+    return client === null ? undefined : metadataOf(client)
   }
 }
 
@@ -284,55 +252,36 @@ class GrantAdapter extends NoAdapter {
   override async find(id: string): Promise<Payload | undefined> {
     const reference = readReference(id)
     if (reference === null) return undefined
-    const { store, clients } = this.#parts
-    const [kept, hasEnded] = await Promise.all([
+    const { store, clients, context } = this.#parts
+    const { route } = context().oidc
+    const [grant, hasEnded] = await Promise.all([
       store.oauthGrants.get(reference.account, reference.grant),
-      // The exchange itself finds out.
-      this.#parts.context()?.oidc.route !== 'token' &&
-        store.credentials.hasEnded(endDigestOf(reference.family)),
+      // At the token endpoint, the exchange itself finds out.
+      route !== 'token' && store.credentials.hasEnded(endDigestOf(reference.family)),
     ])
-    if (kept === null) return this.#refuse('the consent was withdrawn')
-    if (hasEnded) return this.#refuse('it was revoked')
-    const grant = kept.record
-    const client = await clients.find(grant.client)
-    if (client === null) return this.#refuse('the client was deleted')
-    const { user, account } = grant
-    this.#noteOwners(user, account)
-    const context = this.#parts.context()
-    const facts = context && factsOf(context.req)
-    const fault = await faultOfStanding(
-      store,
-      { client, user, account },
-      facts && (id => facts.findUser(id, store)),
-    )
-    return fault === null ? grantPayload(grant, client, reference) : this.#refuse(fault)
+    if (grant === null) return this.#refuse(route, 'the consent was withdrawn')
+    if (hasEnded) return this.#refuse(route, 'it was revoked')
+    const { record } = grant
+    const client = await clients.find(record.client)
+    if (client === null) return this.#refuse(route, 'the client was deleted')
+    const request = currentRequest()
+    const { user, account } = record
+    const fault = await faultOfStanding(store, { client, user, account }, id => request.findUser(id, store))
+    if (fault !== null) return this.#refuse(route, fault)
+    return grantPayload(record, client, { reference, resources: resourcesOf(request.exchange.presented) })
   }
 
-  #refuse(reason: string): undefined {
-    const context = this.#parts.context()
-    if (context !== undefined) factsOf(context.req).reason = reason
-  }
-
-  #noteOwners(user: string, account: string): void {
-    const context = this.#parts.context()
-    if (context === undefined) return
-    const facts = factsOf(context.req)
-    facts.user = user
-    facts.account = account
+  /** Refuses with a reason; introspection tells nothing but that the token is not active. */
+  #refuse(route: string, reason: string): undefined {
+    const { InvalidGrant, InvalidToken } = this.#parts.errors
+    const cause = new Reason(reason)
+    if (route === 'token') throw new InvalidGrant({ cause })
+    if (route === 'userinfo') throw new InvalidToken({ cause })
   }
 }
 
-/** Writes a consent as the engine reads it: as far as the client still has the scopes. */
-export function grantPayload(grant: OAuthGrant, client: OAuthClient, reference: GrantReference): Payload {
-  const scope = grant.scopes.filter(scope => client.scopes.includes(scope)).join(' ')
-  const now = Math.floor(Date.now() / 1000)
-  return {
-    jti: writeReference(reference),
-    kind: 'Grant',
-    iat: now,
-    exp: now + 3_600,
-    accountId: grant.user,
-    clientId: grant.client,
-    openid: { scope },
-  }
+/** Returns the resources that a code or refresh token was issued for. */
+function resourcesOf(presented: Credential | null): readonly string[] {
+  const { resource } = (presented?.data ?? {}) as { readonly resource?: string | readonly string[] }
+  return [resource ?? []].flat()
 }

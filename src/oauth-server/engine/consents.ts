@@ -49,7 +49,10 @@ export class Consents {
     this.#clock = clock
   }
 
-  /** Finds the consent that covers a request; null where there is none, or where several accounts have one, so that the person has to choose. */
+  /**
+   * Finds the consent that covers a request; null where there is none, or where several accounts have one, so
+   * that the person has to choose.
+   */
   async covering(client: OAuthClient, user: string, asked: Asked): Promise<Covering | null> {
     const host = redirectHostOf(asked.redirectUri)
     const found: Covering[] = []
@@ -57,7 +60,8 @@ export class Consents {
       const { account } = grant
       if (!covers(grant, client, asked)) continue
       if ((await faultOfStanding(this.#store, { client, user, account })) !== null) continue
-      // Whom an account has come to require a second factor of is told so before the app gets tokens that open nothing.
+      // Whom an account has come to require a second factor of is told so before the app gets tokens that
+      // open nothing.
       if (await this.#isShut(user, account)) continue
       found.push({ grant, isHostSeen: grant.redirectHosts!.includes(host) })
     }

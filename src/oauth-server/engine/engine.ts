@@ -1,80 +1,71 @@
-// The engine of the authorization server, with every decision that is ours put into it. It is loaded when the first request comes.
+// oidc-provider with the decisions, the storage and the responses of this server.
 
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '../../log/log.ts'
-import type { EngineFailure } from './reasons.ts'
-import { factsOf } from './request-facts.ts'
-import type { Context, EngineModule, Provider } from './engine-types.ts'
+import { guardWith, unavailable } from '../unavailable.ts'
 import { configurationOf } from './configuration.ts'
 import { Decisions } from './decisions.ts'
 import type { EngineParts } from './engine-parts.ts'
-import { shape } from './shape.ts'
+import { errorEvents } from './error-response.ts'
+import type { Context, Library, OidcError, Provider } from './library.ts'
+import { providerClass, setClientRules } from './models.ts'
+import { currentRequest, type OAuthRequest, withRequest } from './request.ts'
+import { finishing } from './token-response.ts'
 
-export type Engine = Provider
+export interface Engine {
+  /** Serves a request. */
+  handle(request: IncomingMessage, response: ServerResponse, known: OAuthRequest): Promise<void>
+}
 
-/** Loads the engine and sets it up. */
+/** Loads the library, with the first request that needs it, and sets it up. */
 export async function openEngine(parts: EngineParts): Promise<Engine> {
-  const oidc = await load(parts.log)
-  const decisions = new Decisions(parts, oidc)
-  const provider = new oidc.Provider(parts.issuer, configurationOf(parts, oidc, decisions))
-  // The issuer says where it is reached, not the connection.
+  const library = await load()
+  const { TemporarilyUnavailable } = library.errors
+  const guard = guardWith(() => {
+    const error = new TemporarilyUnavailable(unavailable.description)
+    error.status = error.statusCode = unavailable.status
+    return error
+  })
+  const decisions = new Decisions(parts, library)
+  const OwnProvider = providerClass(library, parts.tags)
+  const provider = new OwnProvider(parts.issuer, configurationOf(parts, { library, decisions, guard }))
+  // The URLs that it makes begin with the issuer, not with the address of the connection.
   provider.proxy = true
-  shape(provider, decisions, parts.tags)
-  provider.use(parts.around)
-  provider.on('error', (err: unknown, context: Context) => {
-    // What ends the connection of a client is no bug.
-    if (context.req.socket.errored !== err)
-      parts.log.error({ err }, 'authorization server failed: internal error')
+  setClientRules(provider, decisions, guard)
+  provider.use(finishing(parts, library.errors, guard))
+  listen(provider, library.errors, parts.log)
+  const respond = provider.callback()
+  return {
+    handle: (request, response, known) => withRequest(known, () => respond(request, response)),
+  }
+}
+
+function listen(provider: Provider, { OIDCProviderError }: Library['errors'], log: Logger): void {
+  const message = 'authorization server failed: internal error'
+  provider.on('error', (err: unknown, { req }: Context) => {
+    // The end of a client's connection is no bug.
+    if (req.socket.errored !== err) log.error({ err }, message)
   })
-  for (const event of failureEvents)
-    provider.on(event, (context: Context, failure: EngineFailure) => {
-      factsOf(context.req).failure = inItsName(context, failure)
+  for (const event of errorEvents)
+    provider.on(event, (_: Context, failure: OidcError) => {
+      currentRequest().failure = failure
     })
-  provider.on('server_error', (context: Context, err: EngineFailure) => {
-    factsOf(context.req).failure = { error: 'server_error' }
-    parts.log.error(
-      { err, ray: factsOf(context.req).sender.ray },
-      'authorization server failed: internal error',
-    )
+  provider.on('server_error', (_: Context, err: unknown) => {
+    const request = currentRequest()
+    request.failure = new OIDCProviderError(500, 'server_error')
+    log.error({ err, ray: request.sender.ray }, message)
   })
-  return provider
 }
 
-/** Names a failure as RFC 6749 section 5.2 does, where the engine has another name for it. */
-function inItsName(context: Context, failure: EngineFailure): EngineFailure {
-  const { error_description } = failure
-  if (error_description !== 'requested grant type is not allowed for this client') return failure
-  const named = {
-    error: 'unauthorized_client',
-    error_description: 'the client has not registered this grant type',
-  }
-  context.body = { ...named }
-  return named
-}
-
-const failureEvents = [
-  'authorization.error',
-  'grant.error',
-  'revocation.error',
-  'introspection.error',
-  'userinfo.error',
-]
-
-const runtimeNotice = 'Unsupported runtime'
-
-/** Its authors test the even releases of Node once they are LTS, and it warns of every other on the console. Ours are held by the tests here. */
-async function load(log: Logger): Promise<EngineModule> {
-  const { warn } = console
-  console.warn = (...words: unknown[]) => {
-    if (String(words[0]).includes(runtimeNotice))
-      log.debug(
-        { node: process.version },
-        'oidc-provider is not tested on this version of Node by its authors',
-      )
-    else warn(...words)
-  }
-  try {
-    return await import('oidc-provider')
-  } finally {
-    console.warn = warn
-  }
+/**
+ * Loads the library. Its main module does nothing more than these three but print a warning on the console
+ * unless Node is an LTS release, and no setting turns that off.
+ */
+async function load(): Promise<Library> {
+  const [{ Provider }, errors, interactionPolicy] = await Promise.all([
+    import('oidc-provider/lib/provider.js'),
+    import('oidc-provider/lib/helpers/errors.js'),
+    import('oidc-provider/lib/helpers/interaction_policy/index.js'),
+  ])
+  return { Provider, errors, interactionPolicy }
 }

@@ -1,3 +1,5 @@
-// The package has no types: those of what is used of it stand with the rest of the engine.
+// The modules of the package, which has no types of its own.
 
-declare module 'oidc-provider'
+declare module 'oidc-provider/lib/provider.js'
+declare module 'oidc-provider/lib/helpers/errors.js'
+declare module 'oidc-provider/lib/helpers/interaction_policy/index.js'

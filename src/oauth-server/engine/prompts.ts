@@ -1,8 +1,8 @@
 // When a person has to do something before an app gets a code: sign in, choose an account, consent.
 
-import type { Context, EngineModule } from './engine-types.ts'
+import type { Context, Library } from './library.ts'
 
-type Policy = EngineModule['interactionPolicy']
+type Policy = Library['interactionPolicy']
 
 interface Needs {
   readonly consent: (context: Context) => boolean
@@ -10,7 +10,7 @@ interface Needs {
   readonly newHost: (context: Context) => boolean
 }
 
-/** Makes the prompts in the order in which they are asked; `needs` decide on the last. */
+/** Makes the prompts in the order in which they are asked; `needs` decides on the last. */
 export function prompts({ Prompt, Check, base }: Policy, needs: Needs): readonly object[] {
   const consent = new Check('not_granted', 'consent is missing', 'consent_required', needs.consent)
   const confirmation = new Check(

@@ -1,55 +1,49 @@
-// Why a request failed, in sentences for whoever builds the app: what the engine says is short, or only for its own log.
+// Why a request failed, in sentences for the developer of the app. The library's own are short, or meant for
+// its log alone.
 
+import { hash } from 'node:crypto'
+import type { Credential } from '../../store/records/credential.ts'
+import type { OidcError } from './library.ts'
 import { visible } from './request-rules.ts'
 
-/** What the engine says of an error. */
-export interface EngineFailure {
-  readonly error?: string
-  readonly error_description?: string
-  readonly error_detail?: string
-  readonly statusCode?: number
+/** The reason for an error of OAuth that our rules found; it is the `cause` of the error. */
+export class Reason extends Error {}
+
+interface Circumstances {
+  /** The code or token that was found for the request. */
+  readonly presented: Credential | null
+  /** The id of the client; null while it is unknown. */
+  readonly client: string | null
+  readonly params: Readonly<Record<string, unknown>>
+  readonly authorization: string | undefined
 }
 
-/** What is known of the request beside. */
-interface Circumstances {
-  /** The reason that was found by our own rules; it goes before all others. */
-  readonly reason: string | null
-  /** The URI that the code was sent to, where one was exchanged. */
-  readonly codeRedirectUri: string | null
-  readonly params: Readonly<Record<string, unknown>>
-}
+/** Errors that the library describes with the same words whatever is wrong; its detail says more. */
+const withDetail: ReadonlySet<string> = new Set(['invalid_grant', 'invalid_client', 'invalid_token'])
 
 /** Returns why a request failed; never empty. */
-export function reasonOf(failure: EngineFailure, { reason, codeRedirectUri, params }: Circumstances): string {
-  if (reason !== null) return reason
-  const { error = '', error_detail: detail = '', error_description: description = '' } = failure
-  if (detail === 'authorization code redirect_uri mismatch')
-    return `redirect_uri sent: ${shown(params.redirect_uri)}; in the authorization request: ${codeRedirectUri ?? 'none'}`
-  return byDetail[detail] ?? byError(error, params) ?? (description || detail || error)
+export function reasonOf(failure: OidcError, circumstances: Circumstances): string {
+  if (failure.cause instanceof Reason) return failure.cause.message
+  const { error, error_detail: detail = '', error_description: description = '' } = failure
+  const words = withDetail.has(error) ? detail || description : description || detail
+  return explanationOf(error, circumstances) ?? (words || error)
 }
 
-const byDetail: Readonly<Record<string, string>> = {
-  'authorization code not found':
-    'the code is unknown: it was issued more than a minute ago, or not here, or cut off on the way',
-  'authorization code is expired': 'the code has expired',
-  'client mismatch': 'it was issued to another client',
-  'client not found': 'no client has this client_id',
-  'code_verifier does not match code_challenge': 'the PKCE code_verifier does not match the code_challenge',
-  'code_verifier must be provided':
-    'the code_verifier is missing: the authorization request had a code_challenge',
-  'unsupported code_challenge_method':
-    'a code_verifier was sent, but the authorization request had no code_challenge',
-  'refresh token not found':
-    'the refresh token is unknown: it was revoked, has expired, or was cut off on the way',
-  'refresh token is expired': 'the refresh token has expired',
-  'access token not found': 'the access token is unknown: it was revoked, or has expired',
-  'no access token provided': 'the Authorization field with the access token is missing',
-  'token audience prevents accessing the userinfo endpoint':
-    'the access token was issued for a resource, so it is not good at the userinfo endpoint',
-}
-
-function byError(error: string, params: Circumstances['params']): string | null {
+/** Explains an error by the circumstances; null if they do not show what is wrong. */
+function explanationOf(error: string, circumstances: Circumstances): string | null {
+  const { params, client, presented, authorization } = circumstances
   switch (error) {
+    case 'invalid_grant':
+      return params.grant_type === 'refresh_token'
+        ? faultOfRefreshToken(circumstances)
+        : faultOfCode(circumstances)
+    case 'invalid_client':
+      return client === null ? 'no client has this client_id' : null
+    case 'invalid_token':
+      if (presented !== null) return faultOfAudience(presented)
+      return authorization === undefined && params.access_token === undefined
+        ? 'the Authorization field with the access token is missing'
+        : 'the access token is unknown: it was revoked, or has expired'
     case 'unsupported_response_type':
       return `response_type sent: ${shown(params.response_type)}; supported: code`
     case 'unsupported_grant_type':
@@ -65,10 +59,49 @@ function byError(error: string, params: Circumstances['params']): string | null 
   }
 }
 
-const longestShown = 200
+function faultOfRefreshToken({ presented, client }: Circumstances): string | null {
+  if (presented === null)
+    return 'the refresh token is unknown: it was revoked, has expired, or was cut off on the way'
+  if (presented.client !== client) return 'it was issued to another client'
+  return hasExpired(presented) ? 'the refresh token has expired' : null
+}
 
-/** Writes a value of a parameter so that it can stand in a message. */
+/** Looks at a code as the library does, in the same order. */
+function faultOfCode({ presented, client, params }: Circumstances): string | null {
+  if (presented === null)
+    return 'the code is unknown: it was issued more than a minute ago, or not here, or cut off on the way'
+  if (presented.client !== client) return 'it was issued to another client'
+  if (hasExpired(presented)) return 'the code has expired'
+  const { codeChallenge: challenge, redirectUri } = presented.data as {
+    readonly codeChallenge?: string
+    readonly redirectUri?: string
+  }
+  const { code_verifier: verifier } = params
+  if (challenge !== undefined && verifier === undefined)
+    return 'the code_verifier is missing: the authorization request had a code_challenge'
+  if (challenge === undefined && verifier !== undefined)
+    return 'a code_verifier was sent, but the authorization request had no code_challenge'
+  if (typeof verifier === 'string' && hash('sha256', verifier, 'base64url') !== challenge)
+    return 'the PKCE code_verifier does not match the code_challenge'
+  if (redirectUri === params.redirect_uri) return null
+  return `redirect_uri sent: ${shown(params.redirect_uri)}; in the authorization request: ${redirectUri ?? 'none'}`
+}
+
+function faultOfAudience({ data }: Credential): string | null {
+  const { aud } = data as { readonly aud?: unknown }
+  return aud === undefined
+    ? null
+    : 'the access token was issued for a resource, so it is not good at the userinfo endpoint'
+}
+
+function hasExpired({ expiresAt }: Credential): boolean {
+  return expiresAt <= Date.now()
+}
+
+const maxShown = 200
+
+/** Writes the value of a parameter so that it can be part of a message. */
 export function shown(value: unknown): string {
   if (value === undefined || value === '') return 'none'
-  return typeof value === 'string' ? visible(value.slice(0, longestShown)) : 'several'
+  return typeof value === 'string' ? visible(value.slice(0, maxShown)) : 'several'
 }

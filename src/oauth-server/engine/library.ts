@@ -1,8 +1,8 @@
-// What is used here of the package oidc-provider, which has no types of its own.
+// The parts of oidc-provider that are used here; the package has no types of its own.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** Fields of a model as they are kept. */
+/** The fields of a model as an adapter stores them. */
 export interface Payload {
   jti?: string
   kind?: string
@@ -11,7 +11,6 @@ export interface Payload {
   accountId?: string
   clientId?: string
   grantId?: string
-  consumed?: number | boolean
   [name: string]: unknown
 }
 
@@ -25,14 +24,12 @@ export interface Adapter {
   revokeByGrantId(id: string): Promise<void>
 }
 
-/** A request in the engine. */
+/** A request inside the library. */
 export interface Context {
   readonly req: IncomingMessage
-  readonly res: ServerResponse
   readonly headers: IncomingMessage['headers']
-  readonly method: string
-  readonly path: string
   readonly query: Readonly<Record<string, string | string[] | undefined>>
+  /** Undefined where no route matches. */
   readonly oidc: OidcContext
   readonly response: { get(name: string): string | undefined }
   status: number
@@ -44,124 +41,88 @@ export interface Context {
 }
 
 interface OidcContext {
+  readonly provider: Provider
   readonly route: string
-  readonly client: Client | undefined
+  readonly client: LibraryClient | undefined
   readonly account: { readonly accountId: string } | undefined
-  readonly grant: Grant | undefined
-  readonly session: Session | undefined
+  readonly grant: Payload | undefined
   readonly params: Record<string, string | string[] | undefined>
-  readonly prompts: ReadonlySet<string>
   readonly result: InteractionResult | undefined
-  readonly entities: Readonly<Record<string, Payload | undefined>>
-  readonly resourceServers: Readonly<Record<string, object>>
-  readonly requestParamScopes: ReadonlySet<string>
+  readonly entities: Readonly<Record<string, object | undefined>>
 }
 
 export interface InteractionResult {
   readonly login?: { readonly accountId: string; readonly ts?: number }
-  readonly select_account?: object
-  readonly consent?: object
-  readonly error?: string
-  readonly error_description?: string
 }
 
-interface Client {
+export interface LibraryClient {
   readonly clientId: string
   readonly clientAuthMethod: string
-  /** What was put into the record as extra metadata. */
+  /** The client as stored; the library passes it on as extra metadata. */
   readonly registered: unknown
   grantTypeAllowed(type: string): boolean
 }
 
 interface Session {
-  accountId?: string
-  uid: string
-  jti: string
-  loginTs?: number
   destroyed?: boolean
+  loginAccount(details: object): void
 }
 
-interface Grant {
-  readonly jti?: string
-  readonly accountId?: string
-  readonly clientId?: string
-  getOIDCScope(): string
-  getResourceScope(resource: string): string
+interface Token {
+  format?: string
+  generateTokenId(): string
 }
 
-interface Interaction {
-  readonly uid: string
-  readonly returnTo: string
-  readonly exp: number
-  readonly iat: number
-  readonly prompt: { readonly name: string; readonly reasons: readonly string[] }
-  readonly params: Readonly<Record<string, string | string[] | undefined>>
-  readonly lastSubmission?: InteractionResult
-  result?: InteractionResult
-  save(ttl: number): Promise<string>
-}
-
-interface Model {
-  readonly prototype: object
-}
+type Model<T> = new (payload: Payload) => T
 
 export interface Provider {
   proxy: boolean
-  readonly Client: Model
-  readonly Grant: Model & { new (payload: Payload): Grant }
-  readonly AccessToken: Model
-  readonly RefreshToken: Model
-  readonly Session: Model & {
-    new (payload: Payload): Session
-    get(context: Context): Promise<Session>
-  }
-  readonly Interaction: Model & { find(uid: string): Promise<Interaction | undefined> }
-  readonly IdToken: Model & {
-    validate(token: string, client: Client): Promise<{ readonly payload: Readonly<Record<string, unknown>> }>
-  }
+  readonly Client: { readonly prototype: object }
+  readonly Grant: Model<Payload>
+  readonly AccessToken: Model<Token>
+  readonly RefreshToken: Model<Token>
+  readonly Session: Model<Session> & { get(context: Context): Promise<Session> }
   callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>
   use(middleware: (context: Context, next: () => Promise<void>) => Promise<void>): this
   on(event: string, listener: (...values: never[]) => void): this
 }
 
-interface OidcError extends Error {
-  error: string
+/** An error of OAuth; `cause` may be the `Reason` for it. */
+export interface OidcError extends Error {
+  readonly error: string
   error_description?: string
-  error_detail?: string
+  readonly error_detail?: string
   status: number
   statusCode: number
-  expose: boolean
-  allow_redirect: boolean
 }
+
+type ErrorClass<P extends readonly unknown[]> = new (...values: P) => OidcError
+type WithDetail = ErrorClass<[options?: { readonly detail?: string; readonly cause?: Error }]>
+type WithDescription = ErrorClass<[description: string]>
 
 interface PromptCheck {
   readonly reason: string
 }
 
 /** The package. */
-export interface EngineModule {
+export interface Library {
   readonly Provider: {
     new (issuer: string, configuration: object): Provider
+    /** The request of the calling code; undefined outside of one. */
     readonly ctx: Context | undefined
   }
-  readonly errors: Readonly<
-    Record<
-      | 'AccessDenied'
-      | 'InvalidClientAuth'
-      | 'InvalidGrant'
-      | 'InvalidRequest'
-      | 'InvalidScope'
-      | 'InvalidTarget'
-      | 'LoginRequired'
-      | 'OIDCProviderError'
-      | 'TemporarilyUnavailable'
-      | 'UnsupportedResponseMode',
-      new (
-        ...values: unknown[]
-      ) => OidcError
-    >
-  >
-
+  readonly errors: {
+    readonly OIDCProviderError: ErrorClass<[status: number, message: string]>
+    readonly InvalidClientAuth: WithDetail
+    readonly InvalidGrant: WithDetail
+    readonly InvalidToken: WithDetail
+    readonly InvalidScope: WithDescription
+    readonly InvalidTarget: WithDescription
+    readonly LoginRequired: WithDescription
+    readonly TemporarilyUnavailable: WithDescription
+    readonly UnauthorizedClient: WithDescription
+    readonly UnsupportedResponseMode: WithDescription
+  }
   readonly interactionPolicy: {
     readonly Prompt: new (
       info: { name: string; requestable: boolean },

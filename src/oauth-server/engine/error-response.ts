@@ -1,0 +1,126 @@
+// How a response reports an error: with a reason that helps the developer of the app, and a link to an
+// explanation.
+
+import { hasKnownPublisher } from '../../oauth-clients/proven-host.ts'
+import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
+import { errorPage } from '../pages.ts'
+import { isMember } from '../standing.ts'
+import type { Context, OidcError } from './library.ts'
+import { recordOf } from './client.ts'
+import { reasonOf } from './reasons.ts'
+import type { OAuthRequest } from './request.ts'
+import { visible } from './request-rules.ts'
+
+/** The events by which the library reports an error of a request. */
+export const errorEvents = [
+  'authorization.error',
+  'grant.error',
+  'revocation.error',
+  'introspection.error',
+  'userinfo.error',
+] as const
+
+interface Body {
+  error: string
+  error_description?: string | undefined
+  error_uri?: string
+}
+
+type ErrorUri = (error: string) => string
+
+/** Whether a person, not an app, reads the response. */
+export function isForBrowser(route: string | undefined): boolean {
+  return route === 'authorization' || route === 'resume'
+}
+
+/** Replaces the response by an error. */
+export function replaceByError(context: Context, request: OAuthRequest, error: OidcError): void {
+  request.failure = error
+  context.status = error.statusCode
+  context.body = { error: error.error, error_description: error.error_description } satisfies Body
+}
+
+/**
+ * Replaces the redirect of an error by a page of ours while a mere link could send a person anywhere (RFC
+ * 9700 section 4.11.2): for a private client without a verified host, until the person has signed in and is
+ * known to be a member. With `prompt=none`, the redirect stays, as OpenID Connect requires.
+ */
+export async function keepFromApp(context: Context, request: OAuthRequest, store: Store): Promise<void> {
+  const { failure, person } = request
+  const { client, route, params } = context.oidc ?? {}
+  if (client === undefined || failure === null || !isForBrowser(route)) return
+  if (context.response.get('location') === undefined || params?.prompt === 'none') return
+  const record = recordOf(client)
+  if (hasKnownPublisher(record)) return
+  // A person who has decided has seen our pages; otherwise the link may come from anywhere.
+  if (person !== null && (route === 'resume' || (await isKnownMember(store, record.account, person.user))))
+    return
+  context.remove('location')
+  context.status = failure.statusCode
+  context.body = { error: failure.error } satisfies Body
+}
+
+/** Whether a user is known to be in an account: not if the store cannot be reached. */
+async function isKnownMember(store: Store, account: string, user: string): Promise<boolean> {
+  try {
+    return await isMember(store, account, user)
+  } catch (error) {
+    if (error instanceof StoreUnreachable) return false
+    throw error
+  }
+}
+
+/** Adds the reason and the link to an error in a body or a redirect, and shows a page to a person. */
+export function explainError(context: Context, request: OAuthRequest, errorUri: ErrorUri): void {
+  const body = (context.body ?? {}) as Partial<Body>
+  if (typeof body.error !== 'string') return explainRedirect(context, request, errorUri)
+  const description = descriptionOf(context, request)
+  if (description !== null) body.error_description = description
+  body.error_uri = errorUri(body.error)
+  if (isForBrowser(context.oidc.route)) showPage(context, request, body as Required<Body>)
+}
+
+function showPage(context: Context, { sender }: OAuthRequest, body: Required<Body>): void {
+  const { error, error_description: description = '', error_uri: uri } = body
+  const { client } = context.oidc
+  const app = client === undefined ? null : recordOf(client).name
+  const page = errorPage({ status: context.status, error, description, uri, ray: sender.ray, app })
+  for (const [name, value] of page.headers) context.set(name, value)
+  context.body = page.body
+}
+
+function explainRedirect(context: Context, request: OAuthRequest, errorUri: ErrorUri): void {
+  const location = context.response.get('location')
+  if (location === undefined) return
+  const url = URL.parse(location)
+  if (url !== null && request.failure !== null) {
+    // Errors of the implicit flow go where that flow looks for them (RFC 6749 section 4.2.2.1).
+    const params = url.hash === '' ? url.searchParams : new URLSearchParams(url.hash.slice(1))
+    params.set('error_description', descriptionOf(context, request)!)
+    params.set('error_uri', errorUri(params.get('error') ?? 'server_error'))
+    if (url.hash !== '') url.hash = params.toString()
+    context.redirect(url.href)
+  }
+  // Nobody reads it.
+  context.body = ''
+}
+
+/** Returns what the app is told; null to leave it at the library's words. */
+function descriptionOf(context: Context, request: OAuthRequest): string | null {
+  const { failure } = request
+  if (failure === null) return null
+  if (failure.error === 'server_error') return 'the server failed; its log says why'
+  // Only the owner of a client may read more about its secrets.
+  if (failure.error === 'invalid_client' && !isForBrowser(context.oidc.route)) return null
+  return visible(reasonOf(failure, circumstancesOf(context, request)))
+}
+
+/** Returns what explains the failure of a request. */
+export function circumstancesOf({ oidc, headers }: Context, { exchange }: OAuthRequest) {
+  return {
+    presented: exchange.presented,
+    client: oidc.client?.clientId ?? null,
+    params: oidc.params ?? {},
+    authorization: headers.authorization,
+  }
+}

@@ -1,0 +1,57 @@
+// A consent in the library's form. Its id there names more than the grant: also the family of all that is
+// issued for one code, so that the tokens of two codes end apart.
+
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
+import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
+import { everybody } from '../../store/records/people.ts'
+import type { Payload } from './library.ts'
+
+interface GrantReference {
+  /** The account of the grant; `everybody` if it covers none. */
+  readonly account: string
+  readonly grant: string
+  /** The family of what is issued for one code, which ends together. */
+  readonly family: string
+}
+
+/** Writes a reference as an id of the library. */
+export function writeReference({ account, grant, family }: GrantReference): string {
+  return `${account}.${grant}.${family}`
+}
+
+/** Reads what `writeReference` wrote; null for anything else. */
+export function readReference(text: string | undefined): GrantReference | null {
+  const [account = '', grant = '', family = '', ...rest] = (text ?? '').split('.')
+  const isWhole = [grant, family].every(isId) && (isId(account) || account === everybody)
+  return isWhole && rest.length === 0 ? { account, grant, family } : null
+}
+
+function isId(text: string): boolean {
+  return /^[\da-f]{32}$/.test(text)
+}
+
+interface GrantParts {
+  readonly reference: GrantReference
+  /** The resource indicators that the consent is used for. */
+  readonly resources: readonly string[]
+}
+
+/** Writes a consent as the library reads it, without scopes that the client no longer has. */
+export function grantPayload(
+  grant: OAuthGrant,
+  client: OAuthClient,
+  { reference, resources }: GrantParts,
+): Payload {
+  const scope = grant.scopes.filter(scope => client.scopes.includes(scope)).join(' ')
+  const now = Math.floor(Date.now() / 1000)
+  return {
+    jti: writeReference(reference),
+    kind: 'Grant',
+    iat: now,
+    exp: now + 3_600,
+    accountId: grant.user,
+    clientId: grant.client,
+    openid: { scope },
+    resources: Object.fromEntries(resources.map(resource => [resource, scope])),
+  }
+}

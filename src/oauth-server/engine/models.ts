@@ -1,0 +1,80 @@
+// The library's models, as far as they must be different here.
+
+import { mintToken } from '../../tokens/token.ts'
+import type { TokenTags } from '../../tokens/token-tags.ts'
+import type { Guard } from '../unavailable.ts'
+import { recordOf } from './client.ts'
+import type { Decisions } from './decisions.ts'
+import type { Context, Library, LibraryClient, Provider } from './library.ts'
+import { redirectMatches } from './redirect.ts'
+import { currentRequest } from './request.ts'
+
+const second = 1000
+
+/**
+ * Returns the class of provider whose models are ours. No setting chooses the form of tokens or a login
+ * session that is kept elsewhere, so the models are extended, and the library finds them under their own
+ * names.
+ */
+export function providerClass({ Provider }: Library, tags: TokenTags): Library['Provider'] {
+  return class extends Provider {
+    override readonly AccessToken = accessTokenClass(super.AccessToken, tags)
+    override readonly RefreshToken = refreshTokenClass(super.RefreshToken)
+    override readonly Session = sessionClass(super.Session)
+  }
+}
+
+function accessTokenClass(Base: Provider['AccessToken'], tags: TokenTags): Provider['AccessToken'] {
+  return class AccessToken extends Base {
+    override generateTokenId(): string {
+      this.format = 'opaque'
+      return tags.mintAtOnce('svco_').value
+    }
+  }
+}
+
+function refreshTokenClass(Base: Provider['RefreshToken']): Provider['RefreshToken'] {
+  return class RefreshToken extends Base {
+    override generateTokenId(): string {
+      return mintToken('svcr_').value
+    }
+  }
+}
+
+/**
+ * The library keeps no session: it is told who is signed in for each request, and no interaction changes
+ * that.
+ */
+function sessionClass(Base: Provider['Session']): Provider['Session'] {
+  return class Session extends Base {
+    static override async get(_: Context): Promise<Session> {
+      const { person } = currentRequest()
+      const session = new Session({ jti: 'mirrored', uid: 'mirrored' })
+      if (person !== null) {
+        const { user, signedInAt } = person
+        // Without a time, the library takes a login to be older than any `max_age`.
+        const at = signedInAt !== null && { loginTs: Math.floor(signedInAt / second) }
+        Object.assign(session, { accountId: user, ...at })
+      }
+      session.destroyed = true
+      return session
+    }
+
+    override loginAccount(): void {}
+  }
+}
+
+/**
+ * Has a provider compare redirect URIs and secrets by our rules; it offers these two methods of clients for
+ * that.
+ */
+export function setClientRules({ Client }: Provider, decisions: Decisions, guard: Guard): void {
+  Object.assign(Client.prototype, {
+    redirectUriAllowed(this: LibraryClient, uri: unknown): boolean {
+      return typeof uri === 'string' && redirectMatches(uri, recordOf(this).redirectUris)
+    },
+    compareClientSecret(this: LibraryClient, value: string): Promise<boolean> {
+      return guard(() => decisions.compareSecret(recordOf(this), value))
+    },
+  })
+}

@@ -1,0 +1,86 @@
+// What this server knows of a request while the library works on it.
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { everybody, type User } from '../../store/records/people.ts'
+import type { Store } from '../../store/contract/store.ts'
+import type { OidcError } from './library.ts'
+import { TokenExchange } from './token-exchange.ts'
+
+/** Where a request comes from. */
+export interface Sender {
+  readonly address: string | null
+  readonly peer: string
+  readonly ray: string
+}
+
+/** The user who is signed in. */
+export interface Person {
+  /** The id of the user. */
+  readonly user: string
+  readonly email: string
+  /** When they last proved who they are, in ms since the epoch; null if unknown. */
+  readonly signedInAt: number | null
+}
+
+/**
+ * Why an existing consent needs to be confirmed. `shared`: other programs can use the redirect URI. `host not
+ * seen`: the consent was given for redirects to other hosts.
+ */
+export type Confirmation = 'shared' | 'host not seen'
+
+interface RequestParts {
+  readonly sender: Sender
+  /** Null if nobody is signed in. */
+  readonly person: Person | null
+  /** Looks up again who is signed in. */
+  readonly personNow: () => Promise<Person | null>
+  /** A `response_mode` that was sent and is not supported; it was removed from the request. */
+  readonly refusedMode: string | null
+}
+
+export class OAuthRequest {
+  readonly sender: Sender
+  readonly person: Person | null
+  readonly refusedMode: string | null
+  readonly exchange = new TokenExchange()
+  /** Set once the client has proved its identity with its secret. */
+  isAuthenticated = false
+  /** Set if a consent covers the request but must be confirmed. */
+  confirmation: Confirmation | null = null
+  /** The error that the response reports. */
+  failure: OidcError | null = null
+  readonly #personNow: RequestParts['personNow']
+  #user: { readonly id: string; readonly record: Promise<User | null> } | null = null
+
+  constructor({ sender, person, personNow, refusedMode }: RequestParts) {
+    this.sender = sender
+    this.person = person
+    this.refusedMode = refusedMode
+    this.#personNow = personNow
+  }
+
+  /** Whether the same person is still signed in; rejects with `StoreUnreachable`. */
+  async isStillSignedIn(): Promise<boolean> {
+    return (await this.#personNow())?.user === this.person?.user
+  }
+
+  /** Finds a user, with one lookup for repeated calls; rejects with `StoreUnreachable`. */
+  findUser(id: string, { users }: Store): Promise<User | null> {
+    if (this.#user?.id !== id)
+      this.#user = { id, record: users.get(everybody, id).then(user => user?.record ?? null) }
+    return this.#user.record
+  }
+}
+
+/** Carries a request of ours to the callbacks of the library, which passes on nothing but its own context. */
+const requests = new AsyncLocalStorage<OAuthRequest>()
+
+/** Runs work on behalf of a request. */
+export function withRequest<T>(request: OAuthRequest, work: () => T): T {
+  return requests.run(request, work)
+}
+
+/** Returns the request that the calling code works on. */
+export function currentRequest(): OAuthRequest {
+  return requests.getStore()!
+}
