@@ -2,9 +2,9 @@
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { ClientInfo } from '../people/records/client-info.ts'
-import { removeGrant } from '../oauth-grants/end.ts'
-import { apisOf } from '../oauth-grants/resource.ts'
-import { findGrantOfUser } from '../oauth-grants/walk.ts'
+import { removeGrant } from '../oauth/grants/end-grant.ts'
+import { apisOf } from '../oauth/grants/resource-indicator.ts'
+import { findGrantOfUser } from '../oauth/grants/iterate-grants.ts'
 import { oauthScopes } from '../permissions/scopes.ts'
 import { auditOf, inPerson, type KnownUser } from '../store/records/audit-entry.ts'
 import type { OAuthGrant } from '../store/records/oauth-grant.ts'

@@ -1,9 +1,9 @@
 // Handlers of consent: what an app asks of a person, shown, and what they decide, handed on.
 
 import type { IncomingMessage } from 'node:http'
-import { provenHostOf } from '../oauth-clients/proven-host.ts'
+import { provenHostOf } from '../oauth/clients/proven-host.ts'
 import type { OAuthClient } from '../store/records/oauth-client.ts'
-import type { Asking, Decision, Finished } from '../oauth-grants/asking.ts'
+import type { Asking, Decision, Finished } from '../oauth/grants/consent-request.ts'
 import { appSchemeOf, type Page, type PageResponse, redirectTo } from '../pages/parts/layout.ts'
 import { consentIn, leadingOn, paths } from '../pages/parts/paths.ts'
 import {

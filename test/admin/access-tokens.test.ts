@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { keepAccess } from '../oauth-grants/keep-access.ts'
+import { keepAccess } from '../oauth/grants/keep-access.ts'
 import { account } from '../tokens/token-with.ts'
 import { entryWith, keepEntries } from './ai-logs/log-entries.ts'
 import { allowing, startApi } from './api.ts'

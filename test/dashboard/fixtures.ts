@@ -1,6 +1,6 @@
 // What there is to see on the pages of the dashboard, for tests that look at all of them: whoever adds a page adds here what its path and its state need.
 
-import { mintSecret } from '../../src/oauth-clients/secret.ts'
+import { mintSecret } from '../../src/oauth/clients/secret.ts'
 import { slotOf } from '../../src/store/records/tally.ts'
 import { entryWith, keepEntries } from '../admin/ai-logs/log-entries.ts'
 import { keepAccess } from '../admin/oauth-grants/access.ts'

@@ -10,7 +10,7 @@ import { say, startProvider } from '../help/provider.ts'
 import { startRedis } from '../help/redis.ts'
 import { busySecond, until } from '../help/until.ts'
 import { lineToEach } from '../help/workers.ts'
-import { endsOf, keepAccess } from '../oauth-grants/keep-access.ts'
+import { endsOf, keepAccess } from '../oauth/grants/keep-access.ts'
 import { temporaryFile } from '../store/sqlite/temporary-file.ts'
 
 const chat = { model: 'openai/gpt-4o-mini', messages: [] }

@@ -18,7 +18,7 @@ import {
 } from './site.ts'
 import { roles } from '../../src/permissions/roles.ts'
 import type { OAuthClient } from '../../src/store/records/oauth-client.ts'
-import { verificationWith } from '../oauth-clients/client-with.ts'
+import { verificationWith } from '../oauth/clients/client-with.ts'
 
 /** Goes to the page that an authorization request leads to, and returns its id. */
 async function pageOf(browser: Browser, path: string): Promise<string> {

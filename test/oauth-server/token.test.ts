@@ -7,14 +7,14 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { SecretKeys } from '../../src/base/secrets/secret-keys.ts'
-import { mintSecret } from '../../src/oauth-clients/secret.ts'
+import { mintSecret } from '../../src/oauth/clients/secret.ts'
 import { permissionGroups } from '../../src/permissions/permission-groups.ts'
 import type { OAuthClient } from '../../src/store/records/oauth-client.ts'
 import { openStore } from '../../src/store/open.ts'
 import { mintToken } from '../../src/tokens/token.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { startRedis } from '../help/redis.ts'
-import { verificationWith } from '../oauth-clients/client-with.ts'
+import { verificationWith } from '../oauth/clients/client-with.ts'
 import {
   codeOf,
   errorIn,

@@ -7,7 +7,7 @@ import { roles } from '../../src/permissions/roles.ts'
 import type { User } from '../../src/store/records/people.ts'
 import { codeAt } from '../people/authenticator.ts'
 import { oauthGrant } from '../store/contract-specimens.ts'
-import { clientWith } from '../oauth-clients/client-with.ts'
+import { clientWith } from '../oauth/clients/client-with.ts'
 import { Site } from './site.ts'
 import { password } from '../people/settlement.ts'
 

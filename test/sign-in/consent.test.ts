@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { consentPath, leadingOn, paths } from '../../src/pages/parts/paths.ts'
 import type { Interactions } from '../../src/sign-in/consent.ts'
 import { oauthScopes } from '../../src/permissions/scopes.ts'
-import { clientWith, verificationWith } from '../oauth-clients/client-with.ts'
+import { clientWith, verificationWith } from '../oauth/clients/client-with.ts'
 import { Site } from './site.ts'
 
 type Asking = Awaited<ReturnType<Interactions['load']>>

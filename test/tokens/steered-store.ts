@@ -1,6 +1,6 @@
 // A store in memory that a test makes slow, away or silent; for what a real backend can't be told to do at a given moment.
 
-import type { Parts } from '../../src/oauth-grants/access.ts'
+import type { Parts } from '../../src/oauth/grants/access-tokens.ts'
 import type { Gateway, Token } from '../../src/store/records/records.ts'
 import type { Member } from '../../src/store/records/people.ts'
 import { type Change, type Changes, type Store, StoreUnreachable } from '../../src/store/contract/store.ts'

@@ -1,7 +1,7 @@
 // The native AI route of Gatehouse as a contestant whose callers show an access token of OAuth; its store is filled before it starts.
 import { join } from 'node:path'
 import { newId } from '../../../src/base/ids/id.ts'
-import { newClient } from '../../../src/oauth-clients/client.ts'
+import { newClient } from '../../../src/oauth/clients/client.ts'
 import { areSuper, roles } from '../../../src/permissions/roles.ts'
 import { FirstFill } from '../../../src/process/store/first-start.ts'
 import { openStore } from '../../../src/store/open.ts'

@@ -1,7 +1,7 @@
 // What a client without a token learns of the management API: the challenge of a refusal, and the metadata that it names (RFC 9728).
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { challengeOf, metadataOf, metadataPath, resourceAt } from '../../oauth-grants/protected-resource.ts'
+import { challengeOf, metadataOf, metadataPath, resourceAt } from '../../oauth/grants/protected-resource.ts'
 import { groupsOfScopes } from '../../permissions/roles.ts'
 import type { Permission } from '../../permissions/permit.ts'
 import { permissions } from '../../permissions/permissions.ts'

@@ -1,8 +1,8 @@
 // What makes the body of an OAuth client valid, when one is created and when it is changed.
 
-import type { ClientSettings } from '../../oauth-clients/client.ts'
-import { clientNameFault } from '../../oauth-clients/client-name.ts'
-import { originFault, pageUriFault, redirectUriFault } from '../../oauth-clients/uri.ts'
+import type { ClientSettings } from '../../oauth/clients/client.ts'
+import { clientNameFault } from '../../oauth/clients/client-name.ts'
+import { originFault, pageUriFault, redirectUriFault } from '../../oauth/clients/uri-rules.ts'
 import { hostFault, hostOf } from '../../domains/host.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { OAuthClient, TokenEndpointAuthMethod } from '../../store/records/oauth-client.ts'

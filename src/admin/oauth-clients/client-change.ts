@@ -2,9 +2,9 @@
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import { fault, faultAt } from '../../errors/catalogue/api-faults.ts'
-import { revised } from '../../oauth-clients/client.ts'
-import { mintSecret } from '../../oauth-clients/secret.ts'
-import { missingForPublic } from '../../oauth-clients/visibility.ts'
+import { revised } from '../../oauth/clients/client.ts'
+import { mintSecret } from '../../oauth/clients/secret.ts'
+import { missingForPublic } from '../../oauth/clients/publication.ts'
 import { verificationFor } from '../../domains/challenge.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { ClientSecret, OAuthClient } from '../../store/records/oauth-client.ts'

@@ -2,8 +2,8 @@
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import { auditOf } from '../../store/records/audit-entry.ts'
-import { newClient } from '../../oauth-clients/client.ts'
-import { mintSecret } from '../../oauth-clients/secret.ts'
+import { newClient } from '../../oauth/clients/client.ts'
+import { mintSecret } from '../../oauth/clients/secret.ts'
 import { verificationFor } from '../../domains/challenge.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import { membersSet, updateOf } from '../records/audit.ts'

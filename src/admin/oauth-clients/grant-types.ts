@@ -1,6 +1,6 @@
 // Which flow an OAuth client may use and what it may ask for: grant types, response types and scopes.
 
-import type { ClientSettings } from '../../oauth-clients/client.ts'
+import type { ClientSettings } from '../../oauth/clients/client.ts'
 import { oauthScopes, withProtocolScopes } from '../../permissions/scopes.ts'
 import type { GrantType } from '../../store/records/oauth-client.ts'
 import type { Field } from '../http/field.ts'

@@ -1,8 +1,8 @@
 // Handlers of the secrets of OAuth clients, of which there are two while one takes the place of the other.
 
 import { auditOf } from '../../store/records/audit-entry.ts'
-import { revised as revisedClient } from '../../oauth-clients/client.ts'
-import { mintSecret, withNewSecret, withoutOldSecret } from '../../oauth-clients/secret.ts'
+import { revised as revisedClient } from '../../oauth/clients/client.ts'
+import { mintSecret, withNewSecret, withoutOldSecret } from '../../oauth/clients/secret.ts'
 import { type ApiResponse, failure, success } from '../http/envelope.ts'
 import type { Api, Call } from '../api/api-types.ts'
 import { once } from '../api/idempotency.ts'

@@ -7,7 +7,7 @@ import { tellAudit } from '../records/audit.ts'
 import { responseOf, cutOf } from '../records/record-handlers.ts'
 import { Parameters } from '../http/query.ts'
 import type { Api, Call } from '../api/api-types.ts'
-import { findGrantOfClient, placeOf } from '../../oauth-grants/walk.ts'
+import { findGrantOfClient, placeOf } from '../../oauth/grants/iterate-grants.ts'
 import { endGrant } from '../upkeep/grant-ending.ts'
 import { viewForOwner } from './view.ts'
 

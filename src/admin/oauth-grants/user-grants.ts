@@ -6,7 +6,7 @@ import { responseOf, cutOf } from '../records/record-handlers.ts'
 import { Parameters } from '../http/query.ts'
 import type { Api, UserCall } from '../api/api-types.ts'
 import { noGrant } from './client-grants.ts'
-import { findGrantOfUser, placeOf } from '../../oauth-grants/walk.ts'
+import { findGrantOfUser, placeOf } from '../../oauth/grants/iterate-grants.ts'
 import { endGrant } from '../upkeep/grant-ending.ts'
 import { viewForUser } from './view.ts'
 

@@ -1,7 +1,7 @@
 // How the management API shows what users allowed OAuth clients to do: to the user, to the owner of the client, and to the account that was consented to. Each sees
 // of the others what they need to decide, and no more.
 
-import { provenHostOf } from '../../oauth-clients/proven-host.ts'
+import { provenHostOf } from '../../oauth/clients/proven-host.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
 import { isEmailVerified, type User } from '../../store/records/people.ts'

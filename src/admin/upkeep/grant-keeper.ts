@@ -11,7 +11,7 @@ import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
 import { everybody } from '../../store/records/people.ts'
 import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
-import { grantsOfClient } from '../../oauth-grants/walk.ts'
+import { grantsOfClient } from '../../oauth/grants/iterate-grants.ts'
 import { type Ender, endGrant, type EndingTools, trimGrant } from './grant-ending.ts'
 
 interface GrantKeeperOptions {

@@ -1,7 +1,7 @@
 // What members allowed apps to do in the account: the list, and its end.
 
 import { html } from '../../base/text/html.ts'
-import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
+import { mixedScripts } from '../../oauth/clients/name-scripts.ts'
 import { markedName } from '../../pages/parts/app-mark.ts'
 import { isolated } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'

@@ -1,7 +1,7 @@
 // The page of one OAuth client.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { scriptDoubts } from '../../oauth-clients/name-scripts.ts'
+import { scriptDoubts } from '../../oauth/clients/name-scripts.ts'
 import { appMark } from '../../pages/parts/app-mark.ts'
 import { facts, isolated } from '../../pages/parts/components.ts'
 import type { Ask, Handler } from '../page/page-request.ts'

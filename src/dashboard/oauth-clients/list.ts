@@ -1,7 +1,7 @@
 // The list of OAuth clients.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
+import { mixedScripts } from '../../oauth/clients/name-scripts.ts'
 import { markedName } from '../../pages/parts/app-mark.ts'
 import { isolated } from '../../pages/parts/components.ts'
 import type { Ask, Handler } from '../page/page-request.ts'

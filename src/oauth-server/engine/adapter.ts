@@ -2,16 +2,16 @@
 // grants.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
-import { endDigestOf, endOf } from '../../oauth-grants/family.ts'
+import { endDigestOf, endOf } from '../../oauth/grants/token-family.ts'
 import type { Credential, CredentialKind, Json } from '../../store/records/credential.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { digestOf, isWellFormed } from '../../tokens/token.ts'
-import type { ClientDirectory } from '../client-directory.ts'
-import { faultOfStanding } from '../standing.ts'
-import type { Guard } from '../unavailable.ts'
-import { grantPayload, readReference, writeReference } from './grant.ts'
+import type { ClientDirectory } from '../../oauth/clients/client-directory.ts'
+import { faultOfStanding } from '../../oauth/grants/eligibility.ts'
+import type { Guard } from '../http/unavailable.ts'
+import { grantPayload, readReference, writeReference } from './grant-payload.ts'
 import type { Adapter, Context, Library, Payload } from './library.ts'
-import { metadataOf } from './client.ts'
+import { metadataOf } from './client-metadata.ts'
 import { Reason } from './reasons.ts'
 import { currentRequest, type OAuthRequest } from './request.ts'
 

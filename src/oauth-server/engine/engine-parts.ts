@@ -4,13 +4,13 @@ import type { Config } from '../../config/model/config.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { Logger } from '../../log/log.ts'
 import type { PeopleMetrics } from '../../metrics/counters/people-metrics.ts'
-import type { Happening } from '../../oauth-grants/authorization-log.ts'
+import type { Happening } from '../../oauth/grants/authorization-log.ts'
 import type { Json } from '../../store/records/credential.ts'
 import type { Api } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { TokenTags } from '../../tokens/token-tags.ts'
-import type { ClientDirectory } from '../client-directory.ts'
-import type { ClientSecrets } from '../client-secrets.ts'
+import type { ClientDirectory } from '../../oauth/clients/client-directory.ts'
+import type { ClientSecrets } from '../credentials/client-secrets.ts'
 
 export interface EngineParts {
   readonly issuer: string

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from '../../log/log.ts'
-import { guardWith, unavailable } from '../unavailable.ts'
+import { guardWith, unavailable } from '../http/unavailable.ts'
 import { configurationOf } from './configuration.ts'
 import { Decisions } from './decisions.ts'
 import type { EngineParts } from './engine-parts.ts'
@@ -10,7 +10,7 @@ import { errorEvents } from './error-response.ts'
 import type { Context, Library, OidcError, Provider } from './library.ts'
 import { providerClass, setClientRules } from './models.ts'
 import { currentRequest, type OAuthRequest, withRequest } from './request.ts'
-import { finishing } from './token-response.ts'
+import { finishing } from './finish-response.ts'
 
 export interface Engine {
   /** Serves a request. */

@@ -1,15 +1,15 @@
 // How a response reports an error: with a reason that helps the developer of the app, and a link to an
 // explanation.
 
-import { hasKnownPublisher } from '../../oauth-clients/proven-host.ts'
+import { hasKnownPublisher } from '../../oauth/clients/proven-host.ts'
 import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
-import { errorPage } from '../pages.ts'
-import { isMember } from '../standing.ts'
+import { errorPage } from '../pages/pages.ts'
+import { isMember } from '../../oauth/grants/eligibility.ts'
 import type { Context, OidcError } from './library.ts'
-import { recordOf } from './client.ts'
+import { recordOf } from './client-metadata.ts'
 import { reasonOf } from './reasons.ts'
 import type { OAuthRequest } from './request.ts'
-import { visible } from './request-rules.ts'
+import { visible } from './scopes.ts'
 
 /** The events by which the library reports an error of a request. */
 export const errorEvents = [

@@ -2,11 +2,11 @@
 
 import { mintToken } from '../../tokens/token.ts'
 import type { TokenTags } from '../../tokens/token-tags.ts'
-import type { Guard } from '../unavailable.ts'
-import { recordOf } from './client.ts'
+import type { Guard } from '../http/unavailable.ts'
+import { recordOf } from './client-metadata.ts'
 import type { Decisions } from './decisions.ts'
 import type { Context, Library, LibraryClient, Provider } from './library.ts'
-import { redirectMatches } from './redirect.ts'
+import { redirectMatches } from '../../oauth/clients/redirect-uri.ts'
 import { currentRequest } from './request.ts'
 
 const second = 1000

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import type { Credential } from '../../store/records/credential.ts'
 import type { OidcError } from './library.ts'
-import { visible } from './request-rules.ts'
+import { visible } from './scopes.ts'
 
 /** The reason for an error of OAuth that our rules found; it is the `cause` of the error. */
 export class Reason extends Error {}

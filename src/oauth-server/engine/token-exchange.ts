@@ -2,7 +2,7 @@
 
 import type { Credential } from '../../store/records/credential.ts'
 import type { Store } from '../../store/contract/store.ts'
-import { endOf, familyOf, graceOf, replayReason, successionOf } from '../../oauth-grants/family.ts'
+import { endOf, familyOf, graceOf, replayReason, successionOf } from '../../oauth/grants/token-family.ts'
 
 /**
  * What a request presents and what it is issued. The library first looks up `presented`, then believes that

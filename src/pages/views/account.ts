@@ -1,8 +1,8 @@
 // The pages of one's own account: password, two-step sign-in, sessions, tokens and connected apps.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
-import { mixedScripts } from '../../oauth-clients/name-scripts.ts'
-import { wordsOf } from '../../oauth-grants/resource.ts'
+import { mixedScripts } from '../../oauth/clients/name-scripts.ts'
+import { wordsOf } from '../../oauth/grants/resource-indicator.ts'
 import type { Api } from '../../store/records/records.ts'
 import { accountName, button, field, form, moment, notice, isolated } from '../parts/components.ts'
 import type { Page } from '../parts/layout.ts'

@@ -1,10 +1,10 @@
 // The page where a person lets an app act for them, or does not.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
-import { leadsToProven, otherHostIn } from '../../oauth-clients/proven-host.ts'
-import { scriptDoubts } from '../../oauth-clients/name-scripts.ts'
-import { isOfDevice } from '../../oauth-clients/uri.ts'
-import { wordsOf } from '../../oauth-grants/resource.ts'
+import { leadsToProven, otherHostIn } from '../../oauth/clients/proven-host.ts'
+import { scriptDoubts } from '../../oauth/clients/name-scripts.ts'
+import { isOfDevice } from '../../oauth/clients/uri-rules.ts'
+import { wordsOf } from '../../oauth/grants/resource-indicator.ts'
 import { categoryTitle } from '../../permissions/categories.ts'
 import type { Api } from '../../store/records/records.ts'
 import { appMark } from '../parts/app-mark.ts'

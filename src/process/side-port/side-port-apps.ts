@@ -5,7 +5,7 @@ import { isOfSignIn } from '../../pages/parts/paths.ts'
 import type { Face } from '../../admin/api/side-port-app.ts'
 import { ManagementMetadata } from '../../admin/api/protected-resource.ts'
 import { isOfDashboard } from '../../dashboard/page/paths.ts'
-import { isOfOAuth } from '../../oauth-server/paths.ts'
+import { isOfOAuth } from '../../oauth-server/http/paths.ts'
 import type { BuiltApps, AppParts } from './built-apps.ts'
 import { hasOAuth } from '../ports/pages-url.ts'
 

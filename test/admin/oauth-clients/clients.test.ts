@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { secretThatMatches } from '../../../src/oauth-clients/secret.ts'
+import { secretThatMatches } from '../../../src/oauth/clients/secret.ts'
 import { startRedis } from '../../help/redis.ts'
 import { oauthClient, verification } from '../../store/contract-specimens.ts'
 import { account, tokenWith } from '../../tokens/token-with.ts'

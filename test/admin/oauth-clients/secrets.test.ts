@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { secretThatMatches } from '../../../src/oauth-clients/secret.ts'
+import { secretThatMatches } from '../../../src/oauth/clients/secret.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 import { bodyOfClient } from './client-bodies.ts'

@@ -1,7 +1,7 @@
 // Keeps in a store all that an access token is made of, for tests of what such tokens ask for.
 
 import type { Store } from '../../../src/store/contract/store.ts'
-import { partsWith } from '../../oauth-grants/parts-with.ts'
+import { partsWith } from '../../oauth/grants/parts-with.ts'
 import { account } from '../../tokens/token-with.ts'
 
 /** The scopes about the user. */

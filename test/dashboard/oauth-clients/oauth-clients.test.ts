@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { mintSecret } from '../../../src/oauth-clients/secret.ts'
+import { mintSecret } from '../../../src/oauth/clients/secret.ts'
 import type { OAuthClient } from '../../../src/store/records/oauth-client.ts'
 import type { ShownPage } from '../../sign-in/site.ts'
 import { authorizationEvent, oauthClient, oauthGrant } from '../../store/contract-specimens.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AiMetrics } from '../../../src/metrics/counters/ai-metrics.ts'
-import { PersonalTokens } from '../../../src/oauth-grants/personal-tokens.ts'
+import { PersonalTokens } from '../../../src/oauth/grants/personal-tokens.ts'
 import { formToken } from '../../../src/pages/forms/csrf.ts'
 import { TokenVerifier } from '../../../src/tokens/verify.ts'
 import { until } from '../../help/until.ts'

@@ -1,0 +1,75 @@
+// The authorization server, as the side port and the edge serve it.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { SecretUses } from '../oauth/clients/secret-uses.ts'
+import { AuthorizationLog } from '../oauth/grants/authorization-log.ts'
+import { StoreUnreachable } from '../store/contract/store.ts'
+import { ClientDirectory } from '../oauth/clients/client-directory.ts'
+import { ClientSecrets } from './credentials/client-secrets.ts'
+import type { EndpointParts, ServerParts } from './endpoints/endpoint.ts'
+import type { Sender } from './engine/request.ts'
+import { Interactions } from './endpoints/interactions.ts'
+import { LibraryEndpoints } from './endpoints/library-endpoints.ts'
+import { isOfOAuth } from './http/paths.ts'
+import { sendError, sendJson } from './http/responses.ts'
+import { routeOf } from './endpoints/routes.ts'
+import { SigningKeys } from './credentials/signing-keys.ts'
+import { unavailable } from './http/unavailable.ts'
+
+export class OAuthFace {
+  readonly interactions: Interactions
+  readonly #parts: EndpointParts
+  readonly #uses: SecretUses
+  readonly #library: LibraryEndpoints
+
+  constructor(parts: ServerParts) {
+    const { store, secrets, limiter, log } = parts
+    const clients = new ClientDirectory(store)
+    const events = new AuthorizationLog({ store, log })
+    this.#uses = new SecretUses({ store, log })
+    this.#parts = {
+      ...parts,
+      clients,
+      clientSecrets: new ClientSecrets(secrets, this.#uses, limiter),
+      keys: new SigningKeys({ store, secrets, log }),
+      events,
+    }
+    this.interactions = new Interactions({ ...parts, clients, note: event => events.note(event) })
+    this.#library = new LibraryEndpoints(this.#parts, this.interactions)
+  }
+
+  takes(path: string): boolean {
+    return isOfOAuth(path)
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void> {
+    const [path, query] = split(request.url!)
+    const { methods, serve } = routeOf(path)
+    const method = request.method === 'HEAD' ? 'GET' : request.method!
+    if (!methods.includes(method)) return refuseMethod(response, methods)
+    try {
+      await serve({ request, response, sender, path, query }, this.#parts, this.#library)
+    } catch (error) {
+      if (!(error instanceof StoreUnreachable) || response.headersSent) throw error
+      response.setHeader('retry-after', unavailable.retryAfter)
+      sendError(response, this.#parts.issuer(), unavailable)
+    }
+  }
+
+  /** Writes what is still in memory. */
+  async close(): Promise<void> {
+    await this.#uses.close()
+    await this.#parts.events.close()
+  }
+}
+
+function split(target: string): [path: string, query: string] {
+  const end = target.indexOf('?')
+  return end < 0 ? [target, ''] : [target.slice(0, end), target.slice(end + 1)]
+}
+
+function refuseMethod(response: ServerResponse, methods: readonly string[]): void {
+  const allow = methods.flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
+  response.setHeader('allow', allow)
+  sendJson(response, 405, { error: 'invalid_request', error_description: `the method must be ${allow}` })
+}

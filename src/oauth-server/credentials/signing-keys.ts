@@ -1,0 +1,148 @@
+// The keys that sign ID tokens. They replace themselves: the next one is published a day before it signs, and
+// the last one until nothing that it signed is good.
+
+import { generateKeyPair } from 'node:crypto'
+import { promisify } from 'node:util'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
+import type { Logger } from '../../log/log.ts'
+import { keyOwner, type SigningKey } from '../../store/records/signing-key.ts'
+import type { Store } from '../../store/contract/store.ts'
+
+export type Jwk = Readonly<Record<string, string>>
+
+export interface KeySet {
+  /** Names this set: another text for another set. */
+  readonly name: string
+  /** Private keys, that which signs first. */
+  readonly signing: readonly Jwk[]
+  /** Public keys of all that may have signed what is good still, and of the next. */
+  readonly published: readonly Jwk[]
+}
+
+interface SigningKeysOptions {
+  readonly store: Store
+  readonly secrets: SecretKeys
+  readonly log: Logger
+  readonly clock?: Clock
+}
+
+const hour = 3_600_000
+const day = 24 * hour
+/** How long a key signs. */
+const period = 90 * day
+/** How long the next key is published before it signs, since clients remember keys. */
+const lead = day
+/** How long a key is published after it last signed. */
+const tail = day + hour
+/** How long a set is used before the store is asked again. */
+const trust = 60_000
+const most = 100
+
+export class SigningKeys {
+  readonly #store: Store
+  readonly #secrets: SecretKeys
+  readonly #log: Logger
+  readonly #clock: Clock
+  #known: { readonly set: KeySet; readonly at: number } | null = null
+  #looking: Promise<KeySet> | null = null
+
+  constructor({ store, secrets, log, clock = systemClock }: SigningKeysOptions) {
+    this.#store = store
+    this.#secrets = secrets
+    this.#log = log
+    this.#clock = clock
+  }
+
+  /**
+   * Returns the keys of now, and makes one where it is time; rejects with `StoreUnreachable` where none are
+   * known.
+   */
+  async current(): Promise<KeySet> {
+    if (this.#known === null) return this.#look()
+    if (this.#clock.now() - this.#known.at > trust) this.#look().catch(() => {})
+    return this.#known.set
+  }
+
+  #look(): Promise<KeySet> {
+    this.#looking ??= this.#read().finally(() => {
+      this.#looking = null
+    })
+    return this.#looking
+  }
+
+  async #read(): Promise<KeySet> {
+    let keys = await this.#list()
+    const newest = keys.at(-1)
+    const isDue = newest === undefined || this.#clock.now() - newest.createdAt >= period - lead
+    const isLost = newest !== undefined && !keys.some(key => this.#open(key) !== null)
+    if (isLost)
+      this.#log.warn(
+        { keys: keys.length },
+        'keys that sign ID tokens unreadable: sealed with unknown keys, creating another one',
+      )
+    if (isDue || isLost) {
+      await this.#make(newest)
+      keys = await this.#list()
+    }
+    const set = this.#setOf(await this.#withoutOld(keys))
+    this.#known = { set, at: this.#clock.now() }
+    return set
+  }
+
+  async #list(): Promise<readonly SigningKey[]> {
+    const { items } = await this.#store.signingKeys.list(keyOwner, { offset: 0, limit: most })
+    return items
+  }
+
+  /** Of several processes that make the next key, one does: it has the same id for all. */
+  async #make(newest: SigningKey | undefined): Promise<void> {
+    const number = Number(newest?.id.slice(prefix.length) ?? 0) + 1
+    const id = `${prefix}${number}`
+    const { privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })
+    const jwk = privateKey.export({ format: 'jwk' }) as Jwk
+    const isMade = await this.#store.signingKeys.insert({
+      account: keyOwner,
+      id,
+      publicKey: { kty: jwk.kty!, crv: jwk.crv!, x: jwk.x!, y: jwk.y!, kid: id, alg: 'ES256', use: 'sig' },
+      sealed: this.#secrets.seal(JSON.stringify(jwk), sealContext(id)),
+      createdAt: this.#clock.now(),
+    })
+    if (isMade) this.#log.info({ key: id }, 'created a key that signs ID tokens')
+  }
+
+  async #withoutOld(keys: readonly SigningKey[]): Promise<readonly SigningKey[]> {
+    const [oldest, next, ...later] = keys
+    if (oldest === undefined || next === undefined) return keys
+    if (this.#clock.now() < next.createdAt + lead + tail) return keys
+    await this.#store.signingKeys.remove(keyOwner, oldest.id)
+    return this.#withoutOld([next, ...later])
+  }
+
+  #setOf(keys: readonly SigningKey[]): KeySet {
+    const usable = keys.flatMap(key => {
+      const jwk = this.#open(key)
+      return jwk === null ? [] : [{ key, jwk }]
+    })
+    const now = this.#clock.now()
+    const first = usable.findLast(({ key }) => key.createdAt + lead <= now) ?? usable[0]
+    const others = usable.filter(one => one !== first)
+    const ordered = first === undefined ? others : [first, ...others]
+    return {
+      name: ordered.map(({ key }) => key.id).join(' '),
+      signing: ordered.map(({ key, jwk }) => ({ ...jwk, kid: key.id, alg: 'ES256', use: 'sig' })),
+      published: keys.map(({ publicKey }) => publicKey),
+    }
+  }
+
+  #open({ id, sealed }: SigningKey): Jwk | null {
+    const text = this.#secrets.unseal(sealed, sealContext(id))
+    return text === null ? null : JSON.parse(text)
+  }
+}
+
+const prefix = 'gatehouse-'
+
+function sealContext(id: string): string {
+  return `signing key ${id}`
+}

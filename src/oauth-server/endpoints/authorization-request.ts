@@ -1,0 +1,66 @@
+// Authorization requests on their way to the library: what they are changed to, and what is checked before.
+
+import { digestOf } from '../../tokens/token.ts'
+import type { Json } from '../../store/records/credential.ts'
+import type { Store } from '../../store/contract/store.ts'
+import type { ClientDirectory } from '../../oauth/clients/client-directory.ts'
+import type { Call, EndpointParts } from './endpoint.ts'
+import type { InteractionResult } from '../engine/library.ts'
+import type { Person } from '../engine/request.ts'
+import { readForm } from '../http/forms.ts'
+import { paths } from '../http/paths.ts'
+import { sendError } from '../http/responses.ts'
+
+/** The longest form that becomes a link, in bytes: it is sent in one line of a head. */
+const maxLink = 6 * 1024
+
+/**
+ * Has the browser send a form again as a link: it sends no cookies with a form from another site, so only the
+ * link shows who is signed in.
+ */
+export async function redirectForm({ request, response }: Call, { issuer }: EndpointParts): Promise<void> {
+  const form = String((await readForm(request)) ?? '')
+  if (form === '' || form.length > maxLink) {
+    const description = `the body must have 1 to ${maxLink} bytes`
+    return sendError(response, issuer(), { status: 413, error: 'invalid_request', description })
+  }
+  response.writeHead(303, { location: `${paths.authorization}?${form}` }).end()
+}
+
+/**
+ * What OpenID Connect alone defines: in a request without `openid` it means nothing (RFC 6749 section 3.1).
+ */
+const openIdOnly = ['nonce', 'acr_values', 'claims_locales'] as const
+
+/** Returns the unsupported `response_mode` that a query has; null if it has none. */
+export function refusedModeIn(query: string): string | null {
+  return new URLSearchParams(query).getAll('response_mode').find(mode => mode !== 'query') ?? null
+}
+
+/**
+ * Writes a query as the library takes it: without `response_mode`, so that all errors are sent in one way,
+ * and with the scopes that the client has registered if it names none.
+ */
+export async function libraryQueryOf(query: string, clients: ClientDirectory): Promise<string> {
+  const params = new URLSearchParams(query)
+  params.delete('response_mode')
+  const client = params.get('scope') ? null : await clients.find(params.get('client_id') ?? '')
+  if (client !== null) params.set('scope', client.scopes.join(' '))
+  const scopes = params.get('scope')?.split(' ') ?? []
+  if (!scopes.includes('openid')) for (const name of openIdOnly) params.delete(name)
+  return `?${params}`
+}
+
+/** Removes from an interaction the sign-in of somebody who is not, or no longer, the one signed in. */
+export async function forgetOtherSignIn(
+  uid: string,
+  person: Person | null,
+  { credentials }: Store,
+): Promise<void> {
+  const interaction = await credentials.get('interaction', digestOf(uid))
+  if (interaction === null) return
+  const { result, ...data } = interaction.data as { readonly [name: string]: Json }
+  const user = (result as InteractionResult | undefined)?.login?.accountId
+  if (user === undefined || user === person?.user) return
+  await credentials.put({ ...interaction, data }, 'present')
+}

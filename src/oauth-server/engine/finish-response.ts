@@ -1,0 +1,62 @@
+// What happens once the library has made its response: tokens are committed before it goes out, errors are
+// explained, and the outcome is recorded.
+
+import { sentToNoPage } from '../http/cors.ts'
+import { type Guard, unavailable } from '../http/unavailable.ts'
+import type { EngineParts } from './engine-parts.ts'
+import { explainError, keepFromApp, replaceByError } from './error-response.ts'
+import type { Context, Library } from './library.ts'
+import { recordOutcome } from './outcome.ts'
+import { Reason } from './reasons.ts'
+import { currentRequest, type OAuthRequest } from './request.ts'
+
+type Errors = Library['errors']
+
+/** Returns the middleware around the library's own. */
+export function finishing(parts: EngineParts, errors: Errors, guard: Guard) {
+  return async (context: Context, next: () => Promise<void>): Promise<void> => {
+    const request = currentRequest()
+    await next()
+    if (context.oidc?.route === 'introspection') sentToNoPage(context)
+    await commit(context, request, { errors, store: parts.store, guard })
+    if (hasUnregisteredGrantType(context, request)) {
+      const description = 'the client has not registered this grant type'
+      replaceByError(context, request, new errors.UnauthorizedClient(description))
+    }
+    await keepFromApp(context, request, parts.store)
+    if (context.status === unavailable.status) context.set('retry-after', unavailable.retryAfter)
+    explainError(context, request, parts.errorUri)
+    recordOutcome(context, request, parts)
+  }
+}
+
+/**
+ * Commits the exchange that the response is about, and replaces the response if that fails. The library
+ * offers no place for this before its response: it saves tokens one by one, and does not say which is the
+ * last.
+ */
+async function commit(
+  context: Context,
+  request: OAuthRequest,
+  { errors, store, guard }: Pick<EngineParts, 'store'> & { errors: Errors; guard: Guard },
+): Promise<void> {
+  const { exchange } = request
+  if (exchange.issued.length === 0 || context.status !== 200) return
+  try {
+    const reason = await guard(() => exchange.commit(store))
+    if (reason !== null) throw new errors.InvalidGrant({ cause: new Reason(reason) })
+  } catch (error) {
+    if (!(error instanceof errors.OIDCProviderError)) throw error
+    replaceByError(context, request, error)
+  }
+}
+
+/**
+ * Whether the library refused a grant type for this client, which it calls `invalid_request` (RFC 6749
+ * section 5.2).
+ */
+function hasUnregisteredGrantType({ oidc }: Context, { failure }: OAuthRequest): boolean {
+  const { route, client, params } = oidc ?? {}
+  if (route !== 'token' || failure?.error !== 'invalid_request' || client === undefined) return false
+  return typeof params?.grant_type === 'string' && !client.grantTypeAllowed(params.grant_type)
+}

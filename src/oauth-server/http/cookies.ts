@@ -1,0 +1,15 @@
+// The cookies that bind an authorization request to the browser that began it.
+
+import type { IncomingMessage } from 'node:http'
+import { ownCookies } from '../../http1/fields/own-cookies.ts'
+
+/** Names the cookies for an issuer: on https, browsers take them over nothing else. */
+export function cookieNames(issuer: string): { readonly interaction: string; readonly resume: string } {
+  const prefix = issuer.startsWith('https:') ? '__Secure-' : ''
+  return { interaction: prefix + ownCookies.interaction, resume: prefix + ownCookies.resume }
+}
+
+/** Lists the cookies of a request as `name=value`. */
+export function cookiesOf({ headers }: Pick<IncomingMessage, 'headers'>): readonly string[] {
+  return (headers.cookie ?? '').split(';').map(pair => pair.trim())
+}

@@ -1,0 +1,60 @@
+// What a client still lacks before everybody may authorize it. The management API asks before it makes one public, and whenever it changes one that is.
+
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
+import { oauthScopes } from '../../permissions/scopes.ts'
+import { provenHostOf } from './proven-host.ts'
+
+interface MissingPrecondition {
+  /** As the management API calls it. */
+  readonly member: 'client_name' | 'logo_uri' | 'client_uri' | 'scopes'
+  /** What is missing, without a full stop at its end. */
+  readonly sentence: string
+}
+
+/** Lists all that is missing; nothing when the client can be public. */
+export function missingForPublic(client: OAuthClient): readonly MissingPrecondition[] {
+  return preconditions.flatMap(({ member, lack }) => {
+    const sentence = lack(client)
+    return sentence === null ? [] : [{ member, sentence }]
+  })
+}
+
+interface Precondition {
+  readonly member: MissingPrecondition['member']
+  /** Returns the sentence that says what is missing, or null. */
+  readonly lack: (client: OAuthClient) => string | null
+}
+
+const beforeAll = 'before the client can become public'
+
+const preconditions: readonly Precondition[] = [
+  {
+    member: 'client_name',
+    lack: ({ name }) => (name.trim() === '' ? `client_name must be set ${beforeAll}` : null),
+  },
+  {
+    member: 'logo_uri',
+    lack: ({ logoUri }) => (logoUri === null ? `logo_uri must be set ${beforeAll}` : null),
+  },
+  { member: 'client_uri', lack: lackOfClientUri },
+  {
+    member: 'scopes',
+    lack: ({ scopes }) =>
+      scopes.some(opensSomething)
+        ? null
+        : `scopes must include at least one that is not an identity scope ${beforeAll}`,
+  },
+]
+
+function lackOfClientUri(client: OAuthClient): string | null {
+  const { clientUri, verification } = client
+  if (clientUri === null) return `client_uri must be set, and its host must be verified by DNS, ${beforeAll}`
+  if (provenHostOf(client) !== null) return null
+  const remedy =
+    verification?.status === 'failed' ? '; verification has failed: send client_uri again to restart it' : ''
+  return `The host of client_uri must be verified by DNS ${beforeAll}${remedy}`
+}
+
+function opensSomething(id: string): boolean {
+  return oauthScopes.some(scope => scope.id === id && !scope.isIdentity)
+}

@@ -1,0 +1,147 @@
+// The rules for the URIs of a client, as words that follow the name of a member. The URL parser repairs what it reads, and two parsers repair
+// differently: so the text is looked at first, and has to be as the parser would write it, without needless escapes.
+
+import { canonicalAddress } from '../../net/address/address.ts'
+import type { TokenEndpointAuthMethod } from '../../store/records/oauth-client.ts'
+
+/** Returns the rule that a redirect URI breaks, or one to go to after a logout: https, http on this machine, or for `none` a scheme of an app (RFC 8252 section 7). */
+export function redirectUriFault(uri: string, method: TokenEndpointAuthMethod): string | null {
+  return fault(uri, 512, [url => schemeFault(url, method), replyFault])
+}
+
+/** Returns the rule that an origin breaks: scheme, host and port, and nothing else. */
+export function originFault(origin: string): string | null {
+  return fault(origin, 512, [webFault], url => url.origin)
+}
+
+/** Returns the rule that the URI of a page or a picture breaks. */
+export function pageUriFault(uri: string): string | null {
+  return fault(uri, 2048, [pageFault])
+}
+
+/**
+ * Whether a host, as the URL parser writes it, is the user's own device: a loopback address or the unspecified one, or a name that systems give to them (RFC 6761 section
+ * 6.3). A certificate for such a name says nothing of the program that has the port.
+ */
+export function isOfDevice(hostname: string): boolean {
+  const host = hostname.replace(/\.$/, '')
+  return deviceNames.test(host) || deviceAddresses.test(canonicalAddress(host.replace(/^\[|\]$/g, '')) ?? '')
+}
+
+const deviceNames = /^(?:(?:.*\.)?localhost[46]?(?:\.localdomain[46]?)?|ip6-(?:localhost|loopback))$/
+const deviceAddresses = /^(?:(?:127|0)\.[\d.]+|::1?)$/
+
+type UrlRule = (url: URL) => string | null
+
+const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'])
+
+/** Schemes that open something of the user's own machine, or run what they carry; none of them is an app that waits for an answer. */
+const refusedSchemes: ReadonlySet<string> = new Set([
+  'about:',
+  'blob:',
+  'chrome:',
+  'data:',
+  'file:',
+  'filesystem:',
+  'ftp:',
+  'intent:',
+  'javascript:',
+  'mailto:',
+  'sms:',
+  'tel:',
+  'vbscript:',
+  'view-source:',
+  'ws:',
+  'wss:',
+])
+
+/** The parameters of an authorization answer (RFC 6749 section 4.1.2, RFC 9207): the client must not take its own for ours. */
+const replyKeys = ['code', 'state', 'iss', 'error'] as const
+
+function fault(
+  text: string,
+  longest: number,
+  rules: readonly UrlRule[],
+  spell = ({ href }: URL) => href,
+): string | null {
+  const flaw = textFault(text, longest)
+  if (flaw !== null) return flaw
+  const url = URL.parse(text)
+  if (url === null) return 'must be an absolute URI, such as https://app.example/path'
+  for (const rule of [...rules, userFault, hostFault]) {
+    const broken = rule(url)
+    if (broken !== null) return broken
+  }
+  const spelling = withoutNeedlessEscapes(spell(url))
+  // Of the URI of a bare host only the slash may lack.
+  if (text === spelling || `${text}/` === spelling) return null
+  return fault(spelling, longest, rules, spell) ?? `must be written as ${spelling}`
+}
+
+function textFault(text: string, longest: number): string | null {
+  if (!/^[!-~]+$/.test(text))
+    return 'must contain only printable ASCII characters without spaces (write others as %XX, or as punycode in the host)'
+  if (text.length > longest) return `must have at most ${longest} bytes`
+  if (text.includes('#')) return 'must not have a fragment (#)'
+  if (text.includes('*')) return 'must not contain a wildcard (*)'
+  if (text.includes('\\')) return 'must not contain a backslash'
+  if (/%(?![\da-f]{2})/i.test(text)) return 'must have two hexadecimal digits after every %'
+  if (/%(?:[01].|7f)/i.test(text)) return 'must not contain escaped control characters, such as %00 or %0A'
+  return null
+}
+
+/** Writes out what needs no escape (RFC 3986 section 2.3): `%41` and `A` are one path to some readers and two to others. */
+function withoutNeedlessEscapes(href: string): string {
+  return href.replace(/%[\da-f]{2}/gi, triplet => {
+    const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
+    return /[\w.~-]/.test(character) ? character : triplet
+  })
+}
+
+function schemeFault(url: URL, method: TokenEndpointAuthMethod): string | null {
+  const { protocol } = url
+  if (protocol === 'https:' || protocol === 'http:') return webFault(url)
+  if (refusedSchemes.has(protocol)) return `must not use the scheme ${protocol}`
+  if (method !== 'none')
+    return 'must begin with https:// (app schemes are only for clients whose token_endpoint_auth_method is none)'
+  if (!protocol.includes('.')) return 'must have a scheme with a dot in it, such as com.example.app:/callback'
+  return labelFault(protocol.slice(0, -1), 'scheme')
+}
+
+function webFault({ protocol, hostname }: URL): string | null {
+  if (protocol === 'https:' || (protocol === 'http:' && loopback.has(hostname))) return null
+  return 'must begin with https://, or with http:// on 127.0.0.1, [::1] or localhost'
+}
+
+function pageFault({ protocol }: URL): string | null {
+  return protocol === 'https:' ? null : 'must begin with https://'
+}
+
+function replyFault({ searchParams }: URL): string | null {
+  const taken = replyKeys.find(key => searchParams.has(key))
+  return taken === undefined
+    ? null
+    : `must not have ${taken} in its query: the authorization response sets it`
+}
+
+function userFault({ username, password }: URL): string | null {
+  return username === '' && password === '' ? null : 'must not have a user name or password'
+}
+
+/** The parser lets a host have characters that end or part a value in a header field; names on the web have none of them. */
+function hostFault({ protocol, hostname }: URL): string | null {
+  if (/^\[[0-9a-f:]+\]$/.test(hostname)) return null
+  const isOfTheWeb = protocol === 'https:' || protocol === 'http:'
+  if (isOfTheWeb && !/^[a-z0-9._-]+$/.test(hostname))
+    return 'must have a host of letters, digits, hyphens, underscores and dots only'
+  return labelFault(hostname, 'host')
+}
+
+/** Returns the rule for labels between dots (RFC 1035 section 2.3.4) that a name breaks. */
+function labelFault(name: string, what: 'host' | 'scheme'): string | null {
+  if (/^\.|\.\.|\.$/.test(name))
+    return `must have a ${what} that does not begin or end with a dot or contain two in a row`
+  if (name.length > 253 || /[^.]{64}/.test(name))
+    return `must have a ${what} of at most 253 characters, with at most 63 between dots`
+  return null
+}

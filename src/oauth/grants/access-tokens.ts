@@ -1,0 +1,159 @@
+// What an access token may do now. Nothing of it is stored with the token: it is put together, at each lookup, of the consent, the client, the person and their
+// membership, and ends with any of them.
+
+import { type Credential, isDigest } from '../../store/records/credential.ts'
+import type { OAuthClient } from '../../store/records/oauth-client.ts'
+import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
+import { everybody, isEmailVerified, type Member, type User } from '../../store/records/people.ts'
+import type { Account, Api, Token } from '../../store/records/records.ts'
+import type { RecordChange } from '../../store/cache/read-through.ts'
+import type { MaybeAtOnce, Store } from '../../store/contract/store.ts'
+import { groupsOfRoles, groupsOfScopes } from '../../permissions/roles.ts'
+import { endDigestOf, familyOf } from './token-family.ts'
+import { apisOf } from './resource-indicator.ts'
+import { lacksSecondFactor } from '../../people/second-factor/second-factor.ts'
+
+/** The records that an access token is made of. */
+export interface Parts {
+  readonly credential: Credential
+  readonly grant: OAuthGrant
+  readonly client: OAuthClient
+  readonly user: User
+  /** The account that was consented to; null for none. */
+  readonly account: Account | null
+  /** What the user is in the account that was consented to; null for nothing. */
+  readonly member: Member | null
+  /** What the user is in the account of the client; null for nothing. */
+  readonly insider: Member | null
+}
+
+/** What opens APIs by access tokens. */
+export class AccessTokens {
+  /** Of what they are made. */
+  readonly kinds = ['credential', 'oauth_grant', 'oauth_client', 'user', 'member', 'account'] as const
+  readonly #store: Store
+  readonly #apiOf: (resource: string) => Api | null
+
+  /** `apiOf` finds the API that a resource indicator means. */
+  constructor(store: Store, apiOf: (resource: string) => Api | null) {
+    this.#store = store
+    this.#apiOf = apiOf
+  }
+
+  /** Returns what stands for the access token of a digest; null where there is none, or any of what it is made of is gone. Rejects with `StoreUnreachable`. */
+  find(digest: string): MaybeAtOnce<Token | null> {
+    const credential = this.#store.credentials.get('access_token', digest)
+    return credential === null ? null : this.#read(credential)
+  }
+
+  /** Whether a token may be another since a change. */
+  concerns({ id }: RecordChange, { account, actor }: Token): boolean {
+    if (actor === undefined || id === account) return true
+    const { user, client, grant, members } = actor
+    return id === grant || id === client || id === user || members.includes(id)
+  }
+
+  /** Returns the digest of the credential or family that a change has ended; null where it may concern any token, such as all of a user. */
+  endedBy({ kind, id }: RecordChange): string | null {
+    return kind === 'credential' && isDigest(id) ? id : null
+  }
+
+  /** Returns what ends a token together with others. */
+  groupOf({ actor }: Token): string | null {
+    return actor?.end ?? null
+  }
+
+  async #read(found: MaybeAtOnce<Credential | null>): Promise<Token | null> {
+    const credential = await found
+    const parts = credential && (await this.#partsOf(credential))
+    return parts && tokenOf(parts, this.#apiOf)
+  }
+
+  async #partsOf(credential: Credential): Promise<Parts | null> {
+    const family = familyOf(credential)
+    const [grant, hasEnded] = await Promise.all([
+      this.#grantOf(credential),
+      family !== null && this.#store.credentials.hasEnded(endDigestOf(family)),
+    ])
+    if (grant === null || hasEnded) return null
+    const { oauthClients, users, accounts, members } = this.#store
+    const [client, user, account, member, insider] = await Promise.all([
+      oauthClients.get(grant.clientAccount, grant.client),
+      users.get(everybody, grant.user),
+      grant.account === everybody ? null : accounts.get(grant.account),
+      grant.account === everybody ? null : members.find(grant.account, grant.user),
+      members.find(grant.clientAccount, grant.user),
+    ])
+    if (client === null || user === null) return null
+    return {
+      credential,
+      grant,
+      client: client.record,
+      user: user.record,
+      account,
+      member: member?.record ?? null,
+      insider: insider?.record ?? null,
+    }
+  }
+
+  async #grantOf({ grant, data }: Credential): Promise<OAuthGrant | null> {
+    const { account } = (data ?? {}) as { readonly account?: unknown }
+    if (grant === null || typeof account !== 'string') return null
+    return (await this.#store.oauthGrants.get(account, grant))?.record ?? null
+  }
+}
+
+/** Puts together what stands for an access token; null where what it is made of does not belong together or is not good any more. */
+export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): Token | null {
+  const { credential, grant, client, user, account, member, insider } = parts
+  if (credential.consumedAt !== null || credential.grant !== grant.id) return null
+  if (credential.client !== client.id || credential.user !== user.id) return null
+  if (grant.client !== client.id || grant.user !== user.id) return null
+  if (grant.account !== everybody && member?.status !== 'accepted') return null
+  const family = familyOf(credential)
+  const isPrivate = client.visibility === 'private'
+  if (isPrivate && insider?.status !== 'accepted') return null
+  const { scope, resources } = saidIn(credential)
+  const scopes = grant.scopes.filter(one => client.scopes.includes(one) && scope.includes(one))
+  const mayAct = account === null || !lacksSecondFactor(user, account)
+  const held = groupsOfRoles(mayAct ? (member?.roles ?? []) : [])
+  const groups = [...groupsOfScopes(scopes)].filter(group => held.has(group))
+  // Neither the token alone nor the consent alone decides: it may be of a consent for another resource.
+  const consented = apisOf(grant.resource, apiOf)
+  const apis = apisOf(resources ?? [], apiOf).filter(api => consented.includes(api))
+  const members = [member, isPrivate ? insider : null].flatMap(one => (one === null ? [] : [one.id]))
+  return {
+    account: grant.account,
+    id: grant.id,
+    name: client.name,
+    digest: credential.digest,
+    status: 'active',
+    policies: [{ id: grant.id, effect: 'allow', permissionGroups: groups, accounts: [grant.account] }],
+    notBefore: null,
+    expiresOn: credential.expiresAt,
+    addressesIn: [],
+    addressesNotIn: [],
+    issuedOn: credential.createdAt,
+    modifiedOn: grant.updatedAt,
+    actor: {
+      user: user.id,
+      email: user.email,
+      ...(isEmailVerified(user) && { isEmailVerified: true }),
+      client: client.id,
+      clientName: client.name,
+      grant: grant.id,
+      end: family === null ? null : endDigestOf(family),
+      members,
+      scopes,
+      apis,
+    },
+  }
+}
+
+/** Reads what a token was issued for: its `scope` (RFC 6749 section 3.3), and its `aud` where resources were asked for (RFC 8707). Without a scope it has none. */
+function saidIn({ data }: Credential): { scope: readonly string[]; resources: readonly string[] | null } {
+  const { scope, aud } = (data ?? {}) as { readonly scope?: unknown; readonly aud?: unknown }
+  const scopes = typeof scope === 'string' ? scope.split(' ') : []
+  if (aud === undefined || aud === null) return { scope: scopes, resources: null }
+  return { scope: scopes, resources: [aud].flat().map(String) }
+}

@@ -1,0 +1,61 @@
+// How a client that knows nothing but the URL of an API finds its way to a token: the challenge of a 401 or 403 names the metadata of the API (RFC 9728), which name
+// the authorization server.
+
+import { oauthScopes } from '../../permissions/scopes.ts'
+import type { Api } from '../../store/records/records.ts'
+
+/** Where the metadata of a resource are: between its origin and its path (RFC 9728 section 3.1). */
+export const metadataPath = '/.well-known/oauth-protected-resource'
+
+/** What is wrong with the token that was sent (RFC 6750 section 3.1). */
+type TokenError = 'invalid_token' | 'insufficient_scope'
+
+interface Challenge {
+  /** Where the API is, as far as its metadata are about it; null where no authorization server can be named. */
+  readonly resource: Pick<URL, 'origin' | 'pathname'> | null
+  /** The scope that is needed; null where any will do. */
+  readonly scope: string | null
+  /** Null where no token was sent. */
+  readonly error: TokenError | null
+}
+
+/** Returns the value of WWW-Authenticate (RFC 6750 section 3, RFC 9728 section 5.1). */
+export function challengeOf({ resource, scope, error }: Challenge): string {
+  const parameters = [
+    resource === null ? '' : `resource_metadata="${resource.origin}${metadataPath}${pathOf(resource)}"`,
+    scope === null ? '' : `scope="${scope}"`,
+    error === null ? '' : `error="${error}"`,
+  ].filter(parameter => parameter !== '')
+  return parameters.length === 0 ? 'Bearer' : `Bearer ${parameters.join(', ')}`
+}
+
+/** Returns the metadata of a resource as JSON (RFC 9728 section 2). */
+export function metadataOf(resource: URL, api: Api, issuer: string): string {
+  return JSON.stringify({
+    resource: resource.origin + pathOf(resource),
+    authorization_servers: [issuer],
+    scopes_supported: scopesOf[api],
+    bearer_methods_supported: ['header'],
+    resource_name: names[api],
+  })
+}
+
+/** Returns the URL of a resource at an origin (`https://host`); null where there is no such URL. */
+export function resourceAt(origin: string, path: string): URL | null {
+  return URL.canParse(origin + path) ? new URL(origin + path) : null
+}
+
+/** Without the slash that stands for no path. */
+function pathOf({ pathname }: Pick<URL, 'pathname'>): string {
+  return pathname === '/' ? '' : pathname
+}
+
+const scopesOf: Readonly<Record<Api, readonly string[]>> = {
+  management: oauthScopes.map(({ id }) => id).filter(id => id !== 'ai_gateway.run'),
+  ai: ['ai_gateway.run', 'openid', 'offline_access'],
+}
+
+const names: Readonly<Record<Api, string>> = {
+  management: 'Gatehouse management API',
+  ai: 'Gatehouse AI gateway',
+}

@@ -1,0 +1,61 @@
+// Which API a resource indicator means (RFC 8707). Clients name what they reach by a URL of the issuer or of an AI host; any other is somebody else's, who must not
+// get a token that opens something here.
+
+import { isLoopback } from '../../config/shape/host-rules.ts'
+import type { Api } from '../../store/records/records.ts'
+
+export interface Places {
+  /** The URL of the authorization server, where the management API is; null for none. */
+  readonly issuer: string | null
+  /** Names and addresses with AI routes, in lower case, IPv6 without brackets. */
+  readonly aiHosts: readonly string[]
+}
+
+/** Returns the API that a resource is of; null where it is of none of ours. */
+export function apiOf(resource: string, { issuer, aiHosts }: Places): Api | null {
+  const url = URL.canParse(resource) ? new URL(resource) : null
+  if (url === null || !isPlain(url) || resource.includes('#')) return null
+  const isManagement = issuer !== null && isSameServer(url, new URL(issuer))
+  const isAi = aiHosts.includes(bare(url))
+  if (isManagement && isAi)
+    return management.test(url.pathname) && !ai.test(url.pathname) ? 'management' : 'ai'
+  if (isManagement) return url.pathname === '/' || management.test(url.pathname) ? 'management' : null
+  return isAi ? 'ai' : null
+}
+
+const everyApi: readonly Api[] = ['management', 'ai']
+
+/** Returns the APIs that resources are of, each once; all of ours where none is named. */
+export function apisOf(
+  resources: readonly string[],
+  apiOf: (resource: string) => Api | null,
+): readonly Api[] {
+  if (resources.length === 0) return everyApi
+  const named = new Set(resources.map(apiOf))
+  return everyApi.filter(api => named.has(api))
+}
+
+/** Names APIs in words for people; resources may be of none, where the configuration has changed. */
+export function wordsOf(apis: readonly Api[]): string {
+  return apis.length === 0 ? 'no API of this gateway' : apis.map(api => words[api]).join(' and ')
+}
+
+const words: Readonly<Record<Api, string>> = { management: 'the management API', ai: 'AI gateways' }
+
+const management = /^\/client\/v4(\/|$)/
+const ai = /^\/client\/v4\/accounts\/[^/]+\/ai(\/|$)/
+
+function isPlain({ protocol, username, password }: URL): boolean {
+  return (protocol === 'https:' || protocol === 'http:') && username === '' && password === ''
+}
+
+/** Whether two URLs lead to one server: all names of loopback are one. */
+function isSameServer(a: URL, b: URL): boolean {
+  if (a.protocol !== b.protocol || a.port !== b.port) return false
+  return a.hostname === b.hostname || (isLoopback(bare(a)) && isLoopback(bare(b)))
+}
+
+/** Returns the host of a URL, that of IPv6 without brackets. */
+function bare({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1')
+}
