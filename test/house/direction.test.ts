@@ -19,7 +19,7 @@ const ranks: Readonly<Record<string, Levels>> = {
     ['store', 'telemetry'],
     ['permissions', 'activity'],
     ['zones', 'pools', 'access', 'limits', 'tokens', 'people', 'domains', 'certificates', 'ai'],
-    ['oauth-clients', 'oauth-grants', 'ai-logs'],
+    ['oauth', 'ai-logs'],
     ['pages'],
     ['edge', 'admin', 'sign-in', 'oauth-server', 'dashboard'],
     ['process'],
@@ -73,6 +73,8 @@ const ranks: Readonly<Record<string, Levels>> = {
   ],
   certificates: [['acme'], ['.']],
   pages: [['parts'], ['views'], ['forms']],
+  oauth: [['clients'], ['grants']],
+  'oauth-server': [['http'], ['pages', 'credentials'], ['engine'], ['endpoints'], ['.']],
   admin: [
     ['http', 'facts'],
     ['records', 'schema', 'service'],
