@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
-import { catalogue } from '../../src/errors/catalogue/catalogue.ts'
+import { previews } from '../../src/errors/catalogue/catalogue.ts'
 import { permissions } from '../../src/permissions/permissions.ts'
 import { blocksOf, type Page, readPage, readPages, section } from '../help/docs.ts'
 import { root, sourceFiles } from '../help/source.ts'
@@ -107,7 +107,7 @@ test('docs/operations.md has every permission', () => {
 })
 
 test('errors that pages name are in the catalogue', () => {
-  const known = new Set(Object.values(catalogue).map(({ code }) => String(code)))
+  const known = new Set(Object.values(previews).map(({ code }) => String(code)))
   for (const { path, text } of docs)
     for (const [code] of prose(text).matchAll(/(?<![\d.,:])1[0-2]\d\d(?![.,]?\d)/g))
       assert.ok(known.has(code), `${path}: ${code}`)

@@ -1,7 +1,7 @@
 // The reason phrase and the header fields of a response to a refusal.
 
 import { STATUS_CODES } from '../../net/http/node-http.ts'
-import { catalogue, type ErrorRow, errorRows } from '../catalogue/catalogue.ts'
+import { errorRows, previews } from '../catalogue/catalogue.ts'
 import type { Occasion } from '../catalogue/problem.ts'
 import { type Refusal, retryAfterOf } from '../catalogue/refusal.ts'
 import { safetyHeaders } from './safety-headers.ts'
@@ -65,7 +65,8 @@ const allowed = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 // Node has the phrase of RFC 7231 for 413; RFC 9110 section 15.5.14 renamed it.
 const reasons: typeof STATUS_CODES = { ...STATUS_CODES, 413: 'Content Too Large' }
 
-const rows: readonly ErrorRow[] = Object.values(catalogue)
 const titles: ReadonlyMap<number, string> = new Map(
-  rows.filter(({ code, status }) => code === status && status >= 520).map(({ code, title }) => [code, title]),
+  Object.values(previews)
+    .filter(({ code, status }) => code === status && status >= 520)
+    .map(({ code, title }) => [code, title]),
 )

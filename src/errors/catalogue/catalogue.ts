@@ -1,5 +1,7 @@
-// Every error of the gateway, one row each: pure data. Records, pages, previews, metric labels and tests are all generated
-// from these rows.
+// Every error that the gateway raises, one row each: pure data. Records, pages, previews, metric labels and tests are all
+// generated from these rows, and from those of `preview-only.ts`.
+
+import { previewOnly } from './preview-only.ts'
 
 export type ErrorCategory =
   | 'origin'
@@ -28,8 +30,6 @@ export interface ErrorRow {
   readonly retryAfter: number | null
   readonly ownerActionRequired: boolean
   readonly stage: Stage
-  /** False for an error that this version never raises: it is only reachable by preview. */
-  readonly raised: boolean
   /** For the client: what happened, and who is responsible. */
   readonly detail: string
   /** For the client: what to do next; `{retry_after}` stands for the seconds to wait, which may be 1. */
@@ -40,8 +40,8 @@ export interface ErrorRow {
   readonly remedy: string
 }
 
-/** The errors of the interface, by name; each can be previewed by its code. */
-export const catalogue = {
+/** The errors of the interface that this version raises, by name. */
+const catalogue = {
   internal_server_error: {
     code: 500,
     status: 500,
@@ -50,7 +50,6 @@ export const catalogue = {
     retryAfter: 30,
     ownerActionRequired: false,
     stage: 'gateway',
-    raised: true,
     detail:
       'The gateway failed while it handled your request. The fault is in the gateway, not in your request, and the server behind it may never have seen it.',
     guidance:
@@ -68,7 +67,6 @@ export const catalogue = {
     retryAfter: 60,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: true,
     detail:
       'The origin server sent a response that the gateway cannot forward as correct HTTP. The origin server is responsible; your request was valid.',
     guidance:
@@ -86,7 +84,6 @@ export const catalogue = {
     retryAfter: 120,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: true,
     detail:
       'The time allowed for this request ran out while the gateway was still waiting for a connection to, or a response from, the origin server. The origin server is too slow or too busy.',
     guidance:
@@ -104,7 +101,6 @@ export const catalogue = {
     retryAfter: 60,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: true,
     detail:
       'The origin server accepted the connection for your request and then closed it, or sent something that is not a valid HTTP response. The origin server is responsible.',
     guidance:
@@ -122,7 +118,6 @@ export const catalogue = {
     retryAfter: 120,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: true,
     detail:
       'The origin server refused the connection from the gateway. Most likely the web server there is stopped or restarting; your request was not delivered to it.',
     guidance:
@@ -139,7 +134,6 @@ export const catalogue = {
     retryAfter: 120,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: true,
     detail:
       'The gateway tried to connect to the origin server, and the origin server did not respond in time. The origin server is overloaded, offline or cut off from the network; your request did not reach it.',
     guidance:
@@ -157,7 +151,6 @@ export const catalogue = {
     retryAfter: 120,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: true,
     detail:
       'There is no network route from the gateway to the origin server. The network or the address settings behind the gateway are responsible, not your connection.',
     guidance:
@@ -175,7 +168,6 @@ export const catalogue = {
     retryAfter: 120,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: true,
     detail:
       'The origin server accepted the connection but did not respond in time. The origin server is responsible: it is overloaded, or this request takes too long.',
     guidance:
@@ -193,7 +185,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: true,
     detail:
       'The gateway reached the origin server, but the two could not agree on an encrypted (TLS) connection. The TLS settings of the origin server are responsible.',
     guidance:
@@ -211,7 +202,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: true,
     detail:
       'The origin server presented a certificate that the gateway cannot trust: it is expired, self-signed, issued for another name or by an unknown authority. To protect your data, the gateway did not send your request.',
     guidance:
@@ -228,7 +218,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'The address set for the origin server leads back to this gateway, so your request would loop. The settings of the gateway are responsible.',
     guidance:
@@ -246,7 +235,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'The hostname you asked for leads to this gateway, but no site is set up here under that name. Either the name is misspelled, or its owner has not finished setting it up.',
     guidance:
@@ -263,7 +251,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'The name of the origin server resolves to an address that this site may not use, for example one in a private network. The settings of the site are responsible.',
     guidance:
@@ -281,7 +268,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail:
       'Your request names an IP address, or no host at all, where the name of a site belongs. From that, the gateway cannot tell which site you want.',
     guidance:
@@ -299,7 +285,6 @@ export const catalogue = {
     retryAfter: 120,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'This site is known to the gateway, which has no origin server for your request: the site is paused, or nothing is set up for this path. The operator of the site is responsible.',
     guidance:
@@ -316,7 +301,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'The operator of this site does not accept requests from the network (autonomous system) that your connection comes from. This may have nothing to do with you personally.',
     guidance:
@@ -333,7 +317,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail: 'The operator of this site has blocked your IP address. The site itself is up.',
     guidance:
       '**Do not retry.** If you believe that the block is a mistake, send the ray ID to the operator of the site, who alone can lift it.',
@@ -349,7 +332,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'Your IP address lies in a range that the operator of this site has blocked. The block covers many addresses and may not be aimed at you.',
     guidance:
@@ -366,7 +348,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail: 'Your IP address is on a block list that the operator of this site uses.',
     guidance:
       '**Do not retry.** If the listing is wrong, the operator of the site, or of the list, must remove your address.',
@@ -382,7 +363,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'The operator of this site does not accept requests from the country or region that your IP address is registered in.',
     guidance:
@@ -399,7 +379,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'The operator of this site refuses the kind of program that sent this request, judged by how it identifies itself.',
     guidance:
@@ -417,7 +396,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'This file was requested from a page of another site, and the operator of this site does not allow its files to be embedded elsewhere.',
     guidance:
@@ -434,7 +412,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'The gateway has seen repeated suspicious requests from your computer or network, and is blocking it for a while to protect this site.',
     guidance:
@@ -452,7 +429,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail:
       'Your program opened the encrypted connection for one site and then asked for another site over it. The gateway refuses that, because the two may not belong together.',
     guidance:
@@ -462,22 +438,6 @@ export const catalogue = {
     remedy:
       'Usually a client error. If both names are yours and share a certificate, put them into one zone.',
   },
-  cname_cross_account: {
-    code: 1014,
-    status: 403,
-    title: 'CNAME cross-user banned',
-    category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'The hostname is a DNS alias for a site that belongs to a different account, and aliases across accounts are not allowed. The DNS settings of this hostname are responsible.',
-    guidance:
-      '**Do not retry.** The owner of the hostname must remove the alias, or agree with the owner of the other site to have it set up there.',
-    cause: 'A CNAME record points at a zone of another account.',
-    remedy: 'Point the record at a zone of the same account.',
-  },
   rate_limited: {
     code: 1015,
     status: 429,
@@ -486,7 +446,6 @@ export const catalogue = {
     retryAfter: 30,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail:
       'You have sent more requests in a short time than the operator of this site allows. The site works; it is slowing you down on purpose.',
     guidance:
@@ -504,7 +463,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: true,
     detail:
       'The gateway could not find the origin server, because its name does not resolve to an address. Its DNS records or the settings of the gateway are responsible.',
     guidance:
@@ -522,7 +480,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
-    raised: true,
     detail:
       'This site admits only clients with a certificate that it knows. Yours was missing, expired or not issued by an accepted authority.',
     guidance:
@@ -532,38 +489,6 @@ export const catalogue = {
     remedy:
       'The cause in the access log says what was wrong. Check the issuer, the dates and the purpose of the certificate of the client against ca and crl of the zone.',
   },
-  host_not_found: {
-    code: 1018,
-    status: 409,
-    title: 'Could not find host',
-    category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'The site is registered with the gateway but not active yet: the ownership of the hostname is not verified. The owner of the site is responsible.',
-    guidance:
-      '**Do not retry.** The owner of the site must complete the activation; until then the gateway does not serve it.',
-    cause: 'The ownership of the zone is not verified.',
-    remedy: 'Finish the verification of the hostname.',
-  },
-  compute_recursion_limit: {
-    code: 1019,
-    status: 503,
-    title: 'Compute server error',
-    category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'The request has passed through too many gateways, one handing it to the next, and was stopped. The routing of the site is responsible.',
-    guidance:
-      '**Do not retry.** Every attempt takes the same endless route. The operator of the site must break the chain of gateways.',
-    cause: 'The CDN-Loop header lists more hops than the gateway allows.',
-    remedy: 'Follow the request from hop to hop, in Via and CDN-Loop, and remove the detour.',
-  },
   firewall_rule_blocked: {
     code: 1020,
     status: 403,
@@ -572,7 +497,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'A firewall rule of this site matched something in your request and blocked it. The rule was written by the operator of the site.',
     guidance:
@@ -582,37 +506,6 @@ export const catalogue = {
     remedy:
       'The access log entry with this ray ID names the rule. Try its expression against the logged request.',
   },
-  worker_host_not_allowed: {
-    code: 1021,
-    status: 409,
-    title: 'Could not find host',
-    category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'A script of this site requested a hostname that it is not allowed to reach. The script is responsible.',
-    guidance:
-      '**Do not retry.** The developer of the site must remove the forbidden hostname from the script.',
-    cause: 'A script requested a host that it is not allowed to reach.',
-    remedy: 'Let the script request only hosts of its own zone.',
-  },
-  worker_routing_failed: {
-    code: 1022,
-    status: 409,
-    title: 'Could not find host',
-    category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'The request could not be routed to the script that should handle it. The routing settings of the site are responsible.',
-    guidance: '**Do not retry.** The operator of the site must correct the route that leads to the script.',
-    cause: 'No usable route leads from the host to a script.',
-    remedy: 'Check the pattern of the route and the script that it names.',
-  },
   host_lookup_failed: {
     code: 1023,
     status: 409,
@@ -621,7 +514,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'The gateway could not read what it has stored about this hostname. The operator of the gateway is responsible.',
     guidance:
@@ -631,22 +523,6 @@ export const catalogue = {
     remedy:
       'Bring the store back: the zone is served as soon as its rules are read. A running process continues with the rules that it knows; one that starts uses the local copy in the data folder, if there is one.',
   },
-  worker_subrequest_prohibited: {
-    code: 1024,
-    status: 409,
-    title: 'Could not find host',
-    category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'A script of this site requested an address that scripts must not reach. The author of the script is responsible.',
-    guidance:
-      '**Do not retry.** The developer of the site must change the script to request a permitted address.',
-    cause: 'A script made a request to a prohibited address.',
-    remedy: 'Look for IP addresses and internal names in the requests of the script.',
-  },
   plan_limit_reached: {
     code: 1025,
     status: 429,
@@ -655,7 +531,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'This site has used up the traffic that it is allowed for the month. You have done nothing wrong.',
     guidance:
@@ -673,7 +548,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail: 'What you asked for was taken down for legal reasons and is not served through this gateway.',
     guidance:
       '**Do not retry.** The block is deliberate. Questions about it go to the operator of the site, who knows the legal demand behind it.',
@@ -688,7 +562,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'This site has used up its allowance of requests for today. All visitors are affected, not just you.',
     guidance:
@@ -705,7 +578,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
-    raised: true,
     detail: 'Your program uses an old version of TLS encryption that this site no longer accepts as safe.',
     guidance:
       '**Do not retry.** Update your browser or program to one that speaks TLS 1.3, then connect again.',
@@ -720,60 +592,12 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
-    raised: true,
     detail:
       'The cipher that your program chose for the encrypted connection is not one of those that this site accepts.',
     guidance:
       '**Do not retry.** Update your program or its TLS library, or enable modern cipher suites in it.',
     cause: 'The cipher suite of the connection is not on the list of the zone, its setting ciphers.',
     remedy: 'Compare the list of the zone with the suites of the clients that must be served.',
-  },
-  cname_not_allowed: {
-    code: 1030,
-    status: 409,
-    title: 'CNAME not allowed',
-    category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'The hostname is a DNS alias, and the site that it points to accepts no aliases. The DNS settings of this hostname are responsible.',
-    guidance:
-      '**Do not retry.** The owner of the hostname must replace the alias with a record that the target accepts.',
-    cause: 'A CNAME record points at a zone that accepts none.',
-    remedy: 'Serve the hostname from a zone of its own.',
-  },
-  worker_preview_invalid: {
-    code: 1031,
-    status: 400,
-    title: 'Invalid preview configuration',
-    category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'This is the preview of a script whose preview settings are not valid. The settings are responsible, not your request.',
-    guidance: '**Do not retry.** The developer must open the preview again, or correct its settings.',
-    cause: 'The preview settings of a script are invalid or outdated.',
-    remedy: 'Create the preview again.',
-  },
-  cname_cross_account_blocked: {
-    code: 1032,
-    status: 403,
-    title: 'CNAME cross-user banned',
-    category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'The hostname is an alias for a site of another account, and that account has blocked it. The two owners must sort it out; your request is not at fault.',
-    guidance:
-      '**Do not retry.** The owner of the hostname needs the consent of the owner of the target, or another target.',
-    cause: 'A CNAME record points at a zone whose account refuses the alias.',
-    remedy: 'Ask the other account to permit the alias, or remove it.',
   },
   tunnel_error: {
     code: 1033,
@@ -783,7 +607,6 @@ export const catalogue = {
     retryAfter: 120,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: true,
     detail:
       'None of the origin servers of this site is available: each has failed its checks, or too many requests in a row, so the gateway sends requests to none of them. The site is responsible.',
     guidance:
@@ -793,22 +616,6 @@ export const catalogue = {
     remedy:
       'List the origins of the zone with the management API: it shows why each gets no requests. The check may be at fault rather than the origin: look at what it requests.',
   },
-  edge_ip_restricted: {
-    code: 1034,
-    status: 403,
-    title: 'Edge IP restricted',
-    category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'The request for this site arrived at an address of the gateway that does not serve it. The DNS record of the site, or a fixed address in your own settings, is wrong.',
-    guidance:
-      '**Do not retry.** Remove any fixed entry for this hostname from your hosts file. If there is none, the operator of the site must correct the DNS record.',
-    cause: 'The zone is bound to a listener, and the request arrived on another one.',
-    remedy: 'Point the DNS record at the listener of the zone, or unbind the zone.',
-  },
   rewrite_invalid_path: {
     code: 1035,
     status: 500,
@@ -817,7 +624,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'A rule of this site rewrote the address of your request into one that is not valid. The rule is responsible.',
     guidance:
@@ -835,7 +641,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'A rule of this site rewrote the address of your request into one that is too long to be sent on.',
     guidance:
@@ -852,7 +657,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail: 'A rewrite rule of this site failed for your request. The expression in the rule is responsible.',
     guidance:
       '**Do not retry.** The operator of the site must fix the expression of the rule, and can find the request by its ray ID.',
@@ -868,7 +672,6 @@ export const catalogue = {
     retryAfter: 60,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail:
       'The headers of your request are larger than the gateway accepts. Most often too many or too large cookies are the reason.',
     guidance:
@@ -886,30 +689,12 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'For legal reasons, what you asked for is not available in the country that your connection comes from.',
     guidance:
       '**Do not retry.** The restriction comes from the law where you are, not from a fault of the site. The operator of the site can tell you the reason for the restriction.',
     cause: 'An access rule with the action legal contains the country of the client.',
     remedy: 'Check the countries of the rule and the age of the GeoIP database.',
-  },
-  rewrite_header_not_allowed: {
-    code: 1040,
-    status: 500,
-    title: 'Invalid request rewrite (header modification not allowed)',
-    category: 'rewrite',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'A rule of this site tried to change a header that only the gateway itself may set. The rule is responsible.',
-    guidance: '**Do not retry.** The operator of the site must remove the reserved header from the rule.',
-    cause:
-      'A rewrite would change a header that only the gateway sets. Such a rule is refused when the configuration is read, so no request meets it.',
-    remedy:
-      'Take the header out of the rule. Framing, connection and forwarding headers are set by the gateway.',
   },
   rewrite_invalid_header_value: {
     code: 1041,
@@ -919,7 +704,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'A rule of this site produced a header value that HTTP does not permit: it contains invalid characters or is too long.',
     guidance:
@@ -929,36 +713,6 @@ export const catalogue = {
     remedy:
       'Look for line breaks in the expression, and for what it copies from the request. Encode other characters than those of Latin-1.',
   },
-  worker_script_missing: {
-    code: 1042,
-    status: 404,
-    title: 'Worker script not found',
-    category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail: 'This hostname is meant to be served by a script, and no script is deployed for it.',
-    guidance: '**Do not retry.** The developer of the site must deploy the script, or remove the hostname.',
-    cause: 'A host is reserved for a script that was never deployed.',
-    remedy: 'Deploy the script for this host.',
-  },
-  access_application_not_found: {
-    code: 1043,
-    status: 500,
-    title: 'Access application not found',
-    category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'This site asks its visitors to log in through an application that does not exist any more. The settings of the site are responsible.',
-    guidance:
-      '**Do not retry.** You cannot log in until the operator of the site names an existing login application.',
-    cause: 'The zone names a login application that does not exist.',
-    remedy: 'Create the application, or remove its name from the zone.',
-  },
   tls_not_fips_compliant: {
     code: 1044,
     status: 403,
@@ -967,7 +721,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
-    raised: true,
     detail:
       'This site accepts only encryption that follows the FIPS standard, and your connection uses parameters outside of it.',
     guidance:
@@ -985,29 +738,12 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail:
       'Your program used the CONNECT method, which asks for a tunnel to another server. This gateway serves sites and opens no tunnels.',
     guidance:
       '**Do not retry.** Remove this gateway from the proxy settings of your program, and connect to the site directly.',
     cause: 'A request with the method CONNECT.',
     remedy: 'Nothing: the client treats the gateway as a forward proxy, which it is not.',
-  },
-  cross_zone_image_resizing: {
-    code: 1047,
-    status: 403,
-    title: 'Cross-zone image resizing denied',
-    category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'The request asks to resize an image that belongs to another site, which this site does not permit.',
-    guidance:
-      '**Do not retry.** Ask for the image without resizing, or have the operator of the site permit the other site as a source.',
-    cause: 'An image transformation names a source in another zone.',
-    remedy: 'Add the other zone to the permitted sources of images.',
   },
   host_invalid: {
     code: 1048,
@@ -1017,7 +753,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
-    raised: true,
     detail:
       'The hostname in your request is not a valid hostname: its characters or its form are not allowed in DNS.',
     guidance:
@@ -1034,7 +769,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail: 'The gateway knows this site, but the settings of the site are faulty and could not be loaded.',
     guidance:
       '**Do not retry.** The operator of the site must correct its settings; the log of the gateway names the error.',
@@ -1050,28 +784,12 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'This site admits only requests that one of its rules expressly allows, and no rule allows yours.',
     guidance:
       '**Do not retry.** If you should have access, the operator of the site must add a rule that admits you.',
     cause: 'The default of the access rules is deny, and no rule allowed the request.',
     remedy: 'Add an access rule that allows this kind of request.',
-  },
-  header_routing_deprecated: {
-    code: 1051,
-    status: 400,
-    title: 'Header routing option is deprecated',
-    category: 'unsupported',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'client',
-    raised: false,
-    detail: 'The request chooses its route by a header option that is no longer supported.',
-    guidance:
-      '**Do not retry.** Leave the routing header out, and have the operator of the site move the routing into the settings of the gateway.',
-    cause: 'A request uses a deprecated routing header.',
-    remedy: 'Replace the header with a route.',
   },
   access_protection_error: {
     code: 1052,
@@ -1081,7 +799,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'The gateway could not decide whether you may have access, because one of the access rules of this site failed. To be safe, it did not let the request through.',
     guidance:
@@ -1091,110 +808,6 @@ export const catalogue = {
     remedy:
       'The access log entry with this ray ID names the rule. Guard the expression with a test that the header exists, or update the database.',
   },
-  preview_routing_unsupported: {
-    code: 1053,
-    status: 400,
-    title: 'Preview routing not supported for subrequests',
-    category: 'unsupported',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'client',
-    raised: false,
-    detail: 'A preview was requested from within another request, where previews cannot be routed.',
-    guidance:
-      '**Do not retry.** Open the preview directly in its own window, or have the developer of the site change how it is called.',
-    cause: 'Preview routing was used in a request made by a script.',
-    remedy: 'From scripts, request the deployed version; use previews only from outside.',
-  },
-  worker_rendering_error: {
-    code: 1100,
-    status: 500,
-    title: 'Rendering error',
-    category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail: 'The script that makes this page failed while it was rendering. The site is responsible.',
-    guidance: '**Do not retry.** The developer of the site must find the fault in how the page is rendered.',
-    cause: 'The script runtime failed in a way that has no code of its own.',
-    remedy: 'Look in the log of the script at the time given.',
-  },
-  worker_threw_exception: {
-    code: 1101,
-    status: 500,
-    title: 'Worker threw exception',
-    category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail: 'A script of this site failed with an uncaught error while it handled your request.',
-    guidance:
-      '**Do not retry.** The developer of the site must correct the script; the ray ID and the time lead to the exception.',
-    cause: 'A script threw an exception that nothing caught.',
-    remedy: 'Find the exception in the log of the script, and handle it there.',
-  },
-  worker_exceeded_resources: {
-    code: 1102,
-    status: 503,
-    title: 'Worker exceeded resource limits',
-    category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail: 'A script of this site used more processor time or memory than it is allowed, and was stopped.',
-    guidance:
-      '**Do not retry.** The developer of the site must make the script lighter, or raise its limits.',
-    cause: 'A script went over its limit of CPU time or memory.',
-    remedy: 'Measure the script with a request like the logged one.',
-  },
-  worker_owner_action_required: {
-    code: 1103,
-    status: 500,
-    title: 'Worker not available',
-    category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail: 'The script that serves this site is suspended until its owner takes action.',
-    guidance: '**Do not retry.** The owner of the script must resolve the reason for the suspension.',
-    cause: 'A script is suspended until its owner takes action.',
-    remedy: 'Look for a notice to the owner of the script.',
-  },
-  worker_script_not_found: {
-    code: 1104,
-    status: 500,
-    title: 'Script not found',
-    category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'The settings of this site name a script that does not exist. It may have been renamed or deleted.',
-    guidance: '**Do not retry.** The operator of the site must name an existing script in the settings.',
-    cause: 'A route names a script that is not there.',
-    remedy: 'Compare the name in the route with the deployed scripts.',
-  },
-  worker_temporarily_unavailable: {
-    code: 1105,
-    status: 503,
-    title: 'Temporarily unavailable',
-    category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: false,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'The platform that runs the scripts of this site is not available at the moment. The site itself is not at fault.',
-    guidance:
-      '**Do not retry.** Automatic retries only add load. Visit the site again later; only the operator of the platform can fix this.',
-    cause: 'The script platform is unavailable.',
-    remedy: 'Look at the state of the platform.',
-  },
   ipv6_banned: {
     code: 1106,
     status: 403,
@@ -1203,7 +816,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'The operator of this site has blocked your IPv6 address. The site is up, but closed to this address.',
     guidance:
@@ -1220,7 +832,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'Your IPv6 address lies in a range that the operator of this site has blocked, perhaps because of other users of the same provider.',
     guidance:
@@ -1237,7 +848,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail: 'Your IPv6 address is on a block list that this site applies.',
     guidance:
       '**Do not retry.** The operator of the site must take the address off the list, or stop using the list, if it is there by mistake.',
@@ -1253,7 +863,6 @@ export const catalogue = {
     retryAfter: null,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'This site is closed to the country or region in which your IPv6 address is registered, by a decision of its operator.',
     guidance:
@@ -1270,7 +879,6 @@ export const catalogue = {
     retryAfter: 60,
     ownerActionRequired: true,
     stage: 'origin',
-    raised: true,
     detail:
       'Too many requests are already queued for the origin server of this site, so the gateway did not queue yours.',
     guidance:
@@ -1280,64 +888,6 @@ export const catalogue = {
     remedy:
       'Find out why the origin responds slowly. If it can handle more at once, raise connections; a longer queue only makes clients wait longer.',
   },
-  snippet_multiple_origin_fetches: {
-    code: 1201,
-    status: 503,
-    title: 'Snippet tried to continue to origin multiple times',
-    category: 'snippet',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail:
-      'A snippet of this site tried to pass your request to the origin server more than once, which is not allowed.',
-    guidance:
-      '**Do not retry.** The developer of the site must change the snippet so that it requests the origin server only once.',
-    cause: 'A snippet sent one request to the origin twice.',
-    remedy: 'Keep the first response in the snippet, and use it again.',
-  },
-  snippet_subrequest_limit: {
-    code: 1202,
-    status: 503,
-    title: 'Snippet exceeded the subrequest limit',
-    category: 'snippet',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail: 'A snippet of this site made more requests of its own than one visit may cause.',
-    guidance: '**Do not retry.** The developer of the site must reduce the requests that the snippet makes.',
-    cause: 'A snippet made too many subrequests.',
-    remedy: 'Look for a loop of requests in the snippet.',
-  },
-  snippet_cpu_limit: {
-    code: 1203,
-    status: 500,
-    title: 'Snippet exceeded the CPU time limit',
-    category: 'snippet',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail: 'A snippet of this site needed too much processor time for your request and was stopped.',
-    guidance: '**Do not retry.** The developer of the site must make the snippet faster.',
-    cause: 'A snippet went over its limit of CPU time.',
-    remedy: 'Look for expensive loops and regular expressions in the snippet.',
-  },
-  snippet_memory_limit: {
-    code: 1204,
-    status: 500,
-    title: 'Snippet exceeded the memory limit',
-    category: 'snippet',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail: 'A snippet of this site needed too much memory for your request and was stopped.',
-    guidance: '**Do not retry.** The developer of the site must make the snippet hold less data at a time.',
-    cause: 'A snippet went over its limit of memory.',
-    remedy: 'Have the snippet stream bodies instead of reading them whole.',
-  },
   too_many_redirects: {
     code: 1205,
     status: 500,
@@ -1346,7 +896,6 @@ export const catalogue = {
     retryAfter: 5,
     ownerActionRequired: false,
     stage: 'origin',
-    raised: true,
     detail:
       'The gateway followed the redirects of the origin server, and they did not end. The redirects of the site form a loop or too long a chain.',
     guidance:
@@ -1355,21 +904,6 @@ export const catalogue = {
       'A route with redirects follows those that lead back to itself. It met more of them than allowed, or one to a URL that it had already requested.',
     remedy:
       'Follow the redirects by hand. A classic is one rule that adds a trailing slash, and another that removes it.',
-  },
-  snippet_threw_exception: {
-    code: 1206,
-    status: 500,
-    title: 'Snippet threw exception',
-    category: 'snippet',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
-    raised: false,
-    detail: 'A snippet of this site failed with an uncaught error while it handled your request.',
-    guidance:
-      '**Do not retry.** The developer of the site must correct the snippet, which fails for requests like this one.',
-    cause: 'A snippet threw an exception that nothing caught.',
-    remedy: 'Find the exception in the log of the snippet.',
   },
 } as const satisfies Record<string, ErrorRow>
 
@@ -1383,7 +917,6 @@ export const protocolErrors = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail:
       'Your program sent something that is not a correct HTTP request, or one that could be understood in more than one way. The gateway refused it and closed the connection.',
     guidance:
@@ -1401,7 +934,6 @@ export const protocolErrors = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail:
       'This AI gateway only serves callers with a valid API token, and your request came without one that it accepts.',
     guidance:
@@ -1418,7 +950,6 @@ export const protocolErrors = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail: 'Your API token is valid, but it does not allow what you asked for.',
     guidance:
       '**Do not retry.** Use a token whose policies allow AI Gateway Run on this account, or have the policies of this one changed.',
@@ -1434,7 +965,6 @@ export const protocolErrors = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail:
       'Nothing was found at the address of your request: there is no error to show there, and no AI route, gateway or provider.',
     guidance:
@@ -1452,7 +982,6 @@ export const protocolErrors = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail:
       'The gateway does not allow the method of this request: AI calls are made with POST, and TRACE could reveal what only the site should see.',
     guidance: '**Do not retry.** Use one of the methods that the Allow header of this response lists.',
@@ -1467,7 +996,6 @@ export const protocolErrors = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail:
       'Your program opened a connection but did not send the whole request in the time allowed. A slow or broken network on your side is the usual reason.',
     guidance:
@@ -1485,7 +1013,6 @@ export const protocolErrors = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail: 'What you tried to send is larger than what is accepted at this address.',
     guidance:
       '**Do not retry.** Send a smaller file or split it into parts. If it must be sent whole, ask the operator for a higher limit.',
@@ -1501,7 +1028,6 @@ export const protocolErrors = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail: 'The address of your request is longer than the gateway accepts.',
     guidance:
       '**Do not retry.** Shorten the address: send long data in the body of a POST request rather than in the query.',
@@ -1517,7 +1043,6 @@ export const protocolErrors = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail: 'The body of your request has a media type that this address does not accept.',
     guidance:
       '**Do not retry.** Send the body as JSON, with Content-Type: application/json and no content coding.',
@@ -1532,7 +1057,6 @@ export const protocolErrors = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail:
       'Your program made the request depend on an expectation (the Expect header) that the gateway does not support.',
     guidance:
@@ -1548,7 +1072,6 @@ export const protocolErrors = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail:
       'Your program used its encrypted connection for another site than the one that it was opened for. The gateway serves that site, but only over a connection of its own.',
     guidance: '**Do not retry.** Open another connection for this hostname, as browsers do by themselves.',
@@ -1565,7 +1088,6 @@ export const protocolErrors = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail: 'Your program asked for a WebSocket, and this AI route has none.',
     guidance:
       '**Do not retry.** Send the call with POST. Programs that try a WebSocket first do so by themselves.',
@@ -1581,7 +1103,6 @@ export const protocolErrors = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail:
       'Your request uses a feature of HTTP that this gateway does not have: a transfer coding besides chunked.',
     guidance: '**Do not retry.** Send the request without the unusual transfer coding.',
@@ -1596,7 +1117,6 @@ export const protocolErrors = {
     retryAfter: 5,
     ownerActionRequired: true,
     stage: 'gateway',
-    raised: true,
     detail:
       'The gateway cannot accept your call right now: the store of API tokens is unreachable, or too many large calls are in progress. Your request was not forwarded.',
     guidance:
@@ -1614,7 +1134,6 @@ export const protocolErrors = {
     retryAfter: null,
     ownerActionRequired: false,
     stage: 'client',
-    raised: true,
     detail: 'Your program speaks a version of HTTP that this gateway does not understand.',
     guidance: '**Do not retry.** Set your program to HTTP/1.1 and connect again.',
     cause: 'The request line names a version other than HTTP/1.0 or HTTP/1.1.',
@@ -1622,7 +1141,17 @@ export const protocolErrors = {
   },
 } as const satisfies Record<string, ErrorRow>
 
-export type ErrorName = keyof typeof catalogue | keyof typeof protocolErrors
+export type ErrorName = keyof typeof catalogue | keyof typeof previewOnly | keyof typeof protocolErrors
+
+/** The errors of the interface, by name and in the order of their codes; each can be previewed by its code. */
+export const previews: Readonly<Record<string, ErrorRow>> = Object.fromEntries(
+  Object.entries<ErrorRow>({ ...catalogue, ...previewOnly }).sort(([, a], [, b]) => a.code - b.code),
+)
 
 /** Every row by its name. */
-export const errorRows: Readonly<Record<ErrorName, ErrorRow>> = { ...catalogue, ...protocolErrors }
+export const errorRows = { ...previews, ...protocolErrors } as Readonly<Record<ErrorName, ErrorRow>>
+
+/** Whether this version raises an error; others can only be previewed. */
+export function isRaised(name: string): boolean {
+  return !Object.hasOwn(previewOnly, name)
+}

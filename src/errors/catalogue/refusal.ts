@@ -1,6 +1,6 @@
 // A refusal stops a request, with the reason. Steps return one instead of throwing.
 
-import { catalogue, errorRows, type ErrorName } from './catalogue.ts'
+import { type ErrorName, errorRows, previews } from './catalogue.ts'
 
 export interface Refusal {
   readonly error: ErrorName
@@ -76,5 +76,5 @@ const noFaults: readonly Fault[] = []
 const longestWait = 2_147_483_647
 
 const nameByCode: ReadonlyMap<string, ErrorName> = new Map(
-  Object.entries(catalogue).map(([name, row]) => [String(row.code), name as ErrorName]),
+  Object.entries(previews).map(([name, row]) => [String(row.code), name as ErrorName]),
 )

@@ -1,6 +1,6 @@
 // The documentation of one error, made from its row.
 
-import { type ErrorCategory, type ErrorName, errorRows } from '../catalogue/catalogue.ts'
+import { type ErrorCategory, type ErrorName, errorRows, isRaised } from '../catalogue/catalogue.ts'
 
 /** One error as it is documented. */
 export interface Entry {
@@ -50,7 +50,7 @@ function entryOf(name: ErrorName): Entry {
     retryable: retryAfter !== null,
     ...(retryAfter !== null && { retry_after: retryAfter }),
     owner_action_required: row.ownerActionRequired,
-    raised: row.raised,
+    raised: isRaised(name),
     cause: row.cause,
     remedy: row.remedy,
     detail: row.detail,

@@ -2,7 +2,13 @@
 
 import { nextRay } from '../../base/ids/ray.ts'
 import { didYouMean } from '../../base/text/nearest.ts'
-import { catalogue, type ErrorRow, errorRows, protocolErrors } from '../../errors/catalogue/catalogue.ts'
+import {
+  type ErrorRow,
+  errorRows,
+  isRaised,
+  previews,
+  protocolErrors,
+} from '../../errors/catalogue/catalogue.ts'
 import { compose } from '../../errors/audience/people.ts'
 import { errorNameOf, refuse } from '../../errors/catalogue/refusal.ts'
 import type { Input } from './input.ts'
@@ -20,7 +26,7 @@ export function errors({ args: [code], accept, json: asJson }: Input): number {
   if (name === null)
     return complain(`unknown error ${code}${didYouMean(code, Object.keys(errorRows)) || seeList}`)
   print(asJson ? json(facts(name, errorRows[name])) : bodyOf(name, accept))
-  if (!asJson && !errorRows[name].raised) tell(`gatehouse: ${notRaised}`)
+  if (!asJson && !isRaised(name)) tell(`gatehouse: ${notRaised}`)
   return 0
 }
 
@@ -48,14 +54,14 @@ function facts(name: string, row: ErrorRow) {
     retryable: row.retryAfter !== null,
     retry_after: row.retryAfter,
     owner_action_required: row.ownerActionRequired,
-    raised: row.raised,
+    raised: isRaised(name),
     cause: row.cause,
     remedy: row.remedy,
   }
 }
 
 function list(): string {
-  return `${table(catalogue)}
+  return `${table(previews)}
 Errors that HTTP itself defines, without a preview at /cdn-cgi/error:
 
 ${table(protocolErrors)}`
@@ -66,9 +72,9 @@ function table(rows: Readonly<Record<string, ErrorRow>>): string {
   return [line(head), ...Object.entries(rows).map(([name, row]) => entry(name, row))].join('')
 }
 
-function entry(name: string, { code, status, retryAfter, title, raised, detail }: ErrorRow): string {
+function entry(name: string, { code, status, retryAfter, title, detail }: ErrorRow): string {
   const retry = retryAfter === null ? '-' : `${retryAfter} s`
-  const what = raised ? firstSentence(detail) : `(${notRaised})`
+  const what = isRaised(name) ? firstSentence(detail) : `(${notRaised})`
   return `${line([String(code), String(status), retry, name, title])}      ${what}\n`
 }
 

@@ -5,30 +5,31 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import {
-  catalogue,
   type ErrorRow,
   errorRows,
+  isRaised,
+  previews,
   protocolErrors,
 } from '../../../src/errors/catalogue/catalogue.ts'
 import { root } from '../../help/source.ts'
 
 const rows: readonly ErrorRow[] = Object.values(errorRows)
-const codes = Object.values(catalogue).map(row => row.code)
+const codes = Object.values(previews).map(row => row.code)
 
 function distinct(values: readonly unknown[]): void {
   assert.deepEqual(values.toSorted(), [...new Set(values)].sort())
 }
 
 test('the catalogue holds the 80 errors of the interface and those of HTTP, each once', () => {
-  assert.equal(Object.keys(catalogue).length, 80)
-  assert.equal(rows.length, Object.keys(catalogue).length + Object.keys(protocolErrors).length)
+  assert.equal(Object.keys(previews).length, 80)
+  assert.equal(rows.length, Object.keys(previews).length + Object.keys(protocolErrors).length)
   distinct(rows.map(row => row.code))
 })
 
 test('the errors of the interface are those of the golden table, value by value', () => {
   const table = readFileSync(join(root, 'test/golden/errors.tsv'), 'utf8')
   const pinned = table.trimEnd().split('\n').slice(1)
-  const values = Object.entries(catalogue).map(([name, row]) =>
+  const values = Object.entries(previews).map(([name, row]) =>
     [
       row.code,
       name,
@@ -52,7 +53,7 @@ test('no two errors have the same words', () => {
 })
 
 test('the errors worth a retry and their waits are those of the interface', () => {
-  const waits = Object.values(catalogue).flatMap(row =>
+  const waits = Object.values(previews).flatMap(row =>
     row.retryAfter === null ? [] : [[row.code, row.retryAfter]],
   )
   assert.deepEqual(Object.fromEntries(waits), {
@@ -96,7 +97,7 @@ test('the categories are those of the interface', () => {
 })
 
 test('a 5xx code is its own status, and a 1xxx code has a 4xx or 5xx status', () => {
-  for (const row of Object.values(catalogue)) {
+  for (const row of Object.values(previews)) {
     if (row.code < 1000) assert.equal(row.status, row.code)
     else assert.ok(row.status >= 400 && row.status < 600, `${row.code}`)
   }
@@ -143,16 +144,16 @@ test('texts for clients never mention settings or internals', () => {
 test('the settings that operators are sent to can be set', () => {
   const shipped = readFileSync(join(root, 'config/gatehouse.yaml'), 'utf8')
   const settings = parse(shipped.replaceAll(/^( *(?:- )?)#(?=[^ \n#])/gm, '$1'))
-  for (const { code, raised, cause, remedy } of rows) {
-    if (!raised) continue
-    for (const [setting, group, name] of `${cause} ${remedy}`.matchAll(/\b([a-z]+)\.([a-z][a-z_]+)/g))
-      assert.ok(name! in (settings[group!] ?? {}), `${code}: ${setting}`)
+  for (const [name, { code, cause, remedy }] of Object.entries(errorRows)) {
+    if (!isRaised(name)) continue
+    for (const [setting, group, member] of `${cause} ${remedy}`.matchAll(/\b([a-z]+)\.([a-z][a-z_]+)/g))
+      assert.ok(member! in (settings[group!] ?? {}), `${code}: ${setting}`)
   }
 })
 
 test('texts for operators mention nothing that this version lacks', () => {
-  for (const { code, raised, detail, cause, remedy } of rows) {
-    if (raised)
+  for (const [name, { code, detail, cause, remedy }] of Object.entries(errorRows)) {
+    if (isRaised(name))
       assert.doesNotMatch(
         `${detail} ${cause} ${remedy}`,
         /a turn at|decoded|rules have|resolves to one|underscore|unknown form/,
