@@ -28,7 +28,7 @@ export interface Assembly {
   readonly destination: LineWriter
 }
 
-interface Circumstances {
+interface Circumstances extends Pick<GatewayParts, 'commands' | 'waiting'> {
   /** The absolute path of the file that it was started with. */
   readonly file: string
   /** Whether it replaces the gateway that runs here. */

@@ -10,10 +10,19 @@ import type { SidePort } from '../../edge/snapshot/plane.ts'
 import type { ManagedPlane } from '../plane/managed-plane.ts'
 import type { AppParts } from '../side-port/built-apps.ts'
 import type { SidePortApps } from '../side-port/side-port-apps.ts'
+import type { ReloadReport, UpgradeReport } from '../handover/command-reports.ts'
 import type { Inheritance } from '../handover/inheritance.ts'
 import type { Management } from '../services/management.ts'
 import type { Services } from '../services/services.ts'
 import type { Timeouts } from '../side-port/timeouts.ts'
+
+/** What an operator may command over the side port: each resolves with a report, or the reason why it was not done. */
+interface OperatorCommands {
+  /** Reads the files of the configuration again, and applies them. */
+  readonly reload: () => Promise<string | ReloadReport>
+  /** Replaces the process by one from the code on disk. */
+  readonly upgrade: () => Promise<string | UpgradeReport>
+}
 
 export interface GatewayParts {
   readonly log: Logger
@@ -28,6 +37,9 @@ export interface GatewayParts {
   readonly countsBefore?: () => Promise<readonly Snapshot[]>
   /** Passes on what the gateway before this one has cached of the store, at once and whenever there is more. */
   readonly loansBefore?: (take: (records: readonly LentRecord[]) => void) => void
+  readonly commands: OperatorCommands
+  /** Called with the reason while the start waits for an operator. */
+  readonly waiting: (reason: string) => void
   /** Overrides of the defaults. */
   readonly timeouts?: Partial<Timeouts>
   /** `sidePort` returns where the side port is; its port is real once it listens. */

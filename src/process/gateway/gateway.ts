@@ -28,7 +28,6 @@ import type { GatewayParts } from './gateway-parts.ts'
 import { type Timeouts, defaultTimeouts } from '../side-port/timeouts.ts'
 import { type Inheritance, socketsFor } from '../handover/inheritance.ts'
 import { assertFree, listenFailure } from '../ports/listen-failure.ts'
-import type { ReloadReport, UpgradeReport } from '../handover/command-reports.ts'
 import { pagesUrl } from '../ports/pages-url.ts'
 import type { Management } from '../services/management.ts'
 import type { Services } from '../services/services.ts'
@@ -112,15 +111,6 @@ export class Gateway {
       (part, cause) => log.error({ part, err: cause }, 'shutdown of a part failed'),
     )
   }
-
-  /** Has the process replaced by a new one; resolves with the reason where it is not. */
-  upgrade: () => Promise<string | UpgradeReport> = async () => 'this process cannot be replaced'
-
-  /** Called with the reason while the start waits for an operator. */
-  waits: (reason: string) => void = () => {}
-
-  /** Reads the files of the configuration once more; resolves with the reasons where they cannot be applied. */
-  reloadFiles: () => Promise<string | ReloadReport> = async () => 'this process has no files to reload'
 
   /** The configuration in effect. */
   get config(): Config {
@@ -221,7 +211,10 @@ export class Gateway {
     await this.#commit(config, { commitTls, plane })
   }
 
-  /** Applies a prepared configuration to all parts in one step: nothing in it waits or can fail. Resolves once every process serves it. */
+  /**
+   * Applies a prepared configuration to all parts in one step: nothing in it waits or can fail. The promise resolves
+   * once every process serves it.
+   */
   #commit(
     config: Config,
     { commitTls, plane }: { readonly commitTls: () => Promise<void>; readonly plane: PreparedEverywhere },
@@ -267,8 +260,8 @@ export class Gateway {
       api: () => this.#api,
       metricsAccess: this.#config.management.metrics,
       metrics: () => this.#counts.expose(),
-      reload: authorization => this.#obey(authorization, this.reloadFiles),
-      upgrade: authorization => this.#obey(authorization, this.upgrade),
+      reload: authorization => this.#obey(authorization, this.#parts.commands.reload),
+      upgrade: authorization => this.#obey(authorization, this.#parts.commands.upgrade),
       handOver: (authorization, asked) => this.#adminListener.handOver(authorization, asked),
     }
     const failed = (cause: unknown) => log.error({ err: cause }, 'admin listener failed: internal error')
@@ -367,12 +360,12 @@ export class Gateway {
     if (this.#replaces || (this.#inherited?.secret ?? null) !== null)
       throw new Error(`the store is not trusted: ${message}. ${remedy}`)
     this.#log.error({ store: location, code, reason: message, next: remedy }, 'not ready: store not trusted')
-    this.waits(message)
+    this.#parts.waiting(message)
     const trusted = new Promise<void>(resolve =>
       degradation.follow(() => {
         const [now] = degradation.reasons
         if (now === undefined) resolve()
-        else this.waits(now.message)
+        else this.#parts.waiting(now.message)
       }),
     )
     await Promise.race([trusted, ended])

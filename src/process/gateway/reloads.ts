@@ -1,21 +1,35 @@
-// Reloads the configuration of a gateway when its files change, or on demand, one reload at a time, and reports how each went to those who asked for it.
+// Reloads the configuration of a gateway when its files change, or on demand, one reload at a time, and reports how
+// each went. A reload is validated and applied as a whole, or rejected with every reason in the log.
 
-import type { Changes } from '../../config/load/changes.ts'
-import type { Loaded } from '../../config/load/load.ts'
+import type { Logger } from '../../log/log.ts'
+import type { Metrics } from '../../metrics/metrics.ts'
+import { formatMistake } from '../../config/file/mistake.ts'
 import { type ConfigWatch, watchConfig } from '../../config/file/watch.ts'
-import type { ServiceManager } from '../system/service-manager.ts'
-import type { Assembly } from './assemble.ts'
+import { type Changes, changesBetween } from '../../config/load/changes.ts'
+import type { Loaded } from '../../config/load/load.ts'
+import type { Config } from '../../config/model/config.ts'
 import type { ReloadReport } from '../handover/command-reports.ts'
-import { reload } from './reload.ts'
+import type { ServiceManager } from '../system/service-manager.ts'
+import { restartOnlyIn } from './restart-only.ts'
+
+/** What is reloaded. */
+interface Reloadable {
+  /** The configuration in effect. */
+  readonly config: Config
+  /** Replaces it; rejects with a sentence, and changes nothing, when any part of the new one cannot be prepared. */
+  reload(config: Config): Promise<void>
+}
 
 interface ReloadsParts {
-  readonly assembly: Assembly
+  readonly gateway: Reloadable
+  readonly log: Logger
+  readonly counts: Metrics['reloads']
   /** The files that the gateway was started with. */
   readonly files: readonly string[]
-  readonly service: ServiceManager
-  /** What systemd shows of the service. */
-  readonly status: () => string
   readonly load: () => Loaded
+  readonly service: Pick<ServiceManager, 'reloading' | 'reloaded'>
+  /** Returns what systemd shows of the service. */
+  readonly status: () => string
 }
 
 /** A report, or the reasons why nothing was applied. */
@@ -25,15 +39,15 @@ export class Reloads {
   readonly #parts: ReloadsParts
   readonly #watch: ConfigWatch
   /** Those who wait for the next reload. */
-  #asked: ((outcome: Outcome) => void)[] = []
+  #waiting: ((outcome: Outcome) => void)[] = []
   /** The last one that changed anything. */
   #latest: ReloadReport['latest'] = null
   #isClosed = false
 
   constructor(parts: ReloadsParts) {
-    const { log } = parts.assembly
+    const { files, log } = parts
     this.#parts = parts
-    this.#watch = watchConfig(parts.files, () => this.#reload(), {
+    this.#watch = watchConfig(files, () => this.#reload(), {
       failed: error =>
         log.warn({ err: error }, 'configuration file watch failed, changes will not be noticed'),
     })
@@ -43,11 +57,11 @@ export class Reloads {
     this.#watch.trigger()
   }
 
-  /** Reloads; resolves with what that changed once the configuration is applied, or with the reasons why it is not. */
+  /** Reloads; resolves with what changed once the configuration is applied, or with the reasons why it is not. */
   request(): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>()
     if (this.#isClosed) resolve(stopping)
-    else this.#asked.push(resolve)
+    else this.#waiting.push(resolve)
     this.trigger()
     return promise
   }
@@ -55,32 +69,45 @@ export class Reloads {
   close(): void {
     this.#isClosed = true
     this.#watch.close()
-    this.#tell(this.#asked.splice(0), stopping)
+    for (const settle of this.#waiting.splice(0)) settle(stopping)
   }
 
   async #reload(): Promise<void> {
-    const { service, status } = this.#parts
-    // Whoever asks from now on wants to know of the next one.
-    const asked = this.#asked.splice(0)
+    const { service, status, counts } = this.#parts
+    // A request that comes from now on is for the next reload.
+    const waiting = this.#waiting.splice(0)
     service.reloading()
     const outcome = await this.#attempt()
+    counts[typeof outcome === 'string' ? 'failure' : 'success'].inc()
     service.reloaded(status())
-    this.#tell(asked, outcome)
+    for (const settle of waiting) settle(outcome)
   }
 
-  /** Leaves the previous configuration in effect after a bug, too: nothing of the new one is applied before the commit. */
+  /** Leaves the previous configuration in effect after a bug, too: the commit comes last, and cannot fail. */
   async #attempt(): Promise<Outcome> {
-    const { assembly, load } = this.#parts
+    const { load, gateway, log } = this.#parts
     try {
       const loaded = load()
       this.#watch.follow(loaded.files)
-      const outcome = await reload(loaded, assembly)
-      return typeof outcome === 'string' ? outcome : this.#reportOf(outcome)
+      if ('mistakes' in loaded) return this.#reject(mistakesIn(loaded))
+      const changes = changesBetween(gateway.config, loaded.config)
+      const fixed = restartOnlyIn(changes)
+      if (fixed.length > 0)
+        return this.#reject([`restart required to change ${fixed.join(', ')}: run gatehouse upgrade`])
+      const obstacle = await gateway.reload(loaded.config).catch((cause: Error) => cause)
+      if (obstacle instanceof Error) return this.#reject([obstacle.message])
+      logWarnings(loaded, log)
+      log.info('configuration reloaded')
+      return this.#reportOf(changes)
     } catch (bug) {
-      assembly.metrics.reloads.failure.inc()
-      assembly.log.error({ err: bug }, 'configuration reload failed, keeping the previous one')
+      log.error({ err: bug }, failed)
       return 'internal error; see the log'
     }
+  }
+
+  #reject(reasons: readonly string[]): string {
+    for (const reason of reasons) this.#parts.log.error({ reason }, failed)
+    return reasons.join('\n')
   }
 
   #reportOf(changes: Changes): ReloadReport {
@@ -88,10 +115,18 @@ export class Reloads {
       this.#latest = { ...changes, at: new Date().toISOString() }
     return { ...changes, latest: this.#latest }
   }
-
-  #tell(asked: readonly ((outcome: Outcome) => void)[], outcome: Outcome): void {
-    for (const tell of asked) tell(outcome)
-  }
 }
 
+/** Lists the mistakes of a configuration with their positions; none of one that is valid. */
+export function mistakesIn(loaded: Loaded): readonly string[] {
+  return 'mistakes' in loaded ? loaded.mistakes.map(mistake => formatMistake(loaded.files[0]!, mistake)) : []
+}
+
+/** Logs what is valid but unwise. */
+export function logWarnings(loaded: Loaded, log: Logger): void {
+  if ('mistakes' in loaded) return
+  for (const warning of loaded.warnings) log.warn(formatMistake(loaded.files[0]!, warning))
+}
+
+const failed = 'configuration reload failed, keeping the previous one'
 const stopping = 'the gateway is stopping'

@@ -9,7 +9,6 @@ import { type Assembly, assemble } from './assemble.ts'
 import { banner, welcome } from './banner.ts'
 import type { FirstStart } from '../store/first-start.ts'
 import { readFirstToken } from '../store/first-token.ts'
-import { formatMistake } from '../../config/file/mistake.ts'
 import type { Config } from '../../config/model/config.ts'
 import type { GivenAddresses } from '../../config/resolve/address-overrides.ts'
 import { activatedSockets } from '../handover/socket-activation.ts'
@@ -22,8 +21,7 @@ import type { Gateway } from './gateway.ts'
 import { defaultTimeouts } from '../side-port/timeouts.ts'
 import { announce, greet, logWarningsOfNode, missesLog } from '../terminal/log-output.ts'
 import { pagesUrl } from '../ports/pages-url.ts'
-import { logWarnings } from './reload.ts'
-import { Reloads } from './reloads.ts'
+import { logWarnings, mistakesIn, Reloads } from './reloads.ts'
 import { obeySignals } from '../system/signals.ts'
 import { maintainStore } from '../store/maintenance.ts'
 import { tuneHeap } from '../system/heap.ts'
@@ -33,76 +31,106 @@ import { tell } from '../terminal/output.ts'
 const lastWords = 1000
 
 /**
- * Serves until a signal to stop, then ends the process with 0; returns 2 for a configuration or a first token with mistakes, 1 when it cannot listen. The addresses
- * that are given stay for its life, whatever the file says. With `replaces`, it replaces the gateway that runs here.
+ * Serves until a signal to stop, then ends the process with 0. Returns 2 for mistakes in the configuration or the
+ * first token, 1 when it cannot listen. The given addresses stay for its life, whatever the file says. With
+ * `replaces`, it replaces the gateway that runs here.
  */
 export async function run(path: string, given: GivenAddresses = {}, replaces = false): Promise<number> {
-  // Deleted from this object itself, since workers inherit it: it must not contain the token any more.
-  const { env } = process
   const before = Predecessor.find()
-  const load = () => loadConfig(path, env, { given })
-  const loaded = load()
-  if (('mistakes' in loaded || missesLog()) && !isUsable(path, loaded, true)) {
-    await before?.fail(reasonOf(loaded))
-    return 2
-  }
-  const first = readFirstToken(env)
-  if ('mistake' in first) {
-    tell(`gatehouse: ${first.mistake}`)
-    return 2
-  }
-  const inherited = await inheritanceOf(before, loaded.config).catch((cause: Error) => cause)
-  if (inherited instanceof Error) {
-    tell(`gatehouse: ${inherited.message}`)
-    return 1
-  }
-  const countsBefore = async () => (await before?.counts()) ?? []
-  const assembly = assemble(loaded.config, {
-    ...{ file: resolve(path), replaces, inherited, countsBefore },
-    loansBefore: take => before?.passLoans(take),
-  })
-  logWarningsOfNode(assembly.log)
-  const service = await ServiceManager.find(env, cause =>
-    assembly.log.warn({ err: cause }, 'systemd is told nothing: this Node cannot send to its socket'),
-  )
-  logWarnings(loaded, assembly.log)
-  if (inherited?.isPartial) assembly.log.warn('the gateway to replace has ended, starting in its place')
-  exitOnBug(assembly)
-  const reloads = new Reloads({
-    assembly,
-    files: loaded.files,
-    service,
-    status: () => statusOf(assembly.gateway),
-    load,
-  })
-  return serve(assembly, reloads, { firstToken: first.token, before, service })
+  const load = () => loadConfig(path, process.env, { given })
+  const start = await readStart(path, load(), before)
+  if (typeof start === 'number') return start
+  const running = await build(start, { file: resolve(path), before, replaces, load })
+  const stopped = obey(running)
+  if (!(await serve(running))) return leave(1, running.destination)
+  greetOperator(running)
+  await stopped
+  await finish(running)
+  return leave(0, running.destination)
 }
 
-async function serve(
-  { gateway, log, metrics, destination }: Assembly,
-  reloads: Reloads,
-  {
-    firstToken,
-    before,
-    service,
-  }: {
-    readonly firstToken: string | null
-    readonly before: Predecessor | null
-    readonly service: ServiceManager
-  },
-): Promise<number> {
-  const stopped = Promise.withResolvers<void>()
+/** What a process is started with. */
+interface Start {
+  readonly loaded: Extract<Loaded, { config: Config }>
+  readonly firstToken: string | null
+  readonly inherited: Inheritance | null
+}
+
+/** Reads the configuration, the first token and the sockets of this process; returns the exit code after a mistake. */
+async function readStart(path: string, loaded: Loaded, before: Predecessor | null): Promise<Start | number> {
+  if (('mistakes' in loaded || missesLog()) && !isUsable(path, loaded, true)) {
+    await before?.fail(mistakesIn(loaded).join('\n'))
+    return 2
+  }
+  // Deletes it from the environment, which workers inherit.
+  const first = readFirstToken(process.env)
+  if ('mistake' in first) return fail(2, first.mistake)
+  try {
+    const inherited =
+      before === null ? activatedSockets(process.env, loaded.config) : await before.inheritance
+    return { loaded, firstToken: first.token, inherited }
+  } catch (cause) {
+    return fail(1, (cause as Error).message)
+  }
+}
+
+function fail(code: number, message: string): number {
+  tell(`gatehouse: ${message}`)
+  return code
+}
+
+/** A gateway with what belongs to its process. */
+interface Running extends Assembly {
+  readonly firstToken: string | null
+  /** The gateway that it replaces. */
+  readonly before: Predecessor | null
+  readonly service: ServiceManager
+  readonly reloads: Reloads
+  readonly upgrade: Upgrade
+}
+
+interface Surroundings {
+  /** The absolute path of the configuration. */
+  readonly file: string
+  readonly before: Predecessor | null
+  readonly replaces: boolean
+  readonly load: () => Loaded
+}
+
+/** Builds the gateway and what reloads and upgrades it; nothing of it has started yet. */
+async function build(start: Start, { file, before, replaces, load }: Surroundings): Promise<Running> {
+  const { loaded, inherited, firstToken } = start
+  const assembly = assemble(loaded.config, {
+    ...{ file, replaces, inherited },
+    countsBefore: async () => (await before?.counts()) ?? [],
+    loansBefore: take => before?.passLoans(take),
+    // The side port, over which these come, does not listen before everything below is built.
+    commands: { reload: () => reloads.request(), upgrade: () => upgrade.begin() },
+    waiting: reason => service.waiting(`not ready: ${reason}`),
+  })
+  const { gateway, log, metrics } = assembly
+  exitOnBug(assembly)
+  logWarningsOfNode(log)
+  logWarnings(loaded, log)
+  if (inherited?.isPartial) log.warn('the gateway to replace has ended, starting in its place')
+  const service = await ServiceManager.find(process.env, cause =>
+    log.warn({ err: cause }, 'systemd notifications unavailable: node:ffi cannot be used'),
+  )
+  const status = () => statusOf(gateway)
+  const counts = metrics.reloads
+  const reloads = new Reloads({ gateway, log, counts, files: loaded.files, load, service, status })
   const upgrade = new Upgrade({
-    gateway,
-    log,
-    upgrades: metrics.upgrades,
+    ...{ gateway, log, upgrades: metrics.upgrades },
     env: () => ({ ...process.env, ...service.env }),
     succeeded: pid => service.replacedBy(pid),
     countedBefore: () => endOf(before, gateway),
   })
-  gateway.upgrade = () => upgrade.begin()
-  gateway.waits = reason => service.waiting(`not ready: ${reason}`)
-  gateway.reloadFiles = () => reloads.request()
+  return { ...assembly, firstToken, before, service, reloads, upgrade }
+}
+
+/** Carries out signals from now on; resolves once the gateway has stopped, by a signal or because it was replaced. */
+function obey({ gateway, log, destination, service, reloads, upgrade }: Running): Promise<void> {
+  const stopped = Promise.withResolvers<void>()
   const stop = (reason: object) => {
     log.info(reason, 'stopping')
     reloads.close()
@@ -110,14 +138,13 @@ async function serve(
     stopped.resolve(gateway.stop())
   }
   void gateway.replaced.then(() => stop({ replaced: true }))
-  const stopService = (signal: NodeJS.Signals) => {
-    service.stopping()
-    stop({ signal })
-  }
   obeySignals({
     reload: () => reloads.trigger(),
     upgrade: () => void upgrade.begin(),
-    stop: stopService,
+    stop: signal => {
+      service.stopping()
+      stop({ signal })
+    },
     force: code => {
       void gateway.cut().finally(() => {
         destination.flush()
@@ -125,45 +152,55 @@ async function serve(
       })
     },
   })
+  return stopped.promise
+}
+
+/** Starts the gateway; false when it cannot listen. */
+async function serve({ gateway, before, service }: Running): Promise<boolean> {
   try {
     await gateway.start()
   } catch (cause) {
     const { message } = cause as Error
     announce('fatal', { msg: message, text: `gatehouse: ${message}` }, gateway.config.log)
     await before?.fail(message)
-    return leave(1, destination)
+    return false
   }
   if (gateway.settled === null) {
     tuneHeap()
     await before?.relieve()
     service.ready(statusOf(gateway), () => gateway.unready !== 'no worker is up')
   } else await before?.fail('stopped before it served')
-  if (gateway.unready === null) {
-    greet(banner(gateway.config, gateway.edge, gateway.admin))
-    const filled = async (first: FirstStart) => {
-      const { token, ...made } = first
-      // Where the token was given, what is printed is kept: then no secret is in it.
-      const setUp = token === null ? null : await setUpUrl(gateway, first.account)
-      const fields = token === null ? made : { ...first, ...(setUp !== null && { set_up: setUp }) }
-      const text = welcome({ ...first, setUp }, gateway.config, gateway.edge)
-      announce('info', { fields, msg: 'first start: the store was empty', text }, gateway.config.log)
-    }
-    maintainStore(gateway.store, log, { firstToken, filled: first => void filled(first) })
-  }
-  await stopped.promise
+  return true
+}
+
+/** Says where the gateway serves, and maintains its store from now on: an empty one gets a first account. */
+function greetOperator({ gateway, log, firstToken }: Running): void {
+  if (gateway.unready !== null) return
+  greet(banner(gateway.config, gateway.edge, gateway.admin))
+  maintainStore(gateway.store, log, {
+    firstToken,
+    filled: first => void announceFirstStart(gateway, first),
+  })
+}
+
+async function announceFirstStart(gateway: Gateway, first: FirstStart): Promise<void> {
+  const { token, ...made } = first
+  // If the token was given, what is printed may be stored: it must not contain a secret.
+  const setUp = token === null ? null : await setUpUrl(gateway, first.account)
+  const fields = token === null ? made : { ...first, ...(setUp !== null && { set_up: setUp }) }
+  const text = welcome({ ...first, setUp }, gateway.config, gateway.edge)
+  announce('info', { fields, msg: 'first start: the store was empty', text }, gateway.config.log)
+}
+
+/** Waits for the processes that end with this one. */
+async function finish({ upgrade, service, before, gateway, log }: Running): Promise<void> {
   await upgrade.close()
-  // With its main process, systemd ends what is left of a service.
+  // When its main process ends, systemd ends what is left of a service.
   if (service.isFound) await endOf(before, gateway)
   log.info('stopped')
-  return leave(0, destination)
 }
 
-/** Returns the sockets that this process was started with; rejects with a sentence. */
-async function inheritanceOf(before: Predecessor | null, config: Config): Promise<Inheritance | null> {
-  return before === null ? activatedSockets(process.env, config) : before.inheritance
-}
-
-/** Resolves once the gateway before has ended, which may take as long as its requests may. */
+/** Resolves once the previous gateway has ended, which may take as long as its requests may. */
 async function endOf(before: Predecessor | null, { config }: Gateway): Promise<void> {
   await before?.ended(config.shutdown.grace + defaultTimeouts.drainSlack)
 }
@@ -173,12 +210,10 @@ function statusOf({ edge }: Gateway): string {
   return `serving ${edge.map(urlOf).join(', ')}`
 }
 
-function reasonOf(loaded: Loaded): string {
-  if (!('mistakes' in loaded)) return ''
-  return loaded.mistakes.map(mistake => formatMistake(loaded.files[0]!, mistake)).join('\n')
-}
-
-/** Returns the link that makes the first super administrator; null where there are no pages, or it cannot be kept now: a command makes another. */
+/**
+ * Returns the link that makes the first super administrator. Null without pages, or when it cannot be stored now: a
+ * command makes another one.
+ */
 async function setUpUrl({ store, config, admin }: Gateway, account: string): Promise<string | null> {
   const origin = pagesUrl(config, admin)
   if (origin === null) return null
@@ -187,7 +222,7 @@ async function setUpUrl({ store, config, admin }: Gateway, account: string): Pro
   return isKept ? origin + setUpPath(value) : null
 }
 
-/** After a bug the state is uncertain: it is better to log it and start a fresh process. Clients see that their responses are truncated. */
+/** After a bug the state is uncertain, so the process ends. Clients see that their responses are truncated. */
 function exitOnBug({ log, gateway, destination }: Assembly): void {
   process.on('uncaughtException', bug => {
     log.fatal({ err: bug }, 'gateway crashed: internal error')

@@ -43,7 +43,9 @@ function gatewayThat(
   const openServices = () =>
     Services.open(config, { metrics: metrics.edge, log, sidePort: () => config.admin })
   const openManagement = (config: Config, store: Store) => Management.open(config, store, metrics, log)
-  const parts = { log, metrics, openServices, openManagement, buildPlane: () => plane }
+  const commands = { reload: async () => 'not here', upgrade: async () => 'not here' }
+  const operator = { commands, waiting: () => {} }
+  const parts = { log, metrics, openServices, openManagement, buildPlane: () => plane, ...operator }
   return { gateway: new Gateway(config, parts), said }
 }
 
