@@ -179,7 +179,7 @@ export class ClientConnection implements Client, ByteSink {
     this.#reader.isBodyWanted = true
     this.#readOn()
     const x = this.exchange
-    if (this.#halfClosed !== null && x?.upgrade === 'done') x.upstream?.bodyEnd()
+    if (this.#halfClosed !== null && x?.upgrade === 'done') x.handler?.bodyEnd()
   }
 
   pauseBody(): void {
@@ -204,7 +204,7 @@ export class ClientConnection implements Client, ByteSink {
 
   abandon(x: Exchange): void {
     x.aborted = true
-    x.upstream?.abort()
+    x.handler?.abort()
     this.#conclude(x)
     this.#reset()
   }
@@ -214,8 +214,8 @@ export class ClientConnection implements Client, ByteSink {
   /** Acts on deadlines that have passed, its own and those of the exchange it serves. */
   sweep(now: number): void {
     try {
-      const upstream = this.exchange?.upstream
-      if (upstream && now >= upstream.deadline) upstream.expire()
+      const handler = this.exchange?.handler
+      if (handler && now >= handler.deadline) handler.expire()
       this.#refuseSlowBody(now)
       if (this.#lifetime.isOver(now)) this.#expire()
       if (this.exchange !== null) this.#halfClosed?.feel()
@@ -258,7 +258,7 @@ export class ClientConnection implements Client, ByteSink {
   /** Has a WebSocket closed by its ends. */
   goAway(): void {
     try {
-      this.exchange?.upstream?.goAway?.()
+      this.exchange?.handler?.goAway?.()
     } catch (bug) {
       this.crashed(bug)
     }
@@ -268,8 +268,8 @@ export class ClientConnection implements Client, ByteSink {
   destroy(): void {
     const x = this.exchange
     if (x === null) return void this.#socket.destroy()
-    const isWhole = x.upstream?.isFarewellSaid === true && this.#socket.writableLength === 0
-    x.upstream?.abort()
+    const isWhole = x.handler?.isFarewellSaid === true && this.#socket.writableLength === 0
+    x.handler?.abort()
     this.#conclude(x)
     if (isWhole) this.#socket.destroy()
     else this.#reset()
@@ -294,14 +294,14 @@ export class ClientConnection implements Client, ByteSink {
   }
 
   refuseBody(x: Exchange, refusal: Refusal): void {
-    x.upstream?.abort()
+    x.handler?.abort()
     x.keepAlive = false
     answer(x, refusal)
   }
 
   bodyDone(x: Exchange): void {
     this.#halfClosed?.provoke(x)
-    x.upstream?.bodyEnd()
+    x.handler?.bodyEnd()
   }
 
   /** Abandons what cannot be read to its end, since the client has sent all that it will. */
@@ -327,7 +327,7 @@ export class ClientConnection implements Client, ByteSink {
 
   /** Goes on when the client has read what it was sent. */
   #drained(): void {
-    if (this.exchange !== null) return this.exchange.upstream?.clientDrained()
+    if (this.exchange !== null) return this.exchange.handler?.clientDrained()
     this.#readOn()
   }
 
@@ -336,7 +336,7 @@ export class ClientConnection implements Client, ByteSink {
     this.#reader.isEnded = true
     const x = this.exchange
     if (x === null) this.readToEnd()
-    else if (x.upgrade === 'done') x.upstream?.bodyEnd()
+    else if (x.upgrade === 'done') x.handler?.bodyEnd()
     else if (x.requestBody.done) this.#halfClosed.provoke(x)
     else if (this.#reader.pending === null) this.abandon(x)
   }
@@ -393,7 +393,7 @@ export class ClientConnection implements Client, ByteSink {
     this.#lifetime.exchangeEnded(x)
     this.#pace.exchangeEnded()
     x.stage = 'complete'
-    x.upstream = null
+    x.handler = null
     this.exchange = null
     record(x)
   }

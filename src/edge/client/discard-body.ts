@@ -1,7 +1,7 @@
 // Reads what is left of a small request body and forgets it, so that a refused client may go on on its connection: a new one would cost both sides more
 // than the bytes.
 
-import type { Exchange, Upstream } from '../exchange/exchange.ts'
+import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 
 /** Bodies up to this many bytes are read to their end; the connection of a client that sends more is closed. */
 const worthReading = 64 * 1024
@@ -13,12 +13,12 @@ const patience = 2_000
 export function discardBody(x: Exchange, then: () => void): boolean {
   const { contentLength, expect } = x.head
   if (contentLength <= 0 || contentLength > worthReading || expect !== null) return false
-  x.upstream = new Discarding(x, then, x.plane.coarseNow + patience)
+  x.handler = new Discarding(x, then, x.plane.coarseNow + patience)
   x.client.readBody()
   return true
 }
 
-class Discarding implements Upstream {
+class Discarding implements RequestHandler {
   readonly deadline: number
   readonly #x: Exchange
   readonly #then: () => void
@@ -30,7 +30,7 @@ class Discarding implements Upstream {
   }
 
   bodyEnd(): void {
-    this.#x.upstream = null
+    this.#x.handler = null
     this.#then()
   }
 

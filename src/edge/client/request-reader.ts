@@ -86,7 +86,7 @@ export class RequestReader {
           this.#rest()
           break
         }
-      this.#taker.exchange?.upstream?.flushBody()
+      this.#taker.exchange?.handler?.flushBody()
     } catch (bug) {
       this.#taker.crashed(bug)
     }
@@ -152,7 +152,7 @@ export class RequestReader {
     if (body.faulty) return this.#refuseBody(x, refuse('bad_request'))
     x.bytesIn += to - from
     if (x.bytesIn > x.bodyLimit) return this.#refuseBody(x, tooLarge(x))
-    if (to > from) x.upstream?.body(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
+    if (to > from) x.handler?.body(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
     if (body.done && this.#taker.exchange === x) this.#bodyDone(x)
     return true
   }
@@ -172,7 +172,7 @@ export class RequestReader {
   #passOn(x: Exchange, bytes: Buffer): boolean {
     this.pending = null
     x.bytesIn += bytes.length
-    x.upstream?.body(bytes)
+    x.handler?.body(bytes)
     return true
   }
 }

@@ -108,7 +108,7 @@ export class CompressedBody implements ResponseSink, Encoded {
       return this.close()
     }
     this.#finishing = new Finishing(this.#x, this)
-    this.#x.upstream = this.#finishing
+    this.#x.handler = this.#finishing
     if (!this.#isBusy) this.#encode()
   }
 
@@ -197,7 +197,7 @@ export class CompressedBody implements ResponseSink, Encoded {
 
   #finish(): void {
     const x = this.#x
-    x.upstream = null
+    x.handler = null
     this.#sink.end(this.#trailers)
     this.close()
     x.client.finish(x)

@@ -1,6 +1,6 @@
 // An exchange whose origin has sent all, while the last of it is encoded and read by the client.
 
-import type { Exchange, Upstream } from '../exchange/exchange.ts'
+import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 import { deadlineIn } from '../exchange/deadline.ts'
 
 /** A body of which the client has yet to get some. */
@@ -11,7 +11,7 @@ interface Unfinished {
   close(): void
 }
 
-export class Finishing implements Upstream {
+export class Finishing implements RequestHandler {
   deadline = 0
   readonly #x: Exchange
   readonly #body: Unfinished
@@ -39,7 +39,7 @@ export class Finishing implements Upstream {
 
   abort(): void {
     this.#body.close()
-    this.#x.upstream = null
+    this.#x.handler = null
   }
 
   // What still comes of the request nobody reads.

@@ -45,13 +45,13 @@ export function answerBug(x: Exchange, bug: unknown): void {
   const { log } = x.plane
   log.error({ err: bug, ray: x.ray }, 'request failed: internal error')
   try {
-    x.upstream?.abort()
+    x.handler?.abort()
     // How far the request was read is unknown.
     x.keepAlive = false
     answer(x, refuse('internal_server_error', {}, bug))
   } catch (worse) {
     log.error({ err: worse, ray: x.ray }, 'request cut off: internal error')
-    x.upstream = null
+    x.handler = null
     if (x.stage !== 'complete') x.client.cutOff(x, false)
   }
 }
@@ -62,7 +62,7 @@ function respond(x: Exchange, refusal: Refusal): void {
     x.aiCaller !== null &&
     x.keepAlive &&
     !x.requestBody.done &&
-    x.upstream === null &&
+    x.handler === null &&
     x.client.discardBody(x, () => respond(x, refusal))
   )
     return

@@ -109,7 +109,7 @@ export interface Client {
   write(bytes: Buffer): boolean
   /** Whether the rest of a small body is read before the response, since a client that is refused may then go on on its connection; calls back once it is. */
   discardBody(exchange: Exchange, then: () => void): boolean
-  /** Resumes reading the request body, which is then passed to `Upstream.body`. */
+  /** Resumes reading the request body, which is then passed to `RequestHandler.body`. */
   readBody(): void
   /** Pauses the request body until `readBody`. */
   pauseBody(): void
@@ -123,8 +123,8 @@ export interface Client {
   requireHttp1?(exchange: Exchange): void
 }
 
-/** A request under way to its origin, as the client's side sees it. */
-export interface Upstream {
+/** Handles a request under way to its origin: what the client's side reports. */
+export interface RequestHandler {
   /** Monotonic ms at which `expire` is to be called. */
   readonly deadline: number
   expire(): void
@@ -185,7 +185,8 @@ export class Exchange {
   /** What the route changes in the fields of the request and of its response; null for nothing. */
   requestChanges: HeaderChanges | null = null
   responseChanges: HeaderChanges | null = null
-  upstream: Upstream | null = null
+  /** What handles the request now; null while its steps decide, and once it is over. */
+  handler: RequestHandler | null = null
   /** The most bytes that the request body may have. */
   bodyLimit = Number.POSITIVE_INFINITY
   bytesIn = 0
@@ -300,13 +301,13 @@ export class Exchange {
   }
 
   /** Hands over a connection that has switched protocols, so that its bytes are passed through. */
-  becomeTunnel(tunnel: Upstream): void {
+  becomeTunnel(tunnel: RequestHandler): void {
     this.endShortPhase()
     this.status = 101
     this.stage = 'begun'
     this.upgrade = 'done'
     this.plane.metrics.webSockets.inc()
     this.keepAlive = false
-    this.upstream = tunnel
+    this.handler = tunnel
   }
 }

@@ -3,7 +3,7 @@
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { answer } from './deliver.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
-import type { Exchange, Upstream } from './exchange.ts'
+import type { Exchange, RequestHandler } from './exchange.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 
 /** Ms in which a body must be there, however steadily it comes: what is gathered takes memory. */
@@ -19,7 +19,7 @@ export function gatherBody(x: Exchange): Promise<Buffer> | Refusal {
   const { bodyBytes } = plane.metrics.ai
   if (bodyBytes.value + Math.max(0, head.contentLength) > plane.snapshot.gatherLimit) return noRoom
   return new Promise(resolve => {
-    x.upstream = new Gathering(x, x.ai!, resolve)
+    x.handler = new Gathering(x, x.ai!, resolve)
     if (head.expect !== null) x.client.invite(x)
     x.client.readBody()
   })
@@ -34,7 +34,7 @@ export function forgetBody(x: Exchange, ai: AiExchange): void {
   ai.body = null
 }
 
-class Gathering implements Upstream {
+class Gathering implements RequestHandler {
   readonly deadline: number
   readonly #x: Exchange
   readonly #ai: AiExchange
@@ -63,7 +63,7 @@ class Gathering implements Upstream {
   }
 
   bodyEnd(): void {
-    this.#x.upstream = null
+    this.#x.handler = null
     // A chunked body may turn out to be empty.
     this.#done(this.#whole ?? this.#pieces?.bytes ?? Buffer.alloc(0))
   }
@@ -77,7 +77,7 @@ class Gathering implements Upstream {
   abort(): void {}
 
   #stop(refusal: Refusal): void {
-    this.#x.upstream = null
+    this.#x.handler = null
     this.#x.keepAlive = false
     answer(this.#x, refusal)
   }

@@ -108,9 +108,9 @@ export class AbsentClient implements Client {
       if (requestBody.faulty) return this.#settle(refuse('bad_request'))
       x.bytesIn += to - from
       if (x.bytesIn > x.bodyLimit) return this.#settle(tooLarge(x))
-      if (to > from) x.upstream?.body(bytes.subarray(from, to))
+      if (to > from) x.handler?.body(bytes.subarray(from, to))
     }
-    if (requestBody.done) x.upstream?.bodyEnd()
+    if (requestBody.done) x.handler?.bodyEnd()
     else this.#settle('unknown')
   }
 }

@@ -11,8 +11,8 @@ import { answerBug } from '../exchange/deliver.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 import { keepCredentialsFrom } from '../exchange/gateway-credentials.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { Waiter } from '../origin/connection-queue.ts'
-import type { ConnectionUser, ResponseBody, TunnelUser } from '../origin/connection-user.ts'
+import type { ConnectionRequest } from '../origin/connection-queue.ts'
+import type { ResponseBody, TunnelHandler } from '../origin/response-handler.ts'
 import type { Dial } from '../origin/dial/dial.ts'
 import type { Lease, RequestSink } from '../origin/lease.ts'
 import { longestWait } from '../origin/longest-wait.ts'
@@ -55,7 +55,7 @@ const timeoutFaults: Readonly<Record<Wait, readonly [Phase, OriginFault]>> = {
   relaying: ['receive', 'GH_IDLE_TIMEOUT'],
 }
 
-export class Attempt implements Waiter, ConnectionUser {
+export class Attempt implements ConnectionRequest {
   /** Monotonic ms at which `expire` is to be called. */
   deadline = Number.POSITIVE_INFINITY
   readonly timeouts: Timeouts
@@ -219,7 +219,6 @@ export class Attempt implements Waiter, ConnectionUser {
     this.#lease = lease
     this.#wait = 'sending'
     this.deadline = Number.POSITIVE_INFINITY
-    lease.user = this
     const refusal = keepCredentialsFrom(this.#x, lease.address)
     if (refusal === null) this.#send(lease)
     else this.#owner.report({ type: 'refusal', refusal })
@@ -261,7 +260,7 @@ export class Attempt implements Waiter, ConnectionUser {
     if (!this.isBlamed) x.member!.health.succeeded()
     if (!this.#relaying!.bodyEnd()) return this.#reportUnusable('GH_BAD_ANSWER')
     const lease = this.takeLease()
-    x.upstream = null
+    x.handler = null
     const isSent = this.#relaying!.end(trailers)
     lease.giveBack()
     if (isSent) x.client.finish(x)
@@ -272,7 +271,7 @@ export class Attempt implements Waiter, ConnectionUser {
     return this.#x.head.version !== '2' || acceptsKey(this.#x.outgoing, head)
   }
 
-  switched(head: ResponseHead): TunnelUser {
+  switched(head: ResponseHead): TunnelHandler {
     const x = this.#x
     const { health } = x.member!
     const tunnel = new Tunnel(x, this.takeLease(), this.timeouts.idle)

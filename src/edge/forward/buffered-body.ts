@@ -2,7 +2,7 @@
 
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 import { answerBug } from '../exchange/deliver.ts'
-import type { Exchange, Upstream } from '../exchange/exchange.ts'
+import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 import { callTimeout, isGrpc } from '../exchange/grpc.ts'
 import { guarded } from '../../base/guarded.ts'
 import { deadlineIn } from '../exchange/deadline.ts'
@@ -27,7 +27,7 @@ interface BodyOwner {
   abort(): void
 }
 
-export class KeptBody implements Upstream {
+export class KeptBody implements RequestHandler {
   /** Whether the request sets out with all of it. */
   isWhole = true
   /** Whether some of what was sent is no longer here. */
@@ -56,7 +56,7 @@ export class KeptBody implements Upstream {
   /** Has the client send it. */
   gather(): void {
     const x = this.#x
-    x.upstream = this
+    x.handler = this
     if (isGrpc(x.head)) {
       this.#isCall = true
       this.deadline = deadlineIn(x, Math.min(pause, callTimeout(x.head)))
@@ -123,8 +123,8 @@ export class KeptBody implements Upstream {
   }
 
   #setOutAtOnce(): void {
-    const { upstream, origin } = this.#x
-    if (upstream === this && origin!.hasRoomForPause) this.#setOutWithPart()
+    const { handler, origin } = this.#x
+    if (handler === this && origin!.hasRoomForPause) this.#setOutWithPart()
   }
 
   #setOutWithPart(): void {

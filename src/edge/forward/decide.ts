@@ -5,7 +5,7 @@ import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import { continuesHandshake } from '../../http1/fields/connection-authentication.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
-import type { ResponseBody } from '../origin/connection-user.ts'
+import type { ResponseBody } from '../origin/response-handler.ts'
 
 /** What an attempt reports. */
 export type AttemptEvent = ResponseEvent | UsageRefusedEvent | FailureEvent | UnusableEvent | RefusalEvent

@@ -11,7 +11,7 @@ import { askWithoutUsage, noteUsageRefusal } from '../ai/usage-refusal.ts'
 import { answer } from '../exchange/deliver.ts'
 import { callTimeout, isGrpc } from '../exchange/grpc.ts'
 import { forgetBody } from '../exchange/gather-body.ts'
-import type { Exchange, Upstream } from '../exchange/exchange.ts'
+import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 import type { EdgeMember } from '../origin/pools.ts'
 import { refusalOfFailure } from './answer-failure.ts'
 import { Attempt } from './attempt.ts'
@@ -37,7 +37,7 @@ export function forward(x: Exchange): null {
 }
 
 /** What outlives an attempt: the body that can be sent again, the way so far, and the time that is left. */
-class Forwarding implements Upstream, ForwardState {
+class Forwarding implements RequestHandler, ForwardState {
   hasRepeatedLookup = false
   mayRetry = true
   aboutKey: ForwardState['aboutKey'] = null
@@ -109,7 +109,7 @@ class Forwarding implements Upstream, ForwardState {
     // Streams often end so, and the origin was responding.
     if (attempt?.stage === 'relaying' && !attempt.isBlamed) health.succeeded()
     health.released(this.#x)
-    this.#x.upstream = null
+    this.#x.handler = null
   }
 
   expire(): void {
@@ -182,7 +182,7 @@ class Forwarding implements Upstream, ForwardState {
 
   setOut(): void {
     const { tap, route } = this.#x
-    this.#x.upstream = this
+    this.#x.handler = this
     if (tap !== null) tap.isUnderWay = true
     setOut(this.#x)
     this.#totalDeadline = deadlineIn(this.#x, route!.config.timeouts.total)
@@ -344,7 +344,7 @@ class Forwarding implements Upstream, ForwardState {
     this.#letGo()
     if ('head' in event) this.#notePassedOver(event.head)
     x.member!.health.released(x)
-    x.upstream = null
+    x.handler = null
     answer(x, this.#refusalFor(event))
   }
 

@@ -4,11 +4,11 @@ import { FrameBorders } from '../../http1/websocket/frame-borders.ts'
 import { goingAway, maskedGoingAway } from '../../http1/websocket/going-away.ts'
 import { modelInQuery } from '../ai-call/query-model.ts'
 import { answerBug } from '../exchange/deliver.ts'
-import type { Exchange, Upstream } from '../exchange/exchange.ts'
+import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 import type { Lease } from '../origin/lease.ts'
-import type { TunnelUser } from '../origin/connection-user.ts'
+import type { TunnelHandler } from '../origin/response-handler.ts'
 
-export class Tunnel implements Upstream, TunnelUser {
+export class Tunnel implements RequestHandler, TunnelHandler {
   readonly #x: Exchange
   readonly #lease: Lease
   readonly #idle: number
@@ -42,7 +42,7 @@ export class Tunnel implements Upstream, TunnelUser {
   }
 
   tunnelEnd(): void {
-    this.#x.upstream = null
+    this.#x.handler = null
     this.#lease.destroy()
     this.#x.client.finish(this.#x)
   }
@@ -53,7 +53,7 @@ export class Tunnel implements Upstream, TunnelUser {
 
   /** Ends a tunnel whose origin has left without a FIN: the client is told so, behind what came before. */
   failed(): void {
-    this.#x.upstream = null
+    this.#x.handler = null
     this.#lease.destroy()
     this.#x.client.cutOff(this.#x, true)
   }

@@ -4,7 +4,7 @@ import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { Failure } from '../../errors/catalogue/origin-failure.ts'
 import { answerBug } from '../exchange/deliver.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { ConnectionUser, ResponseBody, TunnelUser } from '../origin/connection-user.ts'
+import type { ResponseHandler, ResponseBody, TunnelHandler } from '../origin/response-handler.ts'
 import type { Lease } from '../origin/lease.ts'
 import { deadlineIn } from '../exchange/deadline.ts'
 
@@ -17,7 +17,7 @@ interface RedirectFollower {
 /** Bytes that are read to keep the connection. */
 const worthReading = 64 * 1024
 
-export class RedirectBody implements ConnectionUser {
+export class RedirectBody implements ResponseHandler {
   /** Monotonic ms at which `expire` is to be called. */
   readonly deadline: number
   readonly wantsUpgrade = false
@@ -34,7 +34,7 @@ export class RedirectBody implements ConnectionUser {
     this.#lease = lease
     this.method = x.outgoing.method
     this.deadline = deadlineIn(x, x.route!.config.timeouts.idle)
-    lease.user = this
+    lease.handler = this
   }
 
   /** Reads the body, and goes on to the next request behind it; at once where only the end of the connection would end it. */
@@ -90,7 +90,7 @@ export class RedirectBody implements ConnectionUser {
     return this.#impossible()
   }
 
-  switched(): TunnelUser {
+  switched(): TunnelHandler {
     return this.#impossible()
   }
 

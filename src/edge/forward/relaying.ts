@@ -10,7 +10,7 @@ import type { Lease } from '../origin/lease.ts'
 import { keptTrailers } from '../rewrite/headers.ts'
 import { EventStream } from '../exchange/event-stream.ts'
 import { relayedFraming, relayedHead, rewritten } from './response-heads.ts'
-import type { ResponseBody } from '../origin/connection-user.ts'
+import type { ResponseBody } from '../origin/response-handler.ts'
 
 /** Begins to relay a response; null where it must be rewritten but can't be. */
 export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: ResponseBody): Relaying | null {

@@ -6,7 +6,7 @@ import { crossingLines, equalsIgnoreCase, type FieldLines, field } from '../../h
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Settled } from '../compression/decide.ts'
 import type { Exchange, ResponseTop } from '../exchange/exchange.ts'
-import type { ResponseBody } from '../origin/connection-user.ts'
+import type { ResponseBody } from '../origin/response-handler.ts'
 import { hstsLine, relayedStatusLines } from '../exchange/status-lines.ts'
 
 /** Writes the head of the final response; `settled` is null where its route compresses nothing. */

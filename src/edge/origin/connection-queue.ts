@@ -3,18 +3,18 @@
 import type { Timeouts } from '../../config/model/config.ts'
 import type { Dial, DialPhase } from './dial/dial.ts'
 import type { Lease } from './lease.ts'
+import type { ResponseHandler } from './response-handler.ts'
+import type { Phase } from '../../errors/catalogue/phase.ts'
 import { type Failure, fault } from '../../errors/catalogue/origin-failure.ts'
 
-/** A request that waits for a connection. */
-export interface Waiter {
+/** A request for a connection, which then handles the response on it. */
+export interface ConnectionRequest extends ResponseHandler {
   readonly timeouts: Timeouts
   /** Whether only a connection of HTTP/1.1 will do. */
   readonly needsHttp1: boolean
   connected(lease: Lease): void
-  /** `times` are those of the attempt that failed, whose phase was the last. */
-  failed(phase: DialPhase, failure: Failure, times: Dial['times']): void
-  /** A bug of ours was met in the waiter. */
-  crashed(bug: unknown): void
+  /** `times` are those of a dial that failed, whose phase was the last. */
+  failed(phase: Phase, failure: Failure, times?: Dial['times']): void
 }
 
 /** The times of an attempt that came to no dial. */
@@ -23,26 +23,26 @@ export const undialled: Dial['times'] = Object.freeze({ resolve: -1, connect: -1
 /** A connection with room for an exchange. */
 interface Lendable {
   readonly isReused: boolean
-  lend(): Lease
+  lend(handler: ResponseHandler): Lease
 }
 
 /** Hands a connection over; a bug in the receiver stays with the receiver. */
-export function hand(waiter: Waiter, connection: Lendable): void {
-  const lease = connection.lend()
+export function hand(request: ConnectionRequest, connection: Lendable): void {
+  const lease = connection.lend(request)
   try {
-    waiter.connected(lease)
+    request.connected(lease)
   } catch (bug) {
     if (lease.isHeld) lease.destroy()
-    waiter.crashed(bug)
+    request.crashed(bug)
   }
 }
 
 export class ConnectionQueue {
   /** Those who take only a new connection, with the monotonic ms at which they came. They come first: they had a connection before, which its origin had closed. */
-  readonly #forNew = new Map<Waiter, number>()
-  readonly #forAny = new Map<Waiter, number>()
+  readonly #forNew = new Map<ConnectionRequest, number>()
+  readonly #forAny = new Map<ConnectionRequest, number>()
   /** Those that are refused together and have not heard of it yet. */
-  #refused = new Set<Waiter>()
+  #refused = new Set<ConnectionRequest>()
 
   get size(): number {
     return this.#forNew.size + this.#forAny.size
@@ -54,18 +54,18 @@ export class ConnectionQueue {
   }
 
   /** Who came first; there must be one. */
-  get first(): Waiter {
+  get first(): ConnectionRequest {
     const [first] = (this.#forNew.size > 0 ? this.#forNew : this.#forAny).keys()
     return first!
   }
 
-  add(waiter: Waiter, now: number, { fresh }: { fresh: boolean }): void {
-    ;(fresh ? this.#forNew : this.#forAny).set(waiter, now)
+  add(request: ConnectionRequest, now: number, { fresh }: { fresh: boolean }): void {
+    ;(fresh ? this.#forNew : this.#forAny).set(request, now)
   }
 
-  /** Removes a waiter, which hears nothing more. */
-  remove(waiter: Waiter): void {
-    if (!this.#forAny.delete(waiter) && !this.#forNew.delete(waiter)) this.#refused.delete(waiter)
+  /** Removes a request, which hears nothing more. */
+  remove(request: ConnectionRequest): void {
+    if (!this.#forAny.delete(request) && !this.#forNew.delete(request)) this.#refused.delete(request)
   }
 
   /** Hands the connection to the first who takes it; false when nobody does. */
@@ -87,8 +87,8 @@ export class ConnectionQueue {
 
   /** Has all who wait here wait there, each for as long as before. */
   moveTo(other: ConnectionQueue): void {
-    for (const [waiter, since] of this.#forNew) other.add(waiter, since, { fresh: true })
-    for (const [waiter, since] of this.#forAny) other.add(waiter, since, { fresh: false })
+    for (const [request, since] of this.#forNew) other.add(request, since, { fresh: true })
+    for (const [request, since] of this.#forAny) other.add(request, since, { fresh: false })
     this.#forNew.clear()
     this.#forAny.clear()
   }
@@ -97,10 +97,10 @@ export class ConnectionQueue {
   refuse(isForAll: boolean, phase: DialPhase, failure: Failure, times: Dial['times']): void {
     if (this.size === 0) return
     const refused = new Set(isForAll ? [...this.#forNew.keys(), ...this.#forAny.keys()] : [this.first])
-    for (const waiter of refused) this.remove(waiter)
+    for (const request of refused) this.remove(request)
     // One that hears of it may make another one leave, which the loop then skips.
     this.#refused = refused
-    for (const waiter of refused) tell(waiter, phase, failure, times)
+    for (const request of refused) tell(request, phase, failure, times)
   }
 
   /** Refuses those who came by that time, but not so many of the first, for whom connections are being dialled. */
@@ -111,21 +111,21 @@ export class ConnectionQueue {
   }
 }
 
-function expireIn(line: Map<Waiter, number>, by: number, dialled: number): void {
+function expireIn(line: Map<ConnectionRequest, number>, by: number, dialled: number): void {
   let place = 0
-  for (const [waiter, since] of line) {
+  for (const [request, since] of line) {
     if (since > by) return
     if (place++ < dialled) continue
-    line.delete(waiter)
-    tell(waiter, 'connect', fault('GH_QUEUE_TIMEOUT'), undialled)
+    line.delete(request)
+    tell(request, 'connect', fault('GH_QUEUE_TIMEOUT'), undialled)
   }
 }
 
-/** Notifies a waiter of a failure; a bug in the waiter stays with it. */
-function tell(waiter: Waiter, phase: DialPhase, failure: Failure, times: Dial['times']): void {
+/** Notifies a request of a failure; a bug in the request stays with it. */
+function tell(request: ConnectionRequest, phase: DialPhase, failure: Failure, times: Dial['times']): void {
   try {
-    waiter.failed(phase, failure, times)
+    request.failed(phase, failure, times)
   } catch (bug) {
-    waiter.crashed(bug)
+    request.crashed(bug)
   }
 }

@@ -5,7 +5,7 @@ import { invariants } from '../../base/invariants.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { ByteSink } from '../wire/body-writer.ts'
 import type { Dial } from './dial/dial.ts'
-import type { ConnectionUser, TunnelUser } from './connection-user.ts'
+import type { ResponseHandler, TunnelHandler } from './response-handler.ts'
 import type { OutboundHead } from './outbound-head.ts'
 
 /** Takes the body of a request as it comes. */
@@ -46,7 +46,7 @@ export interface PinnedConnection {
   readonly grantedIdle: number
   /** Monotonic ms at which it is to be closed. */
   deadline: number
-  lend(): Lease
+  lend(handler: ResponseHandler): Lease
   close(): void
 }
 
@@ -68,18 +68,19 @@ export class Lease implements ByteSink {
   readonly times: Dial['times']
   /** Where the connection leads. */
   readonly address: string
-  /** Takes what comes. */
-  user: ConnectionUser | null = null
-  /** Takes it in place of the user, once protocols were switched. */
-  tunnel: TunnelUser | null = null
+  /** Handles what comes. */
+  handler: ResponseHandler
+  /** Takes it in place of the handler, once protocols were switched. */
+  tunnel: TunnelHandler | null = null
   phase: Phase = 'send'
   /** Whether any byte of the response has come. */
   hasResponseBegun = false
   readonly #connection: Leased
   #end: End | null = null
 
-  constructor(connection: Leased) {
+  constructor(connection: Leased, handler: ResponseHandler) {
     this.#connection = connection
+    this.handler = handler
     this.isReused = connection.isReused
     this.times = connection.times
     this.address = connection.address

@@ -1,4 +1,4 @@
-// One open connection to an origin, used by one exchange at a time. It reports to its user and decides nothing.
+// One open connection to an origin, used by one exchange at a time. It reports to the handler of the response and decides nothing.
 
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -24,6 +24,7 @@ import {
   type RequestSink,
 } from './lease.ts'
 import { headText, type OutboundHead } from './outbound-head.ts'
+import type { ResponseHandler } from './response-handler.ts'
 import { type Rest, ResponseReader } from './response-reader.ts'
 
 /** Who keeps the connection. */
@@ -77,7 +78,7 @@ export class OriginConnection implements Leased, PinnedConnection {
     this.#on('end', () => this.#ended())
     this.#on('error', (error: Cause) => this.#failed(failureOf(error)))
     this.#on('close', () => this.#failed(fault('GH_CLOSED')))
-    this.#on('drain', () => (this.#lease?.tunnel ?? this.#lease?.user)?.originDrained())
+    this.#on('drain', () => (this.#lease?.tunnel ?? this.#lease?.handler)?.originDrained())
   }
 
   /** Ms that the origin grants an idle connection, or -1. */
@@ -86,13 +87,13 @@ export class OriginConnection implements Leased, PinnedConnection {
   }
 
   /** Lends the connection to one exchange; it must not be lent already. */
-  lend(): Lease {
+  lend(handler: ResponseHandler): Lease {
     if (this.#lease !== null) invariants.violated('a connection was lent twice')
     this.#reader.begin()
     // On a connection that was idle, what comes although nothing could be written was no response to it.
     this.#writeError.hasSent = !this.isReused
     this.deadline = Number.POSITIVE_INFINITY
-    return (this.#lease = new Lease(this))
+    return (this.#lease = new Lease(this, handler))
   }
 
   // What its lease asks of it.
@@ -150,12 +151,12 @@ export class OriginConnection implements Leased, PinnedConnection {
     // What was read already and is no part of the response would be taken for the next one; what was not written yet, for part of the next request.
     const isClean = this.#socket.readableLength === 0 && this.#socket.writableLength === 0
     if (!this.#reader.mayReuse || !isClean || this.isOutdated) return this.close()
-    // Its last user may have paused it; whatever it says while idle must be heard.
+    // Its last handler may have paused it; whatever it says while idle must be heard.
     this.#socket.resume()
     this.owner.returned(this, this.#reader.rest)
   }
 
-  /** Closes at once; its user gets no more events. */
+  /** Closes at once; its handler gets no more events. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -186,9 +187,8 @@ export class OriginConnection implements Leased, PinnedConnection {
 
   #crashed(bug: unknown, lease: Lease | null): void {
     if (lease === null || lease.isHeld) this.close()
-    const user = lease?.tunnel ?? lease?.user
-    if (user) user.crashed(bug)
-    else this.owner.crashed(bug)
+    const responsible = lease === null ? this.owner : (lease.tunnel ?? lease.handler)
+    responsible.crashed(bug)
   }
 
   #read(bytes: Buffer): void {
@@ -197,7 +197,7 @@ export class OriginConnection implements Leased, PinnedConnection {
     if (lease === null) return this.close()
     if (lease.tunnel !== null) return lease.tunnel.tunnelData(bytes)
     this.#reader.read(lease, bytes)
-    if (lease.isHeld) lease.user!.flushResponse()
+    if (lease.isHeld) lease.handler.flushResponse()
   }
 
   #ended(): void {
@@ -221,7 +221,7 @@ export class OriginConnection implements Leased, PinnedConnection {
     if (lease === null) return this.close()
     const hasRefused = !lease.hasResponseBegun && this.owner.hasRefused(this, failure)
     this.close()
-    const user = lease.tunnel ?? lease.user
-    user?.failed(hasRefused ? 'handshake' : lease.phase, failure)
+    const handler = lease.tunnel ?? lease.handler
+    handler.failed(hasRefused ? 'handshake' : lease.phase, failure)
   }
 }

@@ -21,7 +21,7 @@ import type { ConnectionHolder } from './lease.ts'
 import type { Rest } from './response-reader.ts'
 import { Resting } from './idle/resting-connections.ts'
 import { Uploads } from './uploads.ts'
-import { hand, undialled, type Waiter, ConnectionQueue } from './connection-queue.ts'
+import { hand, undialled, type ConnectionRequest, ConnectionQueue } from './connection-queue.ts'
 
 /** Ms that a client has for the messages of a handshake, although others wait for its connection. */
 const turn = 3_000
@@ -117,37 +117,37 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
   }
 
   /**
-   * Hands the waiter a connection, at once when one is idle; else it waits in turn, or is refused at once where too many do. A `fresh` one was never used: who
+   * Hands the request a connection, at once when one is idle; else it waits in turn, or is refused at once where too many do. A `fresh` one was never used: who
    * asks for that had its turn already, and is not refused.
    */
-  acquire(waiter: Waiter, options: { fresh: boolean }): void {
+  acquire(request: ConnectionRequest, options: { fresh: boolean }): void {
     // A request that began before a reload may come to it late.
     this.#retired?.add(this)
-    if (this.#multiplexed?.takes(waiter)) return this.#multiplexed.acquire(waiter, options)
-    if (!options.fresh && this.#handIdle(waiter)) return
+    if (this.#multiplexed?.takes(request)) return this.#multiplexed.acquire(request, options)
+    if (!options.fresh && this.#handIdle(request)) return
     this.makeRoom()
-    if (!options.fresh && this.#isFull()) return waiter.failed('connect', fault('GH_QUEUE_FULL'), undialled)
-    this.#await(waiter, options)
+    if (!options.fresh && this.#isFull()) return request.failed('connect', fault('GH_QUEUE_FULL'), undialled)
+    this.#await(request, options)
   }
 
-  /** Hands the waiter an idle connection that belongs to its client; false where there is none. */
-  acquirePinned(waiter: Waiter, pinned: PinnedConnections, clientAddress: string): boolean {
+  /** Hands the request an idle connection that belongs to its client; false where there is none. */
+  acquirePinned(request: ConnectionRequest, pinned: PinnedConnections, clientAddress: string): boolean {
     const connection = pinned.take(this, clientAddress)
     if (connection === null) return false
     if (this.#idlePinned.delete(connection)) this.#pinned--
-    hand(waiter, connection)
+    hand(request, connection)
     return true
   }
 
   /** The same as `acquire` for a request whose body is still to come: it also waits while those have their share of the connections. Ends with `endUpload`. */
-  acquireForUpload(waiter: Waiter): void {
+  acquireForUpload(request: ConnectionRequest): void {
     if (this.#uploads.hasRoom) {
-      this.#uploads.admit(waiter)
-      return this.acquire(waiter, { fresh: false })
+      this.#uploads.admit(request)
+      return this.acquire(request, { fresh: false })
     }
     if (this.#uploads.waiting >= this.config.transport.queue.size)
-      return waiter.failed('connect', fault('GH_QUEUE_FULL'), undialled)
-    this.#uploads.wait(waiter, this.#clock.monotonic())
+      return request.failed('connect', fault('GH_QUEUE_FULL'), undialled)
+    this.#uploads.wait(request, this.#clock.monotonic())
   }
 
   /** Whether an upload may begin whose client pauses: at once, and on a connection that nobody waits for. */
@@ -157,8 +157,8 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
   }
 
   /** Takes note that the body of an upload is there, that its response has begun, or that it is given up. */
-  endUpload(waiter: Waiter): void {
-    const next = this.#uploads.leave(waiter)
+  endUpload(request: ConnectionRequest): void {
+    const next = this.#uploads.leave(request)
     if (next === null) return
     if (this.#multiplexed?.takes(next)) return this.#multiplexed.acquire(next, { fresh: true })
     if (this.#handIdle(next)) return
@@ -167,9 +167,9 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
   }
 
   /** Removes one that no longer waits. */
-  forget(waiter: Waiter): void {
-    this.#waiting.remove(waiter)
-    this.#multiplexed?.forget(waiter)
+  forget(request: ConnectionRequest): void {
+    this.#waiting.remove(request)
+    this.#multiplexed?.forget(request)
   }
 
   returned(connection: OriginConnection, rest: Rest): void {
@@ -207,7 +207,7 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
     this.#multiplexed?.destroy()
   }
 
-  /** Ends what has passed its deadline: dials, waiters in the queue, and connections that were idle long enough. */
+  /** Ends what has passed its deadline: dials, requests in the queue, and connections that were idle long enough. */
   sweep(now: number): void {
     this.#dials.sweep(now)
     for (const connection of this.#open) if (now >= connection.deadline) connection.close()
@@ -294,10 +294,10 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
   }
 
   /** Hands over an idle connection; false where there is none. */
-  #handIdle(waiter: Waiter): boolean {
+  #handIdle(request: ConnectionRequest): boolean {
     const idle = this.#idle.take()
     if (idle === undefined) return false
-    hand(waiter, idle)
+    hand(request, idle)
     return true
   }
 
@@ -321,8 +321,8 @@ export class Origin implements Dialer, ConnectionOwner, MultiplexedOwner {
     holder.remove(connection)
   }
 
-  #await(waiter: Waiter, options: { fresh: boolean }): void {
-    this.#waiting.add(waiter, this.#clock.monotonic(), options)
+  #await(request: ConnectionRequest, options: { fresh: boolean }): void {
+    this.#waiting.add(request, this.#clock.monotonic(), options)
     this.#dialMore()
   }
 

@@ -51,7 +51,7 @@ export class ResponseReader {
   end(lease: Lease): void {
     if (this.#body === null || this.#body.framing !== 'close') return
     this.#body.end()
-    lease.user!.end(null)
+    lease.handler.end(null)
   }
 
   #readHead(lease: Lease, chunk: Buffer): void {
@@ -76,16 +76,16 @@ export class ResponseReader {
 
   /** Takes one head; false when no further reading of this chunk is wanted. */
   #takeHead(lease: Lease, head: ResponseHead, bytes: Buffer): boolean {
-    const user = lease.user!
+    const handler = lease.handler
     if (head.status === 101) return this.#switch(lease, head, bytes)
     if (head.status < 200) {
-      user.interim(head)
+      handler.interim(head)
       return lease.isHeld
     }
-    const body = responseBody(head, user.method)
+    const body = responseBody(head, handler.method)
     if (typeof body === 'string') return this.#refuse('GH_BAD_FRAMING')
     // A body where none is allowed: read on, it would pass for the next response.
-    if (body.framing === 'none' && bytes.length > head.end && user.method !== 'HEAD')
+    if (body.framing === 'none' && bytes.length > head.end && handler.method !== 'HEAD')
       return this.#refuse('GH_BAD_FRAMING')
     // A response to half a request leaves open what the origin makes of the rest.
     const isEarly = lease.phase === 'send' || this.#socket.writableLength > 0
@@ -94,17 +94,17 @@ export class ResponseReader {
     lease.phase = 'receive'
     this.#body = body
     this.grantedIdle = head.keepAliveTimeout < 0 ? -1 : head.keepAliveTimeout * 1000
-    user.head(head, body)
+    handler.head(head, body)
     return lease.isHeld
   }
 
   #switch(lease: Lease, head: ResponseHead, bytes: Buffer): boolean {
-    const user = lease.user!
-    if (!user.wantsUpgrade || head.upgrade?.toLowerCase() !== 'websocket' || !user.completes(head))
+    const handler = lease.handler
+    if (!handler.wantsUpgrade || head.upgrade?.toLowerCase() !== 'websocket' || !handler.completes(head))
       return this.#refuse('GH_BAD_UPGRADE')
     this.mayReuse = false
     lease.phase = 'receive'
-    lease.tunnel = user.switched(head)
+    lease.tunnel = handler.switched(head)
     if (bytes.length > head.end && lease.isHeld) lease.tunnel.tunnelData(bytes.subarray(head.end))
     return false
   }
@@ -118,18 +118,18 @@ export class ResponseReader {
 
   #readBody(lease: Lease, bytes: Buffer, start: number): void {
     const body = this.#body!
-    const user = lease.user!
+    const handler = lease.handler
     let at = start
     while (at < bytes.length && !body.done) {
       at = body.next(bytes, at)
       if (body.to > body.from)
-        user.data(body.from === 0 && body.to === bytes.length ? bytes : bytes.subarray(body.from, body.to))
+        handler.data(body.from === 0 && body.to === bytes.length ? bytes : bytes.subarray(body.from, body.to))
       if (!lease.isHeld) return
       if (body.faulty) return this.#fail('GH_BAD_FRAMING')
     }
     if (!body.done) return
     if (at < bytes.length) this.mayReuse = false
-    user.end(body.trailers)
+    handler.end(body.trailers)
   }
 
   #fail(way: OriginFault): void {

@@ -1,7 +1,7 @@
 // Requests whose bodies are still to come, and which last as long as their clients like: they may hold only a share of the connections of an origin, and
 // others find the rest.
 
-import { type Waiter, ConnectionQueue } from './connection-queue.ts'
+import { type ConnectionRequest, ConnectionQueue } from './connection-queue.ts'
 
 /** The most connections' worth of those that may begin for a pause of their client, where the origin may have any number of connections: it knows limits of its own. */
 const mostOfPauses = 100
@@ -9,7 +9,7 @@ const mostOfPauses = 100
 export class Uploads {
   readonly #most: number
   readonly #mostPauses: number
-  readonly #admitted = new Set<Waiter>()
+  readonly #admitted = new Set<ConnectionRequest>()
   readonly #waiting = new ConnectionQueue()
 
   /** `connections` is the most that the origin may have, each of which carries so many requests. */
@@ -33,19 +33,19 @@ export class Uploads {
     return this.#admitted.size < this.#mostPauses
   }
 
-  admit(waiter: Waiter): void {
-    this.#admitted.add(waiter)
+  admit(request: ConnectionRequest): void {
+    this.#admitted.add(request)
   }
 
   /** Lets one wait from monotonic ms `now` on. */
-  wait(waiter: Waiter, now: number): void {
-    this.#waiting.add(waiter, now, { fresh: false })
+  wait(request: ConnectionRequest, now: number): void {
+    this.#waiting.add(request, now, { fresh: false })
   }
 
   /** Removes one that was admitted or waits, whose body is there or that has left; admits and returns the next one in its place, null for none. */
-  leave(waiter: Waiter): Waiter | null {
-    this.#waiting.remove(waiter)
-    if (!this.#admitted.delete(waiter) || this.#waiting.size === 0) return null
+  leave(request: ConnectionRequest): ConnectionRequest | null {
+    this.#waiting.remove(request)
+    if (!this.#admitted.delete(request) || this.#waiting.size === 0) return null
     const { first } = this.#waiting
     this.#waiting.remove(first)
     this.#admitted.add(first)

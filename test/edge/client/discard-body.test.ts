@@ -14,14 +14,14 @@ test("a small body that is arriving is read to its end, within the client's time
       true,
     )
     assert.deepEqual(x.seen.asked, ['readBody'])
-    assert.equal(x.upstream!.deadline, steps.plane.coarseNow + 2_000)
-    x.upstream!.bodyEnd()
-    assert.deepEqual([said, x.upstream], [['then'], null])
+    assert.equal(x.handler!.deadline, steps.plane.coarseNow + 2_000)
+    x.handler!.bodyEnd()
+    assert.deepEqual([said, x.handler], [['then'], null])
   }
   const slow = steps.exchange(request('POST /', 'Content-Length: 1'))
   const said: string[] = []
   discardBody(slow, () => said.push('then'))
-  slow.upstream!.expire()
+  slow.handler!.expire()
   assert.deepEqual([said, slow.seen.asked], [['then'], ['readBody', 'pauseBody']])
 })
 

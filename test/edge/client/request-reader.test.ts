@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Lifetime } from '../../../src/edge/client/lifetime.ts'
 import { RequestReader } from '../../../src/edge/client/request-reader.ts'
-import { Exchange, type Upstream } from '../../../src/edge/exchange/exchange.ts'
+import { Exchange, type RequestHandler } from '../../../src/edge/exchange/exchange.ts'
 import type { BodyReader } from '../../../src/http1/body/body.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { chunks, request } from '../../help/raw.ts'
@@ -34,10 +34,10 @@ function start(t: TestContext, { servesAtOnce }: { servesAtOnce: boolean }) {
       const x = new Exchange(plane, client, head, body, 'ray')
       taker.exchange = x
       seen.push(`${head.method} ${head.target}`)
-      x.upstream = {
+      x.handler = {
         body: (bytes: Buffer) => seen.push(bytes.toString()),
         flushBody() {},
-      } as unknown as Upstream
+      } as unknown as RequestHandler
       reader.isBodyWanted = true
       if (servesAtOnce && x.requestBody.done) taker.exchange = null
     },

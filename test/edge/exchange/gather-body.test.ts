@@ -22,9 +22,9 @@ function receive(x: Staged, text: string): void {
   for (let at = 0; at < bytes.length && !x.requestBody.done; ) {
     at = x.requestBody.next(bytes, at)
     const { from, to } = x.requestBody
-    if (to > from) x.upstream?.body(bytes.subarray(from, to))
+    if (to > from) x.handler?.body(bytes.subarray(from, to))
   }
-  if (x.requestBody.done) x.upstream?.bodyEnd()
+  if (x.requestBody.done) x.handler?.bodyEnd()
 }
 
 function start(t: TestContext) {
@@ -39,7 +39,7 @@ test('a body is read completely, in one piece or many, and uses its room until i
     assert.deepEqual(seen.asked, ['readBody'])
     for (const piece of pieces) receive(x, piece)
     assert.equal((await gathering).toString(), 'hello')
-    assert.deepEqual([steps.plane.metrics.ai.bodyBytes.value, x.upstream], [5, null])
+    assert.deepEqual([steps.plane.metrics.ai.bodyBytes.value, x.handler], [5, null])
     forgetBody(x, ai)
     forgetBody(x, ai)
     assert.equal(steps.plane.metrics.ai.bodyBytes.value, 0)
@@ -75,9 +75,9 @@ test('a body that is incomplete after five minutes is 408', t => {
   const steps = start(t)
   const { x, seen } = callOf(steps, 'Content-Length: 5')
   void gatherBody(x)
-  assert.equal(x.upstream!.deadline, steps.plane.coarseNow + 300_000)
+  assert.equal(x.handler!.deadline, steps.plane.coarseNow + 300_000)
   receive(x, 'he')
-  x.upstream!.expire()
+  x.handler!.expire()
   assert.match(seen.written, /^HTTP\/1\.1 408 /)
   assert.equal(x.keepAlive, false)
 })

@@ -33,7 +33,7 @@ const large = 'x'.repeat(65_537)
 test('the client is invited to send its body, and the body hears of it', t => {
   const { x, body } = start(t, 'Content-Length: 4', 'Expect: 100-continue')
   body.gather()
-  assert.equal(x.upstream, body)
+  assert.equal(x.handler, body)
   assert.deepEqual([x.seen.written, x.seen.asked], ['HTTP/1.1 100 Continue\r\n\r\n', ['readBody']])
 })
 

@@ -12,11 +12,16 @@ function start(t: TestContext) {
   const steps = stepsOver(t, ['http://127.0.0.1:9'], { timeouts: { idle: 5_000 } })
   const events: string[] = []
   const note = (what: string) => () => void events.push(what)
-  const lease = { user: null, destroy: note('destroy'), giveBack: note('give back'), resume: note('resume') }
+  const lease = {
+    handler: null,
+    destroy: note('destroy'),
+    giveBack: note('give back'),
+    resume: note('resume'),
+  }
   const x = steps.located(request('GET /'))
   t.mock.method(x.member!.health, 'succeeded', note('succeeded'))
   const body = new RedirectBody(x, { redirectRead: note('follow') }, lease as unknown as Lease)
-  assert.equal(lease.user, body)
+  assert.equal(lease.handler, body)
   return { body, events, plane: steps.plane }
 }
 

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { undialled } from '../../../src/edge/origin/connection-queue.ts'
 import { OriginConnection } from '../../../src/edge/origin/origin-connection.ts'
 import { forbidViolations } from '../../help/invariants.ts'
+import { Ignoring } from '../../help/response-handler.ts'
 import { until } from '../../help/until.ts'
 
 /** Makes an open connection with both ends of it; `told` is what its owner hears. */
@@ -34,7 +35,7 @@ async function start(t: TestContext) {
 
 test('a connection that nothing is left on is returned', async t => {
   const { told, connection } = await start(t)
-  connection.lend().giveBack()
+  connection.lend(new Ignoring()).giveBack()
   assert.deepEqual(told, ['returned'])
 })
 
@@ -45,7 +46,7 @@ test('nothing is read ahead of an origin whose response has to wait', async t =>
 
 test('a connection with bytes that were received and not read is closed in place of a return', async t => {
   const { near, far, told, connection } = await start(t)
-  const lease = connection.lend()
+  const lease = connection.lend(new Ignoring())
   lease.pause()
   far.write('HTTP/1.1 200 OK\r\n\r\n')
   await until(() => near.readableLength > 0)
@@ -55,7 +56,7 @@ test('a connection with bytes that were received and not read is closed in place
 
 test('a connection with bytes that were written and not sent is closed in place of a return', async t => {
   const { told, connection } = await start(t)
-  const lease = connection.lend()
+  const lease = connection.lend(new Ignoring())
   lease.cork()
   lease.write('the rest of a body')
   lease.giveBack()
@@ -64,7 +65,7 @@ test('a connection with bytes that were written and not sent is closed in place 
 
 test('a connection to an address that its name has no longer is closed in place of a return', async t => {
   const { told, connection } = await start(t)
-  const lease = connection.lend()
+  const lease = connection.lend(new Ignoring())
   connection.isOutdated = true
   lease.giveBack()
   assert.deepEqual(told, ['closed'])
@@ -72,7 +73,7 @@ test('a connection to an address that its name has no longer is closed in place 
 
 test('a connection that its last user has paused is heard while it is idle', async t => {
   const { far, told, connection } = await start(t)
-  const lease = connection.lend()
+  const lease = connection.lend(new Ignoring())
   lease.pause()
   lease.giveBack()
   far.write('HTTP/1.1 200 OK\r\n\r\n')

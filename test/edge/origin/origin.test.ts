@@ -10,23 +10,26 @@ import type { Lease } from '../../../src/edge/origin/lease.ts'
 import type { Failure } from '../../../src/errors/catalogue/origin-failure.ts'
 import { Origins } from '../../../src/edge/origin/origins.ts'
 import { PinnedConnections } from '../../../src/edge/origin/idle/pinned-connections.ts'
-import type { Waiter } from '../../../src/edge/origin/connection-queue.ts'
+import type { ConnectionRequest } from '../../../src/edge/origin/connection-queue.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { edgeConfig } from '../../help/edge.ts'
 import { forbidViolations } from '../../help/invariants.ts'
 import { deadOrigin, startOrigin } from '../../help/origin.ts'
+import { Ignoring } from '../../help/response-handler.ts'
+import type { Phase } from '../../../src/errors/catalogue/phase.ts'
 import { until } from '../../help/until.ts'
 
 const timeouts: Timeouts = { connect: 5_000, handshake: 3_000, response: 0, write: 0, idle: 0, total: 0 }
 
 /** Someone who waits; what becomes of the waiting is a connection or the code of a failure. */
-class Asker implements Waiter {
+class Asker extends Ignoring implements ConnectionRequest {
   readonly timeouts = timeouts
   readonly needsHttp1 = false
   readonly outcome: Promise<Lease | string>
   readonly #settle: (outcome: Lease | string) => void
 
   constructor() {
+    super()
     const { promise, resolve } = Promise.withResolvers<Lease | string>()
     this.outcome = promise
     this.#settle = resolve
@@ -36,12 +39,8 @@ class Asker implements Waiter {
     this.#settle(lease)
   }
 
-  failed(_phase: string, failure: Failure): void {
+  override failed(_phase: Phase, failure: Failure): void {
     this.#settle(failure.cause.code ?? '')
-  }
-
-  crashed(bug: unknown): void {
-    throw bug
   }
 }
 

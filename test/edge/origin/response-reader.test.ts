@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { ConnectionUser } from '../../../src/edge/origin/connection-user.ts'
+import type { ResponseHandler } from '../../../src/edge/origin/response-handler.ts'
 import type { Lease } from '../../../src/edge/origin/lease.ts'
 import { ResponseReader } from '../../../src/edge/origin/response-reader.ts'
 import type { Phase } from '../../../src/errors/catalogue/phase.ts'
@@ -27,7 +27,7 @@ function start({
 }: Circumstances = {}) {
   const events: string[] = []
   const note = (what: string) => void events.push(what)
-  const user = {
+  const handler = {
     method,
     wantsUpgrade,
     interim: ({ status }: { status: number }) => note(`interim ${status}`),
@@ -39,14 +39,14 @@ function start({
     end: () => note('end'),
     completes: () => completes,
     switched: () => ({ tunnelData: (bytes: Buffer) => note(`tunnel ${bytes}`) }),
-  } as unknown as ConnectionUser
+  } as unknown as ResponseHandler
   const taker = {
     fail(way: string) {
       note(way)
       lease.isHeld = false
     },
   }
-  const lease = { user, phase, hasResponseBegun: false, isHeld: true, tunnel: null }
+  const lease = { handler, phase, hasResponseBegun: false, isHeld: true, tunnel: null }
   const reader = new ResponseReader(taker, { writableLength: unsent } as Socket)
   const read = (text: string) => {
     if (lease.isHeld) reader.read(lease as unknown as Lease, Buffer.from(text, 'latin1'))

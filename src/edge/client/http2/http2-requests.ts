@@ -81,7 +81,7 @@ export class Http2Requests {
         if (x.bytesIn > x.bodyLimit) return refuseBody(x, tooLarge(x))
         if (isRequestWhole && x.bytesIn === x.head.contentLength) client.body.done = true
       }
-      x.upstream?.body(bytes)
+      x.handler?.body(bytes)
       this.#fed.push(client)
     } catch (bug) {
       answerBug(x, bug)
@@ -94,7 +94,7 @@ export class Http2Requests {
     try {
       client.body.done = true
       client.body.trailers = trailers === null ? null : [...trailers]
-      x.upstream?.bodyEnd()
+      x.handler?.bodyEnd()
     } catch (bug) {
       answerBug(x, bug)
     }
@@ -111,7 +111,7 @@ export class Http2Requests {
     const x = client?.exchange
     if (!x) return
     try {
-      x.upstream?.clientDrained()
+      x.handler?.clientDrained()
     } catch (bug) {
       answerBug(x, bug)
     }
@@ -142,7 +142,7 @@ export class Http2Requests {
   goAway(): void {
     for (const { exchange } of this.#clients)
       try {
-        exchange?.upstream?.goAway?.()
+        exchange?.handler?.goAway?.()
       } catch (bug) {
         answerBug(exchange!, bug)
       }
@@ -153,7 +153,7 @@ export class Http2Requests {
     let isWhole = true
     for (const client of this.#clients) {
       const x = client.exchange
-      isWhole &&= x?.upstream?.isFarewellSaid === true
+      isWhole &&= x?.handler?.isFarewellSaid === true
       if (x !== null) client.cut(x)
     }
     return isWhole
@@ -173,8 +173,8 @@ export class Http2Requests {
 
   #sweep(client: StreamClient, x: Exchange, now: number): void {
     try {
-      const { upstream } = x
-      if (upstream !== null && now >= upstream.deadline) upstream.expire()
+      const { handler } = x
+      if (handler !== null && now >= handler.deadline) handler.expire()
       const fault = client.exchange === null ? null : client.bodyFault(x, now)
       if (fault === null) return
       this.#plane.metrics.slowClients[fault].inc()
@@ -195,13 +195,13 @@ function abandon(client: StreamClient, x: Exchange): void {
 
 function flushBody(x: Exchange): void {
   try {
-    x.upstream?.flushBody()
+    x.handler?.flushBody()
   } catch (bug) {
     answerBug(x, bug)
   }
 }
 
 function refuseBody(x: Exchange, refusal: Refusal): void {
-  x.upstream?.abort()
+  x.handler?.abort()
   answer(x, refusal)
 }

@@ -143,7 +143,7 @@ export class StreamClient implements Client, ResponseSink {
     this.#isBodyWanted = true
     this.#session.readBody(this.stream)
     // More than was here may never come before there is a response.
-    this.exchange?.upstream?.flushBody()
+    this.exchange?.handler?.flushBody()
   }
 
   pauseBody(): void {
@@ -205,13 +205,13 @@ export class StreamClient implements Client, ResponseSink {
   /** Ends the exchange of a client that has left. */
   left(x: Exchange): void {
     x.aborted = true
-    x.upstream?.abort()
+    x.handler?.abort()
     this.#conclude(x)
   }
 
   /** Ends the exchange as its connection is cut. */
   cut(x: Exchange): void {
-    x.upstream?.abort()
+    x.handler?.abort()
     this.#conclude(x)
   }
 
@@ -249,7 +249,7 @@ export class StreamClient implements Client, ResponseSink {
   #conclude(x: Exchange): void {
     this.#held = null
     x.stage = 'complete'
-    x.upstream = null
+    x.handler = null
     this.exchange = null
     this.#connection.concluded(this, x)
   }

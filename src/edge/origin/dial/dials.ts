@@ -21,9 +21,9 @@ export class Dials {
     return this.#dials.size
   }
 
-  /** Returns how many dials so many waiters are worth. */
-  worth(waiters: number): number {
-    return this.#isDown ? Math.min(1, waiters) : waiters
+  /** Returns how many dials so many requests are worth. */
+  worth(requests: number): number {
+    return this.#isDown ? Math.min(1, requests) : requests
   }
 
   start(timeouts: Timeouts): void {

@@ -16,6 +16,7 @@ import type { SessionFault } from '../../../http2/client/session-fault.ts'
 import { guarded } from '../../../base/guarded.ts'
 import type { Dial } from '../dial/dial.ts'
 import type { Lease } from '../lease.ts'
+import type { ResponseHandler } from '../response-handler.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 
 /** Who keeps the connection. */
@@ -154,9 +155,9 @@ export class Http2Connection {
   }
 
   /** Lends a part of the connection to one exchange; there must be room. */
-  lend(): Lease {
+  lend(handler: ResponseHandler): Lease {
     this.deadline = Number.POSITIVE_INFINITY
-    const exchange = new Http2Exchange(this)
+    const exchange = new Http2Exchange(this, handler)
     this.#exchanges.add(exchange)
     this.#owner.counted(1)
     this.isReused = true
@@ -195,10 +196,6 @@ export class Http2Connection {
     if (!this.#exchanges.delete(exchange)) return
     this.#owner.counted(-1)
     this.changed()
-  }
-
-  crashed(bug: unknown): void {
-    this.#owner.crashed(bug)
   }
 
   // ── its session ──

@@ -1,4 +1,4 @@
-// One exchange on a stream of a connection that carries many: what its lease asks, and what its user hears.
+// One exchange on a stream of a connection that carries many: what its lease asks, and what its handler gets.
 
 import { invariants } from '../../../base/invariants.ts'
 import { type Failure, fault, type OriginFault } from '../../../errors/catalogue/origin-failure.ts'
@@ -6,7 +6,7 @@ import type { ClientSession } from '../../../http2/client/session.ts'
 import type { ClientStream, StreamFault, StreamUser } from '../../../http2/client/stream.ts'
 import type { ResponseHead } from '../../../http1/heads/response-head.ts'
 import type { Phase } from '../../../errors/catalogue/phase.ts'
-import type { ConnectionUser, ResponseBody } from '../connection-user.ts'
+import type { ResponseHandler, ResponseBody } from '../response-handler.ts'
 import type { Dial } from '../dial/dial.ts'
 import { Lease, type Leased, type RequestSink } from '../lease.ts'
 import type { OutboundHead } from '../outbound-head.ts'
@@ -26,8 +26,6 @@ interface Carrying {
   responded(): void
   /** The exchange is over. */
   left(exchange: Http2Exchange): void
-  /** Takes a bug of ours that no exchange is behind. */
-  crashed(bug: unknown): void
 }
 
 /** What is wrong with a stream, by the names that have it for a connection of HTTP/1.1. */
@@ -53,17 +51,17 @@ export class Http2Exchange implements Leased, StreamUser {
   readonly #begunAt: number
   #stream: ClientStream | null = null
 
-  constructor(connection: Carrying) {
+  constructor(connection: Carrying, handler: ResponseHandler) {
     this.#connection = connection
     this.#begunAt = connection.now
     this.isReused = connection.isReused
     this.times = connection.times
     this.address = connection.address
-    this.lease = new Lease(this)
+    this.lease = new Lease(this, handler)
   }
 
   get method(): string {
-    return this.lease.user!.method
+    return this.lease.handler.method
   }
 
   // ── what the lease asks ──
@@ -118,7 +116,7 @@ export class Http2Exchange implements Leased, StreamUser {
 
   interim(head: ResponseHead): void {
     this.lease.hasResponseBegun = true
-    this.#guarded(user => user.interim(head))
+    this.#guarded(handler => handler.interim(head))
   }
 
   head(head: ResponseHead, mayHaveBody: boolean): void {
@@ -126,24 +124,24 @@ export class Http2Exchange implements Leased, StreamUser {
     lease.hasResponseBegun = true
     lease.phase = 'receive'
     const body = mayHaveBody ? (head.contentLength === -1 ? openBody : knownBody) : noBody
-    this.#guarded(user => user.head(head, body))
+    this.#guarded(handler => handler.head(head, body))
   }
 
   data(bytes: Buffer): void {
-    this.#guarded(user => user.data(bytes))
+    this.#guarded(handler => handler.data(bytes))
   }
 
   flush(): void {
-    this.#guarded(user => user.flushResponse())
+    this.#guarded(handler => handler.flushResponse())
   }
 
   end(trailers: string[] | null): void {
     this.#connection.responded()
-    this.#guarded(user => user.end(trailers))
+    this.#guarded(handler => handler.end(trailers))
   }
 
   drained(): void {
-    this.#guarded(user => user.originDrained())
+    this.#guarded(handler => handler.originDrained())
   }
 
   /** Fails for what the origin did to its stream. Where that came in one read with the head of a response, the client has none of it yet, and gets the error record in its place. */
@@ -159,9 +157,9 @@ export class Http2Exchange implements Leased, StreamUser {
     lease.lose()
     this.#leave()
     try {
-      lease.user?.failed(phase, failure)
+      lease.handler.failed(phase, failure)
     } catch (bug) {
-      this.#crashed(lease.user, bug)
+      this.#crashed(lease.handler, bug)
     }
   }
 
@@ -173,21 +171,20 @@ export class Http2Exchange implements Leased, StreamUser {
     return this.#stream
   }
 
-  #guarded(tell: (user: ConnectionUser) => void): void {
-    const { user } = this.lease
-    if (user === null || !this.lease.isHeld) return
+  #guarded(tell: (handler: ResponseHandler) => void): void {
+    const { handler } = this.lease
+    if (!this.lease.isHeld) return
     try {
-      tell(user)
+      tell(handler)
     } catch (bug) {
-      this.#crashed(user, bug)
+      this.#crashed(handler, bug)
     }
   }
 
-  #crashed(user: ConnectionUser | null, bug: unknown): void {
+  #crashed(handler: ResponseHandler, bug: unknown): void {
     this.lease.lose()
     this.#leave()
-    if (user === null) this.#connection.crashed(bug)
-    else user.crashed(bug)
+    handler.crashed(bug)
   }
 
   #leave(): void {

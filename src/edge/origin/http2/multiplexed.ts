@@ -9,7 +9,7 @@ import type { SessionFault } from '../../../http2/client/session-fault.ts'
 import type { EdgeMetrics } from '../../../metrics/counters/edge-metrics.ts'
 import type { AddressBook } from '../../resolver/address-book.ts'
 import type { AddressGuard } from '../../resolver/address-guard.ts'
-import { ConnectionQueue, hand, undialled, type Waiter } from '../connection-queue.ts'
+import { ConnectionQueue, hand, undialled, type ConnectionRequest } from '../connection-queue.ts'
 import type { Dial, Dialer, DialPhase } from '../dial/dial.ts'
 import { Dials } from '../dial/dials.ts'
 import type { Handshakes } from '../dial/handshakes.ts'
@@ -92,7 +92,7 @@ export class Multiplexed implements Dialer, Http2Owner {
   }
 
   /** Whether a request goes this way, as far as is known. */
-  takes({ needsHttp1 }: Waiter): boolean {
+  takes({ needsHttp1 }: ConnectionRequest): boolean {
     return !needsHttp1 && this.#clock.monotonic() >= this.#http1Until
   }
 
@@ -130,17 +130,17 @@ export class Multiplexed implements Dialer, Http2Owner {
     return this.#withRoom() !== null || this.#owner.room > 0
   }
 
-  acquire(waiter: Waiter, { fresh }: { fresh: boolean }): void {
+  acquire(request: ConnectionRequest, { fresh }: { fresh: boolean }): void {
     const connection = this.#waiting.size === 0 || fresh ? this.#withRoom() : null
-    if (connection !== null) return hand(waiter, connection)
-    if (!fresh && this.#isFull()) return waiter.failed('connect', fault('GH_QUEUE_FULL'), undialled)
-    this.#waiting.add(waiter, this.#clock.monotonic(), { fresh })
+    if (connection !== null) return hand(request, connection)
+    if (!fresh && this.#isFull()) return request.failed('connect', fault('GH_QUEUE_FULL'), undialled)
+    this.#waiting.add(request, this.#clock.monotonic(), { fresh })
     for (const { session } of this.#open) if (session.isSilent) session.doubt()
     this.dialMore()
   }
 
-  forget(waiter: Waiter): void {
-    this.#waiting.remove(waiter)
+  forget(request: ConnectionRequest): void {
+    this.#waiting.remove(request)
   }
 
   sweep(now: number): void {

@@ -1,4 +1,4 @@
-// What an open connection to an origin reports to its user.
+// What a connection to an origin reports, from the wait for it to its end.
 
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { Failure } from '../../errors/catalogue/origin-failure.ts'
@@ -11,8 +11,8 @@ export interface ResponseBody {
   readonly framing: Framing
 }
 
-/** Who uses the connection for one exchange. */
-export interface ConnectionUser {
+/** Handles the response to one request. */
+export interface ResponseHandler {
   readonly method: string
   /** Whether the request asked for a WebSocket, so that a 101 may come. */
   readonly wantsUpgrade: boolean
@@ -26,15 +26,15 @@ export interface ConnectionUser {
   /** Whether a 101 agrees to the WebSocket that was asked for. */
   completes(head: ResponseHead): boolean
   /** The response was 101; returns what takes the bytes of the other protocol. */
-  switched(head: ResponseHead): TunnelUser
+  switched(head: ResponseHead): TunnelHandler
   originDrained(): void
   failed(phase: Phase, failure: Failure): void
   /** A bug of ours was met while the response was read. */
   crashed(bug: unknown): void
 }
 
-/** Who uses the connection after a switch of protocols. */
-export interface TunnelUser {
+/** Handles what comes after a switch of protocols. */
+export interface TunnelHandler {
   tunnelData(bytes: Buffer): void
   tunnelEnd(): void
   originDrained(): void
