@@ -2,7 +2,8 @@
 
 import type { Facts } from '../../../src/expression/expression.ts'
 import type { ErrorRule } from '../../../src/config/model/custom-errors-config.ts'
-import { type ErrorResponse, compose } from '../../../src/errors/audience/people.ts'
+import type { ErrorResponse } from '../../../src/errors/audience/audience.ts'
+import { compose } from '../../../src/errors/audience/people.ts'
 import { composeCustom } from '../../../src/errors/custom/compose-custom.ts'
 import { CustomErrors, type CustomLayer } from '../../../src/errors/custom/custom-errors.ts'
 import { refuse } from '../../../src/errors/catalogue/refusal.ts'

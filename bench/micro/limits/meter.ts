@@ -5,6 +5,7 @@ import type { LimitKey } from '../../../src/config/model/limit-config.ts'
 import type { Exchange } from '../../../src/edge/exchange/exchange.ts'
 import { meter } from '../../../src/edge/meter/meter.ts'
 import { compileRateLimits } from '../../../src/edge/snapshot/limit-rules.ts'
+import { people } from '../../../src/errors/audience/people.ts'
 import { Limiter } from '../../../src/limits/limiter.ts'
 import { medianOf } from '../median.ts'
 
@@ -50,7 +51,7 @@ function exchangeOf(limits: ReturnType<typeof compileRateLimits>, clientAddress:
   const x = { plane: { limiter, metrics }, route: { limits }, head: { fields }, clientAddress, ai: null }
   return {
     ...x,
-    aiCaller: null,
+    audience: people,
     startedAt: systemClock.monotonic(),
     addedLines: '',
   } as unknown as Exchange

@@ -1,7 +1,7 @@
 // /errors and /errors/{code}: what raises each error, and what to check.
 
 import { documentError, documentIndex } from '../../errors/docs/document.ts'
-import type { ErrorResponse } from '../../errors/audience/people.ts'
+import type { ErrorResponse } from '../../errors/audience/audience.ts'
 import { type ApiResponse, failure } from '../http/envelope.ts'
 
 export function documentationIndex(accept: string | null): ApiResponse {

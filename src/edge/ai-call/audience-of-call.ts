@@ -1,29 +1,16 @@
-// How the gateway responds to callers of AI routes, by the kind of route and the dialect of their streams.
+// Who the errors of an AI call are for, by the kind of route and the dialect of its streams.
 
 import type { AiTarget, Operation } from '../../ai/target.ts'
-import type { AiCaller, StreamDialect } from '../../errors/audience/ai-callers.ts'
+import { type AiCallers, aiCallers, type StreamDialect } from '../../errors/audience/ai-callers.ts'
 
-const callers: Readonly<Record<AiCaller['api'], Readonly<Record<StreamDialect, AiCaller>>>> = {
-  rest: {
-    openai: { api: 'rest', dialect: 'openai' },
-    anthropic: { api: 'rest', dialect: 'anthropic' },
-    responses: { api: 'rest', dialect: 'responses' },
-  },
-  native: {
-    openai: { api: 'native', dialect: 'openai' },
-    anthropic: { api: 'native', dialect: 'anthropic' },
-    responses: { api: 'native', dialect: 'responses' },
-  },
+/** Returns the audience of a call; its dialect is guessed from the API that was called until the provider is known. */
+export function audienceOf(target: AiTarget, dialect: StreamDialect = dialectOf(target)): AiCallers {
+  return aiCallers(target.api === 'rest' ? 'rest' : 'native', dialect)
 }
 
-/** Returns the caller of a target; its dialect is guessed from the called API until the provider is known. */
-export function callerOf(target: AiTarget, dialect: StreamDialect = dialectOf(target)): AiCaller {
-  return callers[target.api === 'rest' ? 'rest' : 'native'][dialect]
-}
-
-/** Returns the caller of a path that is no route. */
-export function callerAt(path: string): AiCaller {
-  return callers[path.startsWith('/v1/') ? 'native' : 'rest'][isOfMessages(path) ? 'anthropic' : 'openai']
+/** Returns the audience of a path that is no route. */
+export function audienceAt(path: string): AiCallers {
+  return aiCallers(path.startsWith('/v1/') ? 'native' : 'rest', isOfMessages(path) ? 'anthropic' : 'openai')
 }
 
 function dialectOf(target: AiTarget): StreamDialect {

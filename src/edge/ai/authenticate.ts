@@ -84,7 +84,7 @@ function turnAway(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
   x.plane.metrics.ai.refused[reason].inc()
   if (reason === 'store_away') return storeUnreachable
   if (reason === 'misplaced') return misplaced(ai)
-  return (reason === 'forbidden' ? forbidden : unauthorized)[x.aiCaller!.api]
+  return (reason === 'forbidden' ? forbidden : unauthorized)[ai.target.api === 'rest' ? 'rest' : 'native']
 }
 
 /** Returns where the credential was found and where it belongs, and nothing of its value. */

@@ -5,7 +5,7 @@ import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import { negotiateForPrograms } from '../../errors/audience/negotiate.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { isBaseOfCalls, parseAiTarget } from '../../ai/target.ts'
-import { callerAt, callerOf } from '../ai-call/audience-of-call.ts'
+import { audienceAt, audienceOf } from '../ai-call/audience-of-call.ts'
 import { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { EdgeAi } from '../snapshot/snapshot.ts'
@@ -20,7 +20,7 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
     return null
   }
   const target = targetOf(x.head.target)
-  x.aiCaller = target === null ? callerAt(x.head.target) : callerOf(target)
+  x.audience = target === null ? audienceAt(x.head.target) : audienceOf(target)
   if (target === null) return noRouteFor(x)
   x.ai = new AiExchange(target, x.head, x.client.last)
   // A credential as the method is reported as such.

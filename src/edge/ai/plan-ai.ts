@@ -6,7 +6,7 @@ import type { AiTarget } from '../../ai/target.ts'
 import type { Translation } from '../../ai/translate/translation.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
-import { callerOf } from '../ai-call/audience-of-call.ts'
+import { audienceOf } from '../ai-call/audience-of-call.ts'
 import { noWebSocket } from './locate-ai.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
@@ -28,7 +28,7 @@ function planNative(x: Exchange, ai: AiExchange, target: Native): Verdict {
   const { provider: name, path } = target
   const route = x.snapshot.ai!.providers.native(name, path, ai.token !== null)
   if ('error' in route) return x.upgrade === 'asked' && route.error === 'not_found' ? noWebSocket : route
-  if (route.provider.dialect === 'anthropic') x.aiCaller = callerOf(target, 'anthropic')
+  if (route.provider.dialect === 'anthropic') x.audience = audienceOf(target, 'anthropic')
   const refusal = sendTo(x, ai, route.provider, route.path)
   if (refusal !== null || ai.keys === null || x.requestBody.done) return refusal
   // Only a buffered body can be sent again with another key; one that is too large, or where there is no room, is streamed.
@@ -72,7 +72,7 @@ function planRead(x: Exchange, ai: AiExchange, target: Parsed, body: Buffer): Re
   ai.body = call.body
   ai.model = call.model
   ai.asks = call.asks
-  x.aiCaller = callerOf(target, call.dialect)
+  x.audience = audienceOf(target, call.dialect)
   ai.rewriting = rewritingOf(call)
   if (call.translation !== null) tellDropped(x, call.translation)
   if (call.asksUsage) ai.askingUsage = call

@@ -20,7 +20,7 @@ export function bodyLimitOf({ ai, route, snapshot }: Exchange): number {
 
 /** Refuses a body over the limit (413), announced or counted; for a caller of an AI route the response names the limit. */
 export function tooLarge(x: Exchange): Refusal {
-  if (x.aiCaller === null) return refuse('content_too_large')
+  if (x.audience.kind !== 'ai') return refuse('content_too_large')
   return refuseCall('call_too_large', formatSize(x.bodyLimit))
 }
 

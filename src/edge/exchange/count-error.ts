@@ -3,7 +3,6 @@
 import { withoutQuery } from '../../base/path/path.ts'
 import { ownText } from '../../base/text/own-text.ts'
 import { errorRows } from '../../errors/catalogue/catalogue.ts'
-import { negotiate, negotiateForPrograms } from '../../errors/audience/negotiate.ts'
 import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 import type { Gateway } from '../../store/records/records.ts'
 import type { Occurrence } from '../../store/records/tally.ts'
@@ -23,8 +22,8 @@ export function noteError(x: Exchange, error: ErrorName, now: number): void {
 }
 
 /** Returns where things that happen to a request are counted, beside what happens at AI gateways. */
-export function talliesOf({ zone, aiCaller, plane }: Exchange): TallyScope {
-  return zone?.tallies ?? plane.tallies.scope(aiCaller === null ? noZone : noGateway)
+export function talliesOf({ zone, audience, plane }: Exchange): TallyScope {
+  return zone?.tallies ?? plane.tallies.scope(audience.kind === 'ai' ? noGateway : noZone)
 }
 
 function counterOf(x: Exchange, code: number): TallyCounter {
@@ -50,7 +49,6 @@ let last: {
 
 function occurrenceOf(x: Exchange, now: number): Occurrence {
   const { head, plane, ray, status } = x
-  const accepts = x.aiCaller === null ? negotiate : negotiateForPrograms
   return {
     at: plane.clock.now() - (now - x.startedAt),
     ray,
@@ -59,7 +57,7 @@ function occurrenceOf(x: Exchange, now: number): Occurrence {
     host: cut(x.host, longest.host),
     path: holdsOurs(head.target) ? '' : cut(withoutQuery(head.target), longest.path),
     status,
-    format: accepts(head.accept),
+    format: x.audience.formatOf(head.accept),
   }
 }
 

@@ -1,23 +1,13 @@
-// Delivers a refusal to the client, whatever was sent before: nothing yet, part of an event stream or of a gRPC call, or so much that no error can be sent. The
-// only file that knows these cases.
+// Delivers a refusal to the client, whatever was sent before: nothing yet, part of an event stream or of a gRPC call, or
+// so much that no error can be sent. The only file that knows these cases; how it is told, the audience knows.
 
 import type { Operator } from '../../config/model/custom-errors-config.ts'
 import { ruleIdOf } from '../../config/model/rule-id.ts'
-import { type ErrorResponse, compose, composeEvent } from '../../errors/audience/people.ts'
-import {
-  composeEventForAi,
-  composeForAi,
-  composeShared,
-  isInEnvelope,
-} from '../../errors/audience/ai-callers.ts'
-import { composeForGrpc, composeTrailersForGrpc } from '../../errors/audience/grpc-clients.ts'
+import { type Options, type WrittenResponse, written } from '../../errors/audience/audience.ts'
 import { composeCustom } from '../../errors/custom/compose-custom.ts'
-import type { CustomErrors } from '../../errors/custom/custom-errors.ts'
 import { inNameOf } from '../../errors/catalogue/provider-wording.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
-import { linesOf } from '../../errors/audience/response-head.ts'
-import type { Exchange, ResponseTop } from './exchange.ts'
-import { isGrpc } from './grpc.ts'
+import type { Exchange } from './exchange.ts'
 import { factsOf } from './facts.ts'
 import { talliesOf } from './count-error.ts'
 import { hstsLine, ownStatusLines } from './status-lines.ts'
@@ -31,12 +21,14 @@ export function answer(x: Exchange, given: Refusal): void {
   if (x.stage === 'none') return respond(x, refusal)
   if (x.upgrade === 'done') return x.client.cutOff(x, true)
   // Behind a length that was announced, fewer bytes are no response.
-  if (x.responseFraming === 'chunked' && isGrpc(x.head))
-    return x.client.cutOff(x, true, trailersOf(x, refusal))
+  if (x.responseFraming === 'chunked') {
+    const trailers = x.audience.composeTrailers(refusal, occasionOf(x), optionsOf(x))
+    if (trailers !== null) return x.client.cutOff(x, true, trailers)
+  }
   const mayAddEvent = x.eventStream !== null && !x.eventStream.isEncoded && x.responseFraming !== 'length'
   if (mayAddEvent) writeLastEvent(x, refusal)
   // Programs that call AI take the event for what it is, but many lose it where a broken connection comes with it.
-  if (mayAddEvent && x.aiCaller !== null) x.client.endBody(x)
+  if (mayAddEvent && x.audience.kind === 'ai') x.client.endBody(x)
   else x.client.cutOff(x, mayAddEvent)
 }
 
@@ -59,26 +51,14 @@ export function answerBug(x: Exchange, bug: unknown): void {
 function respond(x: Exchange, refusal: Refusal): void {
   // A refusal before the body was read need not cost the client its connection.
   if (
-    x.aiCaller !== null &&
+    x.audience.kind === 'ai' &&
     x.keepAlive &&
     !x.requestBody.done &&
     x.handler === null &&
     x.client.discardBody(x, () => respond(x, refusal))
   )
     return
-  if (x.aiCaller !== null && isInEnvelope(refusal, x.head.accept)) {
-    const { status, reason, beforeRay, afterRay, body } = composeShared(
-      refusal,
-      x.ai?.challenge ?? null,
-      x.aiCaller,
-    )
-    return send(x, { status, reason, lines: `${beforeRay}${x.ray}${afterRay}` }, body)
-  }
-  const { status, reason, headers, body } = composeFor(x, refusal)
-  send(x, { status, reason, lines: linesOf(headers) }, body)
-}
-
-function send(x: Exchange, { status, reason, lines }: ResponseTop, whole: string): void {
+  const { status, reason, lines, body: whole } = composeFor(x, refusal)
   x.status = status
   const body = x.head.method === 'HEAD' ? '' : whole
   x.bytesOut = body.length
@@ -88,25 +68,17 @@ function send(x: Exchange, { status, reason, lines }: ResponseTop, whole: string
   x.client.finish(x)
 }
 
-function composeFor(x: Exchange, refusal: Refusal): ErrorResponse {
-  const options = { documentation: x.plane.documentation, operator: operatorOf(x) }
-  if (isGrpc(x.head)) return composeForGrpc(refusal, occasionOf(x), options)
-  if (x.aiCaller !== null)
-    return composeForAi(
-      refusal,
-      occasionOf(x),
-      { ...options, challenge: x.ai?.challenge ?? null },
-      x.aiCaller,
-    )
-  const custom = x.zone?.errors ?? x.snapshot.errors
-  return (
-    (custom.isEmpty ? null : composeInTheirWords(x, refusal, custom)) ??
-    compose(refusal, occasionOf(x), options)
-  )
+function composeFor(x: Exchange, refusal: Refusal): WrittenResponse {
+  const custom = x.audience.kind === 'people' ? composeInTheirWords(x, refusal) : null
+  return custom ?? x.audience.compose(refusal, occasionOf(x), optionsOf(x))
 }
 
-function trailersOf(x: Exchange, refusal: Refusal): string[] {
-  return composeTrailersForGrpc(refusal, occasionOf(x), x.plane)
+function optionsOf(x: Exchange): Options {
+  return {
+    documentation: x.plane.documentation,
+    operator: operatorOf(x),
+    challenge: x.ai === null ? null : x.ai.challenge,
+  }
 }
 
 function operatorOf({ zone, snapshot }: Exchange): Operator | null {
@@ -114,13 +86,15 @@ function operatorOf({ zone, snapshot }: Exchange): Operator | null {
 }
 
 /** Composes the operator's custom content; null where there is none, and where a bug in it must not hide the error. */
-function composeInTheirWords(x: Exchange, refusal: Refusal, custom: CustomErrors): ErrorResponse | null {
+function composeInTheirWords(x: Exchange, refusal: Refusal): WrittenResponse | null {
+  const custom = x.zone?.errors ?? x.snapshot.errors
+  if (custom.isEmpty) return null
   const { log, metrics } = x.plane
   try {
     const facts = factsOf(x)
     const found = custom.find(refusal.error, facts)
     if (found === null) return null
-    const composed = composeCustom(found.content, refusal, occasionOf(x), facts)
+    const composed = written(composeCustom(found.content, refusal, occasionOf(x), facts))
     if (x.isPreview) return composed
     metrics.customErrors[found.source].inc()
     if (found.rule !== null) talliesOf(x).counter('error_rule', ruleIdOf(found.rule)).inc()
@@ -133,15 +107,9 @@ function composeInTheirWords(x: Exchange, refusal: Refusal, custom: CustomErrors
 }
 
 function writeLastEvent(x: Exchange, refusal: Refusal): void {
-  const event = x.eventStream!.opening + composeEventFor(x, refusal)
+  const event = x.eventStream!.opening + x.audience.composeEvent(refusal, occasionOf(x), optionsOf(x))
   x.tap?.noteOwnEnd(event)
   x.client.append(x, event)
-}
-
-function composeEventFor(x: Exchange, refusal: Refusal): string {
-  const { documentation } = x.plane
-  if (x.aiCaller === null) return composeEvent(refusal, occasionOf(x), { documentation })
-  return composeEventForAi(refusal, occasionOf(x), { documentation }, x.aiCaller)
 }
 
 function occasionOf(x: Exchange) {

@@ -5,7 +5,9 @@ import type { Facts } from '../../expression/expression.ts'
 import { pathReadings } from '../../base/path/path-readings.ts'
 import { shortExchanges } from '../../base/turns/short-exchanges.ts'
 import { Work } from '../../expression/work-budget.ts'
-import type { AiCaller } from '../../errors/audience/ai-callers.ts'
+import type { Audience } from '../../errors/audience/audience.ts'
+import { grpcClients } from '../../errors/audience/grpc-clients.ts'
+import { people } from '../../errors/audience/people.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { Framing } from '../../http1/body/body.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
@@ -24,6 +26,7 @@ import type { EdgeMember } from '../origin/pools.ts'
 import type { HeaderChanges } from '../rewrite/headers.ts'
 import type { Trace } from '../trace/trace.ts'
 import type { LastRequest } from './request-reuse.ts'
+import { isGrpc } from './grpc.ts'
 import { schemeOf, type Way, wayOf } from './forwarded-trust.ts'
 
 /** What the TLS handshake of a client has shown. */
@@ -166,8 +169,8 @@ export class Exchange {
   host = ''
   zone: EdgeZone | null = null
   route: EdgeRoute | null = null
-  /** How the gateway itself responds to the client of an AI route, or to one that has taken a zone for that; null for all other requests to a zone. */
-  aiCaller: AiCaller | null = null
+  /** Who an error of this exchange would be for; `locate` chooses it for AI routes. */
+  audience: Audience
   /** The state of an AI call, once its route is known. */
   ai: AiExchange | null = null
   /** Where it has a credential of this gateway, which only our own side port may see; null for none, as far as it was looked for. */
@@ -249,6 +252,7 @@ export class Exchange {
     this.snapshot = snapshot
     this.requestBody = requestBody
     this.keepAlive = head.keepAlive
+    this.audience = isGrpc(head) ? grpcClients : people
   }
 
   /** What trusted hops report about the request; null where the peer is not trusted, or where it cannot be read. */

@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import { placeInField, placeInLine } from '../../tokens/misplaced-tokens.ts'
-import { callerAt } from '../ai-call/audience-of-call.ts'
+import { audienceAt } from '../ai-call/audience-of-call.ts'
 import type { LastRequest } from './request-reuse.ts'
 import type { Exchange } from './exchange.ts'
 import { isSidePort } from '../resolver/own-addresses.ts'
@@ -59,7 +59,7 @@ function mayReachSidePort({ route, plane }: Exchange): boolean {
 
 /** Refuses it in a form for programs, which are what carries tokens. */
 function refuseCredential(x: Exchange, place: string): Refusal {
-  x.aiCaller = callerAt(x.head.target)
+  x.audience = audienceAt(x.head.target)
   // Pages do not escape it, and a name may have more characters than letters.
   const shown = isPlain.test(place) ? place : 'a header'
   const detail = `The request has a credential of this gateway in ${shown}, and its host and path lead to an origin, which must not see it. The gateway has sent nothing. ${placesFor(x)}`

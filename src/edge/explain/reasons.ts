@@ -135,7 +135,7 @@ function certificateOf({ client, zone }: Exchange): readonly Compared[] {
 function located(x: Exchange, refusal: Refusal | null): Reason {
   const { zone, route, paths, head } = x
   const host: Compared = { what: 'host', value: shown(x.host), with: null }
-  if (zone === null && (x.aiCaller !== null || x.asksForMetadata || x.asksForBase || route !== null))
+  if (zone === null && (x.audience.kind === 'ai' || x.asksForMetadata || x.asksForBase || route !== null))
     return { reason: refusal === null ? 'An AI route.' : `${inWords(refusal)}.`, compared: [host] }
   if (zone === null) return { reason: 'No zone has this host.', compared: [host] }
   const compared = [{ ...host, with: patternFor(zone.config, x.host) }, ...readingsOf(x)]

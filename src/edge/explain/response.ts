@@ -22,7 +22,7 @@ function fieldIn(lines: string, name: string): string | null {
 }
 
 function contentOf(x: Exchange): ExplainedResponse['content'] {
-  if (x.refusal === null || x.aiCaller !== null) return null
+  if (x.refusal === null || x.audience.kind === 'ai') return null
   const found = (x.zone?.errors ?? x.snapshot.errors).find(x.refusal.error, factsOf(x))
   if (found === null) return null
   const { source, rule, page } = found

@@ -30,7 +30,7 @@ export function record(x: Exchange): void {
 function recordAll(x: Exchange): void {
   const { plane } = x
   const now = plane.clock.monotonic()
-  const zone = x.zone?.metrics ?? plane.metrics.zone(x.aiCaller === null ? 'none' : 'ai')
+  const zone = x.zone?.metrics ?? plane.metrics.zone(x.audience.kind === 'ai' ? 'ai' : 'none')
   if (x.isPreview) zone.preview(now - x.startedAt)
   else zone.request(x.status, now - x.startedAt)
   plane.metrics.versions[x.head.version].inc()
@@ -86,7 +86,7 @@ function entryOf(x: Exchange, now: number): AccessEntry {
   return {
     time: plane.clock.now() - (now - x.startedAt),
     ray: x.ray,
-    zone: x.zone?.config.name ?? (x.aiCaller === null ? 'none' : 'ai'),
+    zone: x.zone?.config.name ?? (x.audience.kind === 'ai' ? 'ai' : 'none'),
     client: x.clientAddress,
     // A method or path that contains one of our credentials must not be logged.
     method: holdsOurs(head.method) ? '' : head.method,

@@ -1,46 +1,117 @@
-// Composes responses to refused calls of AI routes. Their callers are mostly SDKs, which look for reasons and retry advice in places of their own.
+// Errors for callers of AI routes: mostly SDKs, which look for reasons and retry advice in places of their own.
 
 import { apiFaults } from '../catalogue/api-faults.ts'
 import { errorRows } from '../catalogue/catalogue.ts'
-import { type ErrorResponse, forms, type Options, pageOf } from './people.ts'
+import { type Audience, type ErrorResponse, type Options, type WrittenResponse, written } from './audience.ts'
+import { forms, pageOf } from './people.ts'
 import { type Form, form, render } from '../render/render.ts'
-import { type Content, headersOf, linesOf, reasonOf } from './response-head.ts'
+import { type Content, headersOf, reasonOf } from './response-head.ts'
 import { type Format, negotiateForPrograms } from './negotiate.ts'
 import type { Occasion, Problem } from '../catalogue/problem.ts'
 import { type Fault, type Refusal, retryAfterOf } from '../catalogue/refusal.ts'
 import { asciiJson } from '../render/json.ts'
 
-export interface AiCaller {
-  /** Whose envelope reports that a call has no valid token: that of the management API, or that of provider-native routes. */
-  readonly api: 'rest' | 'native'
-  /** The dialect in which the caller expects an error within a stream. */
-  readonly dialect: StreamDialect
-}
+/** Whose envelope reports that a call has no valid token: that of the management API, or that of provider-native routes. */
+type AiApi = 'rest' | 'native'
 
 /** The APIs whose streams report an error in a form of their own: Chat Completions and what is like it, Messages, Responses. */
 export type StreamDialect = 'openai' | 'anthropic' | 'responses'
 
-/** Composes the response to a call that was refused, in the format that it accepts: the record, or an envelope where the call has faults and its caller is a program. */
-export function composeForAi(
+/** The callers of one kind of AI route, with the dialect in which they expect an error within a stream. */
+export class AiCallers implements Audience {
+  readonly kind = 'ai'
+  readonly formatOf = negotiateForPrograms
+  readonly #api: AiApi
+  readonly #dialect: StreamDialect
+  /** What was composed last for a call with faults: a flood of them differs by the ray alone. */
+  #shared: Shared | null = null
+
+  constructor(api: AiApi, dialect: StreamDialect) {
+    this.#api = api
+    this.#dialect = dialect
+  }
+
+  /** Composes the record, or an envelope where the call has faults and its caller is a program. */
+  compose(refusal: Refusal, occasion: Occasion, options: Options): WrittenResponse {
+    if (isInEnvelope(refusal, occasion.accept)) return this.#composeShared(refusal, occasion.ray, options)
+    const content = this.#record(inWords(refusal), occasion, options)
+    return written(responseOf(refusal, occasion, content, options))
+  }
+
+  composeEvent(refusal: Refusal, occasion: Occasion, { documentation }: Options): string {
+    return render(events[this.#dialect], refusal, occasion, documentation)
+  }
+
+  composeTrailers(): null {
+    return null
+  }
+
+  #composeShared(refusal: Refusal, ray: string, { challenge = null }: Options): WrittenResponse {
+    if (this.#shared?.refusal !== refusal || this.#shared.challenge !== challenge) {
+      const content = envelopeOf(refusal, this.#api, this.#dialect)
+      const composed = written(responseOf(refusal, sampleOccasion, content, { challenge }))
+      const [beforeRay, afterRay] = composed.lines.split(sampleOccasion.ray) as [string, string]
+      this.#shared = { refusal, challenge, composed, beforeRay, afterRay }
+    }
+    const { composed, beforeRay, afterRay } = this.#shared
+    const { status, reason, body } = composed
+    return { status, reason, lines: `${beforeRay}${ray}${afterRay}`, body }
+  }
+
+  #record(refusal: Refusal, occasion: Occasion, { documentation, operator }: Options): Content {
+    const format = negotiateForPrograms(occasion.accept)
+    const form = format === 'html' ? pageOf(operator) : recordForms[this.#dialect][format]
+    const { type, policy } = form
+    return { type, policy, body: render(form, refusal, occasion, documentation) }
+  }
+}
+
+const audiences: Readonly<Record<AiApi, Readonly<Record<StreamDialect, AiCallers>>>> = {
+  rest: {
+    openai: new AiCallers('rest', 'openai'),
+    anthropic: new AiCallers('rest', 'anthropic'),
+    responses: new AiCallers('rest', 'responses'),
+  },
+  native: {
+    openai: new AiCallers('native', 'openai'),
+    anthropic: new AiCallers('native', 'anthropic'),
+    responses: new AiCallers('native', 'responses'),
+  },
+}
+
+export function aiCallers(api: AiApi, dialect: StreamDialect): AiCallers {
+  return audiences[api][dialect]
+}
+
+/** A response that is shared by calls with the same fault. */
+interface Shared {
+  readonly refusal: Refusal
+  readonly challenge: string | null
+  readonly composed: WrittenResponse
+  /** Its field lines, up to the ray and behind it. */
+  readonly beforeRay: string
+  readonly afterRay: string
+}
+
+const sampleOccasion: Occasion = { ray: '\0', zone: '', accept: null, time: 0 }
+
+function responseOf(
   refusal: Refusal,
   occasion: Occasion,
-  options: Options & { readonly challenge?: string | null },
-  caller: AiCaller,
+  content: Content,
+  { challenge }: Pick<Options, 'challenge'>,
 ): ErrorResponse {
-  const content = isInEnvelope(refusal, occasion.accept)
-    ? envelopeOf(refusal, caller)
-    : recordOf(inWords(refusal), occasion, options, caller)
   const { status } = errorRows[refusal.error]
   const headers = headersOf(refusal, occasion, content)
   // The SDKs of OpenAI and Anthropic follow it, whatever the status.
   headers.push('x-should-retry', String(refusal.mayRetry ?? retryAfterOf(refusal) !== null))
-  const challenge = options.challenge ?? (status === 401 ? 'Bearer' : null)
-  if (challenge !== null) headers.push('WWW-Authenticate', challenge)
+  const challenges = challenge ?? (status === 401 ? 'Bearer' : null)
+  if (challenges !== null) headers.push('WWW-Authenticate', challenges)
   return { status, reason: reasonOf(refusal), headers, body: content.body }
 }
 
 /** Whether a refused call gets an envelope: one with faults, unless it asks for a page, Markdown or plain text. What callers without permission get is the same in any format. */
-export function isInEnvelope({ faults, error }: Refusal, accept: string | null): boolean {
+function isInEnvelope({ faults, error }: Refusal, accept: string | null): boolean {
   if (faults.length === 0) return false
   if (error === 'unauthorized' || error === 'forbidden') return true
   const format = negotiateForPrograms(accept)
@@ -65,89 +136,19 @@ function inWords(refusal: Refusal): Refusal {
 
 const correction = '**Do not retry.** The call is refused until what is wrong with it is corrected.'
 
-/** The response to calls that have the same fault: it differs by the ray alone. */
-interface SharedResponse {
-  readonly status: number
-  readonly reason: string
-  /** The field lines, up to the ray and behind it. */
-  readonly beforeRay: string
-  readonly afterRay: string
-  readonly body: string
-}
-
-/** What a shared response was last composed of. */
-interface Shared extends AiCaller {
-  readonly refusal: Refusal
-  readonly challenge: string | null
-  readonly response: SharedResponse
-}
-
-let shared: Shared | null = null
-
-/** Composes the response to a call with faults as `composeForAi` does, but once for a flood of them. */
-export function composeShared(
-  refusal: Refusal,
-  challenge: string | null,
-  { api, dialect }: AiCaller,
-): SharedResponse {
-  if (
-    shared?.refusal === refusal &&
-    shared.challenge === challenge &&
-    shared.api === api &&
-    shared.dialect === dialect
-  )
-    return shared.response
-  const caller = { api, dialect }
-  const composed = composeForAi(refusal, sampleOccasion, { documentation: '', challenge }, caller)
-  const [beforeRay, afterRay] = linesOf(composed.headers).split(sampleOccasion.ray) as [string, string]
-  const response = {
-    status: composed.status,
-    reason: composed.reason,
-    beforeRay,
-    afterRay,
-    body: composed.body,
-  }
-  shared = { refusal, challenge, api, dialect, response }
-  return response
-}
-
-const sampleOccasion: Occasion = { ray: '\0', zone: '', accept: null, time: 0 }
-
-/** Composes the last event of a stream whose head has already been sent, starting at the beginning of a line, in the dialect of the caller. */
-export function composeEventForAi(
-  refusal: Refusal,
-  occasion: Occasion,
-  { documentation }: Pick<Options, 'documentation'>,
-  { dialect }: AiCaller,
-): string {
-  return render(events[dialect], refusal, occasion, documentation)
-}
-
-function recordOf(
-  refusal: Refusal,
-  occasion: Occasion,
-  { documentation, operator }: Options,
-  { dialect }: AiCaller,
-): Content {
-  const format = negotiateForPrograms(occasion.accept)
-  const form = format === 'html' ? pageOf(operator) : recordForms[dialect][format]
-  const { type, policy } = form
-  return { type, policy, body: render(form, refusal, occasion, documentation) }
-}
-
 const openAiForms: Readonly<Record<Format, Form>> = {
   ...forms,
   json: form(forms.json.type, writeRecord),
   problem: form(forms.problem.type, writeRecord),
 }
 
-const recordForms: Readonly<Record<AiCaller['dialect'], Readonly<Record<Format, Form>>>> = {
+const recordForms: Readonly<Record<StreamDialect, Readonly<Record<Format, Form>>>> = {
   openai: openAiForms,
   anthropic: { ...openAiForms, json: form(forms.json.type, writeMessagesRecord) },
   responses: openAiForms,
 }
 
-const events: Readonly<Record<AiCaller['dialect'], Form>> = {
+const events: Readonly<Record<StreamDialect, Form>> = {
   openai: form('text/event-stream', writeOpenAiEvent),
   anthropic: form('text/event-stream', writeAnthropicEvent),
   responses: form('text/event-stream', writeResponsesEvent),
@@ -184,7 +185,7 @@ function errorOf({ detail, error_name, error_code }: Omit<Problem, 'type'>): unk
   return { message: detail, type: error_name, code: error_code }
 }
 
-function envelopeOf(refusal: Refusal, { api, dialect }: AiCaller): Content {
+function envelopeOf(refusal: Refusal, api: AiApi, dialect: StreamDialect): Content {
   const faults = refusal.faults.map(writeFault)
   const isOfGateway = api === 'native' && refusal.faults[0]!.code === apiFaults.native_unauthorized.code
   const envelope = isOfGateway ? gatewayEnvelope(refusal, faults) : envelopeForSdk(refusal, faults, dialect)
@@ -195,7 +196,7 @@ function envelopeOf(refusal: Refusal, { api, dialect }: AiCaller): Content {
 function envelopeForSdk(
   { error, faults }: Refusal,
   errors: readonly unknown[],
-  dialect: AiCaller['dialect'],
+  dialect: StreamDialect,
 ): unknown {
   const message = faults.map(fault => fault.message).join('; ')
   const { code } = errorRows[error]

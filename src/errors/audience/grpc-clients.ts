@@ -1,10 +1,12 @@
-// Composes responses to refused gRPC calls: a status in the place of trailers and no body, as every gRPC client reads it ("Trailers-Only"), or as the trailers of
-// a response that has begun.
+// Errors for gRPC clients: a status in the place of trailers and no body, as each of them reads it ("Trailers-Only"), or
+// the trailers of a response that has begun.
 
 import { errorRows } from '../catalogue/catalogue.ts'
-import { type Occasion, problem } from '../catalogue/problem.ts'
+import { problem } from '../catalogue/problem.ts'
 import type { Refusal } from '../catalogue/refusal.ts'
-import type { ErrorResponse } from './people.ts'
+import { type Audience, written } from './audience.ts'
+import { negotiate } from './negotiate.ts'
+import { composeEvent } from './people.ts'
 
 /** The status codes of gRPC that the gateway responds with. */
 const grpcStatus = {
@@ -18,26 +20,25 @@ const grpcStatus = {
   unauthenticated: 16,
 } as const
 
-/** Composes the response to a gRPC call that was refused. */
-export function composeForGrpc(
-  refusal: Refusal,
-  occasion: Occasion,
-  { documentation }: { readonly documentation: string | null },
-): ErrorResponse {
-  const { detail, retry_after: retryAfter } = problem(refusal, occasion, documentation)
-  const headers = ['Content-Type', 'application/grpc', ...statusOf(refusal, detail), 'svc-ray', occasion.ray]
-  // A client that retries does so no sooner.
-  if (retryAfter !== undefined) headers.push('grpc-retry-pushback-ms', String(retryAfter * 1000))
-  return { status: 200, reason: 'OK', headers, body: '' }
-}
-
-/** Composes the trailers of a gRPC call that fails behind the head of its response: name, value, name, value … */
-export function composeTrailersForGrpc(
-  refusal: Refusal,
-  occasion: Occasion,
-  { documentation }: { readonly documentation: string | null },
-): string[] {
-  return statusOf(refusal, problem(refusal, occasion, documentation).detail)
+export const grpcClients: Audience = {
+  kind: 'grpc',
+  formatOf: negotiate,
+  compose(refusal, occasion, { documentation }) {
+    const { detail, retry_after: retryAfter } = problem(refusal, occasion, documentation)
+    const headers = [
+      'Content-Type',
+      'application/grpc',
+      ...statusOf(refusal, detail),
+      'svc-ray',
+      occasion.ray,
+    ]
+    // A client that retries does so no sooner.
+    if (retryAfter !== undefined) headers.push('grpc-retry-pushback-ms', String(retryAfter * 1000))
+    return written({ status: 200, reason: 'OK', headers, body: '' })
+  },
+  composeEvent,
+  composeTrailers: (refusal, occasion, { documentation }) =>
+    statusOf(refusal, problem(refusal, occasion, documentation).detail),
 }
 
 function statusOf(refusal: Refusal, detail: string): string[] {

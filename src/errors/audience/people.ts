@@ -1,9 +1,10 @@
-// Composes responses to refused requests: the entry to this folder for code that refuses requests. AI routes have their own.
+// Errors for everybody whom no other audience is for: browsers, programs and agents, each in the format that it accepts.
 
 import { escapeHtml } from '../../base/text/html.ts'
 import type { Operator } from '../../config/model/custom-errors-config.ts'
 import { errorRows } from '../catalogue/catalogue.ts'
 import { type Form, form, render } from '../render/render.ts'
+import { type Audience, type ErrorResponse, type Options, written } from './audience.ts'
 import { headersOf, reasonOf } from './response-head.ts'
 import { type Format, negotiate } from './negotiate.ts'
 import type { Occasion } from '../catalogue/problem.ts'
@@ -14,22 +15,6 @@ import { renderJson } from '../render/json.ts'
 import { renderMarkdown } from '../render/markdown.ts'
 import { renderPlain } from '../render/plain.ts'
 import type { Write } from '../render/template.ts'
-
-export interface ErrorResponse {
-  readonly status: number
-  readonly reason: string
-  /** Name, value, name, value …; with Content-Length, without Date and Connection. */
-  readonly headers: readonly string[]
-  /** ASCII only, so that its length is its Content-Length. */
-  readonly body: string
-}
-
-export interface Options {
-  /** The base of the `type` URIs, without a trailing slash; null for the pages that the gateway has on every host. */
-  readonly documentation: string | null
-  /** The operator named on the page; null for none. */
-  readonly operator?: Operator | null
-}
 
 /** Composes the response to a request that was refused, in the format that it accepts. */
 export function compose(
@@ -86,3 +71,11 @@ export function pageOf(operator: Operator | null = null): Form {
 // A reload creates new operator objects, and the pages of the old ones are released with them.
 const pages = new WeakMap<Operator, Form>()
 const event = form('text/event-stream', renderEvent)
+
+export const people: Audience = {
+  kind: 'people',
+  formatOf: negotiate,
+  compose: (refusal, occasion, options) => written(compose(refusal, occasion, options)),
+  composeEvent,
+  composeTrailers: () => null,
+}

@@ -2,7 +2,7 @@
 
 import type { Facts } from '../../expression/expression.ts'
 import { errorRows } from '../catalogue/catalogue.ts'
-import type { ErrorResponse } from '../audience/people.ts'
+import type { ErrorResponse } from '../audience/audience.ts'
 import type { CustomContent } from './custom-content.ts'
 import { headersOf, phraseOf, reasonOf } from '../audience/response-head.ts'
 import type { Occasion } from '../catalogue/problem.ts'

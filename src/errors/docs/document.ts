@@ -1,6 +1,6 @@
 // The catalogue as documentation: on every host the page of an error to which its type URI leads, and for operators on the side port the same with a list.
 
-import type { ErrorResponse } from '../audience/people.ts'
+import type { ErrorResponse } from '../audience/audience.ts'
 import { documentErrorPage, documentIndexPage, errorPolicy, indexPolicy } from './document-html.ts'
 import { type Entry, entries, factsOf } from './entry.ts'
 import { type Format, negotiate } from '../audience/negotiate.ts'

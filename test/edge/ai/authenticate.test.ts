@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { parseAiTarget } from '../../../src/ai/target.ts'
 import { AiExchange } from '../../../src/edge/ai-call/ai-exchange.ts'
 import { authenticate } from '../../../src/edge/ai/authenticate.ts'
-import { callerOf } from '../../../src/edge/ai-call/audience-of-call.ts'
+import { audienceOf } from '../../../src/edge/ai-call/audience-of-call.ts'
 import type { AiServices } from '../../../src/edge/snapshot/plane.ts'
 import type { Gateway, Token } from '../../../src/store/records/records.ts'
 import { permissionGroups } from '../../../src/permissions/permission-groups.ts'
@@ -28,7 +28,7 @@ function ask(t: TestContext, found: Gateway | null | 'store_away', verified: Tok
   const x = steps.exchange(request(`POST ${path}`, 'svc-aig-authorization: Bearer x'))
   const target = parseAiTarget(path)!
   x.ai = new AiExchange(target, x.head, x.client.last)
-  x.aiCaller = callerOf(target)
+  x.audience = audienceOf(target)
   const refusal = authenticate(x)
   assert.ok(!(refusal instanceof Promise))
   return { error: refusal?.error ?? null, ai: x.ai }

@@ -3,28 +3,19 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { escapeHtml } from '../../../src/base/text/html.ts'
 import { type ErrorName, errorRows } from '../../../src/errors/catalogue/catalogue.ts'
-import { type ErrorResponse, compose } from '../../../src/errors/audience/people.ts'
-import {
-  type AiCaller,
-  composeEventForAi,
-  composeForAi,
-  composeShared,
-} from '../../../src/errors/audience/ai-callers.ts'
+import { type WrittenResponse, written } from '../../../src/errors/audience/audience.ts'
+import { compose } from '../../../src/errors/audience/people.ts'
+import { AiCallers, aiCallers } from '../../../src/errors/audience/ai-callers.ts'
 import { type Occasion, problem } from '../../../src/errors/catalogue/problem.ts'
-import { type Facts, type Fault, type Refusal, refuse } from '../../../src/errors/catalogue/refusal.ts'
-import { linesOf } from '../../../src/errors/audience/response-head.ts'
+import { type Facts, type Fault, refuse } from '../../../src/errors/catalogue/refusal.ts'
 import { anyCharacter } from '../../help/any-text.ts'
 
 const options = { documentation: 'http://127.0.0.1:8081/errors' }
 const names = Object.keys(errorRows) as ErrorName[]
-const rest: AiCaller = { api: 'rest', dialect: 'openai' }
-const native: AiCaller = { api: 'native', dialect: 'openai' }
-const callers: readonly AiCaller[] = [
-  rest,
-  native,
-  { api: 'rest', dialect: 'anthropic' },
-  { api: 'native', dialect: 'anthropic' },
-]
+const rest = aiCallers('rest', 'openai')
+const native = aiCallers('native', 'openai')
+const messages = aiCallers('rest', 'anthropic')
+const callers = [rest, native, messages, aiCallers('native', 'anthropic')]
 const accepts = ['text/html', 'application/json', 'application/problem+json', 'text/markdown', 'text/plain']
 const json = 'application/json'
 const noToken: Fault = { code: 10000, message: 'Authentication error', pointer: null }
@@ -33,13 +24,19 @@ function occasionOf(facts: Partial<Occasion> = {}): Occasion {
   return { ray: '8f3c1e0a9b7d2c46', zone: '127.0.0.1', accept: null, time: 1_790_000_000_000, ...facts }
 }
 
-function answerTo(error: ErrorName, accept: string | null, caller = rest, facts?: Facts): ErrorResponse {
-  return composeForAi(refuse(error, facts), occasionOf({ accept }), options, caller)
+function answerTo(error: ErrorName, accept: string | null, caller = rest, facts?: Facts): WrittenResponse {
+  return caller.compose(refuse(error, facts), occasionOf({ accept }), options)
 }
 
-function headersOf({ headers }: ErrorResponse): Readonly<Record<string, string>> {
-  const pairs = headers.flatMap((name, i) => (i % 2 === 0 ? [[name.toLowerCase(), headers[i + 1]!]] : []))
-  assert.equal(new Set(pairs.map(([name]) => name)).size, headers.length / 2, 'no header stands twice')
+function headersOf({ lines }: WrittenResponse): Readonly<Record<string, string>> {
+  const pairs = lines
+    .split('\r\n')
+    .slice(0, -1)
+    .map(line => {
+      const colon = line.indexOf(': ')
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 2)] as const
+    })
+  assert.equal(new Set(pairs.map(([name]) => name)).size, pairs.length, 'no header appears twice')
   return Object.fromEntries(pairs)
 }
 
@@ -91,7 +88,7 @@ test('the record has two more members at its end, in JSON alone', () => {
     for (const accept of accepts) {
       const usual = compose(refuse(name), occasionOf({ accept }), options)
       const answer = answerTo(name, accept)
-      assert.equal(headersOf(answer)['content-type'], headersOf(usual)['content-type'])
+      assert.equal(headersOf(answer)['content-type'], headersOf(written(usual))['content-type'])
       if (!accept?.startsWith('application/')) {
         assert.equal(answer.body, usual.body)
         continue
@@ -111,7 +108,7 @@ test('a response without faults is the same on both APIs and in both dialects, e
   for (const name of names) {
     const usual = JSON.parse(answerTo(name, json).body)
     for (const api of ['rest', 'native'] as const) {
-      const { body } = answerTo(name, json, { api, dialect: 'anthropic' })
+      const { body } = answerTo(name, json, aiCallers(api, 'anthropic'))
       assert.equal(body, JSON.stringify({ ...usual, type: 'error' }))
     }
   }
@@ -141,12 +138,7 @@ test('programs that name no format get JSON, and a page is for those that name i
 })
 
 test('the envelope for a reader of Messages has the type of an error too', () => {
-  const { body } = answerTo(
-    'unauthorized',
-    json,
-    { api: 'rest', dialect: 'anthropic' },
-    { faults: [noToken] },
-  )
+  const { body } = answerTo('unauthorized', json, messages, { faults: [noToken] })
   const { type, success, error } = JSON.parse(body)
   assert.deepEqual([type, success, error.message], ['error', false, 'Authentication error'])
 })
@@ -269,11 +261,11 @@ test('no host that a client sends breaks out of its place', () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter }), zone => {
       const occasion = occasionOf({ zone, accept: json })
-      const { body } = composeForAi(refuse('origin_down'), occasion, options, rest)
+      const { body } = rest.compose(refuse('origin_down'), occasion, options)
       assert.match(body, /^[\x20-\x7e]+$/)
       assert.equal(JSON.parse(body).zone, zone)
       for (const caller of callers) {
-        const event = composeEventForAi(refuse('origin_down'), occasion, options, caller)
+        const event = caller.composeEvent(refuse('origin_down'), occasion, options)
         const [, data] = /^(?:event: error\n)?data: ([\x20-\x7e]+)\n\n$/.exec(event)!
         assert.equal(JSON.parse(data!).zone, zone)
       }
@@ -283,7 +275,7 @@ test('no host that a client sends breaks out of its place', () => {
 
 test('a stream for a caller of OpenAI ends with an error and the record', () => {
   for (const name of names) {
-    const event = composeEventForAi(refuse(name), occasionOf(), options, rest)
+    const event = rest.composeEvent(refuse(name), occasionOf(), options)
     const record = recordOf(name)
     const error = { message: record.detail, type: name, code: record.error_code }
     assert.equal(event, `data: ${JSON.stringify({ error, ...record })}\n\n`)
@@ -292,55 +284,41 @@ test('a stream for a caller of OpenAI ends with an error and the record', () => 
 
 test('a stream for a caller of Anthropic ends with an event of its error type and the rest of the record', () => {
   for (const name of names) {
-    const event = composeEventForAi(refuse(name), occasionOf(), options, {
-      api: 'rest',
-      dialect: 'anthropic',
-    })
+    const event = messages.composeEvent(refuse(name), occasionOf(), options)
     const { type: _, ...record } = recordOf(name)
     const error = { type: name, message: record.detail }
     assert.equal(event, `event: error\ndata: ${JSON.stringify({ type: 'error', error, ...record })}\n\n`)
   }
 })
 
-test('an envelope is that of its refusal and its caller, whichever came before it', () => {
-  const faults: readonly Fault[] = [noToken, { ...noToken, code: 2014, message: 'Forbidden' }]
-  const refusals = faults.map(fault => refuse('unauthorized', { faults: [fault] }))
-  const bodyOf = (refusal: Refusal, caller: AiCaller) =>
-    composeForAi(refusal, occasionOf(), options, caller).body
-  const asked = fc.record({ refusal: fc.constantFrom(...refusals), caller: fc.constantFrom(...callers) })
-  fc.assert(
-    fc.property(fc.array(asked, { maxLength: 20 }), all => {
-      for (const { refusal, caller } of all) {
-        const body = bodyOf(refusal, { ...caller })
-        // A refusal of its own is none that came before.
-        assert.equal(body, bodyOf({ ...refusal }, caller))
-        const { type, result } = JSON.parse(body)
-        assert.equal(type, caller.dialect === 'anthropic' ? 'error' : undefined)
-        assert.equal(result, null)
-        assert.match(body, new RegExp(refusal.faults[0]!.message))
-      }
-    }),
-  )
-})
-
 test('what is composed once for a flood of calls is what each would have got, whatever came before', () => {
+  const kinds: readonly ConstructorParameters<typeof AiCallers>[] = [
+    ['rest', 'openai'],
+    ['native', 'openai'],
+    ['rest', 'anthropic'],
+    ['native', 'anthropic'],
+  ]
   const refusals = [
     refuse('unauthorized', { faults: [noToken] }),
+    refuse('unauthorized', { faults: [{ ...noToken, code: 2014, message: 'Forbidden' }] }),
     refuse('rate_limited', { faults: [noToken], retryAfter: 7 }),
   ]
   const call = fc.record({
     refusal: fc.constantFrom(...refusals),
     challenge: fc.constantFrom(null, 'Bearer', 'Bearer error="invalid_token"'),
-    caller: fc.constantFrom(...callers),
+    kind: fc.constantFrom(...kinds),
     ray: fc.stringMatching(/^[0-9a-f]{16}$/),
   })
   fc.assert(
     fc.property(fc.array(call), calls => {
-      for (const { refusal, challenge, caller, ray } of calls) {
-        const composed = composeForAi(refusal, occasionOf({ ray }), { ...options, challenge }, { ...caller })
-        const { status, reason, beforeRay, afterRay, body } = composeShared(refusal, challenge, caller)
-        assert.deepEqual([status, reason, body], [composed.status, composed.reason, composed.body])
-        assert.equal(`${beforeRay}${ray}${afterRay}`, linesOf(composed.headers))
+      for (const { refusal, challenge, kind, ray } of calls) {
+        const asked = { ...options, challenge }
+        const response = aiCallers(...kind).compose(refusal, occasionOf({ ray }), asked)
+        assert.deepEqual(response, new AiCallers(...kind).compose(refusal, occasionOf({ ray }), asked))
+        const { type, result } = JSON.parse(response.body)
+        assert.equal(type, kind[1] === 'anthropic' ? 'error' : undefined)
+        assert.ok(kind[0] === 'native' ? result !== undefined : result === null)
+        assert.match(response.body, new RegExp(refusal.faults[0]!.message))
       }
     }),
   )

@@ -3,12 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { parse } from 'yaml'
 import { type ErrorName, errorRows } from '../../../src/errors/catalogue/catalogue.ts'
-import {
-  type ErrorResponse,
-  compose,
-  composeEvent,
-  type Options,
-} from '../../../src/errors/audience/people.ts'
+import type { ErrorResponse, Options } from '../../../src/errors/audience/audience.ts'
+import { compose, composeEvent } from '../../../src/errors/audience/people.ts'
 import { type Occasion, problem } from '../../../src/errors/catalogue/problem.ts'
 import { type Facts, refusalFor, refuse, retryAfterOf } from '../../../src/errors/catalogue/refusal.ts'
 import { renderHtml } from '../../../src/errors/render/html.ts'
