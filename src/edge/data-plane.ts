@@ -34,31 +34,31 @@ import type { ZoneDirectory } from './snapshot/zone-settings.ts'
 /** Ms between two looks at the deadlines: what a timeout may be late by. */
 const tickPeriod = 100
 interface DataPlaneOptions {
-  /** Base of the `type` URIs, without a slash at the end; null for the pages that the gateway has on every host. */
+  /** Base of the `type` URIs, without a slash at the end; null for the gateway's own pages on every host. */
   readonly documentation: string | null
   readonly metrics: EdgeMetrics
   readonly accessLog: AccessLog | null
   readonly log: Logger
-  /** Takes the spans of sampled requests; nobody does where there is none. */
+  /** Receives the spans of sampled requests; null disables them. */
   readonly spans?: SpanSink | null
   readonly ai?: AiServices
   readonly sidePort?: SidePort
-  /** Address lists and geography; none where no rule names any. */
+  /** Address lists and geographic databases that rules name; by default none. */
   readonly access?: AccessSources
-  /** What the API has set for zones; nothing where there is none. */
+  /** API-managed settings of zones; by default none. */
   readonly zones?: ZoneDirectory
-  /** Counts for this process alone where there is none. */
+  /** By default it counts for this process alone. */
   readonly limiter?: Limiter
-  /** Counts for this process alone where there are none. */
+  /** By default they count for this process alone. */
   readonly bans?: Bans
-  /** Takes what was counted of errors, rules and limits; nobody does where there is none. */
+  /** Receives the counts of errors, rules and limits. */
   readonly tell?: (tallies: readonly Tally[]) => unknown
-  /** Nothing where there is none. */
+  /** Certificates and challenges of ACME; by default none. */
   readonly automatic?: AutomaticTls
-  /** What this process may have of the limits on connections; all where there is none. */
+  /** The share of this process in the limits on connections; by default all of it. */
   readonly share?: Share
   readonly clock?: Clock
-  /** How the names of origins are looked up; by the system where there is none. */
+  /** Looks up the names of origins; by default the system does. */
   readonly lookup?: NameLookup
 }
 
@@ -97,7 +97,7 @@ export class DataPlane implements Plane {
   readonly #origins: Origins
   readonly #clients: Clients
   readonly #listeners: Listeners
-  /** The last result of each check, for pools that a reload makes. */
+  /** The last result of each check, for the pools of the next snapshot. */
   readonly #checks = new Map<string, KeyedCheckResult>()
   readonly #listen: readonly Listener[]
   readonly #ticker: NodeJS.Timeout
@@ -148,7 +148,7 @@ export class DataPlane implements Plane {
     this.#ticker = setInterval(tick, tickPeriod).unref()
   }
 
-  /** Binds every listener of the configuration and returns them with their real ports; binds none when one cannot be bound. */
+  /** Binds every listener and returns them with their real ports; binds none when one of them cannot be bound. */
   async listen(options: ListenOptions): Promise<readonly Listener[]> {
     const bound = await this.#listeners.bind(this.#listen, options)
     this.#origins.ownEndpoints = bound
@@ -235,7 +235,7 @@ export class DataPlane implements Plane {
     this.#tellOfBroken()
   }
 
-  /** Forgets what only other configurations have than the one in effect. */
+  /** Forgets everything that the configuration in effect does not name. */
   #keepOnly(config: Config): void {
     this.#bans.keep(config)
     this.#origins.keep(this.snapshot.origins)
@@ -300,7 +300,7 @@ export class DataPlane implements Plane {
   /** Stops accepting, lets running exchanges finish, and cuts what is left after `grace` ms. */
   async drain(grace: number): Promise<void> {
     await this.#listeners.closeWhenQuiet()
-    // Only now: a client whose connection closes comes back at once, and must not meet a listener that is about to close.
+    // Only now: a client whose connection closes reconnects at once, and must not meet a listener that is closing.
     this.isDraining = true
     const drained = this.#clients.drain(grace)
     const farewell = this.#farewellIn(grace)
@@ -377,7 +377,7 @@ export class DataPlane implements Plane {
   }
 }
 
-/** What replaces the configuration in effect; what changes meanwhile is built into it, too. */
+/** The configuration that is about to replace the one in effect. What changes meanwhile is built into it, too. */
 interface Next {
   readonly config: Config
   readonly access: AccessParts

@@ -1,4 +1,5 @@
-// The certificates that a gateway gets by itself: what the store has of them, the orders, and what is said of them to operators. One in the process of the side port.
+// Automatic certificates: those in the store, the orders, and what operators see of them. In the process of the side
+// port only.
 
 import { isDeepStrictEqual } from 'node:util'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -68,7 +69,7 @@ export class AutomaticCertificates {
     if (config !== null) await (this.#opening ??= this.#known.open())
   }
 
-  /** Serves the certificates of a configuration that was prepared; resolves once every process does, and never rejects. */
+  /** Serves the certificates of a prepared configuration; resolves once every process does, and never rejects. */
   serve(config: AcmeConfig | null): Promise<void> {
     this.#config = config
     return this.#share()

@@ -1,4 +1,4 @@
-// Warns of authorities and revocation lists of client certificates while there is time to replace them: behind their end, clients are refused.
+// Warns of authorities and revocation lists of client certificates before they expire, after which clients are refused.
 
 import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'

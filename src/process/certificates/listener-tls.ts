@@ -1,4 +1,5 @@
-// What a gateway does for the TLS of its listeners: certificates that renew themselves, those of files that end, authorities of clients that end, and the keys of sessions.
+// TLS of the listeners: automatic certificates, warnings before certificates of files and authorities of clients
+// expire, and the keys of sessions.
 
 import { systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
@@ -14,7 +15,7 @@ import { CertificateWatch } from './certificate-watch.ts'
 import { ClientTrustWatch } from './client-trust-watch.ts'
 import type { Management } from '../services/management.ts'
 
-/** The data plane, as far as it takes what is found here. */
+/** The data plane, as far as it serves certificates and ticket keys. */
 interface TlsTaker {
   takeCertificates(automatic: AutomaticTls): Promise<void>
   takeTicketKeys(keys: TicketKeySet): void
@@ -95,14 +96,14 @@ export class ListenerTls {
     }
   }
 
-  /** Watches nothing any more, and shares no keys. */
+  /** Stops the watches, and the exchange of session keys. */
   async rest(): Promise<void> {
     this.#certificates.close()
     this.#clientTrust.close()
     await this.#tickets?.close()
   }
 
-  /** Renews nothing any more. */
+  /** Stops the renewals. */
   async close(): Promise<void> {
     await this.#automatic?.close()
   }

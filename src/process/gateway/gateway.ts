@@ -59,7 +59,7 @@ export class Gateway {
   #apps: SidePortApps | null = null
   #loading: NodeJS.Timeout | undefined
   #plane: ManagedPlane | null = null
-  /** What the management API works on, and what it was made of. */
+  /** The last result of `#api`, and what it was built from. */
   #knownApi: (Pick<ApiParts, 'config' | 'admin' | 'plane'> & { readonly api: Api }) | null = null
   #metricExport: MetricExporter | null = null
   #edge: readonly Listener[] = []
@@ -136,7 +136,7 @@ export class Gateway {
     return this.#adminListener.replaced
   }
 
-  /** Why no other gateway can replace this one now; null where one can. */
+  /** Why no other gateway can replace this one now; null if one can. */
   get settled(): string | null {
     const { phase } = this.#life
     return phase === 'running' ? null : `the gateway is ${phase}`
@@ -153,17 +153,17 @@ export class Gateway {
     return { edge, admin, secret }
   }
 
-  /** What is cached of the store, which may be unreachable for the gateway that is to replace this one. */
+  /** Cached records for the gateway that replaces this one, which may find the store unreachable. */
   get loans(): readonly LentRecord[] {
     return this.#services?.loans ?? []
   }
 
-  /** Leaves the side port to the gateway that serves from now on, and has this one stop. */
+  /** Releases the side port to the gateway that serves from now on, and makes this one stop. */
   makeWay(): void {
     this.#adminListener.makeWay()
   }
 
-  /** Is the gateway that others find again, after another one did not replace it. */
+  /** Resumes the side port after a failed replacement. */
   async goOn(): Promise<void> {
     await this.#adminListener.goOn()
   }
@@ -245,7 +245,7 @@ export class Gateway {
     this.#plane?.destroy()
   }
 
-  /** Carries out a command for who has proved to be the operator of this machine. */
+  /** Carries out a command of a caller that has proved to operate this machine; null for others. */
   async #obey(authorization: string | null, command: () => Promise<string | object>) {
     if (!this.#adminListener.proves(authorization)) return null
     const outcome = await command()
@@ -356,7 +356,7 @@ export class Gateway {
     const [reason] = degradation.reasons
     if (reason === undefined) return
     const { code, message, remedy } = reason
-    // The gateway before this one goes on with what it knows.
+    // The previous gateway keeps serving with what it has cached.
     if (this.#replaces || (this.#inherited?.secret ?? null) !== null)
       throw new Error(`the store is not trusted: ${message}. ${remedy}`)
     this.#log.error({ store: location, code, reason: message, next: remedy }, 'not ready: store not trusted')
@@ -409,7 +409,7 @@ export class Gateway {
   /** Asserts that nobody else has the addresses that are not bound yet. */
   async #assertFree(bound: ReadonlySet<number>): Promise<void> {
     const { hasBefore } = this.#adminListener
-    // Where ports are shared, the kernel would not report a conflict; a gateway that is being replaced shares them until this one is up.
+    // On shared ports, the kernel reports no conflict; a gateway that is being replaced shares its ports until then.
     const isAlone = !this.#replaces || !hasBefore
     // The workers of one that was killed have its sockets for some moments more.
     const mayBeReleased = hasBefore || this.#inherited?.isPartial === true

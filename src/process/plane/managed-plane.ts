@@ -23,7 +23,10 @@ export interface PreparedEverywhere {
 export interface ManagedPlane {
   /** Whether any process accepts connections. */
   readonly isUp: boolean
-  /** Starts to accept connections and returns the real addresses; rejects with a sentence when one is not available. Listeners for which there are sockets already bind none. */
+  /**
+   * Starts to accept connections and returns the real addresses; rejects with a sentence when one is not available.
+   * Listeners that have sockets already bind none.
+   */
   listen(sockets?: readonly ListeningSocket[]): Promise<readonly Listener[]>
   /** The sockets that its processes accept from, which another gateway may take as well. */
   readonly sockets: readonly ListeningSocket[]
@@ -39,7 +42,7 @@ export interface ManagedPlane {
   takeChecks(results: readonly KeyedCheckResult[]): void
   /** Takes the keys that seal TLS sessions, also for processes that start later. */
   takeTicketKeys(keys: TicketKeySet): void
-  /** Serves these certificates that the gateway got by itself, also in processes that start later; resolves once all do. */
+  /** Serves these automatic certificates, also in processes that start later; resolves once every process does. */
   takeCertificates(automatic: AutomaticTls): Promise<void>
   /** Returns for each process the keys that are nearest to the limits of these names. */
   nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]>
@@ -47,7 +50,7 @@ export interface ManagedPlane {
   pools(): Promise<readonly (readonly PoolState[])[]>
   /** Returns each process's view of the AI providers. */
   providers(): Promise<readonly (readonly ProviderInProcess[])[]>
-  /** Explains what would happen to a request, as one of the processes sees it; null where none is there to ask. */
+  /** Explains what would happen to a request, as one of the processes sees it; null if no process responds. */
   explain(asked: RequestInQuestion): Promise<Explained | null>
   /** Returns the counts of other processes, including those that ended. */
   snapshots(): Promise<readonly Snapshot[]>

@@ -1,4 +1,5 @@
-// Manages N workers that share the listening addresses: replaces those that crash or hang, sends reloads to all, sums their counts.
+// Manages N workers that share the listening addresses: replaces those that crash or hang, reloads all of them, and
+// sums their counts.
 
 import { once } from 'node:events'
 import { type Clock, systemClock } from '../../base/clock.ts'

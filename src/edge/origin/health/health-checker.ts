@@ -1,4 +1,5 @@
-// The active checks of all origins: checks each in its interval, and decides which are up. One a machine, in its main process; the results go to every worker.
+// The active health checks of all origins: checks each at its interval, and decides which are up. They run in the main
+// process only, and every worker gets the results.
 
 import { hash } from 'node:crypto'
 import type { Clock } from '../../../base/clock.ts'
@@ -105,7 +106,7 @@ function questionOf({ origin, check }: CheckedOrigin): string {
   return `${check.path} ${origin.url}`
 }
 
-/** One origin that is checked; it counts as up until checks have failed in a row, or as what its predecessor found. */
+/** One origin that is checked: up until several checks in a row have failed, or as its predecessor was. */
 class Target {
   result: KeyedCheckResult | null = null
   readonly checked: CheckedOrigin
