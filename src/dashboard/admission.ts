@@ -18,10 +18,10 @@ import { pause } from '../base/turns/turns.ts'
 import { permits } from '../permissions/permit.ts'
 import type { Token } from '../store/records/records.ts'
 import { StoreUnreachable } from '../store/contract/store.ts'
-import { Api, type AskApi, type Failure } from './page/api-client.ts'
-import type { Ask, Handler, Route, SectionLink, View } from './page/page-request.ts'
-import { deedOf } from './page/flash-messages.ts'
-import type { Entrance } from './page/gateway-endpoint.ts'
+import { Api, type CallApi, type Failure } from './page/api-client.ts'
+import type { PageRequest, Handler, Route, SectionLink, View } from './page/page-request.ts'
+import { flashMessageOf } from './page/flash-messages.ts'
+import type { GatewayEndpoint } from './page/gateway-endpoint.ts'
 import { paths } from './page/paths.ts'
 import { noAccount, notAllowed, notFound, refusalView, shutAccount } from './page/refusal-pages.ts'
 import { RouteTable } from './page/route-table.ts'
@@ -39,17 +39,17 @@ export interface Sender {
   readonly ray: string
 }
 
-type Question = Parameters<AskApi>[0] & { readonly sender: Sender }
+type Question = Parameters<CallApi>[0] & { readonly sender: Sender }
 
 export interface AdmissionParts {
   readonly people: People
   readonly persons: PersonTokens
   /** Asks the management API with the permissions of a token. */
-  readonly askAs: (caller: Token, question: Question) => ReturnType<AskApi>
+  readonly askAs: (caller: Token, question: Question) => ReturnType<CallApi>
   /** Returns the URL of the authorization server. */
   readonly issuer: () => string
   /** Returns where AI gateways are called; null where they are not. */
-  readonly entrance: () => Entrance | null
+  readonly entrance: () => GatewayEndpoint | null
   readonly clock: Clock
   readonly routes: readonly Route[]
 }
@@ -71,11 +71,11 @@ interface Known extends Request {
 }
 
 /** A request of somebody who may see the page. */
-interface Standing {
+interface PermittedRequest {
   readonly known: Known
   readonly place: PlaceOfPerson
   readonly route: Route
-  readonly params: Ask['params']
+  readonly params: PageRequest['params']
 }
 
 type Place = PlaceOfPerson | null
@@ -100,16 +100,16 @@ export class Admission {
   }
 
   async admit(request: Request): Promise<PageResponse> {
-    const standing = await this.#standingOf(request)
-    if ('body' in standing) return standing
-    const { known, place, route, params } = standing
+    const permitted = await this.#standingOf(request)
+    if ('body' in permitted) return permitted
+    const { known, place, route, params } = permitted
     const { method } = request.request
     const handler = method === 'POST' ? route.take : route.show
     if (handler === undefined || !methods.has(method!)) {
       const allow = [route.show && 'GET, HEAD', route.take && 'POST'].filter(Boolean).join(', ')
       return withHeader(this.#write(notAllowed(allow), known, place), 'allow', allow)
     }
-    if (method === 'POST') return this.#take(handler, standing)
+    if (method === 'POST') return this.#take(handler, permitted)
     await pause()
     const made = await handler(this.#askOf(known, place, params))
     await pause()
@@ -128,7 +128,7 @@ export class Admission {
   }
 
   /** Finds the page, and what the person may do there, or returns the page that is shown instead. */
-  async #standingOf(request: Request): Promise<Standing | PageResponse> {
+  async #standingOf(request: Request): Promise<PermittedRequest | PageResponse> {
     const known = { ...request, person: await this.#parts.persons.of(request.actor) }
     const { places } = known.person
     const path = request.url.pathname
@@ -142,7 +142,10 @@ export class Admission {
     return { known, place, ...found }
   }
 
-  async #take(handler: Handler, { known: sender, place, route, params }: Standing): Promise<PageResponse> {
+  async #take(
+    handler: Handler,
+    { known: sender, place, route, params }: PermittedRequest,
+  ): Promise<PageResponse> {
     const onward = onwardFrom(route, this.#askOf(sender, place, params))
     const rules = route.hasFiles === true ? fileRules : formRules
     const sent = await readSentForm(sender.request, sender.origin, onward, rules)
@@ -150,9 +153,9 @@ export class Admission {
     // The form may have taken its time: whoever was signed out or removed meanwhile does nothing more.
     const found = await this.#parts.people.sessions.find(sender.session)
     if (found === null) return toSignIn(this.pageOfForm(sender.url.pathname))
-    const standing = await this.#standingOf({ ...sender, actor: found })
-    if ('body' in standing) return standing
-    const { known } = standing
+    const permitted = await this.#standingOf({ ...sender, actor: found })
+    if ('body' in permitted) return permitted
+    const { known } = permitted
     const ask = this.#askOf(known, place, params)
     const held = {
       frame: { ...ask.frameFor(ask.path), hasFiles: route.hasFiles === true },
@@ -201,7 +204,7 @@ export class Admission {
     }
   }
 
-  #askOf(known: Known, { id, name }: PlaceOfPerson, params: Ask['params']): Ask {
+  #askOf(known: Known, { id, name }: PlaceOfPerson, params: PageRequest['params']): PageRequest {
     const { url, actor, origin, session, sender, person } = known
     return {
       path: url.pathname,
@@ -218,7 +221,7 @@ export class Admission {
       now: this.#parts.clock.now(),
       origin,
       issuer: this.#parts.issuer(),
-      entrance: this.#parts.entrance(),
+      gatewayEndpoint: this.#parts.entrance(),
       hideFirstSteps: () => this.#parts.people.ownAccount.hideFirstSteps(actor, id),
       may: permission => permits(person.token, permission, id),
       frameFor: path => ({ action: path, token: formToken(session, path) }),
@@ -262,7 +265,11 @@ export class Admission {
       path: url.pathname,
       mayFind: place !== null && !place.isShut && seen.some(one => permits(person.token, one, place.id)),
     }
-    const response = writeView(view, viewer, request.method === 'POST' ? null : deedOf(url.searchParams))
+    const response = writeView(
+      view,
+      viewer,
+      request.method === 'POST' ? null : flashMessageOf(url.searchParams),
+    )
     if (!('ok' in made) || made.retryAfter === null) return response
     return withHeader(response, 'retry-after', String(made.retryAfter))
   }
@@ -302,7 +309,7 @@ function visitOf({ request, sender }: Request): ClientInfo {
   }
 }
 
-function onwardFrom({ show }: Route, { path, account }: Ask) {
+function onwardFrom({ show }: Route, { path, account }: PageRequest) {
   return { href: show === undefined ? paths.home(account.id) : path, text: 'Go on' }
 }
 

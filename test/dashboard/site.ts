@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import pino from 'pino'
 import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core'
-import type { Entrance } from '../../src/dashboard/page/gateway-endpoint.ts'
+import type { GatewayEndpoint } from '../../src/dashboard/page/gateway-endpoint.ts'
 import { DashboardFace } from '../../src/dashboard/dashboard.ts'
 import { Passwords } from '../../src/people/passwords/passwords.ts'
 import { People } from '../../src/people/people.ts'
@@ -45,7 +45,7 @@ export async function openDashboard(t: TestContext, role: RoleName = 'Super Admi
     clock,
   })
   const parts = { people, origins: () => [origin], knowsScheme: () => true }
-  const edge: { entrance: Entrance | null } = { entrance: null }
+  const edge: { entrance: GatewayEndpoint | null } = { entrance: null }
   server.faces = [
     new SignInFace({
       ...parts,

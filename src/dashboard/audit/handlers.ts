@@ -2,18 +2,18 @@
 
 import { strictHeaders } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
 import type { AuditEntry, AuditInfo } from './entry.ts'
 import { pagesIn } from './resource-links.ts'
 import { listView } from './views.ts'
 
 const onAPage = 25
 
-export const showAudit: Handler = async ask => {
-  const { account, query } = ask
+export const showAudit: Handler = async request => {
+  const { account, query } = request
   const filters = filtersOf(query)
   const [page, cursor] = [query.get('page'), query.get('cursor')]
-  const listed = await ask.api.get<AuditEntry[]>(apiPath('accounts', account.id, 'audit_logs'), {
+  const listed = await request.api.get<AuditEntry[]>(apiPath('accounts', account.id, 'audit_logs'), {
     ...filters,
     per_page: onAPage,
     ...(cursor ? { cursor } : page && { page }),
@@ -22,15 +22,15 @@ export const showAudit: Handler = async ask => {
   const shown = listed.ok
     ? { entries: listed.result, info: listed.info as (typeof listed)['info'] & AuditInfo, faults: [] }
     : { entries: [], info: {}, faults: Object.values(listed.faults) }
-  const pageOf = await pagesIn(ask, shown.entries)
+  const pageOf = await pagesIn(request, shown.entries)
   const isFiltered = Object.values(filters).some(Boolean)
   return listView({ account: account.id, query, isFiltered, pageOf, ...shown })
 }
 
 /** Responds with a file that is written as it is read. */
-export const exportAudit: Handler = async ask => {
-  const { account, query } = ask
-  const file = await ask.api.file(apiPath('accounts', account.id, 'audit_logs', 'export'), {
+export const exportAudit: Handler = async request => {
+  const { account, query } = request
+  const file = await request.api.file(apiPath('accounts', account.id, 'audit_logs', 'export'), {
     ...filtersOf(query),
     format: query.get('format') === 'ndjson' ? 'ndjson' : 'csv',
   })
@@ -45,7 +45,7 @@ export const exportAudit: Handler = async ask => {
 }
 
 /** Returns the filters of the API that those of the page stand for. */
-function filtersOf(query: Ask['query']) {
+function filtersOf(query: PageRequest['query']) {
   const actor = query.get('actor')?.trim() ?? ''
   return {
     [actor.includes('@') ? 'actor.email' : 'actor.id']: actor,

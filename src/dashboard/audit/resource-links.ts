@@ -2,7 +2,7 @@
 
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import { apiPath } from '../page/api-client.ts'
-import type { Ask } from '../page/page-request.ts'
+import type { PageRequest } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'
 import type { AuditEntry } from './entry.ts'
 
@@ -19,15 +19,15 @@ interface Place {
 }
 
 /** Looks up everything that entries name, each thing once. */
-export async function pagesIn(ask: Ask, entries: readonly AuditEntry[]): Promise<PageOf> {
+export async function pagesIn(request: PageRequest, entries: readonly AuditEntry[]): Promise<PageOf> {
   const places = new Map<string, Place>()
   for (const [kind, id] of entries.flatMap(thingsIn)) {
-    const place = placeOf(ask, kind, id)
+    const place = placeOf(request, kind, id)
     if (place !== null) places.set(`${kind} ${id}`, place)
   }
   const sources = [...new Set([...places.values()].flatMap(({ source }) => source ?? []))]
   const found = new Map(
-    await mapInTurns(sources, async source => [source, await ask.api.get(source)] as const),
+    await mapInTurns(sources, async source => [source, await request.api.get(source)] as const),
   )
   return (kind, id) => {
     const place = places.get(`${kind} ${id}`)
@@ -49,7 +49,7 @@ function thingsIn({
 }
 
 function holds(
-  listed: Awaited<ReturnType<Ask['api']['get']>> | undefined,
+  listed: Awaited<ReturnType<PageRequest['api']['get']>> | undefined,
   item: string | undefined,
 ): boolean {
   if (listed === undefined || !listed.ok) return false
@@ -58,7 +58,7 @@ function holds(
   )
 }
 
-function placeOf({ account: { id: account }, may }: Ask, kind: string, id: string): Place | null {
+function placeOf({ account: { id: account }, may }: PageRequest, kind: string, id: string): Place | null {
   const own = (...steps: readonly string[]) => apiPath('accounts', account, ...steps)
   const [zone = '', part] = id.split('/')
   switch (kind) {

@@ -3,7 +3,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { type Entry, entries, factsOf } from '../../errors/docs/entry.ts'
 import { facts, isolated } from '../../pages/parts/components.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
 import { table } from '../parts/lists.ts'
 import { codeBlock } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
@@ -20,26 +20,26 @@ import {
 } from './page-data.ts'
 import { alone, frame, framed, framedText } from './sandbox.ts'
 
-export const showCodes: Handler = async ask => {
-  const words = (ask.query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+export const showCodes: Handler = async request => {
+  const words = (request.query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   const found = entries.filter(({ code, name, title, status }) => {
     const text = `${code} ${name} ${title} ${status}`.toLowerCase()
     return words.every(word => text.includes(word))
   })
-  const path = paths.errorCodes(ask.account.id)
+  const path = paths.errorCodes(request.account.id)
   return {
     title: 'All codes',
-    crumbs: errorCrumbs(ask),
+    crumbs: errorCrumbs(request),
     isWide: true,
-    content: html`<form class="search" role="search" method="get" action="${path}"><div class="field"><label for="search-q">Code, name or words</label><input id="search-q" name="q" type="search" value="${ask.query.get('q') ?? ''}" autocomplete="off"></div><button class="plain">Search</button></form>${
+    content: html`<form class="search" role="search" method="get" action="${path}"><div class="field"><label for="search-q">Code, name or words</label><input id="search-q" name="q" type="search" value="${request.query.get('q') ?? ''}" autocomplete="off"></div><button class="plain">Search</button></form>${
       found.length === 0
         ? html`<div class="card empty"><h2>Nothing found</h2><p><a href="${path}">All codes</a></p></div>`
-        : table('Errors of the gateway', columnsOf(ask), found)
+        : table('Errors of the gateway', columnsOf(request), found)
     }`,
   }
 }
 
-function columnsOf({ account }: Ask) {
+function columnsOf({ account }: PageRequest) {
   return [
     {
       title: 'Code',
@@ -73,19 +73,19 @@ const readers = [
 ] as const
 const person = 'text/html'
 
-export const showCode: Handler = async ask => {
-  const entry = entryOf(ask)
+export const showCode: Handler = async request => {
+  const entry = entryOf(request)
   if (entry === null) return notFound
-  const zones = await zonesOf(ask)
-  const name = ask.query.get('zone') ?? zones[0]?.id ?? null
-  const zone = name === null ? null : await zoneNamed(ask, name)
+  const zones = await zonesOf(request)
+  const name = request.query.get('zone') ?? zones[0]?.id ?? null
+  const zone = name === null ? null : await zoneNamed(request, name)
   if (zone?.ok === false) return zone
   const accepts = [person, ...readers.map(({ accept }) => accept)]
   const previews: Preview[] = []
   for (const result of await Promise.all(
     zone === null
       ? []
-      : accepts.map(accept => previewOf(ask.api, zone.result.id, { code: entry.code, accept })),
+      : accepts.map(accept => previewOf(request.api, zone.result.id, { code: entry.code, accept })),
   )) {
     if (!result.ok) return result
     previews.push(result.result)
@@ -93,20 +93,20 @@ export const showCode: Handler = async ask => {
   const [page, ...others] = previews
   return {
     title: `${entry.code} ${entry.title}`,
-    crumbs: [...errorCrumbs(ask), { title: 'All codes', path: paths.errorCodes(ask.account.id) }],
+    crumbs: [...errorCrumbs(request), { title: 'All codes', path: paths.errorCodes(request.account.id) }],
     isWide: true,
     hasFrames: true,
     content: html`${explanation(entry)}${
       zone === null || page === undefined
         ? html`<div class="card"><p>Once the account has a zone, this page shows what its clients get.</p></div>`
         : html`${zoneForm(
-            ask,
+            request,
             entry,
             zone.result.id,
             zones.map(({ id }) => id),
           )}<section class="card" aria-labelledby="person"><h2 id="person">A person sees</h2>${decided(page)}${frame(
             'The page of the error',
-            ask.framePathOf(paths.errorPreview(ask.account.id, zone.result.id, String(entry.code))),
+            request.framePathOf(paths.errorPreview(request.account.id, zone.result.id, String(entry.code))),
           )}</section>${readers.map(
             ({ who }, i) =>
               html`<section class="card wrap" aria-labelledby="reader-${i}"><h2 id="reader-${i}">${who} gets</h2>${decided(others[i]!)}${headOf(others[i]!)}${codeBlock('Body', others[i]!.body)}</section>`,
@@ -116,17 +116,19 @@ export const showCode: Handler = async ask => {
 }
 
 /** Shows the page of an error in a zone, for a frame. */
-export const frameError: Handler = async ask => {
-  const entry = entryOf(ask)
+export const frameError: Handler = async request => {
+  const entry = entryOf(request)
   if (entry === null) return notFound
-  const zone = await findZone(ask)
+  const zone = await findZone(request)
   if (!zone.ok) return zone
-  if (ask.isAlone) return alone(ask, `${entry.code} ${entry.title}`, zoneCrumbs(ask))
-  const preview = await previewOf(ask.api, zone.result.id, { code: entry.code, accept: person })
-  return preview.ok ? framed(preview.result, ask) : framedText(preview.status, Object.values(preview.faults))
+  if (request.isAlone) return alone(request, `${entry.code} ${entry.title}`, zoneCrumbs(request))
+  const preview = await previewOf(request.api, zone.result.id, { code: entry.code, accept: person })
+  return preview.ok
+    ? framed(preview.result, request)
+    : framedText(preview.status, Object.values(preview.faults))
 }
 
-function entryOf({ params }: Ask): Entry | null {
+function entryOf({ params }: PageRequest): Entry | null {
   return entries.find(({ code }) => String(code) === params.code) ?? null
 }
 
@@ -134,7 +136,7 @@ function explanation(entry: Entry): Html {
   return html`<div class="card">${facts(factsOf(entry))}<h2>When it happens</h2><p>${entry.cause}</p><h2>What to check</h2><p>${entry.remedy}</p></div>`
 }
 
-function zoneForm({ account }: Ask, { code }: Entry, chosen: string, zones: readonly string[]): Html {
+function zoneForm({ account }: PageRequest, { code }: Entry, chosen: string, zones: readonly string[]): Html {
   return html`<form class="search" method="get" action="${paths.errorCode(account.id, String(code))}"><div class="field"><label for="search-zone">Zone</label><select id="search-zone" name="zone">${zones.map(
     zone => html`<option value="${zone}"${zone === chosen && html` selected`}>${zone}</option>`,
   )}</select></div><button class="plain">Show</button><a href="${paths.errorZone(account.id, chosen)}">Rules and pages of ${isolated(chosen)}</a></form>`

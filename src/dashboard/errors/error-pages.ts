@@ -4,8 +4,8 @@ import { html } from '../../base/text/html.ts'
 import { facts, notice } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
-import { done } from '../page/flash-messages.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
+import { withMessage } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { confirmation, dangerZone } from '../parts/forms.ts'
 import { time } from '../parts/values.ts'
@@ -16,24 +16,24 @@ import { type PageType, pageTypeOf } from './page-types.ts'
 import { alone, frame, framed, framedText } from './sandbox.ts'
 import { sizeInWords } from './zone-page.ts'
 
-export const showPage: Handler = async ask => {
-  const type = typeOf(ask)
+export const showPage: Handler = async request => {
+  const type = typeOf(request)
   if (type === null) return notFound
-  const zone = await findZone(ask)
+  const zone = await findZone(request)
   if (!zone.ok) return zone
   const [pages, preview] = await Promise.all([
-    ask.api.get<ErrorPage[]>(apiPath('zones', zone.result.id, 'error_pages')),
-    previewOf(ask.api, zone.result.id, { code: type.sample, accept: 'text/html' }),
+    request.api.get<ErrorPage[]>(apiPath('zones', zone.result.id, 'error_pages')),
+    previewOf(request.api, zone.result.id, { code: type.sample, accept: 'text/html' }),
   ])
   if (!pages.ok) return pages
   if (!preview.ok) return preview
   const page = pages.result.find(one => one.type === type.type) ?? null
-  const { id } = ask.account
-  const mayWrite = ask.may('Custom Errors Write')
+  const { id } = request.account
+  const mayWrite = request.may('Custom Errors Write')
   const { source } = preview.result
   return {
     title: type.title,
-    crumbs: zoneCrumbs(ask),
+    crumbs: zoneCrumbs(request),
     hasFrames: true,
     ...(mayWrite && {
       actions: html`<a class="button" href="${paths.editErrorPage(id, zone.result.id, type.type)}">${page === null ? 'Upload a page' : 'Replace the page'}</a>`,
@@ -45,7 +45,7 @@ export const showPage: Handler = async ask => {
       ],
     )}<h2>What people get now</h2><p class="hint">For error ${type.sample}, from ${sourcesInWords[source]}. Scripts, forms, and what is loaded from elsewhere do not work in this frame.</p>${frame(
       'The error page as it is served',
-      ask.framePathOf(paths.errorPagePreview(id, zone.result.id, type.type)),
+      request.framePathOf(paths.errorPagePreview(id, zone.result.id, type.type)),
     )}</div>${dangerZone(
       mayWrite && page !== null
         ? [
@@ -62,54 +62,59 @@ export const showPage: Handler = async ask => {
 }
 
 /** Shows what people get, for a frame. */
-export const framePage: Handler = async ask => {
-  const type = typeOf(ask)
+export const framePage: Handler = async request => {
+  const type = typeOf(request)
   if (type === null) return notFound
-  const zone = await findZone(ask)
+  const zone = await findZone(request)
   if (!zone.ok) return zone
-  if (ask.isAlone) return alone(ask, type.title, zoneCrumbs(ask))
-  const preview = await previewOf(ask.api, zone.result.id, { code: type.sample, accept: 'text/html' })
-  return preview.ok ? framed(preview.result, ask) : framedText(preview.status, Object.values(preview.faults))
+  if (request.isAlone) return alone(request, type.title, zoneCrumbs(request))
+  const preview = await previewOf(request.api, zone.result.id, { code: type.sample, accept: 'text/html' })
+  return preview.ok
+    ? framed(preview.result, request)
+    : framedText(preview.status, Object.values(preview.faults))
 }
 
-export const confirmPageRemoval: Handler = ask => removal(ask, new Draft())
+export const confirmPageRemoval: Handler = request => removal(request, new Draft())
 
-async function removal(ask: Ask, draft: Draft) {
-  const type = typeOf(ask)
+async function removal(request: PageRequest, draft: Draft) {
+  const type = typeOf(request)
   if (type === null) return notFound
-  const zone = await findZone(ask)
+  const zone = await findZone(request)
   if (!zone.ok) return zone
-  const page = await ask.api.get<ErrorPage>(pageOf(ask))
+  const page = await request.api.get<ErrorPage>(pageOf(request))
   if (!page.ok) return page
   return {
     title: 'Remove this page?',
-    crumbs: zoneCrumbs(ask),
+    crumbs: zoneCrumbs(request),
     ...(draft.status !== undefined && { status: draft.status }),
     content: confirmation({
-      frame: ask.frameFor(ask.path),
+      frame: request.frameFor(request.path),
       draft: draft.with({ [etagField]: page.etag ?? '' }),
       what: html`<p>“${type.title}” of ${zone.result.id} is deleted, and people get the page of the file or of Gatehouse at once. This cannot be undone.</p>`,
       send: 'Remove the page',
-      cancel: paths.errorPage(ask.account.id, zone.result.id, type.type),
+      cancel: paths.errorPage(request.account.id, zone.result.id, type.type),
     }),
   }
 }
 
-export const removePage: Handler = async ask => {
-  const zone = await findZone(ask)
+export const removePage: Handler = async request => {
+  const zone = await findZone(request)
   if (!zone.ok) return zone
-  const draft = Draft.of(ask.form)
-  const removed = await ask.api.delete(pageOf(ask), { ifMatch: draft.etag })
-  if (!removed.ok) return removed.status === 412 ? removal(ask, draft.overtaken({}, null)) : removed
+  const draft = Draft.of(request.form)
+  const removed = await request.api.delete(pageOf(request), { ifMatch: draft.etag })
+  if (!removed.ok) return removed.status === 412 ? removal(request, draft.overtaken({}, null)) : removed
   return redirectTo(
-    done(paths.errorPage(ask.account.id, zone.result.id, ask.params.type!), 'error-page-removed'),
+    withMessage(
+      paths.errorPage(request.account.id, zone.result.id, request.params.type!),
+      'error-page-removed',
+    ),
   )
 }
 
-export function pageOf({ params }: Ask): string {
+export function pageOf({ params }: PageRequest): string {
   return apiPath('zones', params.zone!, 'error_pages', params.type!)
 }
 
-export function typeOf({ params }: Ask): PageType | null {
+export function typeOf({ params }: PageRequest): PageType | null {
   return pageTypeOf(params.type!)
 }

@@ -1,7 +1,7 @@
 // What the pages about errors ask of the management API, and show above themselves.
 
 import { type Api, apiPath } from '../page/api-client.ts'
-import type { Ask, Crumb } from '../page/page-request.ts'
+import type { PageRequest, Crumb } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'
 
 export interface Zone {
@@ -65,12 +65,12 @@ export const sourcesInWords = {
 const mostZones = 100
 
 /** Finds the zone of a path; one of another account is not there. */
-export function findZone(ask: Ask) {
-  return zoneNamed(ask, ask.params.zone!)
+export function findZone(request: PageRequest) {
+  return zoneNamed(request, request.params.zone!)
 }
 
 /** Finds a zone of the account. */
-export async function zoneNamed({ api, account }: Ask, name: string) {
+export async function zoneNamed({ api, account }: PageRequest, name: string) {
   const found = await api.get<Zone>(apiPath('zones', name))
   const isOthers = found.ok ? found.result.account.id !== account.id : found.status === 403
   return isOthers ? noZone : found
@@ -79,7 +79,7 @@ export async function zoneNamed({ api, account }: Ask, name: string) {
 const noZone = { ok: false, status: 404, faults: {}, retryAfter: null } as const
 
 /** Lists the zones of the account, by name; none where the person may not see them. */
-export async function zonesOf({ api, account, may }: Ask): Promise<readonly Zone[]> {
+export async function zonesOf({ api, account, may }: PageRequest): Promise<readonly Zone[]> {
   if (!may('Zones Read')) return []
   const listed = await api.get<Zone[]>('/zones', { 'account.id': account.id, per_page: mostZones })
   return listed.ok ? listed.result : []
@@ -90,11 +90,11 @@ export function previewOf(api: Api, zone: string, body: object) {
   return api.post<Preview>(apiPath('zones', zone, 'error_preview'), body)
 }
 
-export function errorCrumbs({ account }: Ask): readonly Crumb[] {
+export function errorCrumbs({ account }: PageRequest): readonly Crumb[] {
   return [{ title: 'Errors', path: paths.errors(account.id) }]
 }
 
-export function zoneCrumbs(ask: Ask): readonly Crumb[] {
-  const zone = ask.params.zone!
-  return [...errorCrumbs(ask), { title: zone, path: paths.errorZone(ask.account.id, zone) }]
+export function zoneCrumbs(request: PageRequest): readonly Crumb[] {
+  const zone = request.params.zone!
+  return [...errorCrumbs(request), { title: zone, path: paths.errorZone(request.account.id, zone) }]
 }

@@ -2,8 +2,8 @@
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
-import type { Ask, Handler, View } from '../page/page-request.ts'
-import { done } from '../page/flash-messages.ts'
+import type { PageRequest, Handler, View } from '../page/page-request.ts'
+import { withMessage } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { areaField, fileField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
@@ -19,56 +19,60 @@ const mostShown = 30_000
 const frameName = 'preview'
 const labels = { file: 'File', html: 'HTML' } as const
 
-export const showPageForm: Handler = async ask => {
-  const type = typeOf(ask)
+export const showPageForm: Handler = async request => {
+  const type = typeOf(request)
   if (type === null) return notFound
-  const zone = await findZone(ask)
+  const zone = await findZone(request)
   if (!zone.ok) return zone
-  const page = await ask.api.get<ErrorPage>(pageOf(ask))
+  const page = await request.api.get<ErrorPage>(pageOf(request))
   if (!page.ok && page.status !== 404) return page
   const now = page.ok ? (page.result.html ?? '') : ''
   const tag = { [etagField]: page.ok ? (page.etag ?? '') : '' }
-  return formView(ask, type, new Draft({ html: now.length > mostShown ? '' : now, ...tag }))
+  return formView(request, type, new Draft({ html: now.length > mostShown ? '' : now, ...tag }))
 }
 
-export const setPage: Handler = async ask => {
-  const type = typeOf(ask)
+export const setPage: Handler = async request => {
+  const type = typeOf(request)
   if (type === null) return notFound
-  const zone = await findZone(ask)
+  const zone = await findZone(request)
   if (!zone.ok) return zone
-  const draft = Draft.of(ask.form)
+  const draft = Draft.of(request.form)
   const text = htmlIn(draft)
-  if (text === '') return formView(ask, type, draft.withFault('file', missing))
+  if (text === '') return formView(request, type, draft.withFault('file', missing))
   const { file, ...values } = draft.values
   const kept = file ? { ...values, html: file.length > mostShown ? '' : file } : values
-  const overtaken = (tag: string | null) => formView(ask, type, new Draft(kept).overtaken({}, tag ?? ''))
+  const overtaken = (tag: string | null) => formView(request, type, new Draft(kept).overtaken({}, tag ?? ''))
   // Where there was none, the form has no tag: one that is there now is somebody else's.
   const seen = draft.etag === '' ? { ifNoneMatch: '*' } : { ifMatch: draft.etag }
-  const set = await ask.api.putText(pageOf(ask), text, 'text/html', seen)
+  const set = await request.api.putText(pageOf(request), text, 'text/html', seen)
   if (set.ok)
-    return redirectTo(done(paths.errorPage(ask.account.id, zone.result.id, type.type), 'error-page-set'))
+    return redirectTo(
+      withMessage(paths.errorPage(request.account.id, zone.result.id, type.type), 'error-page-set'),
+    )
   if (set.status === 412) {
-    const page = await ask.api.get<ErrorPage>(pageOf(ask))
+    const page = await request.api.get<ErrorPage>(pageOf(request))
     return overtaken(page.ok ? page.etag : null)
   }
   const named = Object.fromEntries(Object.entries(set.faults).map(([, fault]) => ['/html', fault]))
-  return formView(ask, type, new Draft(kept).refused({ ...set, faults: named }))
+  return formView(request, type, new Draft(kept).refused({ ...set, faults: named }))
 }
 
 /** Shows in a frame what people would get. */
-export const frameDraft: Handler = async ask => {
-  const type = typeOf(ask)
+export const frameDraft: Handler = async request => {
+  const type = typeOf(request)
   if (type === null) return notFound
-  const zone = await findZone(ask)
+  const zone = await findZone(request)
   if (!zone.ok) return zone
-  const text = htmlIn(Draft.of(ask.form))
+  const text = htmlIn(Draft.of(request.form))
   if (text === '') return framedText(422, [missing])
-  const preview = await previewOf(ask.api, zone.result.id, {
+  const preview = await previewOf(request.api, zone.result.id, {
     code: type.sample,
     accept: 'text/html',
     page: { type: type.type, html: text },
   })
-  return preview.ok ? framed(preview.result, ask) : framedText(preview.status, Object.values(preview.faults))
+  return preview.ok
+    ? framed(preview.result, request)
+    : framedText(preview.status, Object.values(preview.faults))
 }
 
 const missing = 'Choose a file, or write HTML.'
@@ -78,20 +82,20 @@ function htmlIn(draft: Draft): string {
   return draft.value('file') || draft.value('html').trim()
 }
 
-function formView(ask: Ask, type: PageType, draft: Draft): View {
-  const zone = ask.params.zone!
+function formView(request: PageRequest, type: PageType, draft: Draft): View {
+  const zone = request.params.zone!
   return {
     title: `Set “${type.title}”`,
-    crumbs: zoneCrumbs(ask),
+    crumbs: zoneCrumbs(request),
     hasFrames: true,
     ...(draft.status !== undefined && { status: draft.status }),
     content: draftForm(
       {
-        frame: { ...ask.frameFor(ask.path), hasFiles: true },
+        frame: { ...request.frameFor(request.path), hasFiles: true },
         draft,
         labels,
         send: 'Serve this page',
-        cancel: paths.errorPage(ask.account.id, zone, type.type),
+        cancel: paths.errorPage(request.account.id, zone, type.type),
       },
       html`${fileField(draft, {
         name: 'file',
@@ -106,7 +110,7 @@ function formView(ask: Ask, type: PageType, draft: Draft): View {
         rows: 10,
         isCode: true,
         isOptional: true,
-      })}<div class="actions"><button class="plain" formaction="${ask.path}/preview" formtarget="${frameName}" formnovalidate>Preview</button></div><p class="hint">Nothing is served before you say so. Scripts, forms, and what is loaded from elsewhere do not work in this frame.</p>${frame('What people would get', null, frameName)}`,
+      })}<div class="actions"><button class="plain" formaction="${request.path}/preview" formtarget="${frameName}" formnovalidate>Preview</button></div><p class="hint">Nothing is served before you say so. Scripts, forms, and what is loaded from elsewhere do not work in this frame.</p>${frame('What people would get', null, frameName)}`,
     ),
   }
 }

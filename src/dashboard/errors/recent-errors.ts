@@ -3,7 +3,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { isolated } from '../../pages/parts/components.ts'
 import { apiPath } from '../page/api-client.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
 import { brief, exactTime, time } from '../parts/values.ts'
@@ -39,16 +39,16 @@ const mostZones = 20
 const fewErrors = 3
 const fewRequests = 3
 
-export const showHappened: Handler = async ask => {
-  const { query, account } = ask
+export const showHappened: Handler = async request => {
+  const { query, account } = request
   const name = query.get('zone')
-  const [zones, zone] = await Promise.all([zonesOf(ask), name ? zoneNamed(ask, name) : null])
+  const [zones, zone] = await Promise.all([zonesOf(request), name ? zoneNamed(request, name) : null])
   if (zone?.ok === false) return zone
   const code = query.get('code')?.trim() ?? ''
   const ray = query.get('ray')?.trim().toLowerCase() ?? ''
   const place =
     zone === null ? apiPath('accounts', account.id, 'errors') : apiPath('zones', zone.result.id, 'errors')
-  const listed = await ask.api.get<Happened[]>(place, {
+  const listed = await request.api.get<Happened[]>(place, {
     page: query.get('page'),
     per_page: onAPage,
     code: /^\d{3,4}$/.test(code) ? code : null,
@@ -60,10 +60,10 @@ export const showHappened: Handler = async ask => {
   return {
     title: 'Errors',
     isWide: true,
-    ...(ask.may('Custom Errors Read') && {
+    ...(request.may('Custom Errors Read') && {
       actions: html`<a class="button plain small" href="${paths.errorCodes(account.id)}">All codes</a>`,
     }),
-    content: html`<p class="lead">Which errors the clients of this account got in the last day.</p>${searchForm(ask, zones)}<div id="errors" data-live="15">${
+    content: html`<p class="lead">Which errors the clients of this account got in the last day.</p>${searchForm(request, zones)}<div id="errors" data-live="15">${
       listed.result.length === 0
         ? emptyState(
             isFiltered ? 'Nothing found' : 'No errors in the last day',
@@ -72,16 +72,20 @@ export const showHappened: Handler = async ask => {
               : 'Each error that the gateway responds with is counted here, with the rays of the last requests that got it.',
             isFiltered
               ? html`<a href="${paths.errors(account.id)}">All errors of the last day</a>`
-              : ask.may('Custom Errors Read')
+              : request.may('Custom Errors Read')
                 ? html`<a href="${paths.errorCodes(account.id)}">See what clients would get</a>`
                 : null,
           )
-        : table('Errors of the last day', columnsOf(ask, listed.result.length <= fewErrors), listed.result)
-    }${pager(paths.errors(account.id), query, listed.info!)}</div>${ask.may('Custom Errors Read') && zoneLinks(ask, zones)}`,
+        : table(
+            'Errors of the last day',
+            columnsOf(request, listed.result.length <= fewErrors),
+            listed.result,
+          )
+    }${pager(paths.errors(account.id), query, listed.info!)}</div>${request.may('Custom Errors Read') && zoneLinks(request, zones)}`,
   }
 }
 
-function zoneLinks({ account, query }: Ask, zones: readonly Zone[]): Html | null {
+function zoneLinks({ account, query }: PageRequest, zones: readonly Zone[]): Html | null {
   if (zones.length === 0) return null
   const part = query.get('zone') ?? ''
   const shown = zones.filter(({ id }) => id.includes(part)).slice(0, mostZones)
@@ -92,7 +96,7 @@ function zoneLinks({ account, query }: Ask, zones: readonly Zone[]): Html | null
   )}</ul>${more > 0 && html`<p class="hint">And ${grouped(more)} more: search for a zone above.</p>`}</section>`
 }
 
-function searchForm({ account, query }: Ask, zones: readonly Zone[]): Html {
+function searchForm({ account, query }: PageRequest, zones: readonly Zone[]): Html {
   const option = (value: string, text: string, name: string) =>
     html`<option value="${value}"${query.get(name) === value && html` selected`}>${text}</option>`
   const zone = query.get('zone') ?? ''
@@ -108,8 +112,8 @@ function searchForm({ account, query }: Ask, zones: readonly Zone[]): Html {
 <button class="plain">Search</button></form>`
 }
 
-function columnsOf(ask: Ask, areFew: boolean) {
-  const { account, may } = ask
+function columnsOf(request: PageRequest, areFew: boolean) {
+  const { account, may } = request
   return [
     {
       title: 'Code',
@@ -122,15 +126,15 @@ function columnsOf(ask: Ask, areFew: boolean) {
     {
       title: 'Error',
       cell: (one: Happened) =>
-        html`<div>${one.title ?? 'Unknown to this version'}${requestsOf(ask, one, areFew)}</div>`,
+        html`<div>${one.title ?? 'Unknown to this version'}${requestsOf(request, one, areFew)}</div>`,
     },
-    { title: 'Where', cell: (one: Happened) => placeOf(ask, one) },
+    { title: 'Where', cell: (one: Happened) => placeOf(request, one) },
     { title: 'Times', isNumber: true, cell: ({ count }: Happened) => grouped(count) },
     { title: 'Last', cell: ({ last_at }: Happened) => time(last_at) },
   ]
 }
 
-function placeOf({ account, may }: Ask, { place, zone, gateway_id }: Happened): Html {
+function placeOf({ account, may }: PageRequest, { place, zone, gateway_id }: Happened): Html {
   switch (place) {
     case 'zone':
       return may('Zones Read')
@@ -149,7 +153,7 @@ function placeOf({ account, may }: Ask, { place, zone, gateway_id }: Happened): 
 }
 
 function requestsOf(
-  { account, query }: Ask,
+  { account, query }: PageRequest,
   { occurrences, code, zone }: Happened,
   isWhole: boolean,
 ): Html | null {

@@ -3,8 +3,8 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Failure } from '../page/api-client.ts'
-import type { Ask, Handler, View } from '../page/page-request.ts'
-import { done } from '../page/flash-messages.ts'
+import type { PageRequest, Handler, View } from '../page/page-request.ts'
+import { withMessage } from '../page/flash-messages.ts'
 import { entries } from '../../errors/docs/entry.ts'
 import { errorContentTypes } from '../../config/model/custom-errors-config.ts'
 import { Draft, etagField } from '../parts/draft.ts'
@@ -32,63 +32,69 @@ const usual = {
 const testButton = 'test'
 const frameName = 'preview'
 
-export const showNewRule: Handler = async ask => {
-  const found = await findRules(ask)
+export const showNewRule: Handler = async request => {
+  const found = await findRules(request)
   if (!found.ok) return found
   const draft = new Draft({ ...usual, [etagField]: found.etag ?? '' })
-  return formView(ask, { draft, rule: null, tried: null })
+  return formView(request, { draft, rule: null, tried: null })
 }
 
-export const createRule: Handler = async ask => {
-  const found = await findRules(ask)
+export const createRule: Handler = async request => {
+  const found = await findRules(request)
   if (!found.ok) return found
-  const draft = Draft.of(ask.form)
-  if (draft.has(testButton)) return test(ask, draft, null)
+  const draft = Draft.of(request.form)
+  if (draft.has(testButton)) return test(request, draft, null)
   // A form that is sent again was made for the rules before it.
-  const made = await ask.api.post<Rule>(rulesOf(ask), bodyOf(draft), { ifMatch: draft.etag })
+  const made = await request.api.post<Rule>(rulesOf(request), bodyOf(draft), { ifMatch: draft.etag })
   if (!made.ok) {
     const next = made.status === 412 ? draft.overtaken({}, found.etag) : draft.refused(made)
-    return formView(ask, { draft: next, rule: null, tried: null })
+    return formView(request, { draft: next, rule: null, tried: null })
   }
-  return redirectTo(done(paths.errorZone(ask.account.id, ask.params.zone!), 'error-rule-created'))
+  return redirectTo(
+    withMessage(paths.errorZone(request.account.id, request.params.zone!), 'error-rule-created'),
+  )
 }
 
-export const showRuleForm: Handler = async ask => {
-  const found = await findRule(ask)
+export const showRuleForm: Handler = async request => {
+  const found = await findRule(request)
   if (!found.ok) return found
   const { rule, etag } = found
   if (rule === null) return notFound
   const draft = new Draft({ ...usual, ...valuesOf(rule), ...(etag !== null && { etag }) })
-  return formView(ask, { draft, rule, tried: null })
+  return formView(request, { draft, rule, tried: null })
 }
 
-export const changeRule: Handler = async ask => {
-  const found = await findRule(ask)
+export const changeRule: Handler = async request => {
+  const found = await findRule(request)
   if (!found.ok) return found
   const { rule, etag } = found
   if (rule === null) return notFound
-  const draft = Draft.of(ask.form)
-  if (draft.has(testButton)) return test(ask, draft, rule)
-  const changed = await ask.api.put<Rule>(ruleOf(ask), bodyOf(draft), { ifMatch: draft.etag })
+  const draft = Draft.of(request.form)
+  if (draft.has(testButton)) return test(request, draft, rule)
+  const changed = await request.api.put<Rule>(ruleOf(request), bodyOf(draft), { ifMatch: draft.etag })
   if (changed.ok)
-    return redirectTo(done(paths.errorRule(ask.account.id, ask.params.zone!, rule.id), 'error-rule-changed'))
+    return redirectTo(
+      withMessage(paths.errorRule(request.account.id, request.params.zone!, rule.id), 'error-rule-changed'),
+    )
   const next = changed.status === 412 ? draft.overtaken(valuesOf(rule), etag) : draft.refused(changed)
-  return formView(ask, { draft: next, rule, tried: null })
+  return formView(request, { draft: next, rule, tried: null })
 }
 
 /** Shows in a frame what a client would get. */
-export const frameRule: Handler = async ask => {
-  const zone = await findZone(ask)
+export const frameRule: Handler = async request => {
+  const zone = await findZone(request)
   if (!zone.ok) return zone
-  const preview = await tryOut(ask, Draft.of(ask.form))
-  return preview.ok ? framed(preview.result, ask) : framedText(preview.status, Object.values(preview.faults))
+  const preview = await tryOut(request, Draft.of(request.form))
+  return preview.ok
+    ? framed(preview.result, request)
+    : framedText(preview.status, Object.values(preview.faults))
 }
 
-async function test(ask: Ask, draft: Draft, rule: Rule | null): Promise<View | Failure> {
-  const tried = await tryOut(ask, draft)
-  if (tried.ok) return formView(ask, { draft, rule, tried: tried.result })
+async function test(request: PageRequest, draft: Draft, rule: Rule | null): Promise<View | Failure> {
+  const tried = await tryOut(request, draft)
+  if (tried.ok) return formView(request, { draft, rule, tried: tried.result })
   if (tried.status !== 400) return tried
-  return formView(ask, { draft: draft.refused(tried, renamed), rule, tried: null })
+  return formView(request, { draft: draft.refused(tried, renamed), rule, tried: null })
 }
 
 /** The fields of the members of the body of a test. */
@@ -105,10 +111,10 @@ const renamed = {
   '/headers': 'try_headers',
 } as const
 
-function tryOut(ask: Ask, draft: Draft) {
+function tryOut(request: PageRequest, draft: Draft) {
   const ip = draft.value('try_ip').trim()
   const headers = headersIn(draft.value('try_headers'))
-  return previewOf(ask.api, ask.params.zone!, {
+  return previewOf(request.api, request.params.zone!, {
     rule: bodyOf(draft),
     code: Number(draft.value('try_code')),
     method: draft.value('try_method').trim(),
@@ -179,23 +185,23 @@ const labels = {
   try_headers: 'Header fields',
 } as const
 
-function formView(ask: Ask, { draft, rule, tried }: Shown): View {
-  const { id } = ask.account
-  const zone = ask.params.zone!
+function formView(request: PageRequest, { draft, rule, tried }: Shown): View {
+  const { id } = request.account
+  const zone = request.params.zone!
   return {
     title: rule === null ? 'Add an error rule' : 'Edit the error rule',
-    crumbs: zoneCrumbs(ask),
+    crumbs: zoneCrumbs(request),
     hasFrames: true,
     ...(draft.status !== undefined && { status: draft.status }),
     content: draftForm(
       {
-        frame: ask.frameFor(ask.path),
+        frame: request.frameFor(request.path),
         draft,
         labels,
         send: rule === null ? 'Add the rule' : 'Save the rule',
         cancel: rule === null ? paths.errorZone(id, zone) : paths.errorRule(id, zone, rule.id),
       },
-      html`${ruleFields(draft)}${testFields(ask, draft, tried)}`,
+      html`${ruleFields(draft)}${testFields(request, draft, tried)}`,
     ),
   }
 }
@@ -232,7 +238,7 @@ function ruleFields(draft: Draft): Html {
   })}`
 }
 
-function testFields(ask: Ask, draft: Draft, tried: Preview | null): Html {
+function testFields(request: PageRequest, draft: Draft, tried: Preview | null): Html {
   return html`<fieldset class="more-fields" id="test"><legend>Test it with a request</legend>
 <p class="hint">Nothing is sent, and nothing is saved.</p>${selectField(draft, {
     name: 'try_code',
@@ -253,7 +259,7 @@ function testFields(ask: Ask, draft: Draft, tried: Preview | null): Html {
     rows: 2,
     isCode: true,
     isOptional: true,
-  })}<div class="actions"><button class="plain" name="${testButton}" value="on" formaction="${ask.path}#test" formnovalidate>Test</button><button class="plain" formaction="${ask.path}/preview" formtarget="${frameName}" formnovalidate>Show as a page</button></div>
+  })}<div class="actions"><button class="plain" name="${testButton}" value="on" formaction="${request.path}#test" formnovalidate>Test</button><button class="plain" formaction="${request.path}/preview" formtarget="${frameName}" formnovalidate>Show as a page</button></div>
 ${tried !== null && result(tried)}${frame('What a client would get', null, frameName)}</fieldset>`
 }
 

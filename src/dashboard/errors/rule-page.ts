@@ -4,8 +4,8 @@ import { html } from '../../base/text/html.ts'
 import { facts } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
-import { done } from '../page/flash-messages.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
+import { withMessage } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { confirmation, dangerZone } from '../parts/forms.ts'
 import { codeBlock } from '../parts/values.ts'
@@ -14,39 +14,39 @@ import { notFound } from '../page/refusal-pages.ts'
 import { findZone, type Rule, zoneCrumbs } from './page-data.ts'
 
 /** Reads the rules of the zone of a path, with their entity tag. */
-export async function findRules(ask: Ask) {
-  const zone = await findZone(ask)
-  return zone.ok ? ask.api.get<Rule[]>(rulesOf(ask)) : zone
+export async function findRules(request: PageRequest) {
+  const zone = await findZone(request)
+  return zone.ok ? request.api.get<Rule[]>(rulesOf(request)) : zone
 }
 
 /** Finds the rule of a path, with the entity tag of all rules of its zone. */
-export async function findRule(ask: Ask) {
-  const rules = await findRules(ask)
+export async function findRule(request: PageRequest) {
+  const rules = await findRules(request)
   if (!rules.ok) return rules
-  const rule = rules.result.find(({ id }) => id === ask.params.errorrule)
+  const rule = rules.result.find(({ id }) => id === request.params.errorrule)
   return { ok: true, rule: rule ?? null, etag: rules.etag } as const
 }
 
-export function rulesOf({ params }: Ask): string {
+export function rulesOf({ params }: PageRequest): string {
   return apiPath('zones', params.zone!, 'error_rules')
 }
 
-export function ruleOf({ params }: Ask): string {
+export function ruleOf({ params }: PageRequest): string {
   return apiPath('zones', params.zone!, 'error_rules', params.errorrule!)
 }
 
-export const showRule: Handler = async ask => {
-  const found = await findRule(ask)
+export const showRule: Handler = async request => {
+  const found = await findRule(request)
   if (!found.ok) return found
   const { rule } = found
   if (rule === null) return notFound
-  const { id } = ask.account
-  const mayWrite = ask.may('Custom Errors Write')
+  const { id } = request.account
+  const mayWrite = request.may('Custom Errors Write')
   return {
     title: rule.description ?? 'Error rule',
-    crumbs: zoneCrumbs(ask),
+    crumbs: zoneCrumbs(request),
     ...(mayWrite && {
-      actions: html`<a class="button" href="${paths.editErrorRule(id, ask.params.zone!, rule.id)}">Edit and test</a>`,
+      actions: html`<a class="button" href="${paths.editErrorRule(id, request.params.zone!, rule.id)}">Edit and test</a>`,
     }),
     content: html`<div class="card">${facts([
       ['Serves', rule.content_type],
@@ -58,7 +58,7 @@ export const showRule: Handler = async ask => {
             {
               title: 'Delete',
               text: 'Errors that it decided get what the next rule or page says.',
-              path: paths.deleteErrorRule(id, ask.params.zone!, rule.id),
+              path: paths.deleteErrorRule(id, request.params.zone!, rule.id),
               link: 'Delete…',
             },
           ]
@@ -67,33 +67,35 @@ export const showRule: Handler = async ask => {
   }
 }
 
-export const confirmRuleDeletion: Handler = ask => deletion(ask, new Draft())
+export const confirmRuleDeletion: Handler = request => deletion(request, new Draft())
 
-async function deletion(ask: Ask, draft: Draft) {
-  const found = await findRule(ask)
+async function deletion(request: PageRequest, draft: Draft) {
+  const found = await findRule(request)
   if (!found.ok) return found
   const { rule, etag } = found
   if (rule === null) return notFound
   return {
     title: 'Delete this rule?',
-    crumbs: zoneCrumbs(ask),
+    crumbs: zoneCrumbs(request),
     ...(draft.status !== undefined && { status: draft.status }),
     content: confirmation({
-      frame: ask.frameFor(ask.path),
+      frame: request.frameFor(request.path),
       draft: draft.with({ [etagField]: etag ?? '' }),
       what: html`<p>Errors that match <code class="long">${rule.expression}</code> get what the next rule or page says, at once. This cannot be undone.</p>`,
       send: 'Delete the rule',
-      cancel: paths.errorRule(ask.account.id, ask.params.zone!, rule.id),
+      cancel: paths.errorRule(request.account.id, request.params.zone!, rule.id),
     }),
   }
 }
 
-export const deleteRule: Handler = async ask => {
-  const zone = await findZone(ask)
+export const deleteRule: Handler = async request => {
+  const zone = await findZone(request)
   if (!zone.ok) return zone
-  const draft = Draft.of(ask.form)
-  const deleted = await ask.api.delete(ruleOf(ask), { ifMatch: draft.etag })
-  if (!deleted.ok && deleted.status === 412) return deletion(ask, draft.overtaken({}, null))
+  const draft = Draft.of(request.form)
+  const deleted = await request.api.delete(ruleOf(request), { ifMatch: draft.etag })
+  if (!deleted.ok && deleted.status === 412) return deletion(request, draft.overtaken({}, null))
   if (!deleted.ok) return deleted
-  return redirectTo(done(paths.errorZone(ask.account.id, ask.params.zone!), 'error-rule-deleted'))
+  return redirectTo(
+    withMessage(paths.errorZone(request.account.id, request.params.zone!), 'error-rule-deleted'),
+  )
 }

@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { type PageResponse, strictHeaders } from '../../pages/parts/layout.ts'
-import type { Ask, View } from '../page/page-request.ts'
+import type { PageRequest, View } from '../page/page-request.ts'
 import type { Preview } from './page-data.ts'
 
 const policy = [
@@ -23,7 +23,7 @@ const headers: PageResponse['headers'] = [
 ]
 
 /** Writes what a client would get, for a frame: HTML as the page that it is, anything else as text. By itself it is no preview: its links would lead away. */
-export function framed(preview: Preview, { isAlone }: Ask): PageResponse {
+export function framed(preview: Preview, { isAlone }: PageRequest): PageResponse {
   const { source, body } = preview
   if (isAlone) return framedText(200, ['The preview is in the page with the form.'])
   if (!isPage(preview)) return { status: 200, headers, body: html`<pre>${body}</pre>`.markup }
@@ -65,8 +65,14 @@ export function isPage({ headers }: Preview): boolean {
 }
 
 /** Makes the page that a preview is opened in by itself. */
-export function alone(ask: Ask, title: string, crumbs: View['crumbs'] = []): View {
-  return { title, crumbs, isWide: true, hasFrames: true, content: frame(title, ask.framePathOf(ask.path)) }
+export function alone(request: PageRequest, title: string, crumbs: View['crumbs'] = []): View {
+  return {
+    title,
+    crumbs,
+    isWide: true,
+    hasFrames: true,
+    content: frame(title, request.framePathOf(request.path)),
+  }
 }
 
 /** Makes a frame; forms can lead into it by its name. */

@@ -4,8 +4,8 @@ import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { form, isolated } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
-import { done } from '../page/flash-messages.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
+import { withMessage } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { badge, cutPage, pager, pageWith, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
@@ -15,75 +15,79 @@ import { paths } from '../page/paths.ts'
 import { errorCrumbs, type ErrorPage, findZone, type RankedRule, type Rule, type Zone } from './page-data.ts'
 import { type PageType, pageTypes } from './page-types.ts'
 
-export const showZone: Handler = async ask => {
-  const zone = await findZone(ask)
+export const showZone: Handler = async request => {
+  const zone = await findZone(request)
   if (!zone.ok) return zone
   const of = (...steps: string[]) => apiPath('zones', zone.result.id, ...steps)
   const [ranked, rules, pages] = await Promise.all([
-    ask.api.get<RankedRule[]>(of('error_rules', 'hits')),
-    ask.api.get<Rule[]>(of('error_rules')),
-    ask.api.get<ErrorPage[]>(of('error_pages')),
+    request.api.get<RankedRule[]>(of('error_rules', 'hits')),
+    request.api.get<Rule[]>(of('error_rules')),
+    request.api.get<ErrorPage[]>(of('error_pages')),
   ])
   if (!ranked.ok) return ranked
   if (!rules.ok) return rules
   if (!pages.ok) return pages
-  const mayWrite = ask.may('Custom Errors Write')
+  const mayWrite = request.may('Custom Errors Write')
   return {
     title: zone.result.id,
-    crumbs: errorCrumbs(ask),
+    crumbs: errorCrumbs(request),
     isWide: true,
-    ...(ask.may('Zones Read') && {
-      actions: html`<a class="button plain small" href="${paths.zone(ask.account.id, zone.result.id)}">The zone</a>`,
+    ...(request.may('Zones Read') && {
+      actions: html`<a class="button plain small" href="${paths.zone(request.account.id, zone.result.id)}">The zone</a>`,
     }),
     content: html`<p class="lead">What clients of this zone get in place of the error pages of Gatehouse.</p>
-<section aria-labelledby="rules"><div class="head apart"><h2 id="rules">Rules</h2>${mayWrite && html`<a class="button small" href="${paths.newErrorRule(ask.account.id, zone.result.id)}">Add a rule</a>`}</div>
-<p class="hint">The first rule that matches an error decides. Where none does, a page below is served.</p>${rulesPart(ask, ranked.result, rules.etag)}</section>
-<section aria-labelledby="pages"><h2 class="apart" id="pages">Pages</h2><p class="hint">HTML for people; programs and agents get the formats of Gatehouse unless a rule says otherwise.</p>${pageTable(ask, zone.result, pages.result)}</section>`,
+<section aria-labelledby="rules"><div class="head apart"><h2 id="rules">Rules</h2>${mayWrite && html`<a class="button small" href="${paths.newErrorRule(request.account.id, zone.result.id)}">Add a rule</a>`}</div>
+<p class="hint">The first rule that matches an error decides. Where none does, a page below is served.</p>${rulesPart(request, ranked.result, rules.etag)}</section>
+<section aria-labelledby="pages"><h2 class="apart" id="pages">Pages</h2><p class="hint">HTML for people; programs and agents get the formats of Gatehouse unless a rule says otherwise.</p>${pageTable(request, zone.result, pages.result)}</section>`,
   }
 }
 
 /** Moves one rule up or down, as long as the rules are those that the form was made for. */
-export const orderRules: Handler = async ask => {
-  const zone = await findZone(ask)
+export const orderRules: Handler = async request => {
+  const zone = await findZone(request)
   if (!zone.ok) return zone
   const path = apiPath('zones', zone.result.id, 'error_rules')
-  const rules = await ask.api.get<Rule[]>(path)
+  const rules = await request.api.get<Rule[]>(path)
   if (!rules.ok) return rules
   const ids = rules.result.map(({ id }) => id)
-  const up = ids.indexOf(ask.form.get('up') ?? '')
-  const down = ids.indexOf(ask.form.get('down') ?? '')
+  const up = ids.indexOf(request.form.get('up') ?? '')
+  const down = ids.indexOf(request.form.get('down') ?? '')
   // Each moves one of two neighbours past the other.
   const at = up > 0 ? up - 1 : down
-  const page = paths.errorZone(ask.account.id, zone.result.id)
+  const page = paths.errorZone(request.account.id, zone.result.id)
   if (at < 0 || at + 1 >= ids.length) return redirectTo(page)
   const order = ids.with(at, ids[at + 1]!).with(at + 1, ids[at]!)
-  const ordered = await ask.api.put(`${path}/order`, { ids: order }, { ifMatch: Draft.of(ask.form).etag })
+  const ordered = await request.api.put(
+    `${path}/order`,
+    { ids: order },
+    { ifMatch: Draft.of(request.form).etag },
+  )
   if (!ordered.ok) return ordered
-  const ranked = await ask.api.get<RankedRule[]>(`${path}/hits`)
+  const ranked = await request.api.get<RankedRule[]>(`${path}/hits`)
   const moved = order[up > 0 ? at : at + 1]
   const place = ranked.ok ? pageWith(ranked.result.findIndex(({ id }) => id === moved)) : 1
-  return redirectTo(`${done(page, 'error-rules-ordered', place)}#rules`)
+  return redirectTo(`${withMessage(page, 'error-rules-ordered', place)}#rules`)
 }
 
-function rulesPart(ask: Ask, rules: readonly RankedRule[], etag: string | null): Html {
+function rulesPart(request: PageRequest, rules: readonly RankedRule[], etag: string | null): Html {
   if (rules.length === 0)
-    return html`<div class="card empty"><h3>No rules yet</h3><p>A rule serves your own text, JSON or HTML for errors that its expression matches.</p><div class="step">${nextStep(ask, 'Custom Errors Write', html``)}</div></div>`
+    return html`<div class="card empty"><h3>No rules yet</h3><p>A rule serves your own text, JSON or HTML for errors that its expression matches.</p><div class="step">${nextStep(request, 'Custom Errors Write', html``)}</div></div>`
   const isMovable =
-    ask.may('Custom Errors Write') && rules.filter(({ source }) => source === 'api').length > 1
-  const { account, params } = ask
-  const { shown, info } = cutPage(rules, ask.query)
-  const list = table('Error rules in order', columnsOf(ask, rules, isMovable), shown)
-  const links = pager(paths.errorZone(account.id, params.zone!), ask.query, info)
+    request.may('Custom Errors Write') && rules.filter(({ source }) => source === 'api').length > 1
+  const { account, params } = request
+  const { shown, info } = cutPage(rules, request.query)
+  const list = table('Error rules in order', columnsOf(request, rules, isMovable), shown)
+  const links = pager(paths.errorZone(account.id, params.zone!), request.query, info)
   if (!isMovable) return html`${list}${links}`
   const path = paths.orderErrorRules(account.id, params.zone!)
-  return html`${form({ ...ask.frameFor(path), hidden: { [etagField]: etag ?? '' } }, list)}${links}`
+  return html`${form({ ...request.frameFor(path), hidden: { [etagField]: etag ?? '' } }, list)}${links}`
 }
 
-function columnsOf(ask: Ask, rules: readonly RankedRule[], isMovable: boolean) {
+function columnsOf(request: PageRequest, rules: readonly RankedRule[], isMovable: boolean) {
   const own = rules.filter(({ source }) => source === 'api')
   const columns = [
     { title: 'No.', isNumber: true, cell: (rule: RankedRule) => rules.indexOf(rule) + 1 },
-    { title: 'Rule', isName: true, cell: (rule: RankedRule) => nameOf(ask, rule) },
+    { title: 'Rule', isName: true, cell: (rule: RankedRule) => nameOf(request, rule) },
     {
       title: 'Serves',
       cell: ({ content_type, status_code }: RankedRule) =>
@@ -102,7 +106,7 @@ function columnsOf(ask: Ask, rules: readonly RankedRule[], isMovable: boolean) {
   return [...columns, { title: 'Order', cell }]
 }
 
-function nameOf({ account, params }: Ask, rule: RankedRule): Html {
+function nameOf({ account, params }: PageRequest, rule: RankedRule): Html {
   const { id, source, description, expression } = rule
   const name = description === null ? html`<code>${brief(expression)}</code>` : isolated(brief(description))
   const link =
@@ -127,7 +131,7 @@ function movesOf(rule: RankedRule, own: readonly RankedRule[]): HtmlValue {
   return html`<span class="tags">${move('up', 'Up', at === 0)}${move('down', 'Down', at === own.length - 1)}</span>`
 }
 
-function pageTable({ account }: Ask, zone: Zone, pages: readonly ErrorPage[]): Html {
+function pageTable({ account }: PageRequest, zone: Zone, pages: readonly ErrorPage[]): Html {
   const byType = new Map(pages.map(page => [page.type, page]))
   const columns = [
     {

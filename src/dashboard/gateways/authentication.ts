@@ -3,8 +3,8 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { notice, isolated } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
-import { done } from '../page/flash-messages.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
+import { withMessage } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { confirmation } from '../parts/forms.ts'
 import { time } from '../parts/values.ts'
@@ -12,37 +12,39 @@ import { paths } from '../page/paths.ts'
 import { crumbsOf, findGateway, gatewayOf, pageOf } from './page-data.ts'
 import type { Gateway } from './gateway.ts'
 
-export const confirmAuthentication: Handler = ask => switching(ask, new Draft())
+export const confirmAuthentication: Handler = request => switching(request, new Draft())
 
-export const switchAuthentication: Handler = async ask => {
-  const found = await findGateway(ask)
+export const switchAuthentication: Handler = async request => {
+  const found = await findGateway(request)
   if (!found.ok) return found
-  const draft = Draft.of(ask.form)
+  const draft = Draft.of(request.form)
   const to = draft.value('to')
   // Of what does not say, nothing is opened.
-  if (to !== 'on' && to !== 'off') return switching(ask, draft)
+  if (to !== 'on' && to !== 'off') return switching(request, draft)
   const authentication = to === 'on'
   const body = { ...found.result, authentication }
-  const changed = await ask.api.put<Gateway>(gatewayOf(ask), body, { ifMatch: draft.etag })
+  const changed = await request.api.put<Gateway>(gatewayOf(request), body, { ifMatch: draft.etag })
   if (changed.ok)
-    return redirectTo(done(pageOf(ask), authentication ? 'authentication-on' : 'authentication-off'))
-  return changed.status === 412 ? switching(ask, draft.refused(changed)) : changed
+    return redirectTo(
+      withMessage(pageOf(request), authentication ? 'authentication-on' : 'authentication-off'),
+    )
+  return changed.status === 412 ? switching(request, draft.refused(changed)) : changed
 }
 
-async function switching(ask: Ask, draft: Draft) {
-  const [found, used] = await Promise.all([findGateway(ask), lastUse(ask)])
+async function switching(request: PageRequest, draft: Draft) {
+  const [found, used] = await Promise.all([findGateway(request), lastUse(request)])
   if (!found.ok) return found
   if (!used.ok) return used
   const { authentication, id } = found.result
-  const frame = ask.frameFor(ask.path)
+  const frame = request.frameFor(request.path)
   const parts = {
     frame: { ...frame, hidden: { to: authentication ? 'off' : 'on' } },
     draft: draft.with({ [etagField]: found.etag ?? '' }),
-    cancel: pageOf(ask),
+    cancel: pageOf(request),
   }
   return {
     title: authentication ? 'Switch authentication off?' : 'Switch authentication on?',
-    crumbs: crumbsOf(ask, true),
+    crumbs: crumbsOf(request, true),
     ...(draft.status !== undefined && { status: draft.status }),
     content: authentication
       ? confirmation({
@@ -50,7 +52,7 @@ async function switching(ask: Ask, draft: Draft) {
           what: html`<p>Anyone who reaches <b>${id}</b> can then call models at your cost, without a token. Tokens that callers send are not looked at.</p>`,
           send: 'Switch it off',
         })
-      : html`${used.result.length === 0 && warning(ask)}${confirmation({
+      : html`${used.result.length === 0 && warning(request)}${confirmation({
           ...parts,
           what: html`<p>Calls to <b>${id}</b> without a valid token are refused with 401 within a second, and no provider is called.</p>${used.result.map(lastOf)}`,
           send: 'Switch it on',
@@ -64,8 +66,8 @@ interface Use {
 }
 
 /** Asks for the latest call with a token that was verified; while authentication is off, none is. */
-function lastUse(ask: Ask) {
-  return ask.api.get<readonly Use[]>(gatewayOf(ask, 'logs'), {
+function lastUse(request: PageRequest) {
+  return request.api.get<readonly Use[]>(gatewayOf(request, 'logs'), {
     'filters.key': 'authentication',
     'filters.operator': 'eq',
     'filters.value': 'true',
@@ -78,9 +80,9 @@ function lastOf({ created_at, token_name }: Use): Html {
   return html`<p>The latest call with a token was ${time(created_at)}${token_name !== null && html`, with ${isolated(token_name)}`}. Callers that send none since are refused.</p>`
 }
 
-function warning(ask: Ask): Html {
-  const { account, params } = ask
-  const mayCreate = ask.may('API Tokens Write')
+function warning(request: PageRequest): Html {
+  const { account, params } = request
+  const mayCreate = request.may('API Tokens Write')
   return notice(
     html`<b>No token has been used here yet.</b> Every caller is refused until it sends one. First ${mayCreate ? html`<a href="${paths.newGatewayToken(account.id, params.gateway!)}">create a token</a>` : 'have a token created'}, have each caller send it, and then switch this on: with authentication off, calls that carry a token pass all the same. Their tokens are not looked at before, so this warning stays.`,
     'bad',

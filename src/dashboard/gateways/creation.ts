@@ -2,8 +2,8 @@
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
-import type { Ask, Handler, View } from '../page/page-request.ts'
-import { done } from '../page/flash-messages.ts'
+import type { PageRequest, Handler, View } from '../page/page-request.ts'
+import { withMessage } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { checkbox, textField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
@@ -12,35 +12,36 @@ import { crumbsOf, gatewaysOf } from './page-data.ts'
 import type { Gateway } from './gateway.ts'
 import { settingFields, settingLabels, settingsOf, usual, valuesOf } from './settings.ts'
 
-export const showNewGateway: Handler = async ask =>
-  newGateway(ask, new Draft({ ...valuesOf(usual), authentication: 'on' }))
+export const showNewGateway: Handler = async request =>
+  newGateway(request, new Draft({ ...valuesOf(usual), authentication: 'on' }))
 
-export const createGateway: Handler = async ask => {
-  const draft = Draft.of(ask.form)
+export const createGateway: Handler = async request => {
+  const draft = Draft.of(request.form)
   const body = {
     id: draft.value('id').trim(),
     authentication: draft.has('authentication'),
     ...settingsOf(draft),
   }
-  const made = await ask.api.post<Gateway>(gatewaysOf(ask), body)
-  if (made.ok) return redirectTo(done(paths.gateway(ask.account.id, made.result.id), 'gateway-created'))
+  const made = await request.api.post<Gateway>(gatewaysOf(request), body)
+  if (made.ok)
+    return redirectTo(withMessage(paths.gateway(request.account.id, made.result.id), 'gateway-created'))
   if (made.status === 409)
-    return newGateway(ask, draft.withFault('id', 'A gateway of this account has this id.'))
-  return newGateway(ask, draft.refused(made))
+    return newGateway(request, draft.withFault('id', 'A gateway of this account has this id.'))
+  return newGateway(request, draft.refused(made))
 }
 
-function newGateway(ask: Ask, draft: Draft): View {
+function newGateway(request: PageRequest, draft: Draft): View {
   return {
     title: 'Create an AI gateway',
-    crumbs: crumbsOf(ask),
+    crumbs: crumbsOf(request),
     ...(draft.status !== undefined && { status: draft.status }),
     content: draftForm(
       {
-        frame: ask.frameFor(ask.path),
+        frame: request.frameFor(request.path),
         draft,
         labels: { id: 'Id', authentication: 'Authenticated Gateway', ...settingLabels },
         send: 'Create the gateway',
-        cancel: paths.gateways(ask.account.id),
+        cancel: paths.gateways(request.account.id),
       },
       html`${textField(draft, {
         name: 'id',

@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { facts } from '../../pages/parts/components.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
 import { dangerZone } from '../parts/forms.ts'
 import { type NearKey, nearTable } from '../parts/near-keys.ts'
 import { codeBlock, time } from '../parts/values.ts'
@@ -12,16 +12,16 @@ import { type Gateway, limitInWords, logsInWords } from './gateway.ts'
 import { authenticationBadge } from './list.ts'
 import { snippetsFor } from './snippets.ts'
 
-export const showGateway: Handler = async ask => {
+export const showGateway: Handler = async request => {
   const [found, limits] = await Promise.all([
-    findGateway(ask),
-    ask.api.get<readonly RateLimit[]>(gatewayOf(ask, 'rate_limits')),
+    findGateway(request),
+    request.api.get<readonly RateLimit[]>(gatewayOf(request, 'rate_limits')),
   ])
   if (!found.ok) return found
   if (!limits.ok) return limits
   const gateway = found.result
-  const account = ask.account.id
-  const mayEdit = ask.may('AI Gateway Edit')
+  const account = request.account.id
+  const mayEdit = request.may('AI Gateway Edit')
   const dangers = [
     {
       title: 'Delete',
@@ -32,22 +32,22 @@ export const showGateway: Handler = async ask => {
   ]
   return {
     title: gateway.id,
-    crumbs: crumbsOf(ask),
+    crumbs: crumbsOf(request),
     actions: html`<a class="button plain small" href="${paths.logs(account, gateway.id)}">Logs</a><a class="button plain small" href="${paths.charts(account, gateway.id)}">Charts</a>`,
-    content: html`${authenticationCard(ask, gateway, mayEdit)}${settingsCard(ask, gateway, mayEdit)}${limits.result.map(limitCard)}${callCard(ask)}${dangerZone(mayEdit ? dangers : [])}`,
+    content: html`${authenticationCard(request, gateway, mayEdit)}${settingsCard(request, gateway, mayEdit)}${limits.result.map(limitCard)}${callCard(request)}${dangerZone(mayEdit ? dangers : [])}`,
   }
 }
 
-function authenticationCard(ask: Ask, gateway: Gateway, mayEdit: boolean): Html {
-  const account = ask.account.id
+function authenticationCard(request: PageRequest, gateway: Gateway, mayEdit: boolean): Html {
+  const account = request.account.id
   const { id, authentication } = gateway
   const isOff = !authentication
   return html`<section class="card" aria-labelledby="authentication"><h2 id="authentication">Authenticated Gateway ${authenticationBadge(gateway)}</h2>
 <p>${isOff ? 'Anyone who reaches this gateway can call models at your cost.' : 'Calls need a token with AI Gateway Run; others are refused with 401.'}</p>
-<div class="actions">${ask.may('API Tokens Write') && html`<a class="button${!isOff && ' plain'}" href="${paths.newGatewayToken(account, id)}">Create an authentication token</a>`}${mayEdit && html`<a class="button plain" href="${paths.gatewayAuthentication(account, id)}">Switch it ${isOff ? 'on' : 'off'}…</a>`}</div></section>`
+<div class="actions">${request.may('API Tokens Write') && html`<a class="button${!isOff && ' plain'}" href="${paths.newGatewayToken(account, id)}">Create an authentication token</a>`}${mayEdit && html`<a class="button plain" href="${paths.gatewayAuthentication(account, id)}">Switch it ${isOff ? 'on' : 'off'}…</a>`}</div></section>`
 }
 
-function settingsCard(ask: Ask, gateway: Gateway, mayEdit: boolean): Html {
+function settingsCard(request: PageRequest, gateway: Gateway, mayEdit: boolean): Html {
   return html`<section class="card" aria-labelledby="settings"><h2 id="settings">Settings</h2>${facts([
     ['Rate limit', limitInWords(gateway)],
     ['Keeps', logsInWords(gateway)],
@@ -58,7 +58,7 @@ function settingsCard(ask: Ask, gateway: Gateway, mayEdit: boolean): Html {
     ['Usage of streams', gateway.stream_usage ? 'Asked for' : 'As callers ask'],
     ['Created', time(gateway.created_at)],
     ['Changed', gateway.modified_at === gateway.created_at ? null : time(gateway.modified_at)],
-  ])}${mayEdit && html`<p><a class="button plain small" href="${paths.gatewaySettings(ask.account.id, gateway.id)}">Change the settings</a></p>`}</section>`
+  ])}${mayEdit && html`<p><a class="button plain small" href="${paths.gatewaySettings(request.account.id, gateway.id)}">Change the settings</a></p>`}</section>`
 }
 
 /** The rate limit of a gateway as the API shows it. */
@@ -72,16 +72,16 @@ function limitCard({ name, limit, nearest }: RateLimit): Html {
   return html`<section class="card" aria-labelledby="limit" id="limit-card" data-live="5"><h2 id="limit">Rate limit</h2>${nearTable(name, limit, nearest)}</section>`
 }
 
-function callCard(ask: Ask): Html {
-  return html`<section class="card" aria-labelledby="call"><h2 id="call">Call it</h2>${codeFor(ask)}${
-    ask.entrance !== null &&
-    ask.may('AI Gateway Run') &&
-    html`<p><a class="button plain small" href="${paths.testGateway(ask.account.id, ask.params.gateway!)}">Send a test request</a></p>`
+function callCard(request: PageRequest): Html {
+  return html`<section class="card" aria-labelledby="call"><h2 id="call">Call it</h2>${codeFor(request)}${
+    request.gatewayEndpoint !== null &&
+    request.may('AI Gateway Run') &&
+    html`<p><a class="button plain small" href="${paths.testGateway(request.account.id, request.params.gateway!)}">Send a test request</a></p>`
   }</section>`
 }
 
 /** Shows code that calls the gateway of the page. */
-export function codeFor({ entrance, account, params }: Ask): Html {
+export function codeFor({ gatewayEndpoint: entrance, account, params }: PageRequest): Html {
   if (entrance === null)
     return html`<p>No host is set for AI gateways: set <code>ai.hosts</code> in the configuration, and the code is here.</p>`
   const place = { account: account.id, gateway: params.gateway! }

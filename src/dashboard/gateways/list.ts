@@ -10,21 +10,21 @@ import { paths } from '../page/paths.ts'
 import { gatewaysOf } from './page-data.ts'
 import { type Gateway, limitInWords, logsInWords } from './gateway.ts'
 
-export const showGateways: Handler = async ask => {
-  const search = ask.query.get('search') ?? ''
-  const listed = await ask.api.get<readonly Gateway[]>(gatewaysOf(ask), {
-    page: ask.query.get('page'),
+export const showGateways: Handler = async request => {
+  const search = request.query.get('search') ?? ''
+  const listed = await request.api.get<readonly Gateway[]>(gatewaysOf(request), {
+    page: request.query.get('page'),
     search,
   })
   if (!listed.ok) return listed
-  const account = ask.account.id
+  const account = request.account.id
   const path = paths.gateways(account)
   const create = stepLink(paths.newGateway(account), 'Create a gateway')
   const title = 'AI gateways'
   if (listed.info!.total_count === 0 && search === '')
     return {
       title,
-      content: emptyState('No gateways yet', whatFor, nextStep(ask, 'AI Gateway Edit', create)),
+      content: emptyState('No gateways yet', whatFor, nextStep(request, 'AI Gateway Edit', create)),
     }
   const columns = [
     {
@@ -45,7 +45,7 @@ export const showGateways: Handler = async ask => {
   return {
     title,
     isWide: true,
-    ...(ask.may('AI Gateway Edit') && { actions: create }),
+    ...(request.may('AI Gateway Edit') && { actions: create }),
     content: html`${searchForm({ path, label: 'Part of the id', name: 'search', value: search })}${
       listed.result.length === 0
         ? emptyState(
@@ -54,7 +54,7 @@ export const showGateways: Handler = async ask => {
             html`<a href="${path}">All gateways</a>`,
           )
         : table('AI gateways of this account', columns, listed.result)
-    }${pager(path, ask.query, listed.info!)}`,
+    }${pager(path, request.query, listed.info!)}`,
   }
 }
 

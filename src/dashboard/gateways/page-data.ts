@@ -1,30 +1,30 @@
 // What the pages of AI gateways and of their logs ask the management API for.
 
 import { apiPath } from '../page/api-client.ts'
-import type { Ask } from '../page/page-request.ts'
+import type { PageRequest } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'
 import type { Gateway } from './gateway.ts'
 
-export function gatewaysOf({ account }: Ask): string {
+export function gatewaysOf({ account }: PageRequest): string {
   return apiPath('accounts', account.id, 'ai-gateway', 'gateways')
 }
 
 /** Returns where the API has the gateway of the page, or what is below it. */
-export function gatewayOf(ask: Ask, ...below: readonly string[]): string {
-  return gatewaysOf(ask) + apiPath(ask.params.gateway!, ...below)
+export function gatewayOf(request: PageRequest, ...below: readonly string[]): string {
+  return gatewaysOf(request) + apiPath(request.params.gateway!, ...below)
 }
 
-export function findGateway(ask: Ask) {
-  return ask.api.get<Gateway>(gatewayOf(ask))
+export function findGateway(request: PageRequest) {
+  return request.api.get<Gateway>(gatewayOf(request))
 }
 
 /** Returns the page of the gateway. */
-export function pageOf({ account, params }: Ask): string {
+export function pageOf({ account, params }: PageRequest): string {
   return paths.gateway(account.id, params.gateway!)
 }
 
 /** Returns what is above a page of gateways; `isBelow` for one that is below a gateway. */
-export function crumbsOf(ask: Ask, isBelow = false) {
-  const list = { title: 'AI gateways', path: paths.gateways(ask.account.id) }
-  return isBelow ? [list, { title: ask.params.gateway!, path: pageOf(ask) }] : [list]
+export function crumbsOf(request: PageRequest, isBelow = false) {
+  const list = { title: 'AI gateways', path: paths.gateways(request.account.id) }
+  return isBelow ? [list, { title: request.params.gateway!, path: pageOf(request) }] : [list]
 }

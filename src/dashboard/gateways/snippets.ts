@@ -1,6 +1,6 @@
 // Code that calls an AI gateway, with its address in place. The token comes from the environment.
 
-import type { Entrance } from '../page/gateway-endpoint.ts'
+import type { GatewayEndpoint } from '../page/gateway-endpoint.ts'
 
 interface Snippet {
   readonly title: string
@@ -13,7 +13,10 @@ interface Place {
 }
 
 /** Returns the code for a gateway: its own address first by curl, then by SDKs. */
-export function snippetsFor({ account, gateway }: Place, { origin, provider }: Entrance): readonly Snippet[] {
+export function snippetsFor(
+  { account, gateway }: Place,
+  { origin, provider }: GatewayEndpoint,
+): readonly Snippet[] {
   const rest = `${origin}/client/v4/accounts/${account}/ai/v1`
   const native = `${origin}/v1/${account}/${gateway}/${provider.name}`
   const model = `${provider.name}/${provider.model}`
@@ -38,7 +41,7 @@ function curlRest(rest: string, gateway: string, model: string): string {
   -d '{"model":"${model}","messages":[{"role":"user","content":"Hello"}]}'`
 }
 
-function curlNative(native: string, { model, path, speaks }: Entrance['provider']): string {
+function curlNative(native: string, { model, path, speaks }: GatewayEndpoint['provider']): string {
   const most = speaks === 'anthropic' ? '"max_tokens":64,' : ''
   return `curl -i ${native}${path} \\
   -H "svc-aig-authorization: Bearer $TOKEN" \\

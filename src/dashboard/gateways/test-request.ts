@@ -2,8 +2,8 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, notice } from '../../pages/parts/components.ts'
-import type { Ask, Handler, View } from '../page/page-request.ts'
-import type { Entrance, TestResponse } from '../page/gateway-endpoint.ts'
+import type { PageRequest, Handler, View } from '../page/page-request.ts'
+import type { GatewayEndpoint, TestResponse } from '../page/gateway-endpoint.ts'
 import { Draft } from '../parts/draft.ts'
 import { secretField, textField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
@@ -15,31 +15,31 @@ import { crumbsOf, findGateway, pageOf } from './page-data.ts'
 
 export const tokenField = 'proof.token'
 
-export const showTest: Handler = async ask => {
-  const found = await findGateway(ask)
+export const showTest: Handler = async request => {
+  const found = await findGateway(request)
   if (!found.ok) return found
-  if (ask.entrance === null) return notFound
-  const { provider } = ask.entrance
-  return testView(ask, new Draft({ model: `${provider.name}/${provider.model}` }), null)
+  if (request.gatewayEndpoint === null) return notFound
+  const { provider } = request.gatewayEndpoint
+  return testView(request, new Draft({ model: `${provider.name}/${provider.model}` }), null)
 }
 
-export const sendTest: Handler = async ask => {
-  const found = await findGateway(ask)
+export const sendTest: Handler = async request => {
+  const found = await findGateway(request)
   if (!found.ok) return found
-  const { entrance } = ask
+  const { gatewayEndpoint: entrance } = request
   if (entrance === null) return notFound
-  const draft = Draft.of(ask.form)
+  const draft = Draft.of(request.form)
   const token = draft.value(tokenField).trim()
   const model = draft.value('model').trim()
   if (model === '' || model.length > 256)
-    return testView(ask, draft.withFault('model', 'Must have 1 to 256 characters.'), null)
+    return testView(request, draft.withFault('model', 'Must have 1 to 256 characters.'), null)
   // A value of a header field.
   if (!/^[\x21-\x7e]{0,512}$/.test(token))
-    return testView(ask, draft.withFault(tokenField, 'Must be a token, without spaces in it.'), null)
-  return testView(ask, draft, await responseOf(entrance, callOf(ask, model, token)))
+    return testView(request, draft.withFault(tokenField, 'Must be a token, without spaces in it.'), null)
+  return testView(request, draft, await responseOf(entrance, callOf(request, model, token)))
 }
 
-function callOf({ account, params }: Ask, model: string, token: string) {
+function callOf({ account, params }: PageRequest, model: string, token: string) {
   return {
     path: `/client/v4/accounts/${account.id}/ai/v1/chat/completions`,
     headers: {
@@ -51,8 +51,8 @@ function callOf({ account, params }: Ask, model: string, token: string) {
 }
 
 async function responseOf(
-  { send }: Entrance,
-  call: Parameters<Entrance['send']>[0],
+  { send }: GatewayEndpoint,
+  call: Parameters<GatewayEndpoint['send']>[0],
 ): Promise<TestResponse | string> {
   try {
     return await send(call)
@@ -61,18 +61,18 @@ async function responseOf(
   }
 }
 
-function testView(ask: Ask, draft: Draft, response: TestResponse | string | null): View {
+function testView(request: PageRequest, draft: Draft, response: TestResponse | string | null): View {
   return {
     title: 'Test request',
-    crumbs: crumbsOf(ask, true),
+    crumbs: crumbsOf(request, true),
     ...(draft.status !== undefined && { status: draft.status }),
-    content: html`${response !== null && shown(ask, response)}<p class="lead">Sends “Say hello.” through the gateway, from this machine, like any client there: conditions on addresses see the address of this machine. The call appears in the logs, and the provider charges for it.</p>${draftForm(
+    content: html`${response !== null && shown(request, response)}<p class="lead">Sends “Say hello.” through the gateway, from this machine, like any client there: conditions on addresses see the address of this machine. The call appears in the logs, and the provider charges for it.</p>${draftForm(
       {
-        frame: ask.frameFor(ask.path),
+        frame: request.frameFor(request.path),
         draft,
         labels: { model: 'Model', [tokenField]: 'Token' },
         send: response === null ? 'Send' : 'Send again',
-        cancel: pageOf(ask),
+        cancel: pageOf(request),
       },
       html`${textField(draft, {
         name: 'model',
@@ -90,7 +90,7 @@ function testView(ask: Ask, draft: Draft, response: TestResponse | string | null
   }
 }
 
-function shown(ask: Ask, response: TestResponse | string): Html {
+function shown(request: PageRequest, response: TestResponse | string): Html {
   if (typeof response === 'string') return notice(response, 'bad')
   const { status, duration, ray, body, type } = response
   const isGood = status < 300
@@ -102,7 +102,7 @@ function shown(ask: Ask, response: TestResponse | string): Html {
     ],
   )}${bodyBlock('Body', body)}<p>${
     status === 401
-      ? html`Refused calls are not in the logs${ask.may('Analytics Read') && html`, but among the <a href="${paths.errors(ask.account.id)}">errors of the last day</a>`}.`
-      : html`<a href="${paths.logs(ask.account.id, ask.params.gateway!)}">Logs of this gateway</a>`
+      ? html`Refused calls are not in the logs${request.may('Analytics Read') && html`, but among the <a href="${paths.errors(request.account.id)}">errors of the last day</a>`}.`
+      : html`<a href="${paths.logs(request.account.id, request.params.gateway!)}">Logs of this gateway</a>`
   }</p></section>`
 }

@@ -4,7 +4,7 @@ import { html } from '../../base/text/html.ts'
 import { button, form } from '../../pages/parts/components.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { apiPath } from '../page/api-client.ts'
-import type { Ask, Handler, View } from '../page/page-request.ts'
+import type { PageRequest, Handler, View } from '../page/page-request.ts'
 import { Draft } from '../parts/draft.ts'
 import { textField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
@@ -17,15 +17,15 @@ import { tokenField } from './test-request.ts'
 
 const runGroup = permissionGroups.find(({ name }) => name === 'AI Gateway Run')!.id
 
-export const showNewToken: Handler = async ask => {
-  const found = await findGateway(ask)
-  return found.ok ? newToken(ask, new Draft({ name: `gateway ${found.result.id}` })) : found
+export const showNewToken: Handler = async request => {
+  const found = await findGateway(request)
+  return found.ok ? newToken(request, new Draft({ name: `gateway ${found.result.id}` })) : found
 }
 
-export const createToken: Handler = async ask => {
-  const found = await findGateway(ask)
+export const createToken: Handler = async request => {
+  const found = await findGateway(request)
   if (!found.ok) return found
-  const draft = Draft.of(ask.form)
+  const draft = Draft.of(request.form)
   const day = draft.value('expires_on')
   const body = {
     name: draft.value('name'),
@@ -33,32 +33,32 @@ export const createToken: Handler = async ask => {
       {
         effect: 'allow',
         permission_groups: [{ id: runGroup }],
-        resources: { [`svc.api.account.${ask.account.id}`]: '*' },
+        resources: { [`svc.api.account.${request.account.id}`]: '*' },
       },
     ],
     ...(day !== '' && { expires_on: /^\d{4}-\d\d-\d\d$/.test(day) ? `${day}T23:59:59Z` : day }),
   }
-  const made = await ask.api.post<{ readonly value: string }>(
-    apiPath('accounts', ask.account.id, 'tokens'),
+  const made = await request.api.post<{ readonly value: string }>(
+    apiPath('accounts', request.account.id, 'tokens'),
     body,
     { idempotencyKey: draft.key },
   )
-  return made.ok ? valueView(ask, made.result.value) : newToken(ask, draft.refused(made))
+  return made.ok ? valueView(request, made.result.value) : newToken(request, draft.refused(made))
 }
 
-function newToken(ask: Ask, draft: Draft): View {
+function newToken(request: PageRequest, draft: Draft): View {
   return {
     title: 'Create an authentication token',
-    crumbs: crumbsOf(ask, true),
+    crumbs: crumbsOf(request, true),
     ...(draft.status !== undefined && { status: draft.status }),
     content: html`<p class="lead">It has the permission AI Gateway Run and no other: it calls models through the gateways of this account, and sees and changes nothing.</p>${draftForm(
       {
-        frame: ask.frameFor(ask.path),
+        frame: request.frameFor(request.path),
         draft,
         labels: { name: 'Name', expires_on: 'Last day' },
         isOnce: true,
         send: 'Create the token',
-        cancel: pageOf(ask),
+        cancel: pageOf(request),
       },
       html`${textField(draft, {
         name: 'name',
@@ -77,21 +77,21 @@ function newToken(ask: Ask, draft: Draft): View {
   }
 }
 
-function valueView(ask: Ask, value: string): View {
+function valueView(request: PageRequest, value: string): View {
   return {
     title: 'Token created',
-    crumbs: crumbsOf(ask, true),
+    crumbs: crumbsOf(request, true),
     content: html`${shownOnce('Value', value, 'Save the value now.')}
-<section class="card" aria-labelledby="use"><h2 id="use">Use it</h2>${ask.entrance !== null && codeBlock('In a shell, first', tokenLine(value))}${codeFor(ask)}</section>${trial(ask, value)}
-<p class="aside"><a class="button" href="${pageOf(ask)}">I have saved it</a></p>`,
+<section class="card" aria-labelledby="use"><h2 id="use">Use it</h2>${request.gatewayEndpoint !== null && codeBlock('In a shell, first', tokenLine(value))}${codeFor(request)}</section>${trial(request, value)}
+<p class="aside"><a class="button" href="${pageOf(request)}">I have saved it</a></p>`,
   }
 }
 
 /** Offers to try the token at once. Its value is on this page anyway, and goes nowhere else. */
-function trial(ask: Ask, token: string) {
-  if (ask.entrance === null || !ask.may('AI Gateway Run')) return null
-  const frame = ask.frameFor(paths.testGateway(ask.account.id, ask.params.gateway!))
-  const { provider } = ask.entrance
+function trial(request: PageRequest, token: string) {
+  if (request.gatewayEndpoint === null || !request.may('AI Gateway Run')) return null
+  const frame = request.frameFor(paths.testGateway(request.account.id, request.params.gateway!))
+  const { provider } = request.gatewayEndpoint
   const hidden = { [tokenField]: token, model: `${provider.name}/${provider.model}` }
   return html`<section class="card" aria-labelledby="try"><h2 id="try">Try it</h2><p>Sends “Say hello.” to <code>${hidden.model}</code> through the gateway.</p>${form({ ...frame, hidden }, button('Send a test request', 'plain'))}</section>`
 }

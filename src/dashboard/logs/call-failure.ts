@@ -3,17 +3,17 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { entries } from '../../errors/docs/entry.ts'
 import { notice, isolated } from '../../pages/parts/components.ts'
-import type { Ask } from '../page/page-request.ts'
+import type { PageRequest } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'
 import type { WholeLog } from './log.ts'
 
 /** Makes the notice of a call that failed, with its ray; null for one that went well. */
-export function troubleOf(ask: Ask, log: WholeLog): Html | null {
+export function troubleOf(request: PageRequest, log: WholeLog): Html | null {
   if (log.success) return null
-  return notice(html`${whatFailed(ask, log)} Ray <code>${log.id}</code>.`, 'bad')
+  return notice(html`${whatFailed(request, log)} Ray <code>${log.id}</code>.`, 'bad')
 }
 
-function whatFailed({ account, may }: Ask, log: WholeLog): Html {
+function whatFailed({ account, may }: PageRequest, log: WholeLog): Html {
   const { error, status_code: status } = log
   if (error === null) return html`${status < 400 ? unfinished : refusalOf(log)}`
   const known = entries.find(({ name }) => name === error)

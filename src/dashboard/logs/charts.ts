@@ -55,33 +55,33 @@ const bars: Readonly<Record<RangeName, { readonly bucket: string; readonly width
   '30d': { bucket: 'day', width: 24 * hour },
 }
 
-export const showCharts: Handler = async ask => {
-  const by = ask.query.get('by') === 'token' ? 'token' : 'model'
-  const asked = ask.query.get('range') ?? undefined
+export const showCharts: Handler = async request => {
+  const by = request.query.get('by') === 'token' ? 'token' : 'model'
+  const asked = request.query.get('range') ?? undefined
   const name: RangeName = isRange(asked) ? asked : '24h'
   const { bucket, width } = bars[name]
-  const filters = withoutTime(filtersOf(ask.query))
-  const since = Math.floor((ask.now - ranges[name].length) / width) * width
-  const read = await ask.api.get<Series>(gatewayOf(ask, 'logs', 'series'), {
+  const filters = withoutTime(filtersOf(request.query))
+  const since = Math.floor((request.now - ranges[name].length) / width) * width
+  const read = await request.api.get<Series>(gatewayOf(request, 'logs', 'series'), {
     ...filters,
     group_by: by,
     bucket,
     start_date: new Date(since).toISOString(),
-    end_date: new Date(ask.now).toISOString(),
+    end_date: new Date(request.now).toISOString(),
   })
-  const { account, params } = ask
+  const { account, params } = request
   const logs = paths.logs(account.id, params.gateway!)
   const path = paths.charts(account.id, params.gateway!)
   const page = {
     title: 'Charts',
-    crumbs: [...crumbsOf(ask, true), { title: 'Logs', path: logs }],
+    crumbs: [...crumbsOf(request, true), { title: 'Logs', path: logs }],
     isWide: true,
   }
   if (!read.ok && read.status !== 400) return read
   const form = chartForm(path, { ...filters, by, range: name }, read.ok ? null : read)
   if (!read.ok) return { ...page, status: 422, content: form }
   const series = read.result
-  const starts = startsOf(since, ask.now, width)
+  const starts = startsOf(since, request.now, width)
   const shown =
     series.count === 0
       ? emptyState('No calls in this time', 'Choose a longer time, or take a filter away.')

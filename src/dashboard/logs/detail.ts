@@ -4,7 +4,7 @@ import { type Html, html } from '../../base/text/html.ts'
 import { facts, isolated } from '../../pages/parts/components.ts'
 import { apiPath } from '../page/api-client.ts'
 import { personal } from '../../store/records/audit-entry.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
 import { bodyBlock } from '../parts/body.ts'
 import { compact, dollars, grouped } from '../parts/numbers.ts'
 import { exactTime, oneLine } from '../parts/values.ts'
@@ -21,19 +21,19 @@ const bodies = [
   { part: 'provider_response', title: 'Response of the provider' },
 ] as const
 
-export const showLog: Handler = async ask => {
-  const found = await ask.api.get<WholeLog>(gatewayOf(ask, 'logs', ask.params.log!))
+export const showLog: Handler = async request => {
+  const found = await request.api.get<WholeLog>(gatewayOf(request, 'logs', request.params.log!))
   if (!found.ok) return found
   const log = found.result
-  const pages = await pagesOf(ask, log)
-  const shown = bodies.flatMap(body => bodyOf(ask, log, body) ?? [])
+  const pages = await pagesOf(request, log)
+  const shown = bodies.flatMap(body => bodyOf(request, log, body) ?? [])
   return {
     title: 'Call',
-    crumbs: crumbsOfLogs(ask),
+    crumbs: crumbsOfLogs(request),
     isWide: true,
-    content: html`${troubleOf(ask, log)}<div class="sections">${[
-      section('caller', 'Caller', callerFacts(ask, log, pages)),
-      section('call', 'Call', callFacts(ask, log)),
+    content: html`${troubleOf(request, log)}<div class="sections">${[
+      section('caller', 'Caller', callerFacts(request, log, pages)),
+      section('call', 'Call', callFacts(request, log)),
       section('time', 'Time', timeFacts(log)),
       section('usage', 'Usage', usageFacts(log)),
     ]}</div>${log.metadata !== null && section('metadata', 'Metadata', metadataFacts(log.metadata))}${section(
@@ -49,23 +49,23 @@ export const showLog: Handler = async ask => {
 /** The most characters of a body that has a page of its own. */
 const mostOfOne = 500_000
 
-export const showBody: Handler = async ask => {
-  const { account, params } = ask
+export const showBody: Handler = async request => {
+  const { account, params } = request
   const body = bodies.find(({ part }) => part === params.part)
   if (body === undefined) return notFound
-  const found = await ask.api.text(gatewayOf(ask, 'logs', params.log!, body.part))
+  const found = await request.api.text(gatewayOf(request, 'logs', params.log!, body.part))
   if (!found.ok) return found
   const log = { title: 'Call', path: paths.log(account.id, params.gateway!, params.log!) }
   return {
     title: body.title,
-    crumbs: [...crumbsOfLogs(ask), log],
+    crumbs: [...crumbsOfLogs(request), log],
     isWide: true,
     content: html`<div class="card">${bodyBlock('Body', found.result, null, mostOfOne)}</div>`,
   }
 }
 
-function crumbsOfLogs(ask: Ask) {
-  return [...crumbsOf(ask, true), { title: 'Logs', path: logsOf(ask) }]
+function crumbsOfLogs(request: PageRequest) {
+  return [...crumbsOf(request, true), { title: 'Logs', path: logsOf(request) }]
 }
 
 function section(id: string, title: string, content: Html): Html {
@@ -78,7 +78,10 @@ interface Pages {
   readonly client: string | null
 }
 
-async function pagesOf({ account, api, may }: Ask, { token_id, client_id }: WholeLog): Promise<Pages> {
+async function pagesOf(
+  { account, api, may }: PageRequest,
+  { token_id, client_id }: WholeLog,
+): Promise<Pages> {
   const isThere = async (...steps: readonly string[]) =>
     (await api.get(apiPath('accounts', account.id, ...steps))).ok
   // What an app made has the id of its consent in place of a token's.
@@ -99,31 +102,36 @@ function isOfApp(client: string | undefined): client is string {
   return client !== undefined && client !== personal.client
 }
 
-function callerFacts(ask: Ask, log: WholeLog, pages: Pages): Html {
+function callerFacts(request: PageRequest, log: WholeLog, pages: Pages): Html {
   const { token_id, token_name, client_id, client_name, user_email } = log
   const isApp = isOfApp(client_id)
   return facts([
-    ['App', isApp ? named(ask, pages.client, client_name ?? client_id, { client_id }) : null],
+    ['App', isApp ? named(request, pages.client, client_name ?? client_id, { client_id }) : null],
     [isApp ? 'For' : 'Person', user_email === undefined ? null : isolated(user_email)],
-    ['Token', isApp ? null : tokenOf(ask, pages.token, token_id, token_name)],
+    ['Token', isApp ? null : tokenOf(request, pages.token, token_id, token_name)],
     ['Consent', isApp && token_id !== null ? html`<code>${oneLine(token_id)}</code>` : null],
   ])
 }
 
-function tokenOf(ask: Ask, page: string | null, id: string | null, name: string | null): Html {
-  return id === null ? html`None: authentication was off` : named(ask, page, name ?? id, { token_id: id })
+function tokenOf(request: PageRequest, page: string | null, id: string | null, name: string | null): Html {
+  return id === null ? html`None: authentication was off` : named(request, page, name ?? id, { token_id: id })
 }
 
 /** Names what made a call, with a link to its page, if it has one, and one to all that it made. */
-function named(ask: Ask, page: string | null, name: string, filter: Readonly<Record<string, string>>): Html {
-  const calls = withQuery(logsOf(ask), filter)
+function named(
+  request: PageRequest,
+  page: string | null,
+  name: string,
+  filter: Readonly<Record<string, string>>,
+): Html {
+  const calls = withQuery(logsOf(request), filter)
   return html`${page === null ? isolated(name) : html`<a href="${page}">${isolated(name)}</a>`} <a class="hint" href="${calls}">All its calls</a>`
 }
 
-function callFacts(ask: Ask, log: WholeLog): Html {
+function callFacts(request: PageRequest, log: WholeLog): Html {
   const like = (name: string, value: string) =>
-    html`<a href="${withQuery(logsOf(ask), { [name]: value })}">${isolated(value)}</a>`
-  const { account, params } = ask
+    html`<a href="${withQuery(logsOf(request), { [name]: value })}">${isolated(value)}</a>`
+  const { account, params } = request
   return facts([
     ['Gateway', html`<a href="${paths.gateway(account.id, params.gateway!)}">${params.gateway!}</a>`],
     ['Provider', like('provider', log.provider)],
@@ -181,7 +189,7 @@ function metadataFacts(metadata: string): Html {
   )
 }
 
-function logsOf({ account, params }: Ask): string {
+function logsOf({ account, params }: PageRequest): string {
   return paths.logs(account.id, params.gateway!)
 }
 
@@ -189,12 +197,12 @@ function countOf(count: number | null): string {
   return count === null ? 'Unknown' : grouped(count)
 }
 
-function bodyOf(ask: Ask, log: WholeLog, { part, title }: (typeof bodies)[number]): Html | null {
+function bodyOf(request: PageRequest, log: WholeLog, { part, title }: (typeof bodies)[number]): Html | null {
   const text = log[`${part}_head`]
   if (typeof text !== 'string') return null
   const isWhole = log[`${part}_head_complete`] === true
   const isBase64 = log[`${part}_head_encoding`] === 'base64'
-  const path = paths.logBody(ask.account.id, ask.params.gateway!, log.id, part)
+  const path = paths.logBody(request.account.id, request.params.gateway!, log.id, part)
   const label = [title, isBase64 && 'as base64', !isWhole && 'only its beginning was kept']
     .filter(Boolean)
     .join(', ')

@@ -2,7 +2,7 @@
 
 import { html } from '../../base/text/html.ts'
 import type { Failure } from '../page/api-client.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
 import { emptyState } from '../parts/lists.ts'
 import { paths, withQuery } from '../page/paths.ts'
 import { crumbsOf, gatewayOf } from '../gateways/page-data.ts'
@@ -14,20 +14,20 @@ const onAPage = 36
 /** The most entries that a page looks at. */
 const mostScanned = 20_000
 
-export const showLogs: Handler = async ask => {
-  const filters = filtersOf(ask.query)
-  const cursor = ask.query.get('cursor')
-  const listed = await ask.api.get<readonly Log[]>(gatewayOf(ask, 'logs'), {
-    ...askedBy(filters, ask.now),
+export const showLogs: Handler = async request => {
+  const filters = filtersOf(request.query)
+  const cursor = request.query.get('cursor')
+  const listed = await request.api.get<readonly Log[]>(gatewayOf(request, 'logs'), {
+    ...askedBy(filters, request.now),
     cursor,
     per_page: onAPage,
     max_scanned: mostScanned,
   })
-  const { account, params } = ask
+  const { account, params } = request
   const path = paths.logs(account.id, params.gateway!)
   const page = {
     title: 'Logs',
-    crumbs: crumbsOf(ask, true),
+    crumbs: crumbsOf(request, true),
     isWide: true,
     actions: html`<a class="button plain" href="${withQuery(paths.liveLogs(account.id, params.gateway!), withoutTime(filters))}">Live</a><a class="button plain" href="${withQuery(paths.charts(account.id, params.gateway!), { ...withoutTime(filters), range: filters.range ?? null })}">Charts</a>`,
   }
@@ -41,22 +41,22 @@ export const showLogs: Handler = async ask => {
   return {
     ...page,
     content: html`${form()}${
-      listed.result.length === 0 ? emptyOf(ask, filters, next) : await logTable(ask, listed.result)
+      listed.result.length === 0 ? emptyOf(request, filters, next) : await logTable(request, listed.result)
     }${pagerOf(path, filters, cursor, next)}`,
   }
 }
 
-export const showLiveLogs: Handler = async ask => {
-  const filters = withoutTime(filtersOf(ask.query))
-  const listed = await ask.api.get<readonly Log[]>(gatewayOf(ask, 'logs', 'tail'), {
+export const showLiveLogs: Handler = async request => {
+  const filters = withoutTime(filtersOf(request.query))
+  const listed = await request.api.get<readonly Log[]>(gatewayOf(request, 'logs', 'tail'), {
     ...filters,
     per_page: onAPage,
   })
-  const { account, params } = ask
+  const { account, params } = request
   const path = paths.liveLogs(account.id, params.gateway!)
   const page = {
     title: 'Live logs',
-    crumbs: [...crumbsOf(ask, true), { title: 'Logs', path: paths.logs(account.id, params.gateway!) }],
+    crumbs: [...crumbsOf(request, true), { title: 'Logs', path: paths.logs(account.id, params.gateway!) }],
     isWide: true,
     actions: html`<a class="button plain" href="${withQuery(paths.logs(account.id, params.gateway!), filters)}">All logs</a>`,
   }
@@ -68,13 +68,13 @@ export const showLiveLogs: Handler = async ask => {
     ...page,
     content: html`${filterForm({ path, filters, hasTime: false })}<p class="lead">New calls are shown as they come. Without script, load the page again.</p><div id="tail" data-live="2">${
       listed.result.length === 0
-        ? emptyState('Waiting for calls', 'None has come yet.', sending(ask))
-        : await logTable(ask, listed.result.toReversed())
+        ? emptyState('Waiting for calls', 'None has come yet.', sending(request))
+        : await logTable(request, listed.result.toReversed())
     }</div>`,
   }
 }
 
-function emptyOf(ask: Ask, filters: Filters, next: string | null) {
+function emptyOf(request: PageRequest, filters: Filters, next: string | null) {
   if (next !== null)
     return emptyState(
       'None so far',
@@ -85,12 +85,12 @@ function emptyOf(ask: Ask, filters: Filters, next: string | null) {
   return emptyState(
     'No calls yet',
     'Each call that went to a provider is here, with its tokens, its cost and how long it took. Calls that were refused are not.',
-    sending(ask),
+    sending(request),
   )
 }
 
 /** Leads to where a call can be sent; null where the person cannot. */
-function sending({ account, params, may, entrance }: Ask) {
+function sending({ account, params, may, gatewayEndpoint: entrance }: PageRequest) {
   if (entrance === null || !may('AI Gateway Run')) return null
   return html`<a class="button" href="${paths.testGateway(account.id, params.gateway!)}">Send a test request</a>`
 }

@@ -1,7 +1,7 @@
 // Log entries as a table.
 
 import { type Html, html } from '../../base/text/html.ts'
-import type { Ask } from '../page/page-request.ts'
+import type { PageRequest } from '../page/page-request.ts'
 import { badge, longTable } from '../parts/lists.ts'
 import { dollars, grouped } from '../parts/numbers.ts'
 import { exactTime, oneLine } from '../parts/values.ts'
@@ -12,7 +12,7 @@ import { callerOf, type Log, span } from './log.ts'
 const enough = 24
 
 /** Makes the table of entries of the gateway of a page, in the order that they have. */
-export function logTable({ account, params }: Ask, logs: readonly Log[]): Promise<Html> {
+export function logTable({ account, params }: PageRequest, logs: readonly Log[]): Promise<Html> {
   const columns = [
     {
       title: 'When',

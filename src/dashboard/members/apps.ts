@@ -6,8 +6,8 @@ import { markedName } from '../../pages/parts/app-mark.ts'
 import { isolated } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
-import { done } from '../page/flash-messages.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
+import { withMessage } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { confirmation } from '../parts/forms.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
@@ -16,19 +16,23 @@ import { resourceOf, time } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
 import { appOf, type Grant } from './member.ts'
 
-export const showApps: Handler = async ask => {
-  const listed = await ask.api.get<Grant[]>(apiPath('accounts', ask.account.id, 'oauth_grants'), {
-    page: ask.query.get('page'),
+export const showApps: Handler = async request => {
+  const listed = await request.api.get<Grant[]>(apiPath('accounts', request.account.id, 'oauth_grants'), {
+    page: request.query.get('page'),
   })
   if (!listed.ok) return listed
-  const view = { title, crumbs: crumbsOf(ask) }
+  const view = { title, crumbs: crumbsOf(request) }
   if (listed.info!.total_count === 0)
     return {
       ...view,
       content: emptyState(
         'No app acts for a member',
         'When a member allows an app to act for them in this account, it is listed here, and can be ended. Register an app first, as an OAuth client.',
-        nextStep(ask, 'OAuth Clients Write', stepLink(paths.newClient(ask.account.id), 'Create a client')),
+        nextStep(
+          request,
+          'OAuth Clients Write',
+          stepLink(paths.newClient(request.account.id), 'Create a client'),
+        ),
       ),
     }
   const columns = [
@@ -45,12 +49,12 @@ export const showApps: Handler = async ask => {
     { title: 'May', cell: ({ scopes }: Grant) => scopes.join(', ') },
     { title: 'At', cell: ({ resource }: Grant) => resourceOf(resource) },
     { title: 'Since', cell: ({ created_at }: Grant) => time(created_at) },
-    ...(ask.may('Members Write')
+    ...(request.may('Members Write')
       ? [
           {
             title: 'End',
             cell: ({ id }: Grant) =>
-              html`<a class="whole" href="${paths.endApp(ask.account.id, id)}">End…</a>`,
+              html`<a class="whole" href="${paths.endApp(request.account.id, id)}">End…</a>`,
           },
         ]
       : []),
@@ -58,20 +62,20 @@ export const showApps: Handler = async ask => {
   return {
     ...view,
     isWide: true,
-    content: html`${table('Apps that act for members', columns, listed.result)}${pager(paths.apps(ask.account.id), ask.query, listed.info!)}`,
+    content: html`${table('Apps that act for members', columns, listed.result)}${pager(paths.apps(request.account.id), request.query, listed.info!)}`,
   }
 }
 
-export const confirmEndApp: Handler = async ask => {
-  const found = await ask.api.get<Grant>(grantOf(ask))
+export const confirmEndApp: Handler = async request => {
+  const found = await request.api.get<Grant>(grantOf(request))
   if (!found.ok) return found
   const { user } = found.result
-  const apps = paths.apps(ask.account.id)
+  const apps = paths.apps(request.account.id)
   return {
     title: 'End what this app may do?',
-    crumbs: [...crumbsOf(ask), { title, path: apps }],
+    crumbs: [...crumbsOf(request), { title, path: apps }],
     content: confirmation({
-      frame: ask.frameFor(ask.path),
+      frame: request.frameFor(request.path),
       draft: new Draft(),
       what: html`<p>${isolated(appOf(found.result))} can no longer act for ${isolated(user.email ?? user.id)} in this account: its tokens end at once. To act for them again, it needs their consent again.</p>`,
       send: 'End it',
@@ -80,17 +84,17 @@ export const confirmEndApp: Handler = async ask => {
   }
 }
 
-export const endApp: Handler = async ask => {
-  const ended = await ask.api.delete(grantOf(ask))
-  return ended.ok ? redirectTo(done(paths.apps(ask.account.id), 'app-ended')) : ended
+export const endApp: Handler = async request => {
+  const ended = await request.api.delete(grantOf(request))
+  return ended.ok ? redirectTo(withMessage(paths.apps(request.account.id), 'app-ended')) : ended
 }
 
 const title = 'Apps that act for members'
 
-function grantOf({ account, params }: Ask): string {
+function grantOf({ account, params }: PageRequest): string {
   return apiPath('accounts', account.id, 'oauth_grants', params.grant!)
 }
 
-function crumbsOf({ account }: Ask) {
+function crumbsOf({ account }: PageRequest) {
   return [{ title: 'Members', path: paths.members(account.id) }]
 }

@@ -4,37 +4,37 @@ import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import { lacksSecondFactor } from '../../people/second-factor/second-factor.ts'
 import { apiPath } from '../page/api-client.ts'
-import type { Ask, Handler, View } from '../page/page-request.ts'
-import { done } from '../page/flash-messages.ts'
+import type { PageRequest, Handler, View } from '../page/page-request.ts'
+import { withMessage } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { checkbox } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
 import { paths } from '../page/paths.ts'
 import type { Account } from './member.ts'
 
-export const showTwoFactor: Handler = async ask => {
-  const found = await ask.api.get<Account>(accountOf(ask))
+export const showTwoFactor: Handler = async request => {
+  const found = await request.api.get<Account>(accountOf(request))
   if (!found.ok) return found
-  return view(ask, new Draft(valuesOf(found.result)))
+  return view(request, new Draft(valuesOf(found.result)))
 }
 
-export const changeTwoFactor: Handler = async ask => {
-  const found = await ask.api.get<Account>(accountOf(ask))
+export const changeTwoFactor: Handler = async request => {
+  const found = await request.api.get<Account>(accountOf(request))
   if (!found.ok) return found
-  const draft = Draft.of(ask.form)
+  const draft = Draft.of(request.form)
   const now = valuesOf(found.result)
   // Whoever saves a page of before would take back what they have not seen.
-  if (draft.etag !== now.etag) return view(ask, draft.overtaken({ required: now.etag }, now.etag))
-  if (draft.has('required') && lacksSecondFactor(ask.actor.user, { enforceTwoFactor: true }))
+  if (draft.etag !== now.etag) return view(request, draft.overtaken({ required: now.etag }, now.etag))
+  if (draft.has('required') && lacksSecondFactor(request.actor.user, { enforceTwoFactor: true }))
     return view(
-      ask,
+      request,
       draft.withFault('required', 'Turn it on in your own profile first: you would be locked out.'),
     )
   const { id, name, type } = found.result
   const settings = { enforce_twofactor: draft.has('required') }
-  const changed = await ask.api.put(accountOf(ask), { id, name, type, settings })
-  if (!changed.ok) return view(ask, draft.refused(changed))
-  return redirectTo(done(paths.members(ask.account.id), 'two-factor-changed'))
+  const changed = await request.api.put(accountOf(request), { id, name, type, settings })
+  if (!changed.ok) return view(request, draft.refused(changed))
+  return redirectTo(withMessage(paths.members(request.account.id), 'two-factor-changed'))
 }
 
 /** Returns what the form holds; the rule itself is what it depends on. */
@@ -43,14 +43,14 @@ function valuesOf({ settings }: Account) {
   return { [etagField]: isRequired ? 'on' : 'off', ...(isRequired && { required: 'on' }) }
 }
 
-function view(ask: Ask, draft: Draft): View {
-  const members = paths.members(ask.account.id)
+function view(request: PageRequest, draft: Draft): View {
+  const members = paths.members(request.account.id)
   return {
     title: 'Two-step sign-in of members',
     crumbs: [{ title: 'Members', path: members }],
     ...(draft.status !== undefined && { status: draft.status }),
     content: draftForm(
-      { frame: ask.frameFor(ask.path), draft, labels: {}, send: 'Save', cancel: members },
+      { frame: request.frameFor(request.path), draft, labels: {}, send: 'Save', cancel: members },
       html`${checkbox(draft, {
         name: 'required',
         label: 'Members must sign in with two steps',
@@ -60,6 +60,6 @@ function view(ask: Ask, draft: Draft): View {
   }
 }
 
-function accountOf({ account }: Ask): string {
+function accountOf({ account }: PageRequest): string {
   return apiPath('accounts', account.id)
 }

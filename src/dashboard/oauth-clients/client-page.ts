@@ -4,7 +4,7 @@ import { type Html, html } from '../../base/text/html.ts'
 import { scriptDoubts } from '../../oauth/clients/name-scripts.ts'
 import { appMark } from '../../pages/parts/app-mark.ts'
 import { facts, isolated } from '../../pages/parts/components.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
 import type { ListInfo } from '../page/api-client.ts'
 import { dangerZone } from '../parts/forms.ts'
 import { badge } from '../parts/lists.ts'
@@ -20,31 +20,33 @@ import { isBeingVerified, verificationCard } from './verification-card.ts'
 
 const shownEvents = 5
 
-export const showClient: Handler = async ask => {
+export const showClient: Handler = async request => {
   const [found, scopes, grants, events] = await Promise.all([
-    findClient(ask),
-    listScopes(ask),
-    ask.api.get<readonly unknown[]>(clientOf(ask, 'grants'), { per_page: 5 }),
-    ask.api.get<AuthorizationEvent[]>(clientOf(ask, 'authorization_events'), { per_page: shownEvents }),
+    findClient(request),
+    listScopes(request),
+    request.api.get<readonly unknown[]>(clientOf(request, 'grants'), { per_page: 5 }),
+    request.api.get<AuthorizationEvent[]>(clientOf(request, 'authorization_events'), {
+      per_page: shownEvents,
+    }),
   ])
   if (!found.ok) return found
   if (!scopes.ok) return scopes
   if (!grants.ok) return grants
   if (!events.ok) return events
   const client = found.result
-  const mayWrite = ask.may('OAuth Clients Write')
+  const mayWrite = request.may('OAuth Clients Write')
   return {
     title: client.client_name,
-    crumbs: crumbsOf(ask),
+    crumbs: crumbsOf(request),
     hasPictures: client.logo_uri !== undefined,
     content: html`<p class="tags" id="badges"${isBeingVerified(client) && html` data-live="3"`}>${badgesOf(client)}</p>
-${identityCard(ask, client, mayWrite)}${scopesCard(ask, client, scopes.result, mayWrite)}${secretsCard(ask, client, mayWrite)}${verificationCard(ask, client, mayWrite)}${visibilityCard(ask, client, scopes.result, mayWrite)}${usersCard(ask, grants.info!)}${eventsCard(ask, events.result, events.info!)}${codeFor(ask, client)}${dangerZone(
+${identityCard(request, client, mayWrite)}${scopesCard(request, client, scopes.result, mayWrite)}${secretsCard(request, client, mayWrite)}${verificationCard(request, client, mayWrite)}${visibilityCard(request, client, scopes.result, mayWrite)}${usersCard(request, grants.info!)}${eventsCard(request, events.result, events.info!)}${codeFor(request, client)}${dangerZone(
   mayWrite
     ? [
         {
           title: 'Delete',
           text: 'Ends all that people allowed this app to do, at once.',
-          path: paths.deleteClient(ask.account.id, client.client_id),
+          path: paths.deleteClient(request.account.id, client.client_id),
           link: 'Delete…',
         },
       ]
@@ -53,7 +55,7 @@ ${identityCard(ask, client, mayWrite)}${scopesCard(ask, client, scopes.result, m
   }
 }
 
-function identityCard({ account }: Ask, client: Client, mayWrite: boolean): Html {
+function identityCard({ account }: PageRequest, client: Client, mayWrite: boolean): Html {
   return html`<section class="card" aria-labelledby="details"><h2 id="details">Details</h2>
 ${appMark(client.client_name, client.logo_uri ?? null)}${copyable('Client ID', client.client_id)}${facts([
   ['Its name', nameDoubt(client)],
@@ -78,7 +80,7 @@ function nameDoubt({ client_name }: Client): Html | null {
 }
 
 function scopesCard(
-  { account }: Ask,
+  { account }: PageRequest,
   client: Client,
   scopes: readonly ListedScope[],
   mayWrite: boolean,
@@ -91,12 +93,17 @@ function scopesCard(
   )}</ul>${mayWrite && html`<p><a class="button plain small" href="${paths.clientScopes(account.id, client.client_id)}">Change the scopes</a></p>`}</section>`
 }
 
-function visibilityCard(ask: Ask, client: Client, scopes: readonly ListedScope[], mayWrite: boolean): Html {
+function visibilityCard(
+  request: PageRequest,
+  client: Client,
+  scopes: readonly ListedScope[],
+  mayWrite: boolean,
+): Html {
   if (client.visibility === 'public')
     return html`<section class="card" aria-labelledby="visibility"><h2 id="visibility">Visibility</h2><p>Everybody may allow this app. That is permanent.</p></section>`
   const conditions = preconditionsOf(client, scopes)
   const isReady = conditions.every(({ isMet }) => isMet)
-  const publish = paths.publishClient(ask.account.id, client.client_id)
+  const publish = paths.publishClient(request.account.id, client.client_id)
   const isLive = isBeingVerified(client)
   return html`<section class="card" aria-labelledby="visibility" id="visibility-card"${isLive && html` data-live="3"`}><h2 id="visibility">Visibility</h2>
 <p>Only members of this account may allow this app. To publish it, it needs:</p>
@@ -106,7 +113,7 @@ function visibilityCard(ask: Ask, client: Client, scopes: readonly ListedScope[]
 ${mayWrite && isReady && html`<p><a class="button plain small" href="${publish}">Publish…</a></p>`}</section>`
 }
 
-function usersCard({ account, params }: Ask, { total_count: total }: ListInfo): Html {
+function usersCard({ account, params }: PageRequest, { total_count: total }: ListInfo): Html {
   return html`<section class="card" aria-labelledby="users"><h2 id="users">Who allowed it</h2><p>${
     total === 0
       ? 'Nobody has allowed this app yet.'
@@ -114,7 +121,11 @@ function usersCard({ account, params }: Ask, { total_count: total }: ListInfo): 
   }</p></section>`
 }
 
-function eventsCard({ account, params }: Ask, events: readonly AuthorizationEvent[], info: ListInfo): Html {
+function eventsCard(
+  { account, params }: PageRequest,
+  events: readonly AuthorizationEvent[],
+  info: ListInfo,
+): Html {
   const all = paths.clientEvents(account.id, params.client!)
   return html`<section class="card" aria-labelledby="events" id="latest-events" data-live="10"><h2 id="events">Authorization events</h2>${
     events.length === 0

@@ -2,7 +2,7 @@
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
-import type { Ask, Handler, View } from '../page/page-request.ts'
+import type { PageRequest, Handler, View } from '../page/page-request.ts'
 import { Draft, keyField } from '../parts/draft.ts'
 import { draftForm } from '../parts/forms.ts'
 import { paths } from '../page/paths.ts'
@@ -27,46 +27,46 @@ import {
   scopePicker,
 } from './scope-picker.ts'
 
-export const showNewClient: Handler = async ask => detailsView(ask, blankDetails)
+export const showNewClient: Handler = async request => detailsView(request, blankDetails)
 
 /** Checks the first step with the API, which refuses what has no scopes yet, and goes on to the second where that is all. */
-export const continueToScopes: Handler = async ask => {
-  const draft = compactDetails(Draft.of(ask.form))
-  if (draft.isGrowing) return detailsView(ask, draft)
-  const checked = await ask.api.post<Client>(clientsOf(ask), bodyOfDetails(draft))
+export const continueToScopes: Handler = async request => {
+  const draft = compactDetails(Draft.of(request.form))
+  if (draft.isGrowing) return detailsView(request, draft)
+  const checked = await request.api.post<Client>(clientsOf(request), bodyOfDetails(draft))
   if (checked.ok) throw new Error('a client without scopes was created')
   const { '/scopes': lack, ...faults } = checked.faults
   if (lack === undefined || Object.keys(faults).length > 0)
-    return detailsView(ask, draft.refused({ ...checked, faults }, renamedDetails))
-  return scopesView(ask, draft)
+    return detailsView(request, draft.refused({ ...checked, faults }, renamedDetails))
+  return scopesView(request, draft)
 }
 
 /** A second step that is loaded by its address has lost the first. */
 export const startAgain: Handler = async ({ account }) => redirectTo(paths.newClient(account.id))
 
-export const createClient: Handler = async ask => {
-  const draft = compactDetails(Draft.of(ask.form))
-  if (draft.has('back')) return detailsView(ask, draft)
-  if (isPicking(draft)) return scopesView(ask, draft)
+export const createClient: Handler = async request => {
+  const draft = compactDetails(Draft.of(request.form))
+  if (draft.has('back')) return detailsView(request, draft)
+  if (isPicking(draft)) return scopesView(request, draft)
   const body = { ...bodyOfDetails(draft), ...bodyOfScopes(draft) }
-  const made = await ask.api.post<Client>(clientsOf(ask), body, { idempotencyKey: draft.key })
-  if (made.ok) return createdView(ask, made.result)
+  const made = await request.api.post<Client>(clientsOf(request), body, { idempotencyKey: draft.key })
+  if (made.ok) return createdView(request, made.result)
   const refused = draft.refused(made, { ...renamedDetails, ...renamedScopes })
   if (draft.ticked('scopes').length === 0 && refused.fault('scopes') !== undefined)
-    return scopesView(ask, refused.withFault('scopes', chooseOne))
+    return scopesView(request, refused.withFault('scopes', chooseOne))
   const isOfScopes = Object.keys(refused.faults).every(pointer => pointer === '' || pointer === '/scopes')
-  return isOfScopes ? scopesView(ask, refused) : detailsView(ask, refused)
+  return isOfScopes ? scopesView(request, refused) : detailsView(request, refused)
 }
 
-function detailsView(ask: Ask, draft: Draft): View {
-  const { id } = ask.account
+function detailsView(request: PageRequest, draft: Draft): View {
+  const { id } = request.account
   return {
     title: 'Create an OAuth client',
-    crumbs: crumbsOf(ask),
+    crumbs: crumbsOf(request),
     ...(draft.status !== undefined && { status: draft.status }),
     content: html`<p class="lead">Step 1 of 2: what it is</p>${draftForm(
       {
-        frame: { ...ask.frameFor(paths.newClient(id)), hidden: carried(draft, isOfScopes) },
+        frame: { ...request.frameFor(paths.newClient(id)), hidden: carried(draft, isOfScopes) },
         draft,
         labels: detailLabels,
         send: 'Continue to scopes',
@@ -77,17 +77,17 @@ function detailsView(ask: Ask, draft: Draft): View {
   }
 }
 
-async function scopesView(ask: Ask, draft: Draft) {
-  const scopes = await listScopes(ask)
+async function scopesView(request: PageRequest, draft: Draft) {
+  const scopes = await listScopes(request)
   if (!scopes.ok) return scopes
   return {
     title: 'Create an OAuth client',
-    crumbs: crumbsOf(ask),
+    crumbs: crumbsOf(request),
     ...(draft.status !== undefined && { status: draft.status }),
     content: html`<p class="lead">Step 2 of 2: what ${draft.value('client_name')} may ask for</p>${draftForm(
       {
         frame: {
-          ...ask.frameFor(paths.newClientScopes(ask.account.id)),
+          ...request.frameFor(paths.newClientScopes(request.account.id)),
           hidden: carried(draft, name => !isOfScopes(name)),
         },
         draft,
@@ -95,7 +95,7 @@ async function scopesView(ask: Ask, draft: Draft) {
         isOnce: true,
         send: 'Create the client',
         beside: html`<button class="plain" name="back" value="on" formnovalidate>Back to step 1</button>`,
-        cancel: paths.clients(ask.account.id),
+        cancel: paths.clients(request.account.id),
       },
       scopePicker(pickScopes(draft, scopes.result), scopes.result),
     )}`,

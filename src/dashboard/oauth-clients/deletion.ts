@@ -3,28 +3,28 @@
 import { html } from '../../base/text/html.ts'
 import { isolated } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
-import { done } from '../page/flash-messages.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
+import { withMessage } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { confirmation, isTyped, notTyped } from '../parts/forms.ts'
 import { paths } from '../page/paths.ts'
 import { clientOf, crumbsOf, findClient, pageOf } from './page-data.ts'
 
-export const confirmDeletion: Handler = ask => deletion(ask, new Draft())
+export const confirmDeletion: Handler = request => deletion(request, new Draft())
 
-export const deleteClient: Handler = async ask => {
-  const found = await findClient(ask)
+export const deleteClient: Handler = async request => {
+  const found = await findClient(request)
   if (!found.ok) return found
-  const draft = Draft.of(ask.form)
-  if (!isTyped(draft, found.result.client_name)) return deletion(ask, notTyped(draft))
-  const deleted = await ask.api.delete(clientOf(ask))
-  return deleted.ok ? redirectTo(done(paths.clients(ask.account.id), 'client-deleted')) : deleted
+  const draft = Draft.of(request.form)
+  if (!isTyped(draft, found.result.client_name)) return deletion(request, notTyped(draft))
+  const deleted = await request.api.delete(clientOf(request))
+  return deleted.ok ? redirectTo(withMessage(paths.clients(request.account.id), 'client-deleted')) : deleted
 }
 
-async function deletion(ask: Ask, draft: Draft) {
+async function deletion(request: PageRequest, draft: Draft) {
   const [found, grants] = await Promise.all([
-    findClient(ask),
-    ask.api.get<readonly unknown[]>(clientOf(ask, 'grants'), { per_page: 5 }),
+    findClient(request),
+    request.api.get<readonly unknown[]>(clientOf(request, 'grants'), { per_page: 5 }),
   ])
   if (!found.ok) return found
   if (!grants.ok) return grants
@@ -32,14 +32,14 @@ async function deletion(ask: Ask, draft: Draft) {
   const { total_count: total } = grants.info!
   return {
     title: 'Delete this client?',
-    crumbs: crumbsOf(ask, found.result),
+    crumbs: crumbsOf(request, found.result),
     ...(draft.status !== undefined && { status: draft.status }),
     content: confirmation({
-      frame: ask.frameFor(ask.path),
+      frame: request.frameFor(request.path),
       draft,
       what: html`<p>${isolated(name)} is deleted with its secrets. ${endOf(total)} This cannot be undone: a new client has another id.</p>`,
       send: 'Delete the client',
-      cancel: pageOf(ask),
+      cancel: pageOf(request),
       typed: { label: 'Type the name to confirm', word: name },
     }),
   }

@@ -23,26 +23,26 @@ export interface AuthorizationEvent {
 
 const onAPage = 50
 
-export const showEvents: Handler = async ask => {
-  const result = ask.query.get('result') === 'failure' ? 'failure' : null
+export const showEvents: Handler = async request => {
+  const result = request.query.get('result') === 'failure' ? 'failure' : null
   const [found, events] = await Promise.all([
-    findClient(ask),
-    ask.api.get<AuthorizationEvent[]>(clientOf(ask, 'authorization_events'), {
-      page: ask.query.get('page'),
+    findClient(request),
+    request.api.get<AuthorizationEvent[]>(clientOf(request, 'authorization_events'), {
+      page: request.query.get('page'),
       per_page: onAPage,
       result,
     }),
   ])
   if (!found.ok) return found
   if (!events.ok) return events
-  const path = paths.clientEvents(ask.account.id, ask.params.client!)
+  const path = paths.clientEvents(request.account.id, request.params.client!)
   const other =
     result === null
       ? html`<a href="${withQuery(path, { result: 'failure' })}">Failures only</a>`
       : html`<a href="${path}">All events</a>`
   return {
     title: 'Authorization events',
-    crumbs: crumbsOf(ask, found.result),
+    crumbs: crumbsOf(request, found.result),
     isWide: true,
     actions: other,
     content: html`<div id="events" data-live="10">${
@@ -50,10 +50,10 @@ export const showEvents: Handler = async ask => {
         ? emptyState(
             result === null ? 'Nothing happened yet' : 'No failures',
             'Each step of people and of the app at the authorization server is noted here for 30 days, with the reason of each failure. The page of the client has the code that sends people to sign in.',
-            stepLink(`${paths.client(ask.account.id, ask.params.client!)}#code`, 'Code for the app'),
+            stepLink(`${paths.client(request.account.id, request.params.client!)}#code`, 'Code for the app'),
           )
         : eventTable(events.result)
-    }</div>${pager(path, ask.query, events.info!)}`,
+    }</div>${pager(path, request.query, events.info!)}`,
   }
 }
 

@@ -2,8 +2,8 @@
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
-import { done } from '../page/flash-messages.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
+import { withMessage } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { confirmation } from '../parts/forms.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
@@ -21,17 +21,17 @@ interface Grant {
   readonly account: { readonly id: string }
 }
 
-export const showGrants: Handler = async ask => {
+export const showGrants: Handler = async request => {
   const [found, grants] = await Promise.all([
-    findClient(ask),
-    ask.api.get<Grant[]>(clientOf(ask, 'grants'), { page: ask.query.get('page') }),
+    findClient(request),
+    request.api.get<Grant[]>(clientOf(request, 'grants'), { page: request.query.get('page') }),
   ])
   if (!found.ok) return found
   if (!grants.ok) return grants
-  const { id } = ask.account
-  const client = ask.params.client!
-  const mayWrite = ask.may('OAuth Clients Write')
-  const view = { title: 'Who allowed it', crumbs: crumbsOf(ask, found.result) }
+  const { id } = request.account
+  const client = request.params.client!
+  const mayWrite = request.may('OAuth Clients Write')
+  const view = { title: 'Who allowed it', crumbs: crumbsOf(request, found.result) }
   if (grants.info!.total_count === 0)
     return {
       ...view,
@@ -63,59 +63,59 @@ export const showGrants: Handler = async ask => {
     ...(mayWrite && {
       actions: html`<a class="button danger small" href="${paths.endClientGrants(id, client)}">End all…</a>`,
     }),
-    content: html`<p class="lead">Of people you see the ids, which are those in the tokens of the app.</p>${table('Consents', columns, grants.result)}${pager(paths.clientGrants(id, client), ask.query, grants.info!)}`,
+    content: html`<p class="lead">Of people you see the ids, which are those in the tokens of the app.</p>${table('Consents', columns, grants.result)}${pager(paths.clientGrants(id, client), request.query, grants.info!)}`,
   }
 }
 
-export const confirmEndGrant: Handler = async ask => {
-  const found = await findClient(ask)
+export const confirmEndGrant: Handler = async request => {
+  const found = await findClient(request)
   if (!found.ok) return found
   return {
     title: 'End this consent?',
-    crumbs: crumbsOf(ask, found.result),
+    crumbs: crumbsOf(request, found.result),
     content: confirmation({
-      frame: ask.frameFor(ask.path),
+      frame: request.frameFor(request.path),
       draft: new Draft(),
       what: html`<p>The app can no longer act for this person: its tokens end at once. To act for them again, it needs their consent again.</p>`,
       send: 'End the consent',
-      cancel: grantsPage(ask),
+      cancel: grantsPage(request),
     }),
   }
 }
 
-export const endGrant: Handler = async ask => {
-  const ended = await ask.api.delete(clientOf(ask, 'grants', ask.params.grant!))
-  return ended.ok ? redirectTo(done(grantsPage(ask), 'grant-ended')) : ended
+export const endGrant: Handler = async request => {
+  const ended = await request.api.delete(clientOf(request, 'grants', request.params.grant!))
+  return ended.ok ? redirectTo(withMessage(grantsPage(request), 'grant-ended')) : ended
 }
 
-export const confirmEndAll: Handler = async ask => {
+export const confirmEndAll: Handler = async request => {
   const [found, grants] = await Promise.all([
-    findClient(ask),
-    ask.api.get<Grant[]>(clientOf(ask, 'grants'), { per_page: 5 }),
+    findClient(request),
+    request.api.get<Grant[]>(clientOf(request, 'grants'), { per_page: 5 }),
   ])
   if (!found.ok) return found
   if (!grants.ok) return grants
   const { total_count: total } = grants.info!
   // Nothing is asked where there is nothing to end.
-  if (total === 0) return redirectTo(grantsPage(ask))
+  if (total === 0) return redirectTo(grantsPage(request))
   return {
     title: 'End all consents?',
-    crumbs: crumbsOf(ask, found.result),
+    crumbs: crumbsOf(request, found.result),
     content: confirmation({
-      frame: ask.frameFor(ask.path),
+      frame: request.frameFor(request.path),
       draft: new Draft(),
       what: html`<p>${total === 1 ? 'One consent ends' : `${total} consents end`}, with all their tokens. Everybody who wants the app to act for them has to allow it again.</p>`,
       send: 'End all consents',
-      cancel: grantsPage(ask),
+      cancel: grantsPage(request),
     }),
   }
 }
 
-export const endAllGrants: Handler = async ask => {
-  const ended = await ask.api.delete(clientOf(ask, 'grants'))
-  return ended.ok ? redirectTo(done(grantsPage(ask), 'grants-ended')) : ended
+export const endAllGrants: Handler = async request => {
+  const ended = await request.api.delete(clientOf(request, 'grants'))
+  return ended.ok ? redirectTo(withMessage(grantsPage(request), 'grants-ended')) : ended
 }
 
-function grantsPage({ account, params }: Ask): string {
+function grantsPage({ account, params }: PageRequest): string {
   return paths.clientGrants(account.id, params.client!)
 }

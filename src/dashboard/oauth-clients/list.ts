@@ -4,7 +4,7 @@ import { type Html, html } from '../../base/text/html.ts'
 import { mixedScripts } from '../../oauth/clients/name-scripts.ts'
 import { markedName } from '../../pages/parts/app-mark.ts'
 import { isolated } from '../../pages/parts/components.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
 import { badge, badges, emptyState, pager, table } from '../parts/lists.ts'
 import { nextStep, stepLink } from '../parts/next-step.ts'
 import { searchForm } from '../parts/search.ts'
@@ -13,20 +13,20 @@ import { paths } from '../page/paths.ts'
 import { clientsOf } from './page-data.ts'
 import { type Client, isConfidential, statesInWords } from './client.ts'
 
-export const showClients: Handler = async ask => {
-  const name = ask.query.get('name')
-  const visibility = ask.query.get('visibility')
-  const listed = await ask.api.get<Client[]>(clientsOf(ask), {
-    page: ask.query.get('page'),
+export const showClients: Handler = async request => {
+  const name = request.query.get('name')
+  const visibility = request.query.get('visibility')
+  const listed = await request.api.get<Client[]>(clientsOf(request), {
+    page: request.query.get('page'),
     per_page: 50,
     client_name: name,
     visibility: visibility === 'private' || visibility === 'public' ? visibility : null,
   })
   if (!listed.ok) return listed
-  const { id } = ask.account
+  const { id } = request.account
   const isSearch = Boolean(name || visibility)
   const create = stepLink(paths.newClient(id), 'Create a client')
-  const view = { title: 'OAuth clients', ...(ask.may('OAuth Clients Write') && { actions: create }) }
+  const view = { title: 'OAuth clients', ...(request.may('OAuth Clients Write') && { actions: create }) }
   if (listed.info!.total_count === 0 && !isSearch)
     return {
       ...view,
@@ -34,7 +34,7 @@ export const showClients: Handler = async ask => {
       content: emptyState(
         'No clients yet',
         'A client is an app that acts for people: they see what it asks for, and allow it. It gets tokens for the management API and for AI gateways.',
-        nextStep(ask, 'OAuth Clients Write', create),
+        nextStep(request, 'OAuth Clients Write', create),
       ),
     }
   return {
@@ -64,12 +64,12 @@ export const showClients: Handler = async ask => {
             'No client has this in its name, with this visibility.',
             html`<a href="${paths.clients(id)}">All clients</a>`,
           )
-        : table('OAuth clients of this account', columnsOf(ask), listed.result)
-    }${pager(paths.clients(id), ask.query, listed.info!)}`,
+        : table('OAuth clients of this account', columnsOf(request), listed.result)
+    }${pager(paths.clients(id), request.query, listed.info!)}`,
   }
 }
 
-function columnsOf({ account }: Ask) {
+function columnsOf({ account }: PageRequest) {
   return [
     {
       title: 'Name',

@@ -1,37 +1,37 @@
 // What the pages of OAuth clients ask the management API for.
 
 import { apiPath } from '../page/api-client.ts'
-import type { Ask } from '../page/page-request.ts'
+import type { PageRequest } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'
 import type { Client, Scope } from './client.ts'
 
 /** A scope, and whether it tells only who the user is. */
 export type ListedScope = Scope & { readonly is_identity: boolean }
 
-export function clientsOf({ account }: Ask): string {
+export function clientsOf({ account }: PageRequest): string {
   return apiPath('accounts', account.id, 'oauth_clients')
 }
 
 /** Returns where the API has the client of the page, or what is below it. */
-export function clientOf({ account, params }: Ask, ...below: readonly string[]): string {
+export function clientOf({ account, params }: PageRequest, ...below: readonly string[]): string {
   return apiPath('accounts', account.id, 'oauth_clients', params.client!, ...below)
 }
 
-export function findClient(ask: Ask) {
-  return ask.api.get<Client>(clientOf(ask))
+export function findClient(request: PageRequest) {
+  return request.api.get<Client>(clientOf(request))
 }
 
-export function listScopes({ api }: Ask) {
+export function listScopes({ api }: PageRequest) {
   return api.get<readonly ListedScope[]>('/oauth/scopes')
 }
 
 /** Returns the page of the client. */
-export function pageOf({ account, params }: Ask): string {
+export function pageOf({ account, params }: PageRequest): string {
   return paths.client(account.id, params.client!)
 }
 
 /** Returns what stands above a page below that of the client. */
-export function crumbsOf(ask: Ask, client: Client | null = null) {
-  const list = { title: 'OAuth clients', path: paths.clients(ask.account.id) }
-  return client === null ? [list] : [list, { title: client.client_name, path: pageOf(ask) }]
+export function crumbsOf(request: PageRequest, client: Client | null = null) {
+  const list = { title: 'OAuth clients', path: paths.clients(request.account.id) }
+  return client === null ? [list] : [list, { title: client.client_name, path: pageOf(request) }]
 }

@@ -2,13 +2,13 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { button, facts, form, isolated } from '../../pages/parts/components.ts'
-import type { Ask } from '../page/page-request.ts'
+import type { PageRequest } from '../page/page-request.ts'
 import { badge } from '../parts/lists.ts'
 import { copyable, time } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
 import { type Client, statesInWords, type Verification } from './client.ts'
 
-export function verificationCard(ask: Ask, client: Client, mayWrite: boolean): Html | null {
+export function verificationCard(request: PageRequest, client: Client, mayWrite: boolean): Html | null {
   const { client_uri_verification: verification } = client
   if (verification === undefined) return null
   const { status } = verification
@@ -18,7 +18,7 @@ ${status === 'verified' ? verified(verification) : record(verification)}${
   mayWrite &&
   status === 'failed' &&
   form(
-    ask.frameFor(paths.verifyClient(ask.account.id, client.client_id)),
+    request.frameFor(paths.verifyClient(request.account.id, client.client_id)),
     button('Restart verification', 'plain small'),
   )
 }</section>`

@@ -6,7 +6,7 @@ import { paths as ownPaths } from '../../pages/parts/paths.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import { hasSecondFactor } from '../../people/second-factor/second-factor.ts'
 import { apiPath } from '../page/api-client.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'
 import type { Overview } from './overview.ts'
 
@@ -22,14 +22,17 @@ interface Step {
 const mostGateways = 5
 
 /** Returns the steps that the person may take; null where the list is not shown to them: all are done, or they have hidden it. */
-export async function firstSteps(ask: Ask, { requests }: Overview): Promise<readonly Step[] | null> {
-  const { account, actor, may } = ask
+export async function firstSteps(
+  request: PageRequest,
+  { requests }: Overview,
+): Promise<readonly Step[] | null> {
+  const { account, actor, may } = request
   if (actor.user.hiddenFirstSteps?.includes(account.id)) return null
   const hasRequests = requests?.hours.some(({ zones }) => zones.length > 0) ?? false
   const [ofCalls, clients, members] = await Promise.all([
-    may('AI Gateway Read') ? stepsOfCalls(ask) : [],
-    may('OAuth Clients Write') ? countOf(ask, 'oauth_clients') : null,
-    may('Members Write') ? countOf(ask, 'members') : null,
+    may('AI Gateway Read') ? stepsOfCalls(request) : [],
+    may('OAuth Clients Write') ? countOf(request, 'oauth_clients') : null,
+    may('Members Write') ? countOf(request, 'members') : null,
   ])
   const steps: readonly (Step | false)[] = [
     ...ofCalls,
@@ -72,8 +75,8 @@ interface Gateway {
 }
 
 /** Returns the steps from a provider to calls that need a token. */
-async function stepsOfCalls(ask: Ask): Promise<readonly Step[]> {
-  const { account, api, entrance, may } = ask
+async function stepsOfCalls(request: PageRequest): Promise<readonly Step[]> {
+  const { account, api, gatewayEndpoint: entrance, may } = request
   const of = (...steps: string[]) => apiPath('accounts', account.id, 'ai-gateway', 'gateways', ...steps)
   const listed = await api.get<readonly Gateway[]>(of(), { per_page: mostGateways })
   if (!listed.ok) return []
@@ -112,21 +115,21 @@ async function stepsOfCalls(ask: Ask): Promise<readonly Step[]> {
 }
 
 /** Counts what a list of the account has; null where that cannot be told for now. */
-async function countOf({ api, account }: Ask, kind: string): Promise<number | null> {
+async function countOf({ api, account }: PageRequest, kind: string): Promise<number | null> {
   const listed = await api.get(apiPath('accounts', account.id, kind), { per_page: 5 })
   return listed.ok ? listed.info!.total_count : null
 }
 
 /** Makes the list, with a form that hides it. */
-export function firstStepsPart(ask: Ask, steps: readonly Step[]): Html {
+export function firstStepsPart(request: PageRequest, steps: readonly Step[]): Html {
   const done = steps.filter(({ isDone }) => isDone).length
   return html`<section class="card" aria-labelledby="begin"><h2 id="begin">First steps <span class="total hint">${done} of ${steps.length} done</span></h2><ul class="rows steps">${steps.map(
     ({ title, text, path, link, isDone }) =>
       html`<li${isDone && html` class="done"`}><div><h3>${isDone ? html`<span class="proof yes">${sign('check')}<span class="unseen">Done: </span></span>` : html`<span class="todo" aria-hidden="true"></span>`}${title}</h3>${!isDone && html`<p>${text}</p>`}</div>${!isDone && html`<a class="button plain small" href="${path}">${link}</a>`}</li>`,
-  )}</ul>${form(ask.frameFor(paths.hideFirstSteps(ask.account.id)), button('Hide these steps', 'plain small'))}</section>`
+  )}</ul>${form(request.frameFor(paths.hideFirstSteps(request.account.id)), button('Hide these steps', 'plain small'))}</section>`
 }
 
-export const hideSteps: Handler = async ask => {
-  await ask.hideFirstSteps()
-  return redirectTo(paths.home(ask.account.id))
+export const hideSteps: Handler = async request => {
+  await request.hideFirstSteps()
+  return redirectTo(paths.home(request.account.id))
 }

@@ -9,23 +9,23 @@ import { overviewView } from './views.ts'
 /** Errors that are listed. */
 const most = 10
 
-export const showOverview: Handler = async ask => {
-  const of = (name: string) => apiPath('accounts', ask.account.id, name)
+export const showOverview: Handler = async request => {
+  const of = (name: string) => apiPath('accounts', request.account.id, name)
   const [overview, attention, errors] = await Promise.all([
-    ask.api.get<Overview>(of('overview')),
-    ask.api.get<Attention>(of('attention')),
-    ask.may('Analytics Read')
-      ? ask.api.get<FrequentError[]>(of('errors'), { order: 'count', per_page: most })
+    request.api.get<Overview>(of('overview')),
+    request.api.get<Attention>(of('attention')),
+    request.may('Analytics Read')
+      ? request.api.get<FrequentError[]>(of('errors'), { order: 'count', per_page: most })
       : null,
   ])
   if (!overview.ok) return overview
   if (!attention.ok) return attention
   if (errors?.ok === false) return errors
   return overviewView({
-    ask,
+    ask: request,
     overview: overview.result,
     attention: attention.result,
     errors: errors?.result ?? null,
-    steps: await firstSteps(ask, overview.result),
+    steps: await firstSteps(request, overview.result),
   })
 }

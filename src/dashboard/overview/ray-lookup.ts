@@ -3,7 +3,7 @@
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath, type Failure, isOutage } from '../page/api-client.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
 import { emptyState } from '../parts/lists.ts'
 import { paths, withQuery } from '../page/paths.ts'
 
@@ -12,14 +12,14 @@ const mostGateways = 200
 const atOnce = 20
 
 /** Leads to the call of an AI gateway that has this ray, or else to the error that the request got. */
-export const findRay: Handler = async ask => {
-  const { account, query, may } = ask
+export const findRay: Handler = async request => {
+  const { account, query, may } = request
   const ray = (query.get('ray') ?? query.get('q') ?? '').trim().toLowerCase()
   if (isRay(ray)) {
-    const gateway = may('AI Gateway Read') ? await gatewayOf(ask, ray) : null
+    const gateway = may('AI Gateway Read') ? await gatewayOf(request, ray) : null
     if (typeof gateway === 'object' && gateway !== null) return gateway
     if (gateway !== null) return redirectTo(paths.log(account.id, gateway, ray))
-    const errors = may('Analytics Read') && (await isError(ask, ray))
+    const errors = may('Analytics Read') && (await isError(request, ray))
     if (typeof errors === 'object') return errors
     if (errors) return redirectTo(withQuery(paths.errors(account.id), { ray }))
   }
@@ -38,7 +38,7 @@ export function isRay(words: string): boolean {
 }
 
 /** Returns the gateway that has a call in its log; null where none has, and a failure where that cannot be told for now. */
-async function gatewayOf({ api, account }: Ask, ray: string): Promise<string | Failure | null> {
+async function gatewayOf({ api, account }: PageRequest, ray: string): Promise<string | Failure | null> {
   const gateways = (...steps: string[]) => apiPath('accounts', account.id, 'ai-gateway', 'gateways', ...steps)
   for (let page = 1; page <= mostGateways / atOnce; page++) {
     const listed = await api.get<readonly { readonly id: string }[]>(gateways(), { page, per_page: atOnce })
@@ -54,7 +54,7 @@ async function gatewayOf({ api, account }: Ask, ray: string): Promise<string | F
   return null
 }
 
-async function isError({ api, account }: Ask, ray: string): Promise<boolean | Failure> {
+async function isError({ api, account }: PageRequest, ray: string): Promise<boolean | Failure> {
   const listed = await api.get<readonly unknown[]>(apiPath('accounts', account.id, 'errors'), { ray })
   if (!listed.ok) return isOutage(listed) && listed
   return listed.result.length > 0

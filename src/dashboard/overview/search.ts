@@ -4,7 +4,7 @@ import { type Html, html } from '../../base/text/html.ts'
 import { isolated } from '../../pages/parts/components.ts'
 import type { Permission } from '../../permissions/permit.ts'
 import { apiPath, type Failure, isOutage } from '../page/api-client.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
 import { emptyState } from '../parts/lists.ts'
 import { searchForm } from '../parts/search.ts'
 import { brief } from '../parts/values.ts'
@@ -87,17 +87,17 @@ const mostOfKind = 5
 const mostCharacters = 100
 
 /** Leads to the request of a ray, or lists what has the words in its name. */
-export const search: Handler = async ask => {
-  const words = (ask.query.get('q') ?? '').trim().slice(0, mostCharacters)
-  if (ask.query.has('ray') || isRay(words)) return findRay(ask)
-  const found = words === '' ? [] : await Promise.all(kinds.map(kind => findIn(ask, kind, words)))
+export const search: Handler = async request => {
+  const words = (request.query.get('q') ?? '').trim().slice(0, mostCharacters)
+  if (request.query.has('ray') || isRay(words)) return findRay(request)
+  const found = words === '' ? [] : await Promise.all(kinds.map(kind => findIn(request, kind, words)))
   const sections: Html[] = []
   for (const one of found)
     if (one !== null && 'ok' in one) return one
     else if (one !== null) sections.push(one)
   return {
     title: 'Search',
-    content: html`${searchForm({ path: ask.path, label: 'Words or a ray id', name: 'q', value: words })}<div id="found">${
+    content: html`${searchForm({ path: request.path, label: 'Words or a ray id', name: 'q', value: words })}<div id="found">${
       sections.length > 0
         ? sections
         : emptyState(
@@ -109,10 +109,10 @@ export const search: Handler = async ask => {
 }
 
 /** Returns what of a kind has the words in its name; null where the person may not see it, or nothing has. What cannot be looked up is a failure: it may be there. */
-async function findIn(ask: Ask, kind: Kind, words: string): Promise<Html | Failure | null> {
-  const { id } = ask.account
-  if (!ask.may(kind.permission)) return null
-  const listed = await ask.api.get<readonly unknown[]>(kind.list(id), {
+async function findIn(request: PageRequest, kind: Kind, words: string): Promise<Html | Failure | null> {
+  const { id } = request.account
+  if (!request.may(kind.permission)) return null
+  const listed = await request.api.get<readonly unknown[]>(kind.list(id), {
     ...kind.query(words, id),
     per_page: mostOfKind,
   })

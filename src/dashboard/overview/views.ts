@@ -2,7 +2,7 @@
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { facts, isolated } from '../../pages/parts/components.ts'
-import type { Ask, View } from '../page/page-request.ts'
+import type { PageRequest, View } from '../page/page-request.ts'
 import { chart } from '../parts/chart.ts'
 import { badge, table } from '../parts/lists.ts'
 import { dollars, grouped } from '../parts/numbers.ts'
@@ -20,7 +20,7 @@ import {
 } from './overview.ts'
 
 interface Shown {
-  readonly ask: Ask
+  readonly ask: PageRequest
   readonly overview: Overview
   readonly attention: Attention
   /** Null where the person may not see them. */
@@ -29,21 +29,27 @@ interface Shown {
   readonly steps: Awaited<ReturnType<typeof firstSteps>>
 }
 
-export async function overviewView({ ask, overview, attention, errors, steps }: Shown): Promise<View> {
+export async function overviewView({
+  ask: request,
+  overview,
+  attention,
+  errors,
+  steps,
+}: Shown): Promise<View> {
   const { requests, origins, ai, store, process } = overview
-  const first = steps !== null && firstStepsPart(ask, steps)
-  const needs = attentionPart(ask, attention)
+  const first = steps !== null && firstStepsPart(request, steps)
+  const needs = attentionPart(request, attention)
   return {
     title: 'Overview',
     isWide: true,
     content: html`<div id="overview" data-live="15">
 ${isUrgent(attention) ? [needs, first] : [first, needs]}
-${requests !== undefined && trafficPart(requests, ask.account.id)}
+${requests !== undefined && trafficPart(requests, request.account.id)}
 ${requests?.hours.some(({ zones }) => zones.length > 0) === true && (await hourChart(requests))}
-${ai !== undefined && ai.gateways.length > 0 && aiPart(ai, ask.account.id)}
+${ai !== undefined && ai.gateways.length > 0 && aiPart(ai, request.account.id)}
 ${ai !== undefined && ai.gateways.length > 0 && (await callChart(ai))}
-${errors !== null && errorPart(ask.account.id, errors)}
-${origins !== undefined && origins.length > 0 && originPart(origins, ask.account.id)}
+${errors !== null && errorPart(request.account.id, errors)}
+${origins !== undefined && origins.length > 0 && originPart(origins, request.account.id)}
 ${store !== undefined && process !== undefined && gatewayPart(store, process)}
 </div>`,
   }
@@ -59,7 +65,7 @@ function isUrgent({ items }: Attention): boolean {
   return items.some(({ severity }) => severity !== 'info')
 }
 
-function attentionPart(ask: Ask, { at, counts, items: found }: Attention): Html {
+function attentionPart(request: PageRequest, { at, counts, items: found }: Attention): Html {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const items = found.slice(0, mostFindings)
   const more = all - items.length
@@ -70,22 +76,22 @@ function attentionPart(ask: Ask, { at, counts, items: found }: Attention): Html 
       ? html`<p>${at === null ? 'Gatehouse is looking. Load the page again in a moment.' : 'Nothing: all is well.'}</p>`
       : html`<ul class="rows">${items.map(
           item =>
-            html`<li><div>${badge(severities[item.severity], item.severity === 'info' ? '' : 'bad')} <bdi class="long">${item.message}</bdi></div>${placeOf(ask, item)}</li>`,
+            html`<li><div>${badge(severities[item.severity], item.severity === 'info' ? '' : 'bad')} <bdi class="long">${item.message}</bdi></div>${placeOf(request, item)}</li>`,
         )}</ul>${more > 0 && html`<p class="hint">And ${more} more.</p>`}`,
   )
 }
 
 /** Makes the link to the page on which something is mended. */
-function placeOf(ask: Ask, { kind, resource }: Finding): Html | null {
-  if (kind === 'few_super_administrators' && ask.may('Members Write'))
-    return html`<a href="${paths.newMember(ask.account.id)}">Invite somebody</a>`
+function placeOf(request: PageRequest, { kind, resource }: Finding): Html | null {
+  if (kind === 'few_super_administrators' && request.may('Members Write'))
+    return html`<a href="${paths.newMember(request.account.id)}">Invite somebody</a>`
   if (resource === null) return null
-  const path = pathOf(ask, resource, kind)
+  const path = pathOf(request, resource, kind)
   return path === null ? null : html`<a href="${path}">Open<span class="unseen"> ${resource.name}</span></a>`
 }
 
 function pathOf(
-  { account: { id: account }, may }: Ask,
+  { account: { id: account }, may }: PageRequest,
   { type, id }: NonNullable<Finding['resource']>,
   kind: Finding['kind'],
 ): string | null {

@@ -12,7 +12,7 @@ interface ApiResponse {
 }
 
 /** Asks the management API as the person whose request is served. */
-export type AskApi = (question: {
+export type CallApi = (question: {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly target: string
   readonly body?: unknown
@@ -80,9 +80,9 @@ type Query = Readonly<Record<string, string | number | null | undefined>>
 
 /** Paths are those of the document of the API, below `/client/v4`. */
 export class Api {
-  readonly #ask: AskApi
+  readonly #ask: CallApi
 
-  constructor(ask: AskApi) {
+  constructor(ask: CallApi) {
     this.#ask = ask
   }
 
@@ -136,7 +136,7 @@ export class Api {
   }
 
   async #send<T>(
-    method: Parameters<AskApi>[0]['method'],
+    method: Parameters<CallApi>[0]['method'],
     target: string,
     body?: unknown,
     conditions: Conditions = {},

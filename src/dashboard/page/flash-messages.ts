@@ -1,6 +1,6 @@
 // What was done, in a sentence: a page is told by its address which one to show, and nothing else can be said by an address.
 
-const deeds = {
+const messages = {
   'client-changed': 'The client was changed.',
   'client-scopes-changed':
     'The scopes were changed. What people allowed and is no longer asked for has ended.',
@@ -37,15 +37,15 @@ const deeds = {
   'token-revoked': 'The token was revoked. Anyone who uses it is refused from now on.',
 } as const
 
-export type Deed = keyof typeof deeds
+export type FlashMessage = keyof typeof messages
 
 /** Returns the sentence of what an address says was done; null for anything else. */
-export function deedOf(query: URLSearchParams): string | null {
+export function flashMessageOf(query: URLSearchParams): string | null {
   const name = query.get('done') ?? ''
-  return Object.hasOwn(deeds, name) ? deeds[name as Deed] : null
+  return Object.hasOwn(messages, name) ? messages[name as FlashMessage] : null
 }
 
 /** Adds to the path of a page what was done before it. */
-export function done(path: string, deed: Deed, page = 1): string {
+export function withMessage(path: string, deed: FlashMessage, page = 1): string {
   return `${path}?done=${deed}${page > 1 ? `&page=${page}` : ''}`
 }

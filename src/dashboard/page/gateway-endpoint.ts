@@ -1,6 +1,6 @@
 // Where clients call AI gateways, as pages know it: its address, a provider to try, and a way to send one call there as any client would.
 
-export interface Entrance {
+export interface GatewayEndpoint {
   /** As clients write it, without a slash at the end. */
   readonly origin: string
   /** A provider that calls can be tried with: one that has a key, if there is any. */

@@ -8,10 +8,10 @@ import type { Form } from '../../pages/forms/form.ts'
 import type { FormFrame } from '../../pages/parts/components.ts'
 import type { PageResponse } from '../../pages/parts/layout.ts'
 import type { Api, Failure } from './api-client.ts'
-import type { Entrance } from './gateway-endpoint.ts'
+import type { GatewayEndpoint } from './gateway-endpoint.ts'
 
 /** What handlers get. */
-export interface Ask {
+export interface PageRequest {
   readonly path: string
   /** What the `{name}` segments of the path stand for, decoded. */
   readonly params: Readonly<Record<string, string>>
@@ -36,7 +36,7 @@ export interface Ask {
   /** The URL of the authorization server. */
   readonly issuer: string
   /** Where AI gateways are called; null where the configuration has no host for them. */
-  readonly entrance: Entrance | null
+  readonly gatewayEndpoint: GatewayEndpoint | null
   /** Shows the person the first steps in this account no more. */
   hideFirstSteps(): Promise<void>
   /** Whether the person may do this in the account: what they may not is not drawn. */
@@ -77,7 +77,7 @@ export interface SectionLink extends Crumb {
 }
 
 /** A failure of the API becomes a page that says so. */
-export type Handler = (ask: Ask) => Promise<View | PageResponse | Failure>
+export type Handler = (request: PageRequest) => Promise<View | PageResponse | Failure>
 
 /** What a form does; what opens or ends something is taken only with a proof of who sends it that is not older than 30 minutes. */
 export type Effect =

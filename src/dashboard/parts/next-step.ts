@@ -3,12 +3,12 @@
 import { type Html, html } from '../../base/text/html.ts'
 import type { Permission } from '../../permissions/permit.ts'
 import { rolesWith } from '../../permissions/roles.ts'
-import type { Ask } from '../page/page-request.ts'
+import type { PageRequest } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'
 
 /** Returns the step where the person may do it, and else the roles of those whom to ask. */
 export function nextStep(
-  { may, account }: Pick<Ask, 'may' | 'account'>,
+  { may, account }: Pick<PageRequest, 'may' | 'account'>,
   permission: Permission,
   step: Html,
 ): Html {

@@ -2,30 +2,30 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { form } from '../../pages/parts/components.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
 import { emptyState, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
 import { codeBlock, time } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
 import { nameOf, type Provider, providersOf, sourceOf, stateBadge } from './provider.ts'
 
-export const showProviders: Handler = async ask => {
-  const listed = await ask.api.get<readonly Provider[]>(providersOf(ask))
+export const showProviders: Handler = async request => {
+  const listed = await request.api.get<readonly Provider[]>(providersOf(request))
   if (!listed.ok) return listed
   const providers = listed.result
   const title = 'Providers'
   const isNew = !providers.some(({ is_configured }) => is_configured)
   if (providers.length === 0)
-    return { title, content: html`${emptyState('No provider yet', whatFor)}${firstSteps(ask)}` }
+    return { title, content: html`${emptyState('No provider yet', whatFor)}${firstSteps(request)}` }
   return {
     title,
     isWide: true,
-    content: html`<p class="lead">AI gateways send calls to these. They are set in the configuration, for all accounts. A state is that of the latest calls through this machine, whichever account made them; your calls are those of the last 7 days, on all machines.</p>${table('AI providers', columnsOf(ask), providers)}${isNew && firstSteps(ask)}`,
+    content: html`<p class="lead">AI gateways send calls to these. They are set in the configuration, for all accounts. A state is that of the latest calls through this machine, whichever account made them; your calls are those of the last 7 days, on all machines.</p>${table('AI providers', columnsOf(request), providers)}${isNew && firstSteps(request)}`,
   }
 }
 
-function columnsOf(ask: Ask) {
-  const account = ask.account.id
+function columnsOf(request: PageRequest) {
+  const account = request.account.id
   const columns = [
     {
       title: 'Name',
@@ -42,11 +42,11 @@ function columnsOf(ask: Ask) {
     title: 'Test',
     cell: ({ id, name, resource }: Provider) =>
       form(
-        ask.frameFor(paths.testProvider(account, id)),
+        request.frameFor(paths.testProvider(account, id)),
         html`<button class="plain small">Test<span class="unseen"> ${nameOf({ name, resource })}</span></button>`,
       ),
   }
-  return ask.may('AI Gateway Run') ? [...columns, test] : columns
+  return request.may('AI Gateway Run') ? [...columns, test] : columns
 }
 
 function keysInWords({ keys, needs_key }: Provider): Html {
@@ -63,9 +63,9 @@ const whatFor =
   'AI gateways send calls to the providers of the configuration, with the keys that it names. Callers never see those.'
 
 /** Shows which lines are missing; who runs the gateway may be somebody else. */
-function firstSteps(ask: Ask): Html {
+function firstSteps(request: PageRequest): Html {
   const lines = `ai:
-${ask.entrance === null ? '  hosts: [localhost, 127.0.0.1] # of your own\n' : ''}  providers:
+${request.gatewayEndpoint === null ? '  hosts: [localhost, 127.0.0.1] # of your own\n' : ''}  providers:
     openai: { keys: '\${OPENAI_API_KEY}' }
     anthropic: { keys: '\${ANTHROPIC_API_KEY}' }`
   return html`<section class="card" aria-labelledby="first"><h2 id="first">Set the first one</h2><p>Add providers to <code>gatehouse.yaml</code>, or have the operator of this gateway do so:</p>${codeBlock('gatehouse.yaml', lines)}<p>Then start Gatehouse with these variables in its environment. A key may also be in a file, as <code>file:/run/secrets/openai</code>: a reload is enough then.</p></section>`

@@ -3,7 +3,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { button, facts, form, isolated } from '../../pages/parts/components.ts'
 import { apiPath } from '../page/api-client.ts'
-import type { Ask, Handler, View } from '../page/page-request.ts'
+import type { PageRequest, Handler, View } from '../page/page-request.ts'
 import { badge, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
 import { time } from '../parts/values.ts'
@@ -36,25 +36,27 @@ interface Result {
   readonly duration: number
 }
 
-export const showProvider: Handler = async ask => show(ask, null)
+export const showProvider: Handler = async request => show(request, null)
 
-export const testProvider: Handler = async ask => {
-  const tested = await ask.api.post<Test>(`${providersOf(ask)}${apiPath(ask.params.provider!, 'test')}`)
-  return tested.ok ? show(ask, tested.result) : tested
+export const testProvider: Handler = async request => {
+  const tested = await request.api.post<Test>(
+    `${providersOf(request)}${apiPath(request.params.provider!, 'test')}`,
+  )
+  return tested.ok ? show(request, tested.result) : tested
 }
 
-async function show(ask: Ask, test: Test | null) {
-  const listed = await ask.api.get<readonly Provider[]>(providersOf(ask))
+async function show(request: PageRequest, test: Test | null) {
+  const listed = await request.api.get<readonly Provider[]>(providersOf(request))
   if (!listed.ok) return listed
-  const provider = listed.result.find(({ id }) => id === ask.params.provider)
-  return provider === undefined ? notFound : view(ask, provider, test)
+  const provider = listed.result.find(({ id }) => id === request.params.provider)
+  return provider === undefined ? notFound : view(request, provider, test)
 }
 
-function view(ask: Ask, provider: Provider, test: Test | null): View {
+function view(request: PageRequest, provider: Provider, test: Test | null): View {
   return {
     title: nameOf(provider),
-    crumbs: [{ title: 'Providers', path: paths.providers(ask.account.id) }],
-    content: html`${test !== null && testCard(test)}${stateCard(ask, provider, test !== null)}${keysCard(provider)}${callsCard(ask, provider)}${pricesCard(provider)}`,
+    crumbs: [{ title: 'Providers', path: paths.providers(request.account.id) }],
+    content: html`${test !== null && testCard(test)}${stateCard(request, provider, test !== null)}${keysCard(provider)}${callsCard(request, provider)}${pricesCard(provider)}`,
   }
 }
 
@@ -93,7 +95,7 @@ function resultBadge({ outcome, status }: Result): Html {
   return badge(status === null ? outcome : `${outcome}, ${status}`, outcomes[outcome])
 }
 
-function stateCard(ask: Ask, provider: Provider, isTested: boolean): Html {
+function stateCard(request: PageRequest, provider: Provider, isTested: boolean): Html {
   const { id, origin, is_configured, processes, last_call_at, last_success_at, last_failure } = provider
   const seenBy = processes === 1 ? '1 process' : `${processes} processes`
   return html`<section class="card" aria-labelledby="state"><h2 id="state">State ${stateBadge(provider)}</h2><p>${stateInWords(provider)}</p>${facts(
@@ -109,9 +111,9 @@ function stateCard(ask: Ask, provider: Provider, isTested: boolean): Html {
       ['Configuration', is_configured ? null : 'not in it: callers use it with keys of their own'],
     ],
   )}<p class="hint">Seen by ${seenBy} on this machine since the start, in calls of all accounts.</p>${
-    ask.may('AI Gateway Run') &&
+    request.may('AI Gateway Run') &&
     form(
-      ask.frameFor(paths.testProvider(ask.account.id, id)),
+      request.frameFor(paths.testProvider(request.account.id, id)),
       html`<p class="hint">A test sends one small request for each key. It runs no model, and is not billed.</p><div class="actions">${button(isTested ? 'Test again' : 'Test', 'plain')}</div>`,
     )
   }</section>`
@@ -142,7 +144,7 @@ function keysCard(provider: Provider): Html {
   }</section>`
 }
 
-function callsCard(ask: Ask, { calls }: Provider): Html {
+function callsCard(request: PageRequest, { calls }: Provider): Html {
   const columns = [
     {
       title: 'Model',
@@ -161,7 +163,7 @@ function callsCard(ask: Ask, { calls }: Provider): Html {
     calls.count === 0
       ? html`<p>The gateways of this account have logged no call of the last 7 days.</p>`
       : html`<p>${grouped(calls.count)} ${calls.count === 1 ? 'call' : 'calls'} of this account in the last 7 days.${failed}${!calls.is_complete && ' More are still being counted.'}</p>${calls.models.length > 0 && table('Models that this account called', columns, calls.models)}`
-  }<p><a href="${paths.gateways(ask.account.id)}">AI gateways and their logs</a></p></section>`
+  }<p><a href="${paths.gateways(request.account.id)}">AI gateways and their logs</a></p></section>`
 }
 
 /** Models that are listed: a price list may have hundreds. */

@@ -3,7 +3,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { isolated } from '../../pages/parts/components.ts'
 import { apiPath } from '../page/api-client.ts'
-import type { Ask } from '../page/page-request.ts'
+import type { PageRequest } from '../page/page-request.ts'
 import { badge } from '../parts/lists.ts'
 import { time } from '../parts/values.ts'
 
@@ -68,7 +68,7 @@ const sources = {
 } as const
 
 /** Returns where the API has the providers. */
-export function providersOf({ account }: Pick<Ask, 'account'>): string {
+export function providersOf({ account }: Pick<PageRequest, 'account'>): string {
   return apiPath('accounts', account.id, 'ai-gateway', 'providers')
 }
 

@@ -1,8 +1,8 @@
 // What is changed of an API token that there is: its name, its reach, and whether it works.
 
 import { redirectTo } from '../../pages/parts/layout.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
-import { done } from '../page/flash-messages.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
+import { withMessage } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { isPicking } from '../parts/picker.ts'
 import { paths } from '../page/paths.ts'
@@ -11,52 +11,60 @@ import { endOf, permissionsIn, policyOf, renamed } from './token-form.ts'
 import type { PermissionGroup, Token } from './token.ts'
 import { editTokenView, stateView } from './views.ts'
 
-export const showEditToken: Handler = async ask => {
-  const found = await ask.api.get<Token>(tokenOf(ask))
+export const showEditToken: Handler = async request => {
+  const found = await request.api.get<Token>(tokenOf(request))
   if (!found.ok) return found
-  return edit(ask, found.result, new Draft({ ...valuesOf(found.result), [etagField]: found.etag ?? '' }))
+  return edit(request, found.result, new Draft({ ...valuesOf(found.result), [etagField]: found.etag ?? '' }))
 }
 
-export const changeToken: Handler = async ask => {
-  const found = await ask.api.get<Token>(tokenOf(ask))
+export const changeToken: Handler = async request => {
+  const found = await request.api.get<Token>(tokenOf(request))
   if (!found.ok) return found
   const token = found.result
-  const draft = Draft.of(ask.form).compact('addresses')
-  if (draft.isGrowing || isPicking(draft)) return edit(ask, token, draft)
-  const changed = await ask.api.put<Token>(tokenOf(ask), changedBy(draft, token, ask.account.id), {
-    ifMatch: draft.etag,
-  })
-  if (changed.ok) return redirectTo(done(paths.token(ask.account.id, token.id), 'token-changed'))
+  const draft = Draft.of(request.form).compact('addresses')
+  if (draft.isGrowing || isPicking(draft)) return edit(request, token, draft)
+  const changed = await request.api.put<Token>(
+    tokenOf(request),
+    changedBy(draft, token, request.account.id),
+    {
+      ifMatch: draft.etag,
+    },
+  )
+  if (changed.ok) return redirectTo(withMessage(paths.token(request.account.id, token.id), 'token-changed'))
   if (changed.status === 412) {
     const { name, expires_on } = valuesOf(token)
-    return edit(ask, token, draft.overtaken({ name: name!, expires_on: expires_on! }, found.etag))
+    return edit(request, token, draft.overtaken({ name: name!, expires_on: expires_on! }, found.etag))
   }
   const refused = draft.refused(changed, renamed)
   const isEmpty = isSimple(token) && permissionsIn(draft).length === 0
-  return edit(ask, token, isEmpty ? refused.withFault('permissions', 'Choose at least one.') : refused)
+  return edit(request, token, isEmpty ? refused.withFault('permissions', 'Choose at least one.') : refused)
 }
 
-export const confirmState: Handler = async ask => {
-  const found = await ask.api.get<Token>(tokenOf(ask))
+export const confirmState: Handler = async request => {
+  const found = await request.api.get<Token>(tokenOf(request))
   if (!found.ok) return found
-  return state(ask, found.result, new Draft({ [etagField]: found.etag ?? '' }))
+  return state(request, found.result, new Draft({ [etagField]: found.etag ?? '' }))
 }
 
-export const switchState: Handler = async ask => {
-  const found = await ask.api.get<Token>(tokenOf(ask))
+export const switchState: Handler = async request => {
+  const found = await request.api.get<Token>(tokenOf(request))
   if (!found.ok) return found
-  const draft = Draft.of(ask.form)
+  const draft = Draft.of(request.form)
   const status = draft.value('to') === 'active' ? 'active' : 'disabled'
-  const changed = await ask.api.put<Token>(tokenOf(ask), { ...found.result, status }, { ifMatch: draft.etag })
+  const changed = await request.api.put<Token>(
+    tokenOf(request),
+    { ...found.result, status },
+    { ifMatch: draft.etag },
+  )
   if (changed.ok)
     return redirectTo(
-      done(
-        paths.token(ask.account.id, found.result.id),
+      withMessage(
+        paths.token(request.account.id, found.result.id),
         status === 'active' ? 'token-enabled' : 'token-disabled',
       ),
     )
   if (changed.status === 404) return changed
-  return state(ask, found.result, draft.with({ [etagField]: found.etag ?? '' }).refused(changed))
+  return state(request, found.result, draft.with({ [etagField]: found.etag ?? '' }).refused(changed))
 }
 
 /** Whether a token is as this form makes them: one policy, which allows. */
@@ -93,18 +101,18 @@ function changedBy(draft: Draft, token: Token, account: string) {
   }
 }
 
-async function edit(ask: Ask, token: Token, draft: Draft) {
-  const groups = await ask.api.get<PermissionGroup[]>(`${tokensOf(ask)}/permission_groups`)
+async function edit(request: PageRequest, token: Token, draft: Draft) {
+  const groups = await request.api.get<PermissionGroup[]>(`${tokensOf(request)}/permission_groups`)
   if (!groups.ok) return groups
   return editTokenView({
-    account: ask.account.id,
+    account: request.account.id,
     token,
     groups: isSimple(token) ? groups.result : null,
-    frame: ask.frameFor(ask.path),
+    frame: request.frameFor(request.path),
     draft: pickPermissions(draft, groups.result),
   })
 }
 
-function state(ask: Ask, token: Token, draft: Draft) {
-  return stateView({ account: ask.account.id, token, frame: ask.frameFor(ask.path), draft })
+function state(request: PageRequest, token: Token, draft: Draft) {
+  return stateView({ account: request.account.id, token, frame: request.frameFor(request.path), draft })
 }

@@ -4,8 +4,8 @@ import { html } from '../../base/text/html.ts'
 import { paths, withQuery } from '../page/paths.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
-import type { Ask, Handler } from '../page/page-request.ts'
-import { done } from '../page/flash-messages.ts'
+import type { PageRequest, Handler } from '../page/page-request.ts'
+import { withMessage } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { nextStep, stepLink } from '../parts/next-step.ts'
 import { isPicking, pickPreset, presetField } from '../parts/picker.ts'
@@ -13,90 +13,96 @@ import { bodyOf, permissionsIn, renamed } from './token-form.ts'
 import type { PermissionGroup, Token } from './token.ts'
 import { listView, newTokenView, revokeView, rollView, tokenView, valueView } from './views.ts'
 
-export const showTokens: Handler = async ask => {
-  const listed = await ask.api.get<Token[]>(tokensOf(ask), {
-    page: ask.query.get('page'),
+export const showTokens: Handler = async request => {
+  const listed = await request.api.get<Token[]>(tokensOf(request), {
+    page: request.query.get('page'),
     direction: 'desc',
     include_expired: 'true',
   })
   if (!listed.ok) return listed
   return listView({
-    account: ask.account.id,
+    account: request.account.id,
     tokens: listed.result,
     info: listed.info!,
-    query: ask.query,
-    mayWrite: ask.may('API Tokens Write'),
+    query: request.query,
+    mayWrite: request.may('API Tokens Write'),
     first: nextStep(
-      ask,
+      request,
       'API Tokens Write',
-      html`${stepLink(paths.newToken(ask.account.id), 'Create a token')} <a href="${withQuery(paths.newToken(ask.account.id), { preset: 'models' })}">One that calls models</a>`,
+      html`${stepLink(paths.newToken(request.account.id), 'Create a token')} <a href="${withQuery(paths.newToken(request.account.id), { preset: 'models' })}">One that calls models</a>`,
     ),
   })
 }
 
 /** A preset may be named by the address. */
-export const showNewToken: Handler = ask => {
-  const preset = ask.query.get(presetField)
-  return newToken(ask, new Draft(preset === null ? {} : { [presetField]: preset }))
+export const showNewToken: Handler = request => {
+  const preset = request.query.get(presetField)
+  return newToken(request, new Draft(preset === null ? {} : { [presetField]: preset }))
 }
 
-export const createToken: Handler = async ask => {
-  const draft = Draft.of(ask.form).compact('addresses')
-  if (draft.isGrowing || isPicking(draft)) return newToken(ask, draft)
-  const made = await ask.api.post<Token & { readonly value: string }>(
-    tokensOf(ask),
-    bodyOf(draft, ask.account.id),
+export const createToken: Handler = async request => {
+  const draft = Draft.of(request.form).compact('addresses')
+  if (draft.isGrowing || isPicking(draft)) return newToken(request, draft)
+  const made = await request.api.post<Token & { readonly value: string }>(
+    tokensOf(request),
+    bodyOf(draft, request.account.id),
     { idempotencyKey: draft.key },
   )
   if (!made.ok) {
     const refused = draft.refused(made, renamed)
     const isEmpty = permissionsIn(draft).length === 0
-    return newToken(ask, isEmpty ? refused.withFault('permissions', 'Choose at least one.') : refused)
+    return newToken(request, isEmpty ? refused.withFault('permissions', 'Choose at least one.') : refused)
   }
-  return valueView({ account: ask.account.id, token: made.result, value: made.result.value, isNew: true })
+  return valueView({ account: request.account.id, token: made.result, value: made.result.value, isNew: true })
 }
 
-export const showToken: Handler = async ask => {
-  const found = await ask.api.get<Token>(tokenOf(ask))
+export const showToken: Handler = async request => {
+  const found = await request.api.get<Token>(tokenOf(request))
   if (!found.ok) return found
-  return tokenView({ account: ask.account.id, token: found.result, mayWrite: ask.may('API Tokens Write') })
+  return tokenView({
+    account: request.account.id,
+    token: found.result,
+    mayWrite: request.may('API Tokens Write'),
+  })
 }
 
 export const confirmRoll = confirming(rollView)
 
-export const rollToken: Handler = async ask => {
-  const found = await ask.api.get<Token>(tokenOf(ask))
+export const rollToken: Handler = async request => {
+  const found = await request.api.get<Token>(tokenOf(request))
   if (!found.ok) return found
-  const { key } = Draft.of(ask.form)
-  const rolled = await ask.api.put<string>(`${tokenOf(ask)}/value`, undefined, { idempotencyKey: key })
+  const { key } = Draft.of(request.form)
+  const rolled = await request.api.put<string>(`${tokenOf(request)}/value`, undefined, {
+    idempotencyKey: key,
+  })
   if (!rolled.ok) return rolled
-  return valueView({ account: ask.account.id, token: found.result, value: rolled.result, isNew: false })
+  return valueView({ account: request.account.id, token: found.result, value: rolled.result, isNew: false })
 }
 
 export const confirmRevoke = confirming(revokeView)
 
-export const revokeToken: Handler = async ask => {
-  const revoked = await ask.api.delete(tokenOf(ask))
-  return revoked.ok ? redirectTo(done(paths.tokens(ask.account.id), 'token-revoked')) : revoked
+export const revokeToken: Handler = async request => {
+  const revoked = await request.api.delete(tokenOf(request))
+  return revoked.ok ? redirectTo(withMessage(paths.tokens(request.account.id), 'token-revoked')) : revoked
 }
 
 /** Makes a handler that shows a token and asks whether it is meant. */
 function confirming(view: typeof rollView): Handler {
-  return async ask => {
-    const found = await ask.api.get<Token>(tokenOf(ask))
+  return async request => {
+    const found = await request.api.get<Token>(tokenOf(request))
     if (!found.ok) return found
-    const frame = ask.frameFor(ask.path)
-    return view({ account: ask.account.id, token: found.result, frame, draft: new Draft() })
+    const frame = request.frameFor(request.path)
+    return view({ account: request.account.id, token: found.result, frame, draft: new Draft() })
   }
 }
 
-async function newToken(ask: Ask, draft: Draft) {
-  const groups = await ask.api.get<PermissionGroup[]>(`${tokensOf(ask)}/permission_groups`)
+async function newToken(request: PageRequest, draft: Draft) {
+  const groups = await request.api.get<PermissionGroup[]>(`${tokensOf(request)}/permission_groups`)
   if (!groups.ok) return groups
   return newTokenView({
-    account: ask.account.id,
+    account: request.account.id,
     groups: groups.result,
-    frame: ask.frameFor(ask.path),
+    frame: request.frameFor(request.path),
     draft: pickPermissions(draft, groups.result),
   })
 }
@@ -108,11 +114,11 @@ export function pickPermissions(draft: Draft, groups: readonly PermissionGroup[]
 }
 
 /** Returns the path of the tokens of the account in the API. */
-export function tokensOf({ account }: Ask): string {
+export function tokensOf({ account }: PageRequest): string {
   return apiPath('accounts', account.id, 'tokens')
 }
 
 /** Returns the path of the token of the page in the API. */
-export function tokenOf({ account, params }: Ask): string {
+export function tokenOf({ account, params }: PageRequest): string {
   return apiPath('accounts', account.id, 'tokens', params.token!)
 }

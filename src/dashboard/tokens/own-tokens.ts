@@ -4,8 +4,8 @@ import { type Html, html } from '../../base/text/html.ts'
 import { facts, form, isolated } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
-import type { Ask, Handler, View } from '../page/page-request.ts'
-import { done } from '../page/flash-messages.ts'
+import type { PageRequest, Handler, View } from '../page/page-request.ts'
+import { withMessage } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { textField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
@@ -17,13 +17,13 @@ import type { Token } from './token.ts'
 
 const tokens = apiPath('user', 'tokens')
 
-export const showOwnTokens: Handler = async ask => {
-  const listed = await ask.api.get<readonly Token[]>(tokens, {
-    page: ask.query.get('page'),
-    account_id: ask.account.id,
+export const showOwnTokens: Handler = async request => {
+  const listed = await request.api.get<readonly Token[]>(tokens, {
+    page: request.query.get('page'),
+    account_id: request.account.id,
   })
   if (!listed.ok) return listed
-  const account = ask.account.id
+  const account = request.account.id
   const create = html`<a class="button" href="${paths.newOwnToken(account)}">Create a token</a>`
   if (listed.info!.total_count === 0)
     return { title, content: emptyState('You have no tokens here yet', whatFor, create) }
@@ -41,7 +41,7 @@ export const showOwnTokens: Handler = async ask => {
       title: 'End it',
       cell: ({ id, name }: Token) =>
         form(
-          ask.frameFor(paths.revokeOwnToken(account, id)),
+          request.frameFor(paths.revokeOwnToken(account, id)),
           html`<button class="danger small">Revoke<span class="unseen"> ${isolated(name)}</span></button>`,
         ),
     },
@@ -50,7 +50,7 @@ export const showOwnTokens: Handler = async ask => {
     title,
     isWide: true,
     actions: create,
-    content: html`<p class="lead">${whatFor}</p>${table('Your tokens in this account', columns, listed.result)}${pager(paths.ownTokens(account), ask.query, listed.info!)}`,
+    content: html`<p class="lead">${whatFor}</p>${table('Your tokens in this account', columns, listed.result)}${pager(paths.ownTokens(account), request.query, listed.info!)}`,
   }
 }
 
@@ -58,10 +58,10 @@ const title = 'Your tokens'
 const whatFor =
   'Programs of yours call models with them, as you: they allow nothing else, and end when you leave the account. Administrators see them, but never their values.'
 
-export const showNewOwnToken: Handler = async ask => newToken(ask, new Draft())
+export const showNewOwnToken: Handler = async request => newToken(request, new Draft())
 
-export const createOwnToken: Handler = async ask => {
-  const draft = Draft.of(ask.form)
+export const createOwnToken: Handler = async request => {
+  const draft = Draft.of(request.form)
   const day = draft.value('expires_on')
   const body = {
     name: draft.value('name'),
@@ -69,37 +69,39 @@ export const createOwnToken: Handler = async ask => {
       {
         effect: 'allow',
         permission_groups: [{ name: 'AI Gateway Run' }],
-        resources: { [`svc.api.account.${ask.account.id}`]: '*' },
+        resources: { [`svc.api.account.${request.account.id}`]: '*' },
       },
     ],
     ...(day !== '' && { expires_on: endOf(day) }),
   }
-  const made = await ask.api.post<Token & { readonly value: string }>(tokens, body, {
+  const made = await request.api.post<Token & { readonly value: string }>(tokens, body, {
     idempotencyKey: draft.key,
   })
-  return made.ok ? valueView(ask, made.result) : newToken(ask, draft.refused(made))
+  return made.ok ? valueView(request, made.result) : newToken(request, draft.refused(made))
 }
 
-export const revokeOwnToken: Handler = async ask => {
-  const revoked = await ask.api.delete(tokens + apiPath(ask.params.token!))
-  return revoked.ok ? redirectTo(done(paths.ownTokens(ask.account.id), 'own-token-revoked')) : revoked
+export const revokeOwnToken: Handler = async request => {
+  const revoked = await request.api.delete(tokens + apiPath(request.params.token!))
+  return revoked.ok
+    ? redirectTo(withMessage(paths.ownTokens(request.account.id), 'own-token-revoked'))
+    : revoked
 }
 
 const labels = { name: 'Name', expires_on: 'Last day' }
 
-function newToken(ask: Ask, draft: Draft): View {
+function newToken(request: PageRequest, draft: Draft): View {
   return {
     title: 'Create a token of your own',
-    crumbs: crumbsOf(ask),
+    crumbs: crumbsOf(request),
     ...(draft.status !== undefined && { status: draft.status }),
     content: draftForm(
       {
-        frame: ask.frameFor(ask.path),
+        frame: request.frameFor(request.path),
         draft,
         labels,
         isOnce: true,
         send: 'Create the token',
-        cancel: paths.ownTokens(ask.account.id),
+        cancel: paths.ownTokens(request.account.id),
       },
       html`${textField(draft, {
         name: 'name',
@@ -118,21 +120,21 @@ function newToken(ask: Ask, draft: Draft): View {
   }
 }
 
-function valueView(ask: Ask, token: Token & { readonly value: string }): View {
+function valueView(request: PageRequest, token: Token & { readonly value: string }): View {
   return {
     title: 'Token created',
-    crumbs: crumbsOf(ask),
+    crumbs: crumbsOf(request),
     content: html`${shownOnce('Value', token.value, 'Save the value now.')}<div class="card">${facts([
       ['Name', isolated(token.name)],
       ['Allows', 'AI Gateway Run, as you'],
       ['Expires', time(token.expires_on)],
-    ])}</div>${tryCard(ask)}
-<p class="aside"><a class="button" href="${paths.ownTokens(ask.account.id)}">I have saved it</a></p>`,
+    ])}</div>${tryCard(request)}
+<p class="aside"><a class="button" href="${paths.ownTokens(request.account.id)}">I have saved it</a></p>`,
   }
 }
 
 /** Shows a call to try it with; the value stays out of it, since commands are kept by shells. */
-function tryCard({ entrance, account }: Ask): Html | null {
+function tryCard({ gatewayEndpoint: entrance, account }: PageRequest): Html | null {
   if (entrance === null) return null
   const { origin, provider } = entrance
   const model = `${provider.name}/${provider.model}`
@@ -142,6 +144,6 @@ function tryCard({ entrance, account }: Ask): Html | null {
   return html`<section class="card" aria-labelledby="try"><h2 id="try">Try it</h2>${codeBlock('With the value in TOKEN', code)}</section>`
 }
 
-function crumbsOf({ account }: Ask) {
+function crumbsOf({ account }: PageRequest) {
   return [{ title, path: paths.ownTokens(account.id) }]
 }

@@ -3,8 +3,8 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { form, notice, isolated } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
-import type { Ask, View } from '../page/page-request.ts'
-import { type Deed, done } from '../page/flash-messages.ts'
+import type { PageRequest, View } from '../page/page-request.ts'
+import { type FlashMessage, withMessage } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { textField } from '../parts/fields.ts'
 import { badge, cutPage, pager, pageWith, table } from '../parts/lists.ts'
@@ -15,31 +15,31 @@ import { type AccessRule, actionBadge, conditionInBrief, type Decider } from './
 import { crumbsOf, inZone, tabsOf, zoneOf } from './page-data.ts'
 import type { Zone } from './zone.ts'
 
-export const showRules = inZone((ask, zone) => rulesPage(ask, zone))
+export const showRules = inZone((request, zone) => rulesPage(request, zone))
 
 /** Leads whom a form of the order brought here to the list. */
 export const showOrder = inZone(async ({ account }, { name }) =>
   redirectTo(paths.accessRules(account.id, name)),
 )
 
-export const moveRule = inZone(async (ask, zone) => {
-  const draft = Draft.of(ask.form)
-  const rules = await listRules(ask)
+export const moveRule = inZone(async (request, zone) => {
+  const draft = Draft.of(request.form)
+  const rules = await listRules(request)
   if (!rules.ok) return rules
   const before = rules.result.map(rule => rule.id)
   const move = draft.value(moveField)
   const isByNumber = move === byNumbers
   const [to, id] = isByNumber ? byNumber(draft, before) : byButton(move)
   if (isByNumber && id === null)
-    return rulesPage(ask, zone, 422, `Both must be numbers from 1 to ${before.length}.`, draft)
+    return rulesPage(request, zone, 422, `Both must be numbers from 1 to ${before.length}.`, draft)
   const ids = moved(before, id ?? '', to)
-  if (ids === null) return rulesPage(ask, zone, 404, 'This rule is no longer there.')
-  const path = zoneOf(ask, 'access_rules', 'order')
-  const changed = await ask.api.put(path, { ids }, { ifMatch: draft.etag })
-  if (changed.ok) return toRule(ask, zone, id!, 'access-rule-moved')
+  if (ids === null) return rulesPage(request, zone, 404, 'This rule is no longer there.')
+  const path = zoneOf(request, 'access_rules', 'order')
+  const changed = await request.api.put(path, { ids }, { ifMatch: draft.etag })
+  if (changed.ok) return toRule(request, zone, id!, 'access-rule-moved')
   if (changed.status !== 412) return changed
   return rulesPage(
-    ask,
+    request,
     zone,
     412,
     'Somebody else changed the rules meanwhile, so nothing was moved. This is their order now.',
@@ -47,10 +47,10 @@ export const moveRule = inZone(async (ask, zone) => {
 })
 
 /** Leads to a rule in the list, with what was done. */
-export async function toRule(ask: Ask, { name }: Zone, id: string, deed: Deed) {
-  const deciders = await listDeciders(ask)
+export async function toRule(request: PageRequest, { name }: Zone, id: string, deed: FlashMessage) {
+  const deciders = await listDeciders(request)
   const page = deciders.ok ? pageWith(deciders.result.findIndex(rule => rule.id === id)) : 1
-  return redirectTo(`${done(paths.accessRules(ask.account.id, name), deed, page)}#rule-${id}`)
+  return redirectTo(`${withMessage(paths.accessRules(request.account.id, name), deed, page)}#rule-${id}`)
 }
 
 /** The field of the button that moves a rule: where to, and its id; or that both are numbers in fields. */
@@ -78,48 +78,48 @@ function moved(ids: readonly string[], id: string, to: string): readonly string[
 }
 
 /** Reads the rules that the API has set, with the tag of their list. */
-export function listRules(ask: Ask) {
-  return ask.api.get<AccessRule[]>(zoneOf(ask, 'access_rules'))
+export function listRules(request: PageRequest) {
+  return request.api.get<AccessRule[]>(zoneOf(request, 'access_rules'))
 }
 
 /** Reads what decides in a zone, in order, with how often. */
-export function listDeciders(ask: Ask) {
-  return ask.api.get<Decider[]>(zoneOf(ask, 'access_rules', 'hits'))
+export function listDeciders(request: PageRequest) {
+  return request.api.get<Decider[]>(zoneOf(request, 'access_rules', 'hits'))
 }
 
 async function rulesPage(
-  ask: Ask,
+  request: PageRequest,
   zone: Zone,
   status = 200,
   trouble: string | null = null,
   draft = new Draft({}),
 ) {
   // The tag first: of a list that changes between the two, nothing can be moved by what is shown.
-  const rules = await listRules(ask)
+  const rules = await listRules(request)
   if (!rules.ok) return rules
-  const deciders = await listDeciders(ask)
+  const deciders = await listDeciders(request)
   if (!deciders.ok) return deciders
-  const { account } = ask
-  const mayWrite = ask.may('Access Rules Write')
-  const { shown, info, isAll } = cutPage(deciders.result, ask.query)
+  const { account } = request
+  const mayWrite = request.may('Access Rules Write')
+  const { shown, info, isAll } = cutPage(deciders.result, request.query)
   const list = paths.accessRules(account.id, zone.name)
   const isPaged = !isAll && mayWrite && rules.result.length > 1
   // The first button of a form is the one that Enter presses in its fields.
-  const all = html`${isPaged && html`<button class="default" name="${moveField}" value="${byNumbers}" tabindex="-1" aria-hidden="true">Move</button>`}${tableOf(ask, zone, deciders.result, shown)}${isPaged && numbersForm(draft)}`
+  const all = html`${isPaged && html`<button class="default" name="${moveField}" value="${byNumbers}" tabindex="-1" aria-hidden="true">Move</button>`}${tableOf(request, zone, deciders.result, shown)}${isPaged && numbersForm(draft)}`
   const create = html`<a class="button" href="${paths.newAccessRule(account.id, zone.name)}">Create a rule</a>`
   const order = {
-    ...ask.frameFor(paths.accessRuleOrder(account.id, zone.name)),
+    ...request.frameFor(paths.accessRuleOrder(account.id, zone.name)),
     hidden: { [etagField]: rules.etag ?? '' },
   }
   const view: View = {
     title: 'Access rules',
-    crumbs: crumbsOf(ask, zone),
+    crumbs: crumbsOf(request, zone),
     isWide: true,
     status,
     ...(mayWrite && { actions: create }),
-    content: html`${tabsOf(ask, zone)}${trouble !== null && notice(trouble, 'bad')}
+    content: html`${tabsOf(request, zone)}${trouble !== null && notice(trouble, 'bad')}
 <p class="aside">The first that matches a request decides. Rules of the configuration file are changed there.</p>
-${mayWrite && rules.result.length > 1 ? form(order, all, 'ordered') : all}${pager(list, ask.query, info)}`,
+${mayWrite && rules.result.length > 1 ? form(order, all, 'ordered') : all}${pager(list, request.query, info)}`,
   }
   return view
 }
@@ -131,9 +131,14 @@ function numbersForm(draft: Draft): Html {
   return html`<div class="card part"><div class="pair">${number('from', 'Move rule')}${number('to', 'to place')}</div><div class="actions"><button class="plain small" name="${moveField}" value="${byNumbers}">Move</button></div></div>`
 }
 
-function tableOf(ask: Ask, { name }: Zone, deciders: readonly Decider[], shown: readonly Decider[]): Html {
-  const { account } = ask
-  const mayWrite = ask.may('Access Rules Write')
+function tableOf(
+  request: PageRequest,
+  { name }: Zone,
+  deciders: readonly Decider[],
+  shown: readonly Decider[],
+): Html {
+  const { account } = request
+  const mayWrite = request.may('Access Rules Write')
   const own = deciders.filter(({ source }) => source === 'api')
   const controls = (rule: Decider) => {
     const at = own.indexOf(rule)

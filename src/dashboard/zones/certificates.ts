@@ -19,15 +19,15 @@ interface Holding {
   readonly last_error: { readonly at: string; readonly message: string } | null
 }
 
-export const showCertificates = inZone(async (ask, zone) => {
-  const found = await ask.api.get<Holding[]>(zoneOf(ask, 'certificates'))
+export const showCertificates = inZone(async (request, zone) => {
+  const found = await request.api.get<Holding[]>(zoneOf(request, 'certificates'))
   if (!found.ok) return found
-  const { shown, info } = cutPage(found.result, ask.query)
+  const { shown, info } = cutPage(found.result, request.query)
   return {
     title: 'Certificates',
-    crumbs: crumbsOf(ask, zone),
+    crumbs: crumbsOf(request, zone),
     isWide: true,
-    content: html`${tabsOf(ask, zone)}<div id="certificates" data-live="15">${table('Certificates of the hosts', columns, shown)}${pager(ask.path, ask.query, info)}</div>
+    content: html`${tabsOf(request, zone)}<div id="certificates" data-live="15">${table('Certificates of the hosts', columns, shown)}${pager(request.path, request.query, info)}</div>
 <p class="aside">Certificates in files are read again when they change. To have an automatic one ordered now, use <code>gatehouse certificates renew HOST</code>.</p>`,
   }
 })

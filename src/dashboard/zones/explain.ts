@@ -3,7 +3,7 @@
 import { html } from '../../base/text/html.ts'
 import type { Explanation } from '../../zones/explanation.ts'
 import type { Failure } from '../page/api-client.ts'
-import type { Ask } from '../page/page-request.ts'
+import type { PageRequest } from '../page/page-request.ts'
 import { Draft } from '../parts/draft.ts'
 import { areaField, textField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
@@ -12,26 +12,26 @@ import { explanationView } from './explanation.ts'
 import type { Zone } from './zone.ts'
 
 /** Shows the form; an address can fill in what is no secret: host, path, method and address. */
-export const showExplain = inZone(async (ask, zone) => {
-  const given = (name: string, usual: string) => ask.query.get(name) ?? usual
+export const showExplain = inZone(async (request, zone) => {
+  const given = (name: string, usual: string) => request.query.get(name) ?? usual
   const draft = new Draft({
     host: given('host', usualHost(zone)),
     path: given('path', '/'),
     method: given('method', 'GET'),
-    address: given('address', ask.client.address),
+    address: given('address', request.client.address),
   })
-  return explainView(ask, zone, draft, null)
+  return explainView(request, zone, draft, null)
 })
 
 /** Changes nothing: it is a form of POST since header fields may be secrets, which are no part of an address. */
-export const explain = inZone(async (ask, zone) => {
-  const draft = Draft.of(ask.form)
+export const explain = inZone(async (request, zone) => {
+  const draft = Draft.of(request.form)
   const headers = headersIn(draft.value('headers'))
   if (headers === null)
-    return explainView(ask, zone, draft.withFault('headers', 'Write name: value on each line.'), null)
+    return explainView(request, zone, draft.withFault('headers', 'Write name: value on each line.'), null)
   const size = draft.value('body_size').trim()
   const certificate = draft.value('client_certificate').trim()
-  const explained = await ask.api.post<Explanation>(zoneOf(ask, 'explain'), {
+  const explained = await request.api.post<Explanation>(zoneOf(request, 'explain'), {
     host: draft.value('host').trim(),
     path: draft.value('path'),
     method: draft.value('method').trim(),
@@ -41,8 +41,8 @@ export const explain = inZone(async (ask, zone) => {
     ...(certificate !== '' && { client_certificate: certificate }),
     ...(size !== '' && { body_size: /^\d{1,13}$/.test(size) ? Number(size) : size }),
   })
-  if (explained.ok) return explainView(ask, zone, draft, explained.result)
-  return explainView(ask, zone, refused(draft, explained), null)
+  if (explained.ok) return explainView(request, zone, draft, explained.result)
+  return explainView(request, zone, refused(draft, explained), null)
 })
 
 /** Returns the draft with what is wrong; that of a header field by its name. */
@@ -85,7 +85,7 @@ const labels = {
   client_certificate: 'Client certificate',
 } as const
 
-function explainView(ask: Ask, zone: Zone, draft: Draft, explanation: Explanation | null) {
+function explainView(request: PageRequest, zone: Zone, draft: Draft, explanation: Explanation | null) {
   const hasMore = ['body', 'body_size', 'client_certificate'].some(
     name => draft.value(name) !== '' || draft.fault(name),
   )
@@ -131,16 +131,16 @@ function explainView(ask: Ask, zone: Zone, draft: Draft, explanation: Explanatio
   ]}</div></details>`
   return {
     title: 'What would happen to this request?',
-    crumbs: crumbsOf(ask, zone),
+    crumbs: crumbsOf(request, zone),
     isWide: true,
     ...(draft.status !== undefined && { status: draft.status }),
     ...(explanation !== null && {
       actions: html`<a class="button plain" href="#method">Change the request</a>`,
     }),
-    content: html`${tabsOf(ask, zone)}${
+    content: html`${tabsOf(request, zone)}${
       explanation === null
         ? html`<p class="aside">The gateway decides as on any request, but nothing is sent, counted or logged.</p>`
-        : explanationView(ask, zone, explanation)
-    }${draftForm({ frame: ask.frameFor(ask.path), draft, labels, send: 'Explain' }, fields)}`,
+        : explanationView(request, zone, explanation)
+    }${draftForm({ frame: request.frameFor(request.path), draft, labels, send: 'Explain' }, fields)}`,
   }
 }

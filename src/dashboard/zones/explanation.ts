@@ -10,17 +10,17 @@ import {
   type LimitState,
   outcomeSentence,
 } from '../../zones/explanation.ts'
-import type { Ask } from '../page/page-request.ts'
+import type { PageRequest } from '../page/page-request.ts'
 import { badge, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
 import { paths } from '../page/paths.ts'
 import { timeoutsInWords, type Zone } from './zone.ts'
 
 /** Makes the outcome, the steps with the rules that decided, and what the client and the origin would get. */
-export function explanationView(ask: Ask, zone: Zone, explanation: Explanation): Html {
+export function explanationView(request: PageRequest, zone: Zone, explanation: Explanation): Html {
   const { outcome, limits } = explanation
   return html`${notice(outcomeSentence(explanation, 'title', 'fill it in below'), outcome === 'refused' ? 'bad' : outcome === 'depends' ? '' : 'good')}
-<h2 class="over">Steps</h2>${table('Steps of the gateway', stepColumns(ask, zone), explanation.steps)}
+<h2 class="over">Steps</h2>${table('Steps of the gateway', stepColumns(request, zone), explanation.steps)}
 ${limits.length > 0 && html`<h2 class="over">Limits that would count it</h2>${table('Limits', limitColumns, limits)}`}${responseCard(explanation)}${forwardCard(explanation)}${contextCard(explanation)}`
 }
 
@@ -36,7 +36,7 @@ function verdictBadge(verdict: ExplainedStep['verdict']): Html {
   }
 }
 
-function stepColumns(ask: Ask, zone: Zone) {
+function stepColumns(request: PageRequest, zone: Zone) {
   return [
     {
       title: 'Step',
@@ -44,14 +44,14 @@ function stepColumns(ask: Ask, zone: Zone) {
       cell: ({ number, title }: ExplainedStep) => `${number} ${title}`,
     },
     { title: 'Verdict', cell: ({ verdict }: ExplainedStep) => verdictBadge(verdict) },
-    { title: 'Why', cell: (step: ExplainedStep) => whyOf(ask, zone, step) },
+    { title: 'Why', cell: (step: ExplainedStep) => whyOf(request, zone, step) },
   ]
 }
 
-function whyOf(ask: Ask, zone: Zone, { reason, error, rule, compared }: ExplainedStep): Html {
+function whyOf(request: PageRequest, zone: Zone, { reason, error, rule, compared }: ExplainedStep): Html {
   const hasMore = error?.message != null && !reason.includes(error.message)
   return html`<div class="long">${isolated(reason)}${hasMore && html` ${isolated(error.message!)}.`}${error !== null && html` ${badge(`error ${error.code}`, 'bad')}`}${
-    rule !== null && html`<p>${ruleOf(ask, zone, rule)}</p>`
+    rule !== null && html`<p>${ruleOf(request, zone, rule)}</p>`
   }${
     compared.length > 0 &&
     html`<ul class="plain-list hint">${compared.map(
@@ -62,7 +62,7 @@ function whyOf(ask: Ask, zone: Zone, { reason, error, rule, compared }: Explaine
 }
 
 /** Leads to the rule that decided, where it is one that can be changed here. */
-function ruleOf({ account, may }: Ask, zone: Zone, rule: DecidingRule): Html {
+function ruleOf({ account, may }: PageRequest, zone: Zone, rule: DecidingRule): Html {
   const { kind, id, line, set_by, description, zone: owner } = rule
   const isHere = kind === 'access_rule' && set_by === 'api' && id !== null && owner === zone.name
   const where =

@@ -26,14 +26,14 @@ interface Limit {
   readonly nearest: readonly NearKey[] | null
 }
 
-export const showLimits = inZone(async (ask, zone) => {
-  const found = await ask.api.get<Limit[]>(zoneOf(ask, 'rate_limits'))
+export const showLimits = inZone(async (request, zone) => {
+  const found = await request.api.get<Limit[]>(zoneOf(request, 'rate_limits'))
   if (!found.ok) return found
   return {
     title: 'Limits',
-    crumbs: crumbsOf(ask, zone),
+    crumbs: crumbsOf(request, zone),
     isWide: true,
-    content: html`${tabsOf(ask, zone)}<div id="limits" data-live="5">${
+    content: html`${tabsOf(request, zone)}<div id="limits" data-live="5">${
       found.result.length === 0
         ? emptyState(
             'No limits',

@@ -37,14 +37,14 @@ interface Origin {
   } | null
 }
 
-export const showOrigins = inZone(async (ask, zone) => {
-  const found = await ask.api.get<Pool[]>(zoneOf(ask, 'origins'))
+export const showOrigins = inZone(async (request, zone) => {
+  const found = await request.api.get<Pool[]>(zoneOf(request, 'origins'))
   if (!found.ok) return found
   return {
     title: 'Origins',
-    crumbs: crumbsOf(ask, zone),
+    crumbs: crumbsOf(request, zone),
     isWide: true,
-    content: html`${tabsOf(ask, zone)}<div id="origins" data-live="5">${
+    content: html`${tabsOf(request, zone)}<div id="origins" data-live="5">${
       found.result.length === 0
         ? emptyState(
             'No origins',

@@ -3,30 +3,30 @@
 import { type Html, html } from '../../base/text/html.ts'
 import type { PageResponse } from '../../pages/parts/layout.ts'
 import { apiPath, type Failure } from '../page/api-client.ts'
-import type { Ask, Handler, View } from '../page/page-request.ts'
+import type { PageRequest, Handler, View } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'
 import type { Zone } from './zone.ts'
 
 type Made = View | PageResponse | Failure
 
 /** Makes a handler of one that is given the zone of the path: only of the account of the path, whatever else the person may see. */
-export function inZone(handle: (ask: Ask, zone: Zone) => Promise<Made>): Handler {
-  return async ask => {
-    const found = await ask.api.get<Zone>(zoneOf(ask))
+export function inZone(handle: (request: PageRequest, zone: Zone) => Promise<Made>): Handler {
+  return async request => {
+    const found = await request.api.get<Zone>(zoneOf(request))
     if (!found.ok) return found.status === 403 ? noZone : found
-    return found.result.account.id === ask.account.id ? handle(ask, found.result) : noZone
+    return found.result.account.id === request.account.id ? handle(request, found.result) : noZone
   }
 }
 
 const noZone: Failure = { ok: false, status: 404, faults: {}, retryAfter: null }
 
 /** Returns where the API has the zone of the page, or what is below it. */
-export function zoneOf({ params }: Ask, ...below: readonly string[]): string {
+export function zoneOf({ params }: PageRequest, ...below: readonly string[]): string {
   return apiPath('zones', params.zone!, ...below)
 }
 
 /** Returns what stands above a page below that of the zone. */
-export function crumbsOf({ account }: Ask, zone: Zone | null = null) {
+export function crumbsOf({ account }: PageRequest, zone: Zone | null = null) {
   const list = { title: 'Zones', path: paths.zones(account.id) }
   return zone === null ? [list] : [list, { title: zone.name, path: paths.zone(account.id, zone.name) }]
 }
@@ -41,10 +41,10 @@ const tabs = [
 ] as const
 
 /** Makes the links between the pages of a zone. */
-export function tabsOf(ask: Ask, { name }: Zone): Html {
-  const { account, path: here } = ask
+export function tabsOf(request: PageRequest, { name }: Zone): Html {
+  const { account, path: here } = request
   return html`<nav class="tabs" aria-label="Pages of the zone"><ul>${tabs
-    .filter(({ permission }) => ask.may(permission))
+    .filter(({ permission }) => request.may(permission))
     .map(({ title, path }) => {
       const link = path(account.id, name)
       return html`<li><a href="${link}"${link === here && html` aria-current="page"`}>${title}</a></li>`

@@ -3,8 +3,8 @@
 import { html } from '../../base/text/html.ts'
 import { facts } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
-import type { Ask, View } from '../page/page-request.ts'
-import { done } from '../page/flash-messages.ts'
+import type { PageRequest, View } from '../page/page-request.ts'
+import { withMessage } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { confirmation, draftForm } from '../parts/forms.ts'
 import { notFound } from '../page/refusal-pages.ts'
@@ -23,54 +23,56 @@ import {
 } from './rule-form.ts'
 import type { Zone } from './zone.ts'
 
-export const showNewRule = inZone(async (ask, zone) => {
-  const rules = await listRules(ask)
+export const showNewRule = inZone(async (request, zone) => {
+  const rules = await listRules(request)
   if (!rules.ok) return rules
-  return newRuleView(ask, zone, rules.result, newDraft().with(tagged(rules.etag)))
+  return newRuleView(request, zone, rules.result, newDraft().with(tagged(rules.etag)))
 })
 
-export const createRule = inZone(async (ask, zone) => {
-  const draft = Draft.of(ask.form)
+export const createRule = inZone(async (request, zone) => {
+  const draft = Draft.of(request.form)
   const body = { ...bodyOf(draft), ...positionOf(draft) }
-  const made = await ask.api.post<AccessRule>(zoneOf(ask, 'access_rules'), body, { ifMatch: draft.etag })
-  if (made.ok) return toRule(ask, zone, made.result.id, 'access-rule-created')
-  const rules = await listRules(ask)
+  const made = await request.api.post<AccessRule>(zoneOf(request, 'access_rules'), body, {
+    ifMatch: draft.etag,
+  })
+  if (made.ok) return toRule(request, zone, made.result.id, 'access-rule-created')
+  const rules = await listRules(request)
   if (!rules.ok) return rules
   const next = made.status === 412 ? draft.overtaken({}, rules.etag) : refusedRule(draft, made)
-  return newRuleView(ask, zone, rules.result, next)
+  return newRuleView(request, zone, rules.result, next)
 })
 
-export const showRule = inZone(async (ask, zone) => {
-  const found = await findRule(ask)
+export const showRule = inZone(async (request, zone) => {
+  const found = await findRule(request)
   if (!('rule' in found)) return found
   const { rule, etag } = found
-  return ruleView(ask, zone, new Draft({ ...valuesOfRule(rule), ...tagged(etag) }))
+  return ruleView(request, zone, new Draft({ ...valuesOfRule(rule), ...tagged(etag) }))
 })
 
-export const changeRule = inZone(async (ask, zone) => {
-  const draft = Draft.of(ask.form)
-  const changed = await ask.api.put<AccessRule>(ruleOf(ask), bodyOf(draft), { ifMatch: draft.etag })
-  if (changed.ok) return toRule(ask, zone, ask.params.rule!, 'access-rule-changed')
-  const found = await findRule(ask)
+export const changeRule = inZone(async (request, zone) => {
+  const draft = Draft.of(request.form)
+  const changed = await request.api.put<AccessRule>(ruleOf(request), bodyOf(draft), { ifMatch: draft.etag })
+  if (changed.ok) return toRule(request, zone, request.params.rule!, 'access-rule-changed')
+  const found = await findRule(request)
   if (!('rule' in found)) return found
   const next =
     changed.status === 412
       ? draft.overtaken(valuesOfRule(found.rule), found.etag)
       : refusedRule(draft, changed)
-  return ruleView(ask, zone, next)
+  return ruleView(request, zone, next)
 })
 
-export const confirmDeletion = inZone((ask, zone) => deletion(ask, zone, new Draft()))
+export const confirmDeletion = inZone((request, zone) => deletion(request, zone, new Draft()))
 
-export const deleteRule = inZone(async (ask, zone) => {
-  const draft = Draft.of(ask.form)
-  const deleted = await ask.api.delete(ruleOf(ask), { ifMatch: draft.etag })
-  if (deleted.ok) return redirectTo(done(listOf(ask, zone), 'access-rule-deleted'))
-  return deleted.status === 412 ? deletion(ask, zone, draft.overtaken({}, null)) : deleted
+export const deleteRule = inZone(async (request, zone) => {
+  const draft = Draft.of(request.form)
+  const deleted = await request.api.delete(ruleOf(request), { ifMatch: draft.etag })
+  if (deleted.ok) return redirectTo(withMessage(listOf(request, zone), 'access-rule-deleted'))
+  return deleted.status === 412 ? deletion(request, zone, draft.overtaken({}, null)) : deleted
 })
 
-async function deletion(ask: Ask, zone: Zone, draft: Draft) {
-  const [found, deciders] = await Promise.all([findRule(ask), listDeciders(ask)])
+async function deletion(request: PageRequest, zone: Zone, draft: Draft) {
+  const [found, deciders] = await Promise.all([findRule(request), listDeciders(request)])
   if (!('rule' in found)) return found
   if (!deciders.ok) return deciders
   const { rule, etag } = found
@@ -84,28 +86,28 @@ async function deletion(ask: Ask, zone: Zone, draft: Draft) {
   )}`
   return {
     title: 'Delete this rule?',
-    crumbs: crumbsOfRules(ask, zone),
+    crumbs: crumbsOfRules(request, zone),
     ...(draft.status !== undefined && { status: draft.status }),
     content: confirmation({
-      frame: ask.frameFor(ask.path),
+      frame: request.frameFor(request.path),
       draft: draft.with(tagged(etag)),
       what,
       send: 'Delete the rule',
-      cancel: listOf(ask, zone),
+      cancel: listOf(request, zone),
     }),
   }
 }
 
-function newRuleView(ask: Ask, zone: Zone, rules: readonly AccessRule[], draft: Draft): View {
-  return formView(ask, zone, draft, rules, 'Create an access rule', 'Create the rule')
+function newRuleView(request: PageRequest, zone: Zone, rules: readonly AccessRule[], draft: Draft): View {
+  return formView(request, zone, draft, rules, 'Create an access rule', 'Create the rule')
 }
 
-function ruleView(ask: Ask, zone: Zone, draft: Draft): View {
-  return formView(ask, zone, draft, null, 'Edit the access rule', 'Save')
+function ruleView(request: PageRequest, zone: Zone, draft: Draft): View {
+  return formView(request, zone, draft, null, 'Edit the access rule', 'Save')
 }
 
 function formView(
-  ask: Ask,
+  request: PageRequest,
   zone: Zone,
   draft: Draft,
   others: readonly AccessRule[] | null,
@@ -114,33 +116,39 @@ function formView(
 ): View {
   return {
     title,
-    crumbs: crumbsOfRules(ask, zone),
+    crumbs: crumbsOfRules(request, zone),
     ...(draft.status !== undefined && { status: draft.status }),
     content: draftForm(
-      { frame: ask.frameFor(ask.path), draft, labels: ruleLabels, send, cancel: listOf(ask, zone) },
+      {
+        frame: request.frameFor(request.path),
+        draft,
+        labels: ruleLabels,
+        send,
+        cancel: listOf(request, zone),
+      },
       ruleFields(draft, zone, others),
     ),
   }
 }
 
 /** Finds the rule of the path in the list, whose tag is its own too. */
-async function findRule(ask: Ask) {
-  const rules = await listRules(ask)
+async function findRule(request: PageRequest) {
+  const rules = await listRules(request)
   if (!rules.ok) return rules
-  const rule = rules.result.find(({ id }) => id === ask.params.rule)
+  const rule = rules.result.find(({ id }) => id === request.params.rule)
   return rule === undefined ? notFound : { rule, etag: rules.etag }
 }
 
-function ruleOf(ask: Ask): string {
-  return zoneOf(ask, 'access_rules', ask.params.rule!)
+function ruleOf(request: PageRequest): string {
+  return zoneOf(request, 'access_rules', request.params.rule!)
 }
 
-function listOf({ account }: Ask, { name }: Zone): string {
+function listOf({ account }: PageRequest, { name }: Zone): string {
   return paths.accessRules(account.id, name)
 }
 
-function crumbsOfRules(ask: Ask, zone: Zone) {
-  return [...crumbsOf(ask, zone), { title: 'Access rules', path: listOf(ask, zone) }]
+function crumbsOfRules(request: PageRequest, zone: Zone) {
+  return [...crumbsOf(request, zone), { title: 'Access rules', path: listOf(request, zone) }]
 }
 
 function tagged(etag: string | null) {

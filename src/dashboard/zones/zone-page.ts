@@ -3,7 +3,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { formatDuration, formatSize } from '../../base/text/quantity.ts'
 import { facts, isolated } from '../../pages/parts/components.ts'
-import type { Ask } from '../page/page-request.ts'
+import type { PageRequest } from '../page/page-request.ts'
 import { table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
 import { paths } from '../page/paths.ts'
@@ -20,14 +20,14 @@ import {
   type ZoneRoute,
 } from './zone.ts'
 
-export const showZone = inZone(async (ask, zone) => ({
+export const showZone = inZone(async (request, zone) => ({
   title: zone.name,
-  crumbs: crumbsOf(ask),
+  crumbs: crumbsOf(request),
   isWide: true,
-  content: html`${tabsOf(ask, zone)}
+  content: html`${tabsOf(request, zone)}
 <p class="tags">${badgesOf(zone)}</p>
 <p class="aside">These settings are in the configuration file. Access rules, error rules and error pages can be changed here, too.</p>
-${hostsCard(zone)}${accessCard(ask, zone)}${routesPart(zone)}${poolsPart(ask, zone)}`,
+${hostsCard(zone)}${accessCard(request, zone)}${routesPart(zone)}${poolsPart(request, zone)}`,
 }))
 
 function hostsCard({ hosts, is_default }: Zone): Html {
@@ -35,7 +35,7 @@ function hostsCard({ hosts, is_default }: Zone): Html {
 <ul class="plain-list">${hosts.map(host => html`<li class="long"><code>${host}</code></li>`)}</ul>${is_default && html`<p>It also serves each host that no other zone has.</p>`}</section>`
 }
 
-function accessCard({ account, may }: Ask, { name, access, rate_limits, quota, errors }: Zone): Html {
+function accessCard({ account, may }: PageRequest, { name, access, rate_limits, quota, errors }: Zone): Html {
   const { ban } = access
   const rules = count(access.file_rules, 'rule')
   const { day, month } = quota
@@ -106,7 +106,7 @@ function besides({ rewrite, redirects, rate_limits: limits }: ZoneRoute): Html {
   return html`<span>${parts.length === 0 ? 'nothing' : parts.map((part, i) => [i > 0 && '; ', part])}</span>`
 }
 
-function poolsPart({ account, may }: Ask, { name, pools }: Zone): Html | null {
+function poolsPart({ account, may }: PageRequest, { name, pools }: Zone): Html | null {
   if (pools.length === 0) return null
   return html`<h2 class="over">Pools</h2>${table('Pools of origins', poolColumns, pools)}${
     may('Origins Read') &&

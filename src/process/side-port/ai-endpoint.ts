@@ -9,7 +9,7 @@ import type { AiConfig, Config, Listener, ProviderName } from '../../config/mode
 import { isLoopback } from '../../config/shape/host-rules.ts'
 import { customRow, type ProviderRow, providerRows } from '../../ai/providers/provider-rows.ts'
 import type {
-  Entrance,
+  GatewayEndpoint,
   ExampleProvider,
   TestCall,
   TestResponse,
@@ -37,7 +37,7 @@ export class AiEndpoint {
   }
 
   /** Where calls come in; null where the configuration has no host for them, or nothing listens yet. */
-  get current(): Entrance | null {
+  get current(): GatewayEndpoint | null {
     const { config, endpoints } = this.#edge()
     const [host] = config.ai.hosts
     const endpoint = endpoints.find(({ tls }) => tls) ?? endpoints[0]

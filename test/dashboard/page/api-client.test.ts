@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Api, apiPath, type AskApi } from '../../../src/dashboard/page/api-client.ts'
+import { Api, apiPath, type CallApi } from '../../../src/dashboard/page/api-client.ts'
 
 /** Asks an API that responds so, and returns what it was asked as well. */
 function apiOf(status: number, json: unknown, headers: Readonly<Record<string, string>> = {}) {
-  const asked: Parameters<AskApi>[0][] = []
+  const asked: Parameters<CallApi>[0][] = []
   const text = typeof json === 'string' ? json : JSON.stringify(json)
   const api = new Api(async question => {
     asked.push(question)
