@@ -111,10 +111,10 @@ export class Admission {
     }
     if (method === 'POST') return this.#take(handler, permitted)
     await pause()
-    const made = await handler(this.#askOf(known, place, params))
+    const outcome = await handler(this.#askOf(known, place, params))
     await pause()
-    if ('content' in made) await this.#note(place, known)
-    return this.#write(made, known, place)
+    if ('content' in outcome) await this.#note(place, known)
+    return this.#write(outcome, known, place)
   }
 
   /** Notes the account of a page, to which the way in leads from then on; a page is shown whether that can be written or not. */
@@ -172,8 +172,8 @@ export class Admission {
     const cookies = [writeCookie('gatehouse', proof.session, isSecure(known))]
     const proved = await this.#standingOf({ ...known, ...proof })
     if ('body' in proved) return withCookies(proved, cookies)
-    const made = await handler({ ...this.#askOf(proved.known, place, params), form })
-    return withCookies(this.#write(made, proved.known, place), cookies)
+    const outcome = await handler({ ...this.#askOf(proved.known, place, params), form })
+    return withCookies(this.#write(outcome, proved.known, place), cookies)
   }
 
   /** Takes the password that came with a form, or asks for it; null where that is not needed. */
@@ -248,12 +248,12 @@ export class Admission {
   }
 
   #write(
-    made: View | PageResponse | Failure,
+    outcome: View | PageResponse | Failure,
     { actor, person, url, request }: Known,
     place: Place,
   ): PageResponse {
-    if ('body' in made) return made
-    const view = 'ok' in made ? refusalView(made) : made
+    if ('body' in outcome) return outcome
+    const view = 'ok' in outcome ? refusalView(outcome) : outcome
     const viewer = {
       email: actor.user.email,
       account: place,
@@ -270,8 +270,8 @@ export class Admission {
       viewer,
       request.method === 'POST' ? null : flashMessageOf(url.searchParams),
     )
-    if (!('ok' in made) || made.retryAfter === null) return response
-    return withHeader(response, 'retry-after', String(made.retryAfter))
+    if (!('ok' in outcome) || outcome.retryAfter === null) return response
+    return withHeader(response, 'retry-after', String(outcome.retryAfter))
   }
 }
 

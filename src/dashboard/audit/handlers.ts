@@ -13,15 +13,15 @@ export const showAudit: Handler = async request => {
   const { account, query } = request
   const filters = filtersOf(query)
   const [page, cursor] = [query.get('page'), query.get('cursor')]
-  const listed = await request.api.get<AuditEntry[]>(apiPath('accounts', account.id, 'audit_logs'), {
+  const response = await request.api.get<AuditEntry[]>(apiPath('accounts', account.id, 'audit_logs'), {
     ...filters,
     per_page: onAPage,
     ...(cursor ? { cursor } : page && { page }),
   })
-  if (!listed.ok && listed.status !== 400) return listed
-  const shown = listed.ok
-    ? { entries: listed.result, info: listed.info as (typeof listed)['info'] & AuditInfo, faults: [] }
-    : { entries: [], info: {}, faults: Object.values(listed.faults) }
+  if (!response.ok && response.status !== 400) return response
+  const shown = response.ok
+    ? { entries: response.result, info: response.info as (typeof response)['info'] & AuditInfo, faults: [] }
+    : { entries: [], info: {}, faults: Object.values(response.faults) }
   const pageOf = await pagesIn(request, shown.entries)
   const isFiltered = Object.values(filters).some(Boolean)
   return listView({ account: account.id, query, isFiltered, pageOf, ...shown })

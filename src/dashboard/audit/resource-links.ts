@@ -49,12 +49,13 @@ function thingsIn({
 }
 
 function holds(
-  listed: Awaited<ReturnType<PageRequest['api']['get']>> | undefined,
+  response: Awaited<ReturnType<PageRequest['api']['get']>> | undefined,
   item: string | undefined,
 ): boolean {
-  if (listed === undefined || !listed.ok) return false
+  if (response === undefined || !response.ok) return false
   return (
-    item === undefined || (listed.result as readonly { readonly id: string }[]).some(({ id }) => id === item)
+    item === undefined ||
+    (response.result as readonly { readonly id: string }[]).some(({ id }) => id === item)
   )
 }
 

@@ -71,9 +71,9 @@ export function findZone(request: PageRequest) {
 
 /** Finds a zone of the account. */
 export async function zoneNamed({ api, account }: PageRequest, name: string) {
-  const found = await api.get<Zone>(apiPath('zones', name))
-  const isOthers = found.ok ? found.result.account.id !== account.id : found.status === 403
-  return isOthers ? noZone : found
+  const response = await api.get<Zone>(apiPath('zones', name))
+  const isOthers = response.ok ? response.result.account.id !== account.id : response.status === 403
+  return isOthers ? noZone : response
 }
 
 const noZone = { ok: false, status: 404, faults: {}, retryAfter: null } as const
@@ -81,8 +81,8 @@ const noZone = { ok: false, status: 404, faults: {}, retryAfter: null } as const
 /** Lists the zones of the account, by name; none where the person may not see them. */
 export async function zonesOf({ api, account, may }: PageRequest): Promise<readonly Zone[]> {
   if (!may('Zones Read')) return []
-  const listed = await api.get<Zone[]>('/zones', { 'account.id': account.id, per_page: mostZones })
-  return listed.ok ? listed.result : []
+  const response = await api.get<Zone[]>('/zones', { 'account.id': account.id, per_page: mostZones })
+  return response.ok ? response.result : []
 }
 
 /** Returns what a client would get for an error in a zone. */

@@ -48,14 +48,14 @@ export const showHappened: Handler = async request => {
   const ray = query.get('ray')?.trim().toLowerCase() ?? ''
   const place =
     zone === null ? apiPath('accounts', account.id, 'errors') : apiPath('zones', zone.result.id, 'errors')
-  const listed = await request.api.get<Happened[]>(place, {
+  const response = await request.api.get<Happened[]>(place, {
     page: query.get('page'),
     per_page: onAPage,
     code: /^\d{3,4}$/.test(code) ? code : null,
     order: query.get('order') === 'count' ? 'count' : null,
     ray: /^[0-9a-f]{16}$/.test(ray) ? ray : null,
   })
-  if (!listed.ok) return listed
+  if (!response.ok) return response
   const isFiltered = code !== '' || zone !== null || ray !== ''
   return {
     title: 'Errors',
@@ -64,7 +64,7 @@ export const showHappened: Handler = async request => {
       actions: html`<a class="button plain small" href="${paths.errorCodes(account.id)}">All codes</a>`,
     }),
     content: html`<p class="lead">Which errors the clients of this account got in the last day.</p>${searchForm(request, zones)}<div id="errors" data-live="15">${
-      listed.result.length === 0
+      response.result.length === 0
         ? emptyState(
             isFiltered ? 'Nothing found' : 'No errors in the last day',
             isFiltered
@@ -78,19 +78,19 @@ export const showHappened: Handler = async request => {
           )
         : table(
             'Errors of the last day',
-            columnsOf(request, listed.result.length <= fewErrors),
-            listed.result,
+            columnsOf(request, response.result.length <= fewErrors),
+            response.result,
           )
-    }${pager(paths.errors(account.id), query, listed.info!)}</div>${request.may('Custom Errors Read') && zoneLinks(request, zones)}`,
+    }${pager(paths.errors(account.id), query, response.info!)}</div>${request.may('Custom Errors Read') && zoneLinks(request, zones)}`,
   }
 }
 
 function zoneLinks({ account, query }: PageRequest, zones: readonly Zone[]): Html | null {
   if (zones.length === 0) return null
   const part = query.get('zone') ?? ''
-  const shown = zones.filter(({ id }) => id.includes(part)).slice(0, mostZones)
-  const more = zones.length - shown.length
-  return html`<section class="card" aria-labelledby="own"><h2 id="own">Your own errors</h2><p class="hint">Rules and pages that a zone serves in place of those of Gatehouse.</p><ul class="rows">${shown.map(
+  const visible = zones.filter(({ id }) => id.includes(part)).slice(0, mostZones)
+  const more = zones.length - visible.length
+  return html`<section class="card" aria-labelledby="own"><h2 id="own">Your own errors</h2><p class="hint">Rules and pages that a zone serves in place of those of Gatehouse.</p><ul class="rows">${visible.map(
     ({ id, hosts }) =>
       html`<li><div><a href="${paths.errorZone(account.id, id)}">${isolated(id)}</a> <p>${hosts.slice(0, 3).join(', ')}${hosts.length > 3 && ' …'}</p></div></li>`,
   )}</ul>${more > 0 && html`<p class="hint">And ${grouped(more)} more: search for a zone above.</p>`}</section>`
@@ -158,11 +158,11 @@ function requestsOf(
   isWhole: boolean,
 ): Html | null {
   if (occurrences.length === 0) return null
-  const shown = isWhole ? occurrences : occurrences.slice(0, fewRequests)
+  const visible = isWhole ? occurrences : occurrences.slice(0, fewRequests)
   const show = isWhole ? String : brief
   const all = withQuery(paths.errors(account.id), { code: String(code), zone })
-  return html`<details class="requests"${query.has('ray') && html` open`}><summary>${shown.length === 1 ? 'The request' : `The last ${shown.length} requests`}</summary><ul class="plain-list">${shown.map(
+  return html`<details class="requests"${query.has('ray') && html` open`}><summary>${visible.length === 1 ? 'The request' : `The last ${visible.length} requests`}</summary><ul class="plain-list">${visible.map(
     ({ at, ray, method, host, path, status, format }) =>
       html`<li><code>${ray}</code> ${exactTime(at)}<br><span class="hint long">${isolated(method)} ${isolated(show(`${host}${path}`))}: ${status === 0 ? 'the client left' : `${status}, as ${format}`}</span></li>`,
-  )}</ul>${shown.length < occurrences.length && html`<p><a href="${all}">More of them</a></p>`}</details>`
+  )}</ul>${visible.length < occurrences.length && html`<p><a href="${all}">More of them</a></p>`}</details>`
 }

@@ -33,21 +33,21 @@ const testButton = 'test'
 const frameName = 'preview'
 
 export const showNewRule: Handler = async request => {
-  const found = await findRules(request)
-  if (!found.ok) return found
-  const draft = new Draft({ ...usual, [etagField]: found.etag ?? '' })
+  const response = await findRules(request)
+  if (!response.ok) return response
+  const draft = new Draft({ ...usual, [etagField]: response.etag ?? '' })
   return formView(request, { draft, rule: null, tried: null })
 }
 
 export const createRule: Handler = async request => {
-  const found = await findRules(request)
-  if (!found.ok) return found
+  const response = await findRules(request)
+  if (!response.ok) return response
   const draft = Draft.of(request.form)
   if (draft.has(testButton)) return test(request, draft, null)
   // A form that is sent again was made for the rules before it.
-  const made = await request.api.post<Rule>(rulesOf(request), bodyOf(draft), { ifMatch: draft.etag })
-  if (!made.ok) {
-    const next = made.status === 412 ? draft.overtaken({}, found.etag) : draft.refused(made)
+  const outcome = await request.api.post<Rule>(rulesOf(request), bodyOf(draft), { ifMatch: draft.etag })
+  if (!outcome.ok) {
+    const next = outcome.status === 412 ? draft.overtaken({}, response.etag) : draft.refused(outcome)
     return formView(request, { draft: next, rule: null, tried: null })
   }
   return redirectTo(
@@ -56,18 +56,18 @@ export const createRule: Handler = async request => {
 }
 
 export const showRuleForm: Handler = async request => {
-  const found = await findRule(request)
-  if (!found.ok) return found
-  const { rule, etag } = found
+  const response = await findRule(request)
+  if (!response.ok) return response
+  const { rule, etag } = response
   if (rule === null) return notFound
   const draft = new Draft({ ...usual, ...valuesOf(rule), ...(etag !== null && { etag }) })
   return formView(request, { draft, rule, tried: null })
 }
 
 export const changeRule: Handler = async request => {
-  const found = await findRule(request)
-  if (!found.ok) return found
-  const { rule, etag } = found
+  const response = await findRule(request)
+  if (!response.ok) return response
+  const { rule, etag } = response
   if (rule === null) return notFound
   const draft = Draft.of(request.form)
   if (draft.has(testButton)) return test(request, draft, rule)

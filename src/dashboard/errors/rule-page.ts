@@ -36,9 +36,9 @@ export function ruleOf({ params }: PageRequest): string {
 }
 
 export const showRule: Handler = async request => {
-  const found = await findRule(request)
-  if (!found.ok) return found
-  const { rule } = found
+  const response = await findRule(request)
+  if (!response.ok) return response
+  const { rule } = response
   if (rule === null) return notFound
   const { id } = request.account
   const mayWrite = request.may('Custom Errors Write')
@@ -70,9 +70,9 @@ export const showRule: Handler = async request => {
 export const confirmRuleDeletion: Handler = request => deletion(request, new Draft())
 
 async function deletion(request: PageRequest, draft: Draft) {
-  const found = await findRule(request)
-  if (!found.ok) return found
-  const { rule, etag } = found
+  const response = await findRule(request)
+  if (!response.ok) return response
+  const { rule, etag } = response
   if (rule === null) return notFound
   return {
     title: 'Delete this rule?',

@@ -28,8 +28,8 @@ export function framed(preview: Preview, { isAlone }: PageRequest): PageResponse
   if (isAlone) return framedText(200, ['The preview is in the page with the form.'])
   if (!isPage(preview)) return { status: 200, headers, body: html`<pre>${body}</pre>`.markup }
   // The script of our own page would only be reported as blocked; what the page says is whole without it.
-  const shown = source === 'default' ? body.replace(/<script>[\s\S]*?<\/script>/, '') : body
-  return { status: 200, headers, body: withoutLinks(shown) }
+  const visible = source === 'default' ? body.replace(/<script>[\s\S]*?<\/script>/, '') : body
+  return { status: 200, headers, body: withoutLinks(visible) }
 }
 
 /** Has links open another window by default, which the sandbox does not let them: for browsers that do not say where they show a page. */

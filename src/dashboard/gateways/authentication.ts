@@ -15,14 +15,14 @@ import type { Gateway } from './gateway.ts'
 export const confirmAuthentication: Handler = request => switching(request, new Draft())
 
 export const switchAuthentication: Handler = async request => {
-  const found = await findGateway(request)
-  if (!found.ok) return found
+  const response = await findGateway(request)
+  if (!response.ok) return response
   const draft = Draft.of(request.form)
   const to = draft.value('to')
   // Of what does not say, nothing is opened.
   if (to !== 'on' && to !== 'off') return switching(request, draft)
   const authentication = to === 'on'
-  const body = { ...found.result, authentication }
+  const body = { ...response.result, authentication }
   const changed = await request.api.put<Gateway>(gatewayOf(request), body, { ifMatch: draft.etag })
   if (changed.ok)
     return redirectTo(
@@ -32,14 +32,14 @@ export const switchAuthentication: Handler = async request => {
 }
 
 async function switching(request: PageRequest, draft: Draft) {
-  const [found, used] = await Promise.all([findGateway(request), lastUse(request)])
-  if (!found.ok) return found
+  const [response, used] = await Promise.all([findGateway(request), lastUse(request)])
+  if (!response.ok) return response
   if (!used.ok) return used
-  const { authentication, id } = found.result
+  const { authentication, id } = response.result
   const frame = request.frameFor(request.path)
   const parts = {
     frame: { ...frame, hidden: { to: authentication ? 'off' : 'on' } },
-    draft: draft.with({ [etagField]: found.etag ?? '' }),
+    draft: draft.with({ [etagField]: response.etag ?? '' }),
     cancel: pageOf(request),
   }
   return {

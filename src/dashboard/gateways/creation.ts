@@ -22,12 +22,12 @@ export const createGateway: Handler = async request => {
     authentication: draft.has('authentication'),
     ...settingsOf(draft),
   }
-  const made = await request.api.post<Gateway>(gatewaysOf(request), body)
-  if (made.ok)
-    return redirectTo(withMessage(paths.gateway(request.account.id, made.result.id), 'gateway-created'))
-  if (made.status === 409)
+  const outcome = await request.api.post<Gateway>(gatewaysOf(request), body)
+  if (outcome.ok)
+    return redirectTo(withMessage(paths.gateway(request.account.id, outcome.result.id), 'gateway-created'))
+  if (outcome.status === 409)
     return newGateway(request, draft.withFault('id', 'A gateway of this account has this id.'))
-  return newGateway(request, draft.refused(made))
+  return newGateway(request, draft.refused(outcome))
 }
 
 function newGateway(request: PageRequest, draft: Draft): View {

@@ -20,13 +20,13 @@ export const deleteGateway: Handler = async request => {
 }
 
 async function deletion(request: PageRequest, draft: Draft) {
-  const [found, logs] = await Promise.all([
+  const [response, logs] = await Promise.all([
     findGateway(request),
     request.api.get<readonly unknown[]>(gatewayOf(request, 'logs'), { per_page: 1 }),
   ])
-  if (!found.ok) return found
+  if (!response.ok) return response
   if (!logs.ok) return logs
-  const { id } = found.result
+  const { id } = response.result
   const { total_count: total } = logs.info!
   return {
     title: 'Delete this gateway?',

@@ -10,21 +10,22 @@ import type { Gateway } from './gateway.ts'
 import { settingFields, settingLabels, settingsOf, valuesOf } from './settings.ts'
 
 export const showSettings: Handler = async request => {
-  const found = await findGateway(request)
-  if (!found.ok) return found
-  return settingsView(request, new Draft({ ...valuesOf(found.result), [etagField]: found.etag ?? '' }))
+  const response = await findGateway(request)
+  if (!response.ok) return response
+  return settingsView(request, new Draft({ ...valuesOf(response.result), [etagField]: response.etag ?? '' }))
 }
 
 export const changeSettings: Handler = async request => {
-  const found = await findGateway(request)
-  if (!found.ok) return found
+  const response = await findGateway(request)
+  if (!response.ok) return response
   const draft = Draft.of(request.form)
   // The body takes the place of all settings.
-  const body = { ...found.result, ...settingsOf(draft) }
+  const body = { ...response.result, ...settingsOf(draft) }
   const changed = await request.api.put<Gateway>(gatewayOf(request), body, { ifMatch: draft.etag })
   if (changed.ok) return redirectTo(withMessage(pageOf(request), 'gateway-changed'))
   if (changed.status === 404) return changed
-  if (changed.status === 412) return settingsView(request, draft.overtaken(shownOf(found.result), found.etag))
+  if (changed.status === 412)
+    return settingsView(request, draft.overtaken(shownOf(response.result), response.etag))
   return settingsView(request, draft.refused(changed))
 }
 

@@ -13,13 +13,13 @@ import { authenticationBadge } from './list.ts'
 import { snippetsFor } from './snippets.ts'
 
 export const showGateway: Handler = async request => {
-  const [found, limits] = await Promise.all([
+  const [response, limits] = await Promise.all([
     findGateway(request),
     request.api.get<readonly RateLimit[]>(gatewayOf(request, 'rate_limits')),
   ])
-  if (!found.ok) return found
+  if (!response.ok) return response
   if (!limits.ok) return limits
-  const gateway = found.result
+  const gateway = response.result
   const account = request.account.id
   const mayEdit = request.may('AI Gateway Edit')
   const dangers = [

@@ -12,16 +12,16 @@ import { type Gateway, limitInWords, logsInWords } from './gateway.ts'
 
 export const showGateways: Handler = async request => {
   const search = request.query.get('search') ?? ''
-  const listed = await request.api.get<readonly Gateway[]>(gatewaysOf(request), {
+  const response = await request.api.get<readonly Gateway[]>(gatewaysOf(request), {
     page: request.query.get('page'),
     search,
   })
-  if (!listed.ok) return listed
+  if (!response.ok) return response
   const account = request.account.id
   const path = paths.gateways(account)
   const create = stepLink(paths.newGateway(account), 'Create a gateway')
   const title = 'AI gateways'
-  if (listed.info!.total_count === 0 && search === '')
+  if (response.info!.total_count === 0 && search === '')
     return {
       title,
       content: emptyState('No gateways yet', whatFor, nextStep(request, 'AI Gateway Edit', create)),
@@ -47,14 +47,14 @@ export const showGateways: Handler = async request => {
     isWide: true,
     ...(request.may('AI Gateway Edit') && { actions: create }),
     content: html`${searchForm({ path, label: 'Part of the id', name: 'search', value: search })}${
-      listed.result.length === 0
+      response.result.length === 0
         ? emptyState(
             'No gateway found',
             'No id of a gateway has this in it.',
             html`<a href="${path}">All gateways</a>`,
           )
-        : table('AI gateways of this account', columns, listed.result)
-    }${pager(path, request.query, listed.info!)}`,
+        : table('AI gateways of this account', columns, response.result)
+    }${pager(path, request.query, response.info!)}`,
   }
 }
 

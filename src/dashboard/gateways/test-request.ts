@@ -16,16 +16,16 @@ import { crumbsOf, findGateway, pageOf } from './page-data.ts'
 export const tokenField = 'proof.token'
 
 export const showTest: Handler = async request => {
-  const found = await findGateway(request)
-  if (!found.ok) return found
+  const response = await findGateway(request)
+  if (!response.ok) return response
   if (request.gatewayEndpoint === null) return notFound
   const { provider } = request.gatewayEndpoint
   return testView(request, new Draft({ model: `${provider.name}/${provider.model}` }), null)
 }
 
 export const sendTest: Handler = async request => {
-  const found = await findGateway(request)
-  if (!found.ok) return found
+  const response = await findGateway(request)
+  if (!response.ok) return response
   const { gatewayEndpoint: entrance } = request
   if (entrance === null) return notFound
   const draft = Draft.of(request.form)

@@ -18,13 +18,13 @@ import { tokenField } from './test-request.ts'
 const runGroup = permissionGroups.find(({ name }) => name === 'AI Gateway Run')!.id
 
 export const showNewToken: Handler = async request => {
-  const found = await findGateway(request)
-  return found.ok ? newToken(request, new Draft({ name: `gateway ${found.result.id}` })) : found
+  const response = await findGateway(request)
+  return response.ok ? newToken(request, new Draft({ name: `gateway ${response.result.id}` })) : response
 }
 
 export const createToken: Handler = async request => {
-  const found = await findGateway(request)
-  if (!found.ok) return found
+  const response = await findGateway(request)
+  if (!response.ok) return response
   const draft = Draft.of(request.form)
   const day = draft.value('expires_on')
   const body = {
@@ -38,12 +38,12 @@ export const createToken: Handler = async request => {
     ],
     ...(day !== '' && { expires_on: /^\d{4}-\d\d-\d\d$/.test(day) ? `${day}T23:59:59Z` : day }),
   }
-  const made = await request.api.post<{ readonly value: string }>(
+  const outcome = await request.api.post<{ readonly value: string }>(
     apiPath('accounts', request.account.id, 'tokens'),
     body,
     { idempotencyKey: draft.key },
   )
-  return made.ok ? valueView(request, made.result.value) : newToken(request, draft.refused(made))
+  return outcome.ok ? valueView(request, outcome.result.value) : newToken(request, draft.refused(outcome))
 }
 
 function newToken(request: PageRequest, draft: Draft): View {

@@ -82,13 +82,13 @@ export const showCharts: Handler = async request => {
   if (!read.ok) return { ...page, status: 422, content: form }
   const series = read.result
   const starts = startsOf(since, request.now, width)
-  const shown =
+  const visible =
     series.count === 0
       ? emptyState('No calls in this time', 'Choose a longer time, or take a filter away.')
       : html`<div class="card">${totals(series)}</div>${await chartsOf(series, by, starts)}`
   return {
     ...page,
-    content: html`${form}<div id="charts"${!series.is_complete && html` data-live="2"`}>${series.is_complete ? shown : [notice('Earlier calls are being summed up. Without script, load the page again in a moment.'), series.count > 0 && shown]}</div>`,
+    content: html`${form}<div id="charts"${!series.is_complete && html` data-live="2"`}>${series.is_complete ? visible : [notice('Earlier calls are being summed up. Without script, load the page again in a moment.'), series.count > 0 && visible]}</div>`,
   }
 }
 

@@ -22,11 +22,11 @@ const bodies = [
 ] as const
 
 export const showLog: Handler = async request => {
-  const found = await request.api.get<WholeLog>(gatewayOf(request, 'logs', request.params.log!))
-  if (!found.ok) return found
-  const log = found.result
+  const response = await request.api.get<WholeLog>(gatewayOf(request, 'logs', request.params.log!))
+  if (!response.ok) return response
+  const log = response.result
   const pages = await pagesOf(request, log)
-  const shown = bodies.flatMap(body => bodyOf(request, log, body) ?? [])
+  const visible = bodies.flatMap(body => bodyOf(request, log, body) ?? [])
   return {
     title: 'Call',
     crumbs: crumbsOfLogs(request),
@@ -39,9 +39,9 @@ export const showLog: Handler = async request => {
     ]}</div>${log.metadata !== null && section('metadata', 'Metadata', metadataFacts(log.metadata))}${section(
       'bodies',
       'Bodies',
-      shown.length === 0
+      visible.length === 0
         ? html`<p>None were kept: the gateway keeps no bodies, or the caller asked for that.</p>`
-        : html`${shown}`,
+        : html`${visible}`,
     )}`,
   }
 }
@@ -53,14 +53,14 @@ export const showBody: Handler = async request => {
   const { account, params } = request
   const body = bodies.find(({ part }) => part === params.part)
   if (body === undefined) return notFound
-  const found = await request.api.text(gatewayOf(request, 'logs', params.log!, body.part))
-  if (!found.ok) return found
+  const response = await request.api.text(gatewayOf(request, 'logs', params.log!, body.part))
+  if (!response.ok) return response
   const log = { title: 'Call', path: paths.log(account.id, params.gateway!, params.log!) }
   return {
     title: body.title,
     crumbs: [...crumbsOfLogs(request), log],
     isWide: true,
-    content: html`<div class="card">${bodyBlock('Body', found.result, null, mostOfOne)}</div>`,
+    content: html`<div class="card">${bodyBlock('Body', response.result, null, mostOfOne)}</div>`,
   }
 }
 

@@ -17,7 +17,7 @@ const mostScanned = 20_000
 export const showLogs: Handler = async request => {
   const filters = filtersOf(request.query)
   const cursor = request.query.get('cursor')
-  const listed = await request.api.get<readonly Log[]>(gatewayOf(request, 'logs'), {
+  const response = await request.api.get<readonly Log[]>(gatewayOf(request, 'logs'), {
     ...askedBy(filters, request.now),
     cursor,
     per_page: onAPage,
@@ -33,22 +33,24 @@ export const showLogs: Handler = async request => {
   }
   const form = (failure: Failure | null = null) =>
     html`${rangeLinks(path, filters)}${filterForm({ path, filters, failure, hasTime: true })}`
-  if (!listed.ok) {
-    if (listed.status !== 400) return listed
-    return { ...page, status: 422, content: form(listed) }
+  if (!response.ok) {
+    if (response.status !== 400) return response
+    return { ...page, status: 422, content: form(response) }
   }
-  const next = listed.info!.cursor ?? null
+  const next = response.info!.cursor ?? null
   return {
     ...page,
     content: html`${form()}${
-      listed.result.length === 0 ? emptyOf(request, filters, next) : await logTable(request, listed.result)
+      response.result.length === 0
+        ? emptyOf(request, filters, next)
+        : await logTable(request, response.result)
     }${pagerOf(path, filters, cursor, next)}`,
   }
 }
 
 export const showLiveLogs: Handler = async request => {
   const filters = withoutTime(filtersOf(request.query))
-  const listed = await request.api.get<readonly Log[]>(gatewayOf(request, 'logs', 'tail'), {
+  const response = await request.api.get<readonly Log[]>(gatewayOf(request, 'logs', 'tail'), {
     ...filters,
     per_page: onAPage,
   })
@@ -60,16 +62,16 @@ export const showLiveLogs: Handler = async request => {
     isWide: true,
     actions: html`<a class="button plain" href="${withQuery(paths.logs(account.id, params.gateway!), filters)}">All logs</a>`,
   }
-  if (!listed.ok) {
-    if (listed.status !== 400) return listed
-    return { ...page, status: 422, content: filterForm({ path, filters, failure: listed, hasTime: false }) }
+  if (!response.ok) {
+    if (response.status !== 400) return response
+    return { ...page, status: 422, content: filterForm({ path, filters, failure: response, hasTime: false }) }
   }
   return {
     ...page,
     content: html`${filterForm({ path, filters, hasTime: false })}<p class="lead">New calls are shown as they come. Without script, load the page again.</p><div id="tail" data-live="2">${
-      listed.result.length === 0
+      response.result.length === 0
         ? emptyState('Waiting for calls', 'None has come yet.', sending(request))
-        : await logTable(request, listed.result.toReversed())
+        : await logTable(request, response.result.toReversed())
     }</div>`,
   }
 }

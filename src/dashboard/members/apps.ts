@@ -17,12 +17,12 @@ import { paths } from '../page/paths.ts'
 import { appOf, type Grant } from './member.ts'
 
 export const showApps: Handler = async request => {
-  const listed = await request.api.get<Grant[]>(apiPath('accounts', request.account.id, 'oauth_grants'), {
+  const response = await request.api.get<Grant[]>(apiPath('accounts', request.account.id, 'oauth_grants'), {
     page: request.query.get('page'),
   })
-  if (!listed.ok) return listed
+  if (!response.ok) return response
   const view = { title, crumbs: crumbsOf(request) }
-  if (listed.info!.total_count === 0)
+  if (response.info!.total_count === 0)
     return {
       ...view,
       content: emptyState(
@@ -62,14 +62,14 @@ export const showApps: Handler = async request => {
   return {
     ...view,
     isWide: true,
-    content: html`${table('Apps that act for members', columns, listed.result)}${pager(paths.apps(request.account.id), request.query, listed.info!)}`,
+    content: html`${table('Apps that act for members', columns, response.result)}${pager(paths.apps(request.account.id), request.query, response.info!)}`,
   }
 }
 
 export const confirmEndApp: Handler = async request => {
-  const found = await request.api.get<Grant>(grantOf(request))
-  if (!found.ok) return found
-  const { user } = found.result
+  const response = await request.api.get<Grant>(grantOf(request))
+  if (!response.ok) return response
+  const { user } = response.result
   const apps = paths.apps(request.account.id)
   return {
     title: 'End what this app may do?',
@@ -77,7 +77,7 @@ export const confirmEndApp: Handler = async request => {
     content: confirmation({
       frame: request.frameFor(request.path),
       draft: new Draft(),
-      what: html`<p>${isolated(appOf(found.result))} can no longer act for ${isolated(user.email ?? user.id)} in this account: its tokens end at once. To act for them again, it needs their consent again.</p>`,
+      what: html`<p>${isolated(appOf(response.result))} can no longer act for ${isolated(user.email ?? user.id)} in this account: its tokens end at once. To act for them again, it needs their consent again.</p>`,
       send: 'End it',
       cancel: apps,
     }),

@@ -13,16 +13,16 @@ import { invitationView, linkView, listView, memberView, removalView, signOutVie
 type Invited = Member & { readonly invitation_url: string }
 
 export const showMembers: Handler = async request => {
-  const [listed, account] = await Promise.all([
+  const [response, account] = await Promise.all([
     request.api.get<Member[]>(membersOf(request), { page: request.query.get('page') }),
     request.api.get<Account>(apiPath('accounts', request.account.id)),
   ])
-  if (!listed.ok) return listed
+  if (!response.ok) return response
   if (!account.ok) return account
   return listView({
     account: account.result,
-    members: listed.result,
-    info: listed.info!,
+    members: response.result,
+    info: response.info!,
     query: request.query,
     mayWrite: request.may('Members Write'),
     mayRule: request.may('Account Settings Write'),
@@ -61,19 +61,25 @@ export const changeRoles: Handler = async request => {
 
 /** Shows another link for a person who has not accepted; the one before it ends. */
 export const newLink: Handler = async request => {
-  const found = await request.api.get<Member>(memberOf(request))
-  if (!found.ok) return found
-  const made = await request.api.post<{ readonly invitation_url: string }>(`${memberOf(request)}/invitation`)
-  if (!made.ok) return made
-  return linkView({ account: request.account.id, member: found.result, link: made.result.invitation_url })
+  const response = await request.api.get<Member>(memberOf(request))
+  if (!response.ok) return response
+  const outcome = await request.api.post<{ readonly invitation_url: string }>(
+    `${memberOf(request)}/invitation`,
+  )
+  if (!outcome.ok) return outcome
+  return linkView({
+    account: request.account.id,
+    member: response.result,
+    link: outcome.result.invitation_url,
+  })
 }
 
 export const confirmSignOut: Handler = async request => {
-  const found = await request.api.get<Member>(memberOf(request))
-  if (!found.ok) return found
+  const response = await request.api.get<Member>(memberOf(request))
+  if (!response.ok) return response
   return signOutView({
     account: request.account.id,
-    member: found.result,
+    member: response.result,
     frame: request.frameFor(request.path),
   })
 }
@@ -84,11 +90,11 @@ export const signOut: Handler = async request => {
 }
 
 export const confirmRemoval: Handler = async request => {
-  const found = await request.api.get<Member>(memberOf(request))
-  if (!found.ok) return found
+  const response = await request.api.get<Member>(memberOf(request))
+  if (!response.ok) return response
   return removalView({
     account: request.account.id,
-    member: found.result,
+    member: response.result,
     frame: request.frameFor(request.path),
   })
 }
@@ -114,20 +120,20 @@ async function invitation(request: PageRequest, draft: Draft) {
 
 /** Shows a member, with their roles to change, or as they were sent where that was refused. */
 async function member(request: PageRequest, sent: Draft | null) {
-  const [found, roles] = await Promise.all([
+  const [response, roles] = await Promise.all([
     request.api.get<Member>(memberOf(request)),
     request.api.get<Role[]>(apiPath('accounts', request.account.id, 'roles')),
   ])
-  if (!found.ok) return found
+  if (!response.ok) return response
   if (!roles.ok) return roles
-  const ticked = Object.fromEntries(found.result.roles.map(({ id }) => [`roles.${id}`, 'on']))
-  const { id } = found.result
+  const ticked = Object.fromEntries(response.result.roles.map(({ id }) => [`roles.${id}`, 'on']))
+  const { id } = response.result
   return memberView({
     account: request.account.id,
-    member: found.result,
+    member: response.result,
     roles: roles.result,
     // What was sent is sent again against what the page shows now.
-    draft: (sent ?? new Draft(ticked)).with({ [etagField]: found.etag ?? '' }),
+    draft: (sent ?? new Draft(ticked)).with({ [etagField]: response.etag ?? '' }),
     mayWrite: request.may('Members Write'),
     rolesFrame: request.frameFor(paths.memberRoles(request.account.id, id)),
     linkFrame: request.frameFor(paths.memberLink(request.account.id, id)),

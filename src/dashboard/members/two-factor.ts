@@ -13,16 +13,16 @@ import { paths } from '../page/paths.ts'
 import type { Account } from './member.ts'
 
 export const showTwoFactor: Handler = async request => {
-  const found = await request.api.get<Account>(accountOf(request))
-  if (!found.ok) return found
-  return view(request, new Draft(valuesOf(found.result)))
+  const response = await request.api.get<Account>(accountOf(request))
+  if (!response.ok) return response
+  return view(request, new Draft(valuesOf(response.result)))
 }
 
 export const changeTwoFactor: Handler = async request => {
-  const found = await request.api.get<Account>(accountOf(request))
-  if (!found.ok) return found
+  const response = await request.api.get<Account>(accountOf(request))
+  if (!response.ok) return response
   const draft = Draft.of(request.form)
-  const now = valuesOf(found.result)
+  const now = valuesOf(response.result)
   // Whoever saves a page of before would take back what they have not seen.
   if (draft.etag !== now.etag) return view(request, draft.overtaken({ required: now.etag }, now.etag))
   if (draft.has('required') && lacksSecondFactor(request.actor.user, { enforceTwoFactor: true }))
@@ -30,7 +30,7 @@ export const changeTwoFactor: Handler = async request => {
       request,
       draft.withFault('required', 'Turn it on in your own profile first: you would be locked out.'),
     )
-  const { id, name, type } = found.result
+  const { id, name, type } = response.result
   const settings = { enforce_twofactor: draft.has('required') }
   const changed = await request.api.put(accountOf(request), { id, name, type, settings })
   if (!changed.ok) return view(request, draft.refused(changed))

@@ -21,7 +21,7 @@ import { isBeingVerified, verificationCard } from './verification-card.ts'
 const shownEvents = 5
 
 export const showClient: Handler = async request => {
-  const [found, scopes, grants, events] = await Promise.all([
+  const [response, scopes, grants, events] = await Promise.all([
     findClient(request),
     listScopes(request),
     request.api.get<readonly unknown[]>(clientOf(request, 'grants'), { per_page: 5 }),
@@ -29,11 +29,11 @@ export const showClient: Handler = async request => {
       per_page: shownEvents,
     }),
   ])
-  if (!found.ok) return found
+  if (!response.ok) return response
   if (!scopes.ok) return scopes
   if (!grants.ok) return grants
   if (!events.ok) return events
-  const client = found.result
+  const client = response.result
   const mayWrite = request.may('OAuth Clients Write')
   return {
     title: client.client_name,

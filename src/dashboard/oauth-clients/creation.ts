@@ -49,9 +49,9 @@ export const createClient: Handler = async request => {
   if (draft.has('back')) return detailsView(request, draft)
   if (isPicking(draft)) return scopesView(request, draft)
   const body = { ...bodyOfDetails(draft), ...bodyOfScopes(draft) }
-  const made = await request.api.post<Client>(clientsOf(request), body, { idempotencyKey: draft.key })
-  if (made.ok) return createdView(request, made.result)
-  const refused = draft.refused(made, { ...renamedDetails, ...renamedScopes })
+  const outcome = await request.api.post<Client>(clientsOf(request), body, { idempotencyKey: draft.key })
+  if (outcome.ok) return createdView(request, outcome.result)
+  const refused = draft.refused(outcome, { ...renamedDetails, ...renamedScopes })
   if (draft.ticked('scopes').length === 0 && refused.fault('scopes') !== undefined)
     return scopesView(request, refused.withFault('scopes', chooseOne))
   const isOfScopes = Object.keys(refused.faults).every(pointer => pointer === '' || pointer === '/scopes')

@@ -13,26 +13,26 @@ import { clientOf, crumbsOf, findClient, pageOf } from './page-data.ts'
 export const confirmDeletion: Handler = request => deletion(request, new Draft())
 
 export const deleteClient: Handler = async request => {
-  const found = await findClient(request)
-  if (!found.ok) return found
+  const response = await findClient(request)
+  if (!response.ok) return response
   const draft = Draft.of(request.form)
-  if (!isTyped(draft, found.result.client_name)) return deletion(request, notTyped(draft))
+  if (!isTyped(draft, response.result.client_name)) return deletion(request, notTyped(draft))
   const deleted = await request.api.delete(clientOf(request))
   return deleted.ok ? redirectTo(withMessage(paths.clients(request.account.id), 'client-deleted')) : deleted
 }
 
 async function deletion(request: PageRequest, draft: Draft) {
-  const [found, grants] = await Promise.all([
+  const [response, grants] = await Promise.all([
     findClient(request),
     request.api.get<readonly unknown[]>(clientOf(request, 'grants'), { per_page: 5 }),
   ])
-  if (!found.ok) return found
+  if (!response.ok) return response
   if (!grants.ok) return grants
-  const { client_name: name } = found.result
+  const { client_name: name } = response.result
   const { total_count: total } = grants.info!
   return {
     title: 'Delete this client?',
-    crumbs: crumbsOf(request, found.result),
+    crumbs: crumbsOf(request, response.result),
     ...(draft.status !== undefined && { status: draft.status }),
     content: confirmation({
       frame: request.frameFor(request.path),

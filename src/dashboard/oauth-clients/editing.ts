@@ -28,21 +28,21 @@ import {
 } from './scope-picker.ts'
 
 export const showDetails: Handler = async request => {
-  const found = await findClient(request)
-  if (!found.ok) return found
+  const response = await findClient(request)
+  if (!response.ok) return response
   return detailsView(
     request,
-    found.result,
-    draftOfDetails(found.result).with({ [etagField]: found.etag ?? '' }),
+    response.result,
+    draftOfDetails(response.result).with({ [etagField]: response.etag ?? '' }),
   )
 }
 
 export const changeDetails: Handler = async request => {
-  const found = await findClient(request)
-  if (!found.ok) return found
+  const response = await findClient(request)
+  if (!response.ok) return response
   const draft = compactDetails(Draft.of(request.form))
-  if (draft.isGrowing) return detailsView(request, found.result, draft)
-  const body = changesIn(bodyOfDetails(draft), found.result)
+  if (draft.isGrowing) return detailsView(request, response.result, draft)
+  const body = changesIn(bodyOfDetails(draft), response.result)
   const changed = await request.api.patch<Client>(clientOf(request), body, { ifMatch: draft.etag })
   if (changed.ok) {
     const { client_secret: secret } = changed.result
@@ -57,37 +57,37 @@ export const changeDetails: Handler = async request => {
   if (changed.status === 412)
     return detailsView(
       request,
-      found.result,
-      draft.overtaken(draftOfDetails(found.result).values, found.etag),
+      response.result,
+      draft.overtaken(draftOfDetails(response.result).values, response.etag),
     )
-  return detailsView(request, found.result, draft.refused(changed, renamedDetails))
+  return detailsView(request, response.result, draft.refused(changed, renamedDetails))
 }
 
 export const showScopes: Handler = async request => {
-  const [found, scopes] = await Promise.all([findClient(request), listScopes(request)])
-  if (!found.ok) return found
+  const [response, scopes] = await Promise.all([findClient(request), listScopes(request)])
+  if (!response.ok) return response
   if (!scopes.ok) return scopes
-  const draft = new Draft({ ...valuesOfScopes(found.result), [etagField]: found.etag ?? '' })
-  return scopesView(request, found.result, scopes.result, draft)
+  const draft = new Draft({ ...valuesOfScopes(response.result), [etagField]: response.etag ?? '' })
+  return scopesView(request, response.result, scopes.result, draft)
 }
 
 export const changeScopes: Handler = async request => {
-  const [found, scopes] = await Promise.all([findClient(request), listScopes(request)])
-  if (!found.ok) return found
+  const [response, scopes] = await Promise.all([findClient(request), listScopes(request)])
+  if (!response.ok) return response
   if (!scopes.ok) return scopes
   const draft = Draft.of(request.form)
   if (isPicking(draft))
-    return scopesView(request, found.result, scopes.result, pickScopes(draft, scopes.result))
+    return scopesView(request, response.result, scopes.result, pickScopes(draft, scopes.result))
   const changed = await request.api.patch<Client>(clientOf(request), bodyOfScopes(draft), {
     ifMatch: draft.etag,
   })
   if (changed.ok) return redirectTo(withMessage(pageOf(request), 'client-scopes-changed'))
-  const again = changed.status === 412 ? draft.with({ [etagField]: found.etag ?? '' }) : draft
+  const again = changed.status === 412 ? draft.with({ [etagField]: response.etag ?? '' }) : draft
   const refused = again.refused(changed, renamedScopes)
   const isEmpty = draft.ticked('scopes').length === 0 && refused.fault('scopes') !== undefined
   return scopesView(
     request,
-    found.result,
+    response.result,
     scopes.result,
     isEmpty ? refused.withFault('scopes', chooseOne) : refused,
   )

@@ -25,7 +25,7 @@ const onAPage = 50
 
 export const showEvents: Handler = async request => {
   const result = request.query.get('result') === 'failure' ? 'failure' : null
-  const [found, events] = await Promise.all([
+  const [response, events] = await Promise.all([
     findClient(request),
     request.api.get<AuthorizationEvent[]>(clientOf(request, 'authorization_events'), {
       page: request.query.get('page'),
@@ -33,7 +33,7 @@ export const showEvents: Handler = async request => {
       result,
     }),
   ])
-  if (!found.ok) return found
+  if (!response.ok) return response
   if (!events.ok) return events
   const path = paths.clientEvents(request.account.id, request.params.client!)
   const other =
@@ -42,7 +42,7 @@ export const showEvents: Handler = async request => {
       : html`<a href="${path}">All events</a>`
   return {
     title: 'Authorization events',
-    crumbs: crumbsOf(request, found.result),
+    crumbs: crumbsOf(request, response.result),
     isWide: true,
     actions: other,
     content: html`<div id="events" data-live="10">${

@@ -22,16 +22,16 @@ interface Grant {
 }
 
 export const showGrants: Handler = async request => {
-  const [found, grants] = await Promise.all([
+  const [response, grants] = await Promise.all([
     findClient(request),
     request.api.get<Grant[]>(clientOf(request, 'grants'), { page: request.query.get('page') }),
   ])
-  if (!found.ok) return found
+  if (!response.ok) return response
   if (!grants.ok) return grants
   const { id } = request.account
   const client = request.params.client!
   const mayWrite = request.may('OAuth Clients Write')
-  const view = { title: 'Who allowed it', crumbs: crumbsOf(request, found.result) }
+  const view = { title: 'Who allowed it', crumbs: crumbsOf(request, response.result) }
   if (grants.info!.total_count === 0)
     return {
       ...view,
@@ -68,11 +68,11 @@ export const showGrants: Handler = async request => {
 }
 
 export const confirmEndGrant: Handler = async request => {
-  const found = await findClient(request)
-  if (!found.ok) return found
+  const response = await findClient(request)
+  if (!response.ok) return response
   return {
     title: 'End this consent?',
-    crumbs: crumbsOf(request, found.result),
+    crumbs: crumbsOf(request, response.result),
     content: confirmation({
       frame: request.frameFor(request.path),
       draft: new Draft(),
@@ -89,18 +89,18 @@ export const endGrant: Handler = async request => {
 }
 
 export const confirmEndAll: Handler = async request => {
-  const [found, grants] = await Promise.all([
+  const [response, grants] = await Promise.all([
     findClient(request),
     request.api.get<Grant[]>(clientOf(request, 'grants'), { per_page: 5 }),
   ])
-  if (!found.ok) return found
+  if (!response.ok) return response
   if (!grants.ok) return grants
   const { total_count: total } = grants.info!
   // Nothing is asked where there is nothing to end.
   if (total === 0) return redirectTo(grantsPage(request))
   return {
     title: 'End all consents?',
-    crumbs: crumbsOf(request, found.result),
+    crumbs: crumbsOf(request, response.result),
     content: confirmation({
       frame: request.frameFor(request.path),
       draft: new Draft(),

@@ -16,18 +16,18 @@ import { type Client, isConfidential, statesInWords } from './client.ts'
 export const showClients: Handler = async request => {
   const name = request.query.get('name')
   const visibility = request.query.get('visibility')
-  const listed = await request.api.get<Client[]>(clientsOf(request), {
+  const response = await request.api.get<Client[]>(clientsOf(request), {
     page: request.query.get('page'),
     per_page: 50,
     client_name: name,
     visibility: visibility === 'private' || visibility === 'public' ? visibility : null,
   })
-  if (!listed.ok) return listed
+  if (!response.ok) return response
   const { id } = request.account
   const isSearch = Boolean(name || visibility)
   const create = stepLink(paths.newClient(id), 'Create a client')
   const view = { title: 'OAuth clients', ...(request.may('OAuth Clients Write') && { actions: create }) }
-  if (listed.info!.total_count === 0 && !isSearch)
+  if (response.info!.total_count === 0 && !isSearch)
     return {
       ...view,
       actions: html``,
@@ -58,14 +58,14 @@ export const showClients: Handler = async request => {
         },
       ],
     })}${
-      listed.result.length === 0
+      response.result.length === 0
         ? emptyState(
             'Nothing found',
             'No client has this in its name, with this visibility.',
             html`<a href="${paths.clients(id)}">All clients</a>`,
           )
-        : table('OAuth clients of this account', columnsOf(request), listed.result)
-    }${pager(paths.clients(id), request.query, listed.info!)}`,
+        : table('OAuth clients of this account', columnsOf(request), response.result)
+    }${pager(paths.clients(id), request.query, response.info!)}`,
   }
 }
 

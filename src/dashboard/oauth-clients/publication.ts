@@ -12,14 +12,14 @@ import type { Client } from './client.ts'
 
 /** Sends the home page as it is, which restarts its verification. */
 export const restartVerification: Handler = async request => {
-  const found = await findClient(request)
-  if (!found.ok) return found
-  const { client_uri } = found.result
+  const response = await findClient(request)
+  if (!response.ok) return response
+  const { client_uri } = response.result
   if (client_uri === undefined) return redirectTo(pageOf(request))
   const restarted = await request.api.patch<Client>(
     clientOf(request),
     { client_uri },
-    { ifMatch: found.etag ?? undefined },
+    { ifMatch: response.etag ?? undefined },
   )
   return restarted.ok ? redirectTo(withMessage(pageOf(request), 'verification-restarted')) : restarted
 }
@@ -35,16 +35,16 @@ export const publish: Handler = async request => {
 }
 
 async function publication(request: PageRequest, draft: Draft) {
-  const found = await findClient(request)
-  if (!found.ok) return found
+  const response = await findClient(request)
+  if (!response.ok) return response
   return {
     title: 'Publish this client?',
-    crumbs: crumbsOf(request, found.result),
+    crumbs: crumbsOf(request, response.result),
     ...(draft.status !== undefined && { status: draft.status }),
     content: confirmation({
       frame: request.frameFor(request.path),
-      draft: draft.with({ [etagField]: found.etag ?? '' }),
-      what: html`<p>Everybody may then allow ${isolated(found.result.client_name)} to act for them, in their own accounts. <strong>This is permanent</strong>: it cannot become private again, and must keep a home page whose host is verified.</p>`,
+      draft: draft.with({ [etagField]: response.etag ?? '' }),
+      what: html`<p>Everybody may then allow ${isolated(response.result.client_name)} to act for them, in their own accounts. <strong>This is permanent</strong>: it cannot become private again, and must keep a home page whose host is verified.</p>`,
       send: 'Publish it for everybody',
       cancel: pageOf(request),
     }),

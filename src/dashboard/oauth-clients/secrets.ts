@@ -36,34 +36,34 @@ function actions(request: PageRequest, client: Client): Html {
 
 /** Makes a second secret, and shows it once. */
 export const createSecret: Handler = async request => {
-  const found = await findClient(request)
-  if (!found.ok) return found
+  const response = await findClient(request)
+  if (!response.ok) return response
   const { key } = Draft.of(request.form)
-  const made = await request.api.post<{ readonly client_secret: string }>(
+  const outcome = await request.api.post<{ readonly client_secret: string }>(
     clientOf(request, 'rotate_secret'),
     undefined,
     { idempotencyKey: key },
   )
-  if (!made.ok) return made
+  if (!outcome.ok) return outcome
   return newSecretView(
     request,
-    found.result,
-    made.result.client_secret,
+    response.result,
+    outcome.result.client_secret,
     'Give it to the app. The old one works until you delete it.',
   )
 }
 
 export const confirmDrop: Handler = async request => {
-  const found = await findClient(request)
-  if (!found.ok) return found
-  const [, old] = found.result.client_secrets
+  const response = await findClient(request)
+  if (!response.ok) return response
+  const [, old] = response.result.client_secrets
   if (old === undefined) return redirectTo(pageOf(request))
   return {
     title: 'Delete the old secret?',
-    crumbs: crumbsOf(request, found.result),
+    crumbs: crumbsOf(request, response.result),
     content: confirmation({
       frame: request.frameFor(request.path),
-      draft: new Draft(found.etag === null ? {} : { etag: found.etag }),
+      draft: new Draft(response.etag === null ? {} : { etag: response.etag }),
       what: html`${usedLately(old.last_used_at, 'See that the new one is in place everywhere first.')}<p>The secret that ends with <code>${old.tail}</code>, created ${time(old.created_at)}, is refused from then on. The new one stays.</p>`,
       send: 'Delete the old secret',
       cancel: pageOf(request),

@@ -65,8 +65,8 @@ export async function firstSteps(
       isDone: hasRequests,
     },
   ]
-  const shown = steps.filter(step => step !== false)
-  return shown.every(({ isDone }) => isDone) ? null : shown
+  const visible = steps.filter(step => step !== false)
+  return visible.every(({ isDone }) => isDone) ? null : visible
 }
 
 interface Gateway {
@@ -78,9 +78,9 @@ interface Gateway {
 async function stepsOfCalls(request: PageRequest): Promise<readonly Step[]> {
   const { account, api, gatewayEndpoint: entrance, may } = request
   const of = (...steps: string[]) => apiPath('accounts', account.id, 'ai-gateway', 'gateways', ...steps)
-  const listed = await api.get<readonly Gateway[]>(of(), { per_page: mostGateways })
-  if (!listed.ok) return []
-  const gateways = listed.result
+  const response = await api.get<readonly Gateway[]>(of(), { per_page: mostGateways })
+  if (!response.ok) return []
+  const gateways = response.result
   const logs = await Promise.all(
     gateways.map(({ id }) => api.get<readonly unknown[]>(of(id, 'logs'), { per_page: 1 })),
   )
@@ -116,8 +116,8 @@ async function stepsOfCalls(request: PageRequest): Promise<readonly Step[]> {
 
 /** Counts what a list of the account has; null where that cannot be told for now. */
 async function countOf({ api, account }: PageRequest, kind: string): Promise<number | null> {
-  const listed = await api.get(apiPath('accounts', account.id, kind), { per_page: 5 })
-  return listed.ok ? listed.info!.total_count : null
+  const response = await api.get(apiPath('accounts', account.id, kind), { per_page: 5 })
+  return response.ok ? response.info!.total_count : null
 }
 
 /** Makes the list, with a form that hides it. */

@@ -41,9 +41,9 @@ export function isRay(words: string): boolean {
 async function gatewayOf({ api, account }: PageRequest, ray: string): Promise<string | Failure | null> {
   const gateways = (...steps: string[]) => apiPath('accounts', account.id, 'ai-gateway', 'gateways', ...steps)
   for (let page = 1; page <= mostGateways / atOnce; page++) {
-    const listed = await api.get<readonly { readonly id: string }[]>(gateways(), { page, per_page: atOnce })
-    if (!listed.ok) return isOutage(listed) ? listed : null
-    const ids = listed.result.map(({ id }) => id)
+    const response = await api.get<readonly { readonly id: string }[]>(gateways(), { page, per_page: atOnce })
+    if (!response.ok) return isOutage(response) ? response : null
+    const ids = response.result.map(({ id }) => id)
     const found = await Promise.all(ids.map(id => api.get(gateways(id, 'logs', ray))))
     const at = found.findIndex(({ ok }) => ok)
     if (at >= 0) return ids[at]!
@@ -55,7 +55,7 @@ async function gatewayOf({ api, account }: PageRequest, ray: string): Promise<st
 }
 
 async function isError({ api, account }: PageRequest, ray: string): Promise<boolean | Failure> {
-  const listed = await api.get<readonly unknown[]>(apiPath('accounts', account.id, 'errors'), { ray })
-  if (!listed.ok) return isOutage(listed) && listed
-  return listed.result.length > 0
+  const response = await api.get<readonly unknown[]>(apiPath('accounts', account.id, 'errors'), { ray })
+  if (!response.ok) return isOutage(response) && response
+  return response.result.length > 0
 }

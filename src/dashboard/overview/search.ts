@@ -90,9 +90,9 @@ const mostCharacters = 100
 export const search: Handler = async request => {
   const words = (request.query.get('q') ?? '').trim().slice(0, mostCharacters)
   if (request.query.has('ray') || isRay(words)) return findRay(request)
-  const found = words === '' ? [] : await Promise.all(kinds.map(kind => findIn(request, kind, words)))
+  const response = words === '' ? [] : await Promise.all(kinds.map(kind => findIn(request, kind, words)))
   const sections: Html[] = []
-  for (const one of found)
+  for (const one of response)
     if (one !== null && 'ok' in one) return one
     else if (one !== null) sections.push(one)
   return {
@@ -112,15 +112,17 @@ export const search: Handler = async request => {
 async function findIn(request: PageRequest, kind: Kind, words: string): Promise<Html | Failure | null> {
   const { id } = request.account
   if (!request.may(kind.permission)) return null
-  const listed = await request.api.get<readonly unknown[]>(kind.list(id), {
+  const response = await request.api.get<readonly unknown[]>(kind.list(id), {
     ...kind.query(words, id),
     per_page: mostOfKind,
   })
-  if (!listed.ok) return isOutage(listed) ? listed : null
-  if (listed.result.length === 0) return null
-  const more = listed.info!.total_count - listed.result.length
-  return html`<section class="card"><h2>${kind.title}</h2><ul class="plain-list">${listed.result.map(item => {
-    const { name, path, hint } = kind.hit(item, id)
-    return html`<li><a href="${path}">${isolated(brief(name))}</a>${hint !== undefined && html` <span class="hint">${isolated(hint)}</span>`}</li>`
-  })}</ul>${more > 0 && html`<p class="hint">${kind.all === undefined ? `${more} more: add a word.` : html`<a href="${kind.all(id, words)}">${more} more</a>`}</p>`}</section>`
+  if (!response.ok) return isOutage(response) ? response : null
+  if (response.result.length === 0) return null
+  const more = response.info!.total_count - response.result.length
+  return html`<section class="card"><h2>${kind.title}</h2><ul class="plain-list">${response.result.map(
+    item => {
+      const { name, path, hint } = kind.hit(item, id)
+      return html`<li><a href="${path}">${isolated(brief(name))}</a>${hint !== undefined && html` <span class="hint">${isolated(hint)}</span>`}</li>`
+    },
+  )}</ul>${more > 0 && html`<p class="hint">${kind.all === undefined ? `${more} more: add a word.` : html`<a href="${kind.all(id, words)}">${more} more</a>`}</p>`}</section>`
 }

@@ -100,9 +100,9 @@ async function figures(
   rows: readonly Row[],
   sums: readonly number[],
 ): Promise<Html> {
-  const shown = windows.flatMap((at, i) => (sums[i] === 0 ? [] : [{ at, i }]))
+  const visible = windows.flatMap((at, i) => (sums[i] === 0 ? [] : [{ at, i }]))
   const lines = await makeInTurns(
-    shown,
+    visible,
     ({ at, i }) =>
       html`<tr><th scope="row">${time(at)}</th>${rows.length > 1 && html`<td>${write(sums[i]!)}</td>`}${rows.map(({ values }) => html`<td>${write(values[i]!)}</td>`)}</tr>`,
   )

@@ -19,11 +19,11 @@ ${' '.repeat(place.before.length)}^</pre>`
 /** Finds the character that a fault names: `line 1, column 5`, both from 1. */
 function placeIn(fault: string, text: string) {
   const [, line, column] = /\bline (\d+), column (\d+):/.exec(fault) ?? []
-  const shown = text.split('\n')[Number(line) - 1]
-  if (shown === undefined) return null
+  const visible = text.split('\n')[Number(line) - 1]
+  if (visible === undefined) return null
   const from = Number(column) - 1
-  const at = String.fromCodePoint(shown.codePointAt(from) ?? 0x20)
+  const at = String.fromCodePoint(visible.codePointAt(from) ?? 0x20)
   // A tab before the mark would move it.
-  const before = shown.slice(0, from).replaceAll('\t', ' ')
-  return { number: Number(line), before, at, after: shown.slice(from + at.length) }
+  const before = visible.slice(0, from).replaceAll('\t', ' ')
+  return { number: Number(line), before, at, after: visible.slice(from + at.length) }
 }

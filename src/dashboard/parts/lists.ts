@@ -56,9 +56,9 @@ export function cutPage<T>(all: readonly T[], query: URLSearchParams) {
   const asked = Number(query.get('page') ?? 1)
   const last = pageWith(all.length - 1)
   const page = Number.isInteger(asked) ? Math.max(1, Math.min(asked, last)) : 1
-  const shown = all.slice((page - 1) * onAPage, page * onAPage)
-  const info: ListInfo = { page, per_page: onAPage, count: shown.length, total_count: all.length }
-  return { shown, info, isAll: shown.length === all.length }
+  const visible = all.slice((page - 1) * onAPage, page * onAPage)
+  const info: ListInfo = { page, per_page: onAPage, count: visible.length, total_count: all.length }
+  return { shown: visible, info, isAll: visible.length === all.length }
 }
 
 /** Returns on which page an item is, by its index; the first where there is none. */
@@ -78,8 +78,8 @@ export function pager(
   const link = (to: number, text: string, rel: string) =>
     html`<a class="button plain small" rel="${rel}" href="${withQuery(path, { ...kept, page: to > 1 ? String(to) : null })}">${text}</a>`
   const first = (page - 1) * per_page + 1
-  const shown = count === 0 ? 'None' : `${first} to ${first + count - 1}`
-  return html`<nav class="pager" aria-label="Pages">${page > 1 && link(Math.min(page - 1, pages), 'Previous', 'prev')}<p>${shown} of ${total_count}</p>${page < pages && link(page + 1, 'Next', 'next')}</nav>`
+  const visible = count === 0 ? 'None' : `${first} to ${first + count - 1}`
+  return html`<nav class="pager" aria-label="Pages">${page > 1 && link(Math.min(page - 1, pages), 'Previous', 'prev')}<p>${visible} of ${total_count}</p>${page < pages && link(page + 1, 'Next', 'next')}</nav>`
 }
 
 /** Makes what is shown in place of an empty list: what it would have, and what to do first. */

@@ -10,9 +10,9 @@ import { paths } from '../page/paths.ts'
 import { nameOf, type Provider, providersOf, sourceOf, stateBadge } from './provider.ts'
 
 export const showProviders: Handler = async request => {
-  const listed = await request.api.get<readonly Provider[]>(providersOf(request))
-  if (!listed.ok) return listed
-  const providers = listed.result
+  const response = await request.api.get<readonly Provider[]>(providersOf(request))
+  if (!response.ok) return response
+  const providers = response.result
   const title = 'Providers'
   const isNew = !providers.some(({ is_configured }) => is_configured)
   if (providers.length === 0)

@@ -46,9 +46,9 @@ export const testProvider: Handler = async request => {
 }
 
 async function show(request: PageRequest, test: Test | null) {
-  const listed = await request.api.get<readonly Provider[]>(providersOf(request))
-  if (!listed.ok) return listed
-  const provider = listed.result.find(({ id }) => id === request.params.provider)
+  const response = await request.api.get<readonly Provider[]>(providersOf(request))
+  if (!response.ok) return response
+  const provider = response.result.find(({ id }) => id === request.params.provider)
   return provider === undefined ? notFound : view(request, provider, test)
 }
 

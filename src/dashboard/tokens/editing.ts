@@ -12,15 +12,19 @@ import type { PermissionGroup, Token } from './token.ts'
 import { editTokenView, stateView } from './views.ts'
 
 export const showEditToken: Handler = async request => {
-  const found = await request.api.get<Token>(tokenOf(request))
-  if (!found.ok) return found
-  return edit(request, found.result, new Draft({ ...valuesOf(found.result), [etagField]: found.etag ?? '' }))
+  const response = await request.api.get<Token>(tokenOf(request))
+  if (!response.ok) return response
+  return edit(
+    request,
+    response.result,
+    new Draft({ ...valuesOf(response.result), [etagField]: response.etag ?? '' }),
+  )
 }
 
 export const changeToken: Handler = async request => {
-  const found = await request.api.get<Token>(tokenOf(request))
-  if (!found.ok) return found
-  const token = found.result
+  const response = await request.api.get<Token>(tokenOf(request))
+  if (!response.ok) return response
+  const token = response.result
   const draft = Draft.of(request.form).compact('addresses')
   if (draft.isGrowing || isPicking(draft)) return edit(request, token, draft)
   const changed = await request.api.put<Token>(
@@ -33,7 +37,7 @@ export const changeToken: Handler = async request => {
   if (changed.ok) return redirectTo(withMessage(paths.token(request.account.id, token.id), 'token-changed'))
   if (changed.status === 412) {
     const { name, expires_on } = valuesOf(token)
-    return edit(request, token, draft.overtaken({ name: name!, expires_on: expires_on! }, found.etag))
+    return edit(request, token, draft.overtaken({ name: name!, expires_on: expires_on! }, response.etag))
   }
   const refused = draft.refused(changed, renamed)
   const isEmpty = isSimple(token) && permissionsIn(draft).length === 0
@@ -41,30 +45,30 @@ export const changeToken: Handler = async request => {
 }
 
 export const confirmState: Handler = async request => {
-  const found = await request.api.get<Token>(tokenOf(request))
-  if (!found.ok) return found
-  return state(request, found.result, new Draft({ [etagField]: found.etag ?? '' }))
+  const response = await request.api.get<Token>(tokenOf(request))
+  if (!response.ok) return response
+  return state(request, response.result, new Draft({ [etagField]: response.etag ?? '' }))
 }
 
 export const switchState: Handler = async request => {
-  const found = await request.api.get<Token>(tokenOf(request))
-  if (!found.ok) return found
+  const response = await request.api.get<Token>(tokenOf(request))
+  if (!response.ok) return response
   const draft = Draft.of(request.form)
   const status = draft.value('to') === 'active' ? 'active' : 'disabled'
   const changed = await request.api.put<Token>(
     tokenOf(request),
-    { ...found.result, status },
+    { ...response.result, status },
     { ifMatch: draft.etag },
   )
   if (changed.ok)
     return redirectTo(
       withMessage(
-        paths.token(request.account.id, found.result.id),
+        paths.token(request.account.id, response.result.id),
         status === 'active' ? 'token-enabled' : 'token-disabled',
       ),
     )
   if (changed.status === 404) return changed
-  return state(request, found.result, draft.with({ [etagField]: found.etag ?? '' }).refused(changed))
+  return state(request, response.result, draft.with({ [etagField]: response.etag ?? '' }).refused(changed))
 }
 
 /** Whether a token is as this form makes them: one policy, which allows. */

@@ -14,16 +14,16 @@ import type { PermissionGroup, Token } from './token.ts'
 import { listView, newTokenView, revokeView, rollView, tokenView, valueView } from './views.ts'
 
 export const showTokens: Handler = async request => {
-  const listed = await request.api.get<Token[]>(tokensOf(request), {
+  const response = await request.api.get<Token[]>(tokensOf(request), {
     page: request.query.get('page'),
     direction: 'desc',
     include_expired: 'true',
   })
-  if (!listed.ok) return listed
+  if (!response.ok) return response
   return listView({
     account: request.account.id,
-    tokens: listed.result,
-    info: listed.info!,
+    tokens: response.result,
+    info: response.info!,
     query: request.query,
     mayWrite: request.may('API Tokens Write'),
     first: nextStep(
@@ -43,25 +43,30 @@ export const showNewToken: Handler = request => {
 export const createToken: Handler = async request => {
   const draft = Draft.of(request.form).compact('addresses')
   if (draft.isGrowing || isPicking(draft)) return newToken(request, draft)
-  const made = await request.api.post<Token & { readonly value: string }>(
+  const outcome = await request.api.post<Token & { readonly value: string }>(
     tokensOf(request),
     bodyOf(draft, request.account.id),
     { idempotencyKey: draft.key },
   )
-  if (!made.ok) {
-    const refused = draft.refused(made, renamed)
+  if (!outcome.ok) {
+    const refused = draft.refused(outcome, renamed)
     const isEmpty = permissionsIn(draft).length === 0
     return newToken(request, isEmpty ? refused.withFault('permissions', 'Choose at least one.') : refused)
   }
-  return valueView({ account: request.account.id, token: made.result, value: made.result.value, isNew: true })
+  return valueView({
+    account: request.account.id,
+    token: outcome.result,
+    value: outcome.result.value,
+    isNew: true,
+  })
 }
 
 export const showToken: Handler = async request => {
-  const found = await request.api.get<Token>(tokenOf(request))
-  if (!found.ok) return found
+  const response = await request.api.get<Token>(tokenOf(request))
+  if (!response.ok) return response
   return tokenView({
     account: request.account.id,
-    token: found.result,
+    token: response.result,
     mayWrite: request.may('API Tokens Write'),
   })
 }
@@ -69,14 +74,19 @@ export const showToken: Handler = async request => {
 export const confirmRoll = confirming(rollView)
 
 export const rollToken: Handler = async request => {
-  const found = await request.api.get<Token>(tokenOf(request))
-  if (!found.ok) return found
+  const response = await request.api.get<Token>(tokenOf(request))
+  if (!response.ok) return response
   const { key } = Draft.of(request.form)
   const rolled = await request.api.put<string>(`${tokenOf(request)}/value`, undefined, {
     idempotencyKey: key,
   })
   if (!rolled.ok) return rolled
-  return valueView({ account: request.account.id, token: found.result, value: rolled.result, isNew: false })
+  return valueView({
+    account: request.account.id,
+    token: response.result,
+    value: rolled.result,
+    isNew: false,
+  })
 }
 
 export const confirmRevoke = confirming(revokeView)
@@ -89,10 +99,10 @@ export const revokeToken: Handler = async request => {
 /** Makes a handler that shows a token and asks whether it is meant. */
 function confirming(view: typeof rollView): Handler {
   return async request => {
-    const found = await request.api.get<Token>(tokenOf(request))
-    if (!found.ok) return found
+    const response = await request.api.get<Token>(tokenOf(request))
+    if (!response.ok) return response
     const frame = request.frameFor(request.path)
-    return view({ account: request.account.id, token: found.result, frame, draft: new Draft() })
+    return view({ account: request.account.id, token: response.result, frame, draft: new Draft() })
   }
 }
 

@@ -18,14 +18,14 @@ import type { Token } from './token.ts'
 const tokens = apiPath('user', 'tokens')
 
 export const showOwnTokens: Handler = async request => {
-  const listed = await request.api.get<readonly Token[]>(tokens, {
+  const response = await request.api.get<readonly Token[]>(tokens, {
     page: request.query.get('page'),
     account_id: request.account.id,
   })
-  if (!listed.ok) return listed
+  if (!response.ok) return response
   const account = request.account.id
   const create = html`<a class="button" href="${paths.newOwnToken(account)}">Create a token</a>`
-  if (listed.info!.total_count === 0)
+  if (response.info!.total_count === 0)
     return { title, content: emptyState('You have no tokens here yet', whatFor, create) }
   const columns = [
     { title: 'Name', isName: true, cell: ({ name }: Token) => isolated(name) },
@@ -50,7 +50,7 @@ export const showOwnTokens: Handler = async request => {
     title,
     isWide: true,
     actions: create,
-    content: html`<p class="lead">${whatFor}</p>${table('Your tokens in this account', columns, listed.result)}${pager(paths.ownTokens(account), request.query, listed.info!)}`,
+    content: html`<p class="lead">${whatFor}</p>${table('Your tokens in this account', columns, response.result)}${pager(paths.ownTokens(account), request.query, response.info!)}`,
   }
 }
 
@@ -74,10 +74,10 @@ export const createOwnToken: Handler = async request => {
     ],
     ...(day !== '' && { expires_on: endOf(day) }),
   }
-  const made = await request.api.post<Token & { readonly value: string }>(tokens, body, {
+  const outcome = await request.api.post<Token & { readonly value: string }>(tokens, body, {
     idempotencyKey: draft.key,
   })
-  return made.ok ? valueView(request, made.result) : newToken(request, draft.refused(made))
+  return outcome.ok ? valueView(request, outcome.result) : newToken(request, draft.refused(outcome))
 }
 
 export const revokeOwnToken: Handler = async request => {

@@ -73,9 +73,9 @@ const shownValues = 4
 /** Writes the condition of a rule: the first values of many, all of each unless it says how much. */
 export function conditionInWords(rule: Conditions, show = (value: string) => value): Html {
   const values = valuesOf(rule)
-  const shown = values.slice(0, shownValues)
-  const more = values.length - shown.length
-  return html`<span>${kinds[kindOf(rule)]} ${shown.map((value, i) => [i > 0 && ', ', value === '' ? 'missing' : html`<code class="long">${show(value)}</code>`])}${more > 0 && html` <span class="hint">and ${more} more</span>`}</span>`
+  const visible = values.slice(0, shownValues)
+  const more = values.length - visible.length
+  return html`<span>${kinds[kindOf(rule)]} ${visible.map((value, i) => [i > 0 && ', ', value === '' ? 'missing' : html`<code class="long">${show(value)}</code>`])}${more > 0 && html` <span class="hint">and ${more} more</span>`}</span>`
 }
 
 /** Writes the condition of a rule with what lists show of its values. */

@@ -101,11 +101,11 @@ async function rulesPage(
   if (!deciders.ok) return deciders
   const { account } = request
   const mayWrite = request.may('Access Rules Write')
-  const { shown, info, isAll } = cutPage(deciders.result, request.query)
+  const { shown: visible, info, isAll } = cutPage(deciders.result, request.query)
   const list = paths.accessRules(account.id, zone.name)
   const isPaged = !isAll && mayWrite && rules.result.length > 1
   // The first button of a form is the one that Enter presses in its fields.
-  const all = html`${isPaged && html`<button class="default" name="${moveField}" value="${byNumbers}" tabindex="-1" aria-hidden="true">Move</button>`}${tableOf(request, zone, deciders.result, shown)}${isPaged && numbersForm(draft)}`
+  const all = html`${isPaged && html`<button class="default" name="${moveField}" value="${byNumbers}" tabindex="-1" aria-hidden="true">Move</button>`}${tableOf(request, zone, deciders.result, visible)}${isPaged && numbersForm(draft)}`
   const create = html`<a class="button" href="${paths.newAccessRule(account.id, zone.name)}">Create a rule</a>`
   const order = {
     ...request.frameFor(paths.accessRuleOrder(account.id, zone.name)),
@@ -135,7 +135,7 @@ function tableOf(
   request: PageRequest,
   { name }: Zone,
   deciders: readonly Decider[],
-  shown: readonly Decider[],
+  visible: readonly Decider[],
 ): Html {
   const { account } = request
   const mayWrite = request.may('Access Rules Write')
@@ -160,7 +160,7 @@ function tableOf(
     { title: 'Last 24 hours', cell: hitsOf },
     ...(mayWrite ? [{ title: 'Change', cell: controls }] : []),
   ]
-  return table('Access rules in their order', columns, shown)
+  return table('Access rules in their order', columns, visible)
 }
 
 function mover(to: 'up' | 'down', { id }: Decider, isLast: boolean, label: string): Html {

@@ -6,7 +6,7 @@ import { badge, cutPage, pager, table } from '../parts/lists.ts'
 import { time } from '../parts/values.ts'
 import { crumbsOf, inZone, tabsOf, zoneOf } from './page-data.ts'
 
-interface Holding {
+interface HostCertificate {
   readonly host: string
   readonly source: 'file' | 'acme' | null
   readonly status: keyof typeof kinds
@@ -20,14 +20,14 @@ interface Holding {
 }
 
 export const showCertificates = inZone(async (request, zone) => {
-  const found = await request.api.get<Holding[]>(zoneOf(request, 'certificates'))
-  if (!found.ok) return found
-  const { shown, info } = cutPage(found.result, request.query)
+  const response = await request.api.get<HostCertificate[]>(zoneOf(request, 'certificates'))
+  if (!response.ok) return response
+  const { shown: visible, info } = cutPage(response.result, request.query)
   return {
     title: 'Certificates',
     crumbs: crumbsOf(request, zone),
     isWide: true,
-    content: html`${tabsOf(request, zone)}<div id="certificates" data-live="15">${table('Certificates of the hosts', columns, shown)}${pager(request.path, request.query, info)}</div>
+    content: html`${tabsOf(request, zone)}<div id="certificates" data-live="15">${table('Certificates of the hosts', columns, visible)}${pager(request.path, request.query, info)}</div>
 <p class="aside">Certificates in files are read again when they change. To have an automatic one ordered now, use <code>gatehouse certificates renew HOST</code>.</p>`,
   }
 })
@@ -52,35 +52,36 @@ const columns = [
   {
     title: 'Host',
     isName: true,
-    cell: ({ host, source }: Holding) =>
+    cell: ({ host, source }: HostCertificate) =>
       html`<div><code class="long">${host}</code><p class="hint">${source === null ? 'not served over https' : sources[source]}</p></div>`,
   },
   { title: 'State', cell: statePart },
   { title: 'Certificate', cell: certificatePart },
   {
     title: 'Expires',
-    cell: (holding: Holding) => html`<div>${time(holding.expires_on, '-')}${nextOrder(holding)}</div>`,
+    cell: (holding: HostCertificate) =>
+      html`<div>${time(holding.expires_on, '-')}${nextOrder(holding)}</div>`,
   },
 ]
 
-function statePart({ status, last_error: error, consecutive_failures: failures }: Holding): Html {
+function statePart({ status, last_error: error, consecutive_failures: failures }: HostCertificate): Html {
   return html`<div class="long">${badge(status.replaceAll('_', ' '), kinds[status])}${
     error !== null &&
     html`<p>${isolated(error.message)}</p><p class="hint">${time(error.at)}${failures > 1 && `, ${failures} times in a row`}</p>`
   }</div>`
 }
 
-function certificatePart({ subject, issuer, names }: Holding): Html {
+function certificatePart({ subject, issuer, names }: HostCertificate): Html {
   if (issuer === null) return html`none`
-  const shown = names.slice(0, mostNames).join(', ')
+  const visible = names.slice(0, mostNames).join(', ')
   const more = names.length - mostNames
-  const hosts = html`${shown}${more > 0 && ` and ${more} more`}`
+  const hosts = html`${visible}${more > 0 && ` and ${more} more`}`
   // Those of public authorities name their hosts and no subject.
   const what = subject === '' ? hosts : html`${isolated(subject!)}<p class="hint">for ${hosts}</p>`
   return html`<div class="long">${what}<p class="hint">issued by ${issuer}</p></div>`
 }
 
-function nextOrder({ source, status, next_attempt_at: at }: Holding): Html | null {
+function nextOrder({ source, status, next_attempt_at: at }: HostCertificate): Html | null {
   if (source !== 'acme') return null
   const when = at !== null ? time(at) : status === 'ordering' ? 'under way' : 'as soon as possible'
   return html`<p class="hint">next order: ${when}</p>`

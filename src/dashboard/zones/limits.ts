@@ -27,20 +27,20 @@ interface Limit {
 }
 
 export const showLimits = inZone(async (request, zone) => {
-  const found = await request.api.get<Limit[]>(zoneOf(request, 'rate_limits'))
-  if (!found.ok) return found
+  const response = await request.api.get<Limit[]>(zoneOf(request, 'rate_limits'))
+  if (!response.ok) return response
   return {
     title: 'Limits',
     crumbs: crumbsOf(request, zone),
     isWide: true,
     content: html`${tabsOf(request, zone)}<div id="limits" data-live="5">${
-      found.result.length === 0
+      response.result.length === 0
         ? emptyState(
             'No limits',
             html`Rate limits bound how often a client may come, and quotas how many requests a zone gets in a day or month. The operator of this gateway adds them to the zone in the configuration file, and reloads it with <code>gatehouse reload</code>.`,
             codeBlock('In the zone', limitsExample),
           )
-        : found.result.map(limitCard)
+        : response.result.map(limitCard)
     }</div>`,
   }
 })

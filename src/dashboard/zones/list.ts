@@ -13,14 +13,14 @@ const onAPage = 50
 
 export const showZones: Handler = async ({ api, account, query }) => {
   const name = query.get('name') ?? ''
-  const listed = await api.get<Zone[]>('/zones', {
+  const response = await api.get<Zone[]>('/zones', {
     'account.id': account.id,
     page: query.get('page'),
     per_page: onAPage,
     name,
   })
-  if (!listed.ok) return listed
-  const { result, info } = listed
+  if (!response.ok) return response
+  const { result, info } = response
   const path = paths.zones(account.id)
   if (info!.total_count === 0 && name === '')
     return {
@@ -77,7 +77,7 @@ export function badgesOf({ paused, is_default }: Zone): Html {
 const shownHosts = 3
 
 function hostsOf(hosts: readonly string[]): Html {
-  const shown = hosts.slice(0, shownHosts)
-  const more = hosts.length - shown.length
-  return html`<span class="long">${shown.map((host, i) => [i > 0 && ', ', isolated(host)])}</span>${more > 0 && html` <span class="hint">and ${more} more</span>`}`
+  const visible = hosts.slice(0, shownHosts)
+  const more = hosts.length - visible.length
+  return html`<span class="long">${visible.map((host, i) => [i > 0 && ', ', isolated(host)])}</span>${more > 0 && html` <span class="hint">and ${more} more</span>`}`
 }

@@ -38,20 +38,20 @@ interface Origin {
 }
 
 export const showOrigins = inZone(async (request, zone) => {
-  const found = await request.api.get<Pool[]>(zoneOf(request, 'origins'))
-  if (!found.ok) return found
+  const response = await request.api.get<Pool[]>(zoneOf(request, 'origins'))
+  if (!response.ok) return response
   return {
     title: 'Origins',
     crumbs: crumbsOf(request, zone),
     isWide: true,
     content: html`${tabsOf(request, zone)}<div id="origins" data-live="5">${
-      found.result.length === 0
+      response.result.length === 0
         ? emptyState(
             'No origins',
             html`The routes of this zone lead to no pool of origins. The operator of this gateway adds a pool and a route to the configuration file, and reloads it with <code>gatehouse reload</code>.`,
             codeBlock('In the configuration file', poolExample),
           )
-        : found.result.map(poolPart)
+        : response.result.map(poolPart)
     }</div>`,
   }
 })

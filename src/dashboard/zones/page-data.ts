@@ -12,9 +12,9 @@ type Made = View | PageResponse | Failure
 /** Makes a handler of one that is given the zone of the path: only of the account of the path, whatever else the person may see. */
 export function inZone(handle: (request: PageRequest, zone: Zone) => Promise<Made>): Handler {
   return async request => {
-    const found = await request.api.get<Zone>(zoneOf(request))
-    if (!found.ok) return found.status === 403 ? noZone : found
-    return found.result.account.id === request.account.id ? handle(request, found.result) : noZone
+    const response = await request.api.get<Zone>(zoneOf(request))
+    if (!response.ok) return response.status === 403 ? noZone : response
+    return response.result.account.id === request.account.id ? handle(request, response.result) : noZone
   }
 }
 

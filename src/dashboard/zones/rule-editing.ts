@@ -32,20 +32,20 @@ export const showNewRule = inZone(async (request, zone) => {
 export const createRule = inZone(async (request, zone) => {
   const draft = Draft.of(request.form)
   const body = { ...bodyOf(draft), ...positionOf(draft) }
-  const made = await request.api.post<AccessRule>(zoneOf(request, 'access_rules'), body, {
+  const outcome = await request.api.post<AccessRule>(zoneOf(request, 'access_rules'), body, {
     ifMatch: draft.etag,
   })
-  if (made.ok) return toRule(request, zone, made.result.id, 'access-rule-created')
+  if (outcome.ok) return toRule(request, zone, outcome.result.id, 'access-rule-created')
   const rules = await listRules(request)
   if (!rules.ok) return rules
-  const next = made.status === 412 ? draft.overtaken({}, rules.etag) : refusedRule(draft, made)
+  const next = outcome.status === 412 ? draft.overtaken({}, rules.etag) : refusedRule(draft, outcome)
   return newRuleView(request, zone, rules.result, next)
 })
 
 export const showRule = inZone(async (request, zone) => {
-  const found = await findRule(request)
-  if (!('rule' in found)) return found
-  const { rule, etag } = found
+  const response = await findRule(request)
+  if (!('rule' in response)) return response
+  const { rule, etag } = response
   return ruleView(request, zone, new Draft({ ...valuesOfRule(rule), ...tagged(etag) }))
 })
 
@@ -53,11 +53,11 @@ export const changeRule = inZone(async (request, zone) => {
   const draft = Draft.of(request.form)
   const changed = await request.api.put<AccessRule>(ruleOf(request), bodyOf(draft), { ifMatch: draft.etag })
   if (changed.ok) return toRule(request, zone, request.params.rule!, 'access-rule-changed')
-  const found = await findRule(request)
-  if (!('rule' in found)) return found
+  const response = await findRule(request)
+  if (!('rule' in response)) return response
   const next =
     changed.status === 412
-      ? draft.overtaken(valuesOfRule(found.rule), found.etag)
+      ? draft.overtaken(valuesOfRule(response.rule), response.etag)
       : refusedRule(draft, changed)
   return ruleView(request, zone, next)
 })
@@ -72,10 +72,10 @@ export const deleteRule = inZone(async (request, zone) => {
 })
 
 async function deletion(request: PageRequest, zone: Zone, draft: Draft) {
-  const [found, deciders] = await Promise.all([findRule(request), listDeciders(request)])
-  if (!('rule' in found)) return found
+  const [response, deciders] = await Promise.all([findRule(request), listDeciders(request)])
+  if (!('rule' in response)) return response
   if (!deciders.ok) return deciders
-  const { rule, etag } = found
+  const { rule, etag } = response
   const hits = deciders.result.find(({ id }) => id === rule.id)?.hits ?? 0
   const what = html`<p>Requests that it decided on are decided by the rules after it. In the last 24 hours these were ${hits === 0 ? 'none' : hits}.</p>${facts(
     [
