@@ -16,7 +16,7 @@ import type { Token } from '../store/records/records.ts'
 import { StoreUnreachable } from '../store/contract/store.ts'
 import { Shown } from '../tokens/verify.ts'
 import { type ApiResponse, failure } from './http/envelope.ts'
-import type { Face } from './api/side-port-app.ts'
+import type { SidePortApp } from './api/side-port-app.ts'
 import { noPage } from './service/no-page.ts'
 import { refuseBytes, refuseTunnel } from './raw-refusals.ts'
 import { readBody } from './http/request-body.ts'
@@ -90,9 +90,9 @@ export class AdminServer {
   /** How the edge vouches for clients; without it, nobody does. */
   sidePortAuth: SidePortAuth | null
   /** What is served beside the table; the first that takes a path has it. */
-  faces: readonly Face[] = []
+  faces: readonly SidePortApp[] = []
   /** What of them the edge is to be served. */
-  published: readonly Face[] = []
+  published: readonly SidePortApp[] = []
   /** Where `/` leads browsers; null for nowhere. */
   front: string | null = null
 
@@ -266,7 +266,7 @@ export class AdminServer {
   }
 
   async #serveByFace(
-    face: Face,
+    face: SidePortApp,
     request: IncomingMessage,
     response: ServerResponse,
     sender: Sender,
@@ -353,7 +353,7 @@ function stopListening(server: Server): Promise<void> {
   return new Promise(resolve => NetServer.prototype.close.call(server, () => resolve()))
 }
 
-function faceOf(faces: readonly Face[], { url }: IncomingMessage): Face | undefined {
+function faceOf(faces: readonly SidePortApp[], { url }: IncomingMessage): SidePortApp | undefined {
   const path = pathOf(url!)
   return faces.find(face => face.takes(path))
 }

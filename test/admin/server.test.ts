@@ -4,7 +4,7 @@ import { connect, createServer, Server, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Unready } from '../../src/admin/service/health.ts'
-import type { Face } from '../../src/admin/api/side-port-app.ts'
+import type { SidePortApp } from '../../src/admin/api/side-port-app.ts'
 import type { Sender } from '../../src/admin/http/caller-address.ts'
 import { backlog, handleOf, type SocketHandle } from '../../src/net/socket/listening-socket.ts'
 import { SidePortAuth } from '../../src/net/http/side-port-auth.ts'
@@ -149,7 +149,7 @@ test('CONNECT is refused with 405, and told what is allowed', async t => {
 
 test('a face gets the whole requests below its paths, and the table all others', async t => {
   const { server, url } = await startAdmin(t)
-  const face: Face = {
+  const face: SidePortApp = {
     takes: path => path === '/own',
     serve: async (request, response, sender) => {
       response.setHeader('content-security-policy', 'sandbox')
@@ -173,7 +173,7 @@ test('a face gets the whole requests below its paths, and the table all others',
 test('an exception in a face is reported to the process; a response that has begun is cut', async t => {
   const { server, url, bugs } = await startAdmin(t)
   const bug = new Error('secret detail')
-  const face: Face = {
+  const face: SidePortApp = {
     takes: path => path.startsWith('/own/'),
     serve: async (request, response) => {
       response.setHeader('x-half', 'done')
@@ -198,7 +198,7 @@ test('a bug on the way to a handler, or behind it, costs the one request', async
   const { server, url, bugs } = await startAdmin(t)
   const sidePortAuth = new SidePortAuth(new Uint8Array(32))
   server.sidePortAuth = sidePortAuth
-  const broken: Face = { takes: () => assert.fail('planted'), serve: () => Promise.resolve() }
+  const broken: SidePortApp = { takes: () => assert.fail('planted'), serve: () => Promise.resolve() }
   server.faces = [broken]
   server.published = [broken]
   await assert.rejects(fetch(url))
@@ -239,7 +239,10 @@ test('the listener for the edge serves what is published to whom the edge vouche
       },
     },
   ]
-  const kept = { takes: () => true, serve: async (_, response) => void response.end('kept') } satisfies Face
+  const kept = {
+    takes: () => true,
+    serve: async (_, response) => void response.end('kept'),
+  } satisfies SidePortApp
   server.faces = [...server.published, kept]
   const { host, port } = await server.listenForEdge()
   assert.equal(host, '127.0.0.1')

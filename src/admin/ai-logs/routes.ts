@@ -23,7 +23,7 @@ export const logRows: readonly ApiRow[] = [
     path: logs,
     permission: 'AI Gateway Edit',
     query: null,
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: deleteLogs,
   },
   { method: 'GET', path: `${logs}/series`, permission: 'AI Gateway Read', query: null, handle: seriesOfLogs },

@@ -18,7 +18,7 @@ import type { ProviderFacts } from '../facts/provider-facts.ts'
 import type { GrantKeeper } from '../upkeep/grant-keeper.ts'
 import type { BodyKind } from '../http/request-body.ts'
 import type { Refusals } from './refusal-log.ts'
-import type { Outlasting } from './lasting-access.ts'
+import type { LastingAccess } from './lasting-access.ts'
 import type { Method, ApiRequest } from '../http/router.ts'
 import type { WriteLimit } from './write-limit.ts'
 import type { Zones } from '../facts/zone-facts.ts'
@@ -32,13 +32,13 @@ export type Row = RowOfAny & (Reading | Writing)
 
 interface Reading {
   readonly method: 'GET'
-  readonly outlasting?: undefined
+  readonly lastingAccess?: undefined
 }
 
 interface Writing {
   readonly method: Exclude<Method, 'GET'>
   /** What it leaves behind that would outlast the grant of an app. */
-  readonly outlasting: Outlasting
+  readonly lastingAccess: LastingAccess
 }
 
 interface RowOfAny {

@@ -30,7 +30,7 @@ import { oldestOf, ownerOf } from './zone-owner.ts'
 import { missingScope, missingToken, missingUserScope } from './protected-resource.ts'
 
 type Facts = { readonly api?: () => Api | null; readonly storeHealth?: () => StoreHealth | null }
-type Asked = Pick<Row, 'method' | 'path' | 'permission' | 'scope' | 'outlasting'>
+type Asked = Pick<Row, 'method' | 'path' | 'permission' | 'scope' | 'lastingAccess'>
 /** Refuses a caller; null for one that may. */
 type Refuse = (caller: Token) => ApiResponse | null
 
@@ -127,8 +127,10 @@ async function callerOf(row: Asked, requester: Requester, api: Api): Promise<Tok
   return refusal ?? caller
 }
 
-function outlastingRefusal({ outlasting = 'nothing' }: Asked, caller: Token): ApiResponse | null {
-  return outlasting === 'nothing' || outlasting.when === 'found' ? null : refusedToApps(caller, outlasting)
+function outlastingRefusal({ lastingAccess = 'nothing' }: Asked, caller: Token): ApiResponse | null {
+  return lastingAccess === 'nothing' || lastingAccess.when === 'found'
+    ? null
+    : refusedToApps(caller, lastingAccess)
 }
 
 async function verified(

@@ -31,8 +31,8 @@ export async function once(
     return { response: { account, key, fingerprint, sealed, expiresAt: now + lifetime } }
   }
   const find = async () => {
-    const kept = idempotencyKey === null ? null : await api.store.responses.get(account, key)
-    return kept && (kept.fingerprint === fingerprint ? replay(kept, api) : otherBody)
+    const current = idempotencyKey === null ? null : await api.store.responses.get(account, key)
+    return current && (current.fingerprint === fingerprint ? replay(current, api) : otherBody)
   }
   for (;;) {
     const known = await find()

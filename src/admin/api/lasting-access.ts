@@ -10,9 +10,9 @@ import { type ApiResponse, failure } from '../http/envelope.ts'
  * may do or what protects any of these. Deleting, ending and restricting do not, nor does content for the visitors of a
  * zone. Every row that writes must state it.
  */
-export type Outlasting = 'nothing' | Lasting
+export type LastingAccess = 'nothing' | LastingEffect
 
-export interface Lasting {
+export interface LastingEffect {
   /** What an app cannot do, as it follows "an app cannot". */
   readonly cannot: string
   /** Which requests of the row do it: each, so that the guard refuses apps, or those in which the handler finds it. */
@@ -20,11 +20,14 @@ export interface Lasting {
 }
 
 /** States that every request of a row does what an app cannot. */
-export function always(cannot: string): Lasting {
+export function always(cannot: string): LastingEffect {
   return { cannot, when: 'always' }
 }
 
 /** Refuses an app, by an access token of OAuth, to do something; null for people and API tokens. */
-export function refusedToApps({ actor }: Pick<Token, 'actor'>, { cannot }: Lasting): ApiResponse | null {
+export function refusedToApps(
+  { actor }: Pick<Token, 'actor'>,
+  { cannot }: LastingEffect,
+): ApiResponse | null {
   return actor === undefined || isInPerson(actor) ? null : failure('outlasts_grant', cannot)
 }

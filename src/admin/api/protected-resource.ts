@@ -7,7 +7,7 @@ import type { Permission } from '../../permissions/permit.ts'
 import { permissions } from '../../permissions/permissions.ts'
 import type { Token } from '../../store/records/records.ts'
 import { failure } from '../http/envelope.ts'
-import type { Face } from './side-port-app.ts'
+import type { SidePortApp } from './side-port-app.ts'
 import type { Row } from './api-types.ts'
 import type { Sender } from '../http/caller-address.ts'
 
@@ -63,7 +63,7 @@ function resourceOf(base: string | null, issuer: string | null, path: string = a
 }
 
 /** Serves the metadata of the management API, whatever path below it a client names. */
-export class ManagementMetadata implements Face {
+export class ManagementMetadata implements SidePortApp {
   readonly #issuer: () => string
 
   /** `issuer` returns the URL of the authorization server. */

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Sender } from '../http/caller-address.ts'
 
-export interface Face {
+export interface SidePortApp {
   /** Whether requests for this path, without its query, are for this face. */
   takes(path: string): boolean
   /** Serves a request. `svc-ray` and strict headers are set already, of which it may replace the latter; what it throws becomes a 500. */

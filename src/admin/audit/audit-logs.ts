@@ -32,24 +32,24 @@ interface Asked extends AuditSpan {
 export async function listAuditLogs({ account, query }: Call, { store }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()
-  const asked = read(query, parameters)
+  const criteria = read(query, parameters)
   if (parameters.faults.length > 0) return failures(parameters.faults)
-  const { since, before, descending, holds } = asked
+  const { since, before, descending, holds } = criteria
   if (holds === null) {
     const { items, total } = await store.audit.list(account, { ...cutOf(page), since, before, descending })
     return responseOf(items, page, total, { view, placeOf: entry => entry })
   }
-  const entries = auditWithin(store.audit, account, { ...asked, after: page.after })
+  const entries = auditWithin(store.audit, account, { ...criteria, after: page.after })
   return query.has('page') ? sift(entries, holds, page) : scan(entries, holds, page)
 }
 
 /** Responds with all entries that match, as CSV or as lines of JSON, up to a number. */
 export async function exportAuditLogs({ account, query, now }: Call, { store }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
-  const asked = read(query, parameters)
+  const criteria = read(query, parameters)
   const format = parameters.choice('format', ['csv', 'ndjson'])
   if (parameters.faults.length > 0) return failures(parameters.faults)
-  const entries = auditWithin(store.audit, account, { ...asked, after: null })
+  const entries = auditWithin(store.audit, account, { ...criteria, after: null })
   const name = `audit-${isoTime(now).slice(0, 10)}.${format}`
   return {
     status: 200,
@@ -60,7 +60,7 @@ export async function exportAuditLogs({ account, query, now }: Call, { store }: 
     body: format === 'csv' ? csvHead : '',
     stream: lines(
       entries,
-      asked.holds,
+      criteria.holds,
       format === 'csv' ? csvLine : entry => `${JSON.stringify(view(entry))}\n`,
     ),
   }

@@ -32,11 +32,11 @@ export async function guideNamed(request: ApiRequest): Promise<ApiResponse> {
   return page === null ? failure('no_such', 'Guide') : docsPage(page, homeOf(request))
 }
 
-let made: ApiPages | null = null
+let cached: ApiPages | null = null
 
 function pagesOf(rows: readonly Row[]): ApiPages {
-  made ??= new ApiPages(openapiDocument(rows) as unknown as Document)
-  return made
+  cached ??= new ApiPages(openapiDocument(rows) as unknown as Document)
+  return cached
 }
 
 /** Returns where the mark leads: from the dashboard, which asks within this process, back to it. */

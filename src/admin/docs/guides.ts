@@ -18,7 +18,7 @@ const names = (folder === undefined ? [] : readdirSync(folder))
   .map(file => file.slice(0, -ending.length))
   .sort()
 
-const made = new Map<string, DocsPage>()
+const cached = new Map<string, DocsPage>()
 
 /** Returns the list of the guides. */
 export function guideIndex(): DocsPage {
@@ -35,10 +35,10 @@ ${items}</ul>`
 /** Returns the page of a guide; null where there is none of this name. */
 export async function guide(name: string): Promise<DocsPage | null> {
   if (!names.includes(name)) return null
-  const known = made.get(name)
+  const known = cached.get(name)
   if (known !== undefined) return known
   const page = await render(textOf(name))
-  made.set(name, page)
+  cached.set(name, page)
   return page
 }
 

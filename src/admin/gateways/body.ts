@@ -50,7 +50,7 @@ const settings = [
 ] as const
 const off = Object.keys(notBuilt) as (keyof typeof notBuilt)[]
 /** What responses show and requests can't set: a record that was got may be put back with them. */
-const shown = ['id', 'is_default', 'created_at', 'modified_at'] as const
+const responseMembers = ['id', 'is_default', 'created_at', 'modified_at'] as const
 
 /** Reads the body of a new gateway. What it leaves out is closed: nobody is let in without a token, and no bodies are kept. */
 export function readNewGateway(
@@ -65,7 +65,7 @@ export function readNewGateway(
 /** Reads the body that takes the place of all settings; only `authentication`, null where it is left out, may be left to the record. */
 export function readGateway(body: unknown, id: string): ReturnType<typeof readSettings> | readonly Fault[] {
   const faults: Fault[] = []
-  const members = new Field(body, faults).members([], [...settings, ...off, ...shown])
+  const members = new Field(body, faults).members([], [...settings, ...off, ...responseMembers])
   members.id.mustBe(id)
   const read = readSettings(members)
   return faults.length > 0 ? faults : read

@@ -7,14 +7,17 @@ import type { Gateway } from '../../store/records/records.ts'
 import { membersSet, updateOf } from '../records/audit.ts'
 import { type ApiResponse, failure, failures, success } from '../http/envelope.ts'
 import { notBuilt, readGateway, readNewGateway } from './body.ts'
-import { type Lasting, refusedToApps } from '../api/lasting-access.ts'
+import { type LastingEffect, refusedToApps } from '../api/lasting-access.ts'
 import type { Api, Call } from '../api/api-types.ts'
 import { add, cutOf, drop, isoTime, pageOf, responseOf, revise } from '../records/record-handlers.ts'
 import { etagOf, unmet } from '../http/precondition.ts'
 import { Parameters } from '../http/query.ts'
 
 /** Opening a gateway, which lets anyone call it without a token until somebody closes it. */
-export const openGateway: Lasting = { cannot: 'turn off the authentication of a gateway', when: 'found' }
+export const openGateway: LastingEffect = {
+  cannot: 'turn off the authentication of a gateway',
+  when: 'found',
+}
 
 export async function createGateway(call: Call, { store, log }: Api): Promise<ApiResponse> {
   const { account, caller, body, now } = call
@@ -24,7 +27,7 @@ export async function createGateway(call: Call, { store, log }: Api): Promise<Ap
   if (refusal !== null) return refusal
   const gateway: Gateway = { account, ...read, createdAt: now, modifiedAt: now }
   const audit = auditOf(call, 'create', resourceOf(gateway), membersSet(body))
-  return (await add(store.gateways, gateway, { audit }, log)) ? shown(gateway) : taken
+  return (await add(store.gateways, gateway, { audit }, log)) ? respondWith(gateway) : taken
 }
 
 export async function listGateways({ account, query }: Call, { store }: Api): Promise<ApiResponse> {
@@ -40,8 +43,8 @@ export async function listGateways({ account, query }: Call, { store }: Api): Pr
 }
 
 export async function getGateway({ account, params }: Call, { store }: Api): Promise<ApiResponse> {
-  const kept = await findGateway(store, account, params.gateway_id!)
-  return kept ? shown(kept) : noGateway
+  const current = await findGateway(store, account, params.gateway_id!)
+  return current ? respondWith(current) : noGateway
 }
 
 export async function updateGateway(call: Call, { store, log }: Api): Promise<ApiResponse> {
@@ -49,22 +52,22 @@ export async function updateGateway(call: Call, { store, log }: Api): Promise<Ap
   const id = params.gateway_id!
   const read = readGateway(body, id)
   if (!('collectLogs' in read)) return failures(read)
-  const change = (kept: Gateway) => {
-    const stale = unmet(ifMatch, revisionOf(kept))
+  const change = (current: Gateway) => {
+    const stale = unmet(ifMatch, revisionOf(current))
     if (stale !== null) return stale
-    const authentication = read.authentication ?? kept.authentication
-    const isOpened = kept.authentication && !authentication
+    const authentication = read.authentication ?? current.authentication
+    const isOpened = current.authentication && !authentication
     const refusal = isOpened ? refusedToApps(caller, openGateway) : null
     if (refusal !== null) return refusal
-    const settings = { ...kept, ...read, authentication }
+    const settings = { ...current, ...read, authentication }
     return {
       record: { ...settings, modifiedAt: now },
-      audit: updateOf(call, resourceOf(kept), view(kept), view(settings)),
+      audit: updateOf(call, resourceOf(current), view(current), view(settings)),
     }
   }
   const revised =
     (isGatewayId(id) ? await revise(store.gateways, account, id, change, log) : null) ?? noGateway
-  return 'record' in revised ? shown(revised.record) : revised
+  return 'record' in revised ? respondWith(revised.record) : revised
 }
 
 /** Removes a gateway and, as the store promises, its logs. */
@@ -93,7 +96,7 @@ function resourceOf({ id }: Gateway): Resource {
 }
 
 /** Responds with a gateway, and what a change of it can be bound to. */
-function shown(gateway: Gateway): ApiResponse {
+function respondWith(gateway: Gateway): ApiResponse {
   return success(view(gateway), etagOf(revisionOf(gateway)))
 }
 

@@ -23,7 +23,7 @@ export const gatewayRows: readonly ApiRow[] = [
     path: gateways,
     permission: 'AI Gateway Edit',
     body: jsonBody,
-    outlasting: openGateway,
+    lastingAccess: openGateway,
     handle: createGateway,
   },
   {
@@ -46,14 +46,14 @@ export const gatewayRows: readonly ApiRow[] = [
     permission: 'AI Gateway Edit',
     body: jsonBody,
     headers: ['if-match'],
-    outlasting: openGateway,
+    lastingAccess: openGateway,
     handle: updateGateway,
   },
   {
     method: 'DELETE',
     path: gateway,
     permission: 'AI Gateway Edit',
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: deleteGateway,
   },
 ]

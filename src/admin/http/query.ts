@@ -52,16 +52,16 @@ export class Parameters {
 
   /** Reads a parameter that has a few values; the first of them where it is absent. */
   choice<const Choice extends string>(name: string, choices: readonly [Choice, ...Choice[]]): Choice {
-    const given = this.#query.get(name)
-    const choice = given === null ? choices[0] : choices.find(choice => choice === given)
+    const value = this.#query.get(name)
+    const choice = value === null ? choices[0] : choices.find(choice => choice === value)
     return choice ?? this.#refuse(name, `must be ${choices.join(' or ')}`, choices[0])
   }
 
   /** Reads a day or a moment (RFC 3339) as ms since the epoch; null where it is absent. */
   time(name: string): number | null {
-    const given = this.#query.get(name)
-    if (given === null) return null
-    const time = parseMoment(given, { allowsDay: true })
+    const value = this.#query.get(name)
+    if (value === null) return null
+    const time = parseMoment(value, { allowsDay: true })
     return (
       time ?? this.#refuse(name, 'must be a date or a time, such as 2030-01-31 or 2030-01-31T12:00:00Z', null)
     )
@@ -69,8 +69,8 @@ export class Parameters {
 
   /** Reads a text of 1 to 500 characters; null where it is absent. */
   text(name: string): string | null {
-    const given = this.#query.get(name)
-    if (given === null || (given !== '' && given.length <= longestText)) return given
+    const value = this.#query.get(name)
+    if (value === null || (value !== '' && value.length <= longestText)) return value
     return this.#refuse(name, `must have 1 to ${longestText} characters`, null)
   }
 
@@ -81,11 +81,11 @@ export class Parameters {
     most: number,
     usual: Usual,
   ): number | Usual {
-    const given = this.#query.get(name)
-    if (given === null) return usual
-    const value = /^[0-9]{1,7}$/.test(given) ? Number(given) : -1
-    return value >= least && value <= most
-      ? value
+    const value = this.#query.get(name)
+    if (value === null) return usual
+    const number = /^[0-9]{1,7}$/.test(value) ? Number(value) : -1
+    return number >= least && number <= most
+      ? number
       : this.#refuse<number | Usual>(name, `must be a whole number from ${least} to ${most}`, usual)
   }
 
@@ -95,11 +95,11 @@ export class Parameters {
   }
 
   #cursor(): Position | null {
-    const given = this.#query.get('cursor')
-    if (given === null) return null
+    const value = this.#query.get('cursor')
+    if (value === null) return null
     if (this.#query.has('page')) return this.#refuse('cursor', 'cannot be combined with page', null)
     return (
-      readCursor(given) ?? this.#refuse('cursor', 'must be a cursor from an earlier page of this list', null)
+      readCursor(value) ?? this.#refuse('cursor', 'must be a cursor from an earlier page of this list', null)
     )
   }
 

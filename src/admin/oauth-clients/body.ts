@@ -96,71 +96,71 @@ export function readNewClient(body: unknown): ClientSettings | readonly Fault[] 
 }
 
 /** Reads what a body changes of a client, and what is wrong with it. */
-export function readClientChange(body: unknown, kept: ClientSettings): ClientChange {
+export function readClientChange(body: unknown, current: ClientSettings): ClientChange {
   const faults: Fault[] = []
   const members = new Field(body, faults).members([], [...settable, ...owned, 'visibility'])
-  const settings = readMembers(members, kept)
+  const settings = readMembers(members, current)
   const visibility = members.visibility.oneOf(['private', 'public'])
   return { settings, visibility, setsClientUri: members.client_uri.value !== undefined, faults }
 }
 
 function readMembers(
   members: Members & Readonly<Record<(typeof owned)[number], Field>>,
-  kept: ClientSettings,
+  current: ClientSettings,
 ): ClientSettings {
   for (const name of owned)
     if (members[name].value !== undefined) members[name].refuse('is set by the server', 'owned')
   for (const name of requiredMembers)
     if (members[name].value === null) members[name].refuse('is required, so it cannot be null')
-  return { ...readTexts(members, kept), ...readUris(members, kept), ...readGrants(members, kept) }
+  return { ...readTexts(members, current), ...readUris(members, current), ...readGrants(members, current) }
 }
 
-function readTexts(members: Members, kept: ClientSettings) {
+function readTexts(members: Members, current: ClientSettings) {
   return {
-    name: members.client_name.ruled(clientNameFault) ?? kept.name,
-    logoUri: clearable(members.logo_uri, kept.logoUri, pageUriFault),
-    policyUri: clearable(members.policy_uri, kept.policyUri, pageUriFault),
-    tosUri: clearable(members.tos_uri, kept.tosUri, pageUriFault),
+    name: members.client_name.ruled(clientNameFault) ?? current.name,
+    logoUri: clearable(members.logo_uri, current.logoUri, pageUriFault),
+    policyUri: clearable(members.policy_uri, current.policyUri, pageUriFault),
+    tosUri: clearable(members.tos_uri, current.tosUri, pageUriFault),
     clientUri: clearable(
       members.client_uri,
-      kept.clientUri,
+      current.clientUri,
       uri => pageUriFault(uri) ?? hostFault(hostOf(uri)),
     ),
   }
 }
 
-function clearable(field: Field, kept: string | null, faultOf: (text: string) => string | null) {
-  if (field.value === undefined) return kept
-  return field.value === null ? null : (field.ruled(faultOf) ?? kept)
+function clearable(field: Field, current: string | null, faultOf: (text: string) => string | null) {
+  if (field.value === undefined) return current
+  return field.value === null ? null : (field.ruled(faultOf) ?? current)
 }
 
-function readUris(members: Members, kept: ClientSettings) {
+function readUris(members: Members, current: ClientSettings) {
   const { redirect_uris, post_logout_redirect_uris, allowed_cors_origins } = members
-  const method = readMethod(members, kept)
+  const method = readMethod(members, current)
   const faultOf = (uri: string) => redirectUriFault(uri, method)
   return {
     tokenEndpointAuthMethod: method,
-    redirectUris: readList(redirect_uris, 1, mostUris, kept.redirectUris, faultOf),
+    redirectUris: readList(redirect_uris, 1, mostUris, current.redirectUris, faultOf),
     postLogoutRedirectUris: readList(
       post_logout_redirect_uris,
       0,
       mostUris,
-      kept.postLogoutRedirectUris,
+      current.postLogoutRedirectUris,
       faultOf,
     ),
-    allowedCorsOrigins: readList(allowed_cors_origins, 0, mostUris, kept.allowedCorsOrigins, originFault),
+    allowedCorsOrigins: readList(allowed_cors_origins, 0, mostUris, current.allowedCorsOrigins, originFault),
   }
 }
 
 /** Reads the method, and sees that the URIs of which the body says nothing may stay under it. */
-function readMethod(members: Members, kept: ClientSettings): TokenEndpointAuthMethod {
+function readMethod(members: Members, current: ClientSettings): TokenEndpointAuthMethod {
   const { token_endpoint_auth_method, redirect_uris, post_logout_redirect_uris } = members
-  const before = kept.tokenEndpointAuthMethod
+  const before = current.tokenEndpointAuthMethod
   if (token_endpoint_auth_method.value === undefined) return before
   const method = token_endpoint_auth_method.oneOf(authMethods) ?? 'none'
   const staying = [
-    ['redirect_uris', redirect_uris, kept.redirectUris],
-    ['post_logout_redirect_uris', post_logout_redirect_uris, kept.postLogoutRedirectUris],
+    ['redirect_uris', redirect_uris, current.redirectUris],
+    ['post_logout_redirect_uris', post_logout_redirect_uris, current.postLogoutRedirectUris],
   ] as const
   for (const [name, { value }, uris] of staying)
     if (value === undefined && uris.some(uri => redirectUriFault(uri, method) !== null))

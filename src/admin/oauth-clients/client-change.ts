@@ -18,50 +18,50 @@ export interface ChangedClient {
 
 /** Returns what a body makes of a client, the same one where nothing changes, or all mistakes in it. */
 export function changeClient(
-  kept: OAuthClient,
+  current: OAuthClient,
   body: unknown,
   keys: SecretKeys,
   now: number,
 ): ChangedClient | readonly Fault[] {
-  const change = readClientChange(body, kept)
+  const change = readClientChange(body, current)
   const { settings, setsClientUri } = change
   const proof = setsClientUri
-    ? verificationFor(kept.verification, settings.clientUri, now)
-    : kept.verification
+    ? verificationFor(current.verification, settings.clientUri, now)
+    : current.verification
   const isFrozen = proof === 'host_frozen'
-  const verification = isFrozen ? kept.verification : proof
-  const visibility = change.visibility ?? kept.visibility
-  const wanted = { ...kept, ...settings, verification, visibility }
+  const verification = isFrozen ? current.verification : proof
+  const visibility = change.visibility ?? current.visibility
+  const desired = { ...current, ...settings, verification, visibility }
   const faults = [
     ...change.faults,
     ...(isFrozen ? [fault('host_verified')] : []),
-    ...settledFaults(kept, wanted),
+    ...settledFaults(current, desired),
   ]
-  faults.push(...missingFaults(kept, wanted, faults))
+  faults.push(...missingFaults(current, desired, faults))
   if (faults.length > 0) return faults
-  const { secrets, secret } = secretsFor(kept, change, keys, now)
-  const client = { ...wanted, secrets }
-  if (isSame(kept, client)) return { client: kept, secret: null }
-  const isPromoted = visibility !== kept.visibility
+  const { secrets, secret } = secretsFor(current, change, keys, now)
+  const client = { ...desired, secrets }
+  if (isSame(current, client)) return { client: current, secret: null }
+  const isPromoted = visibility !== current.visibility
   return { client: revised(client, isPromoted ? { promotedAt: now } : {}, now), secret }
 }
 
 /** A client that begins to authenticate gets a secret; one that ceases to has none any more. */
 function secretsFor(
-  kept: OAuthClient,
+  current: OAuthClient,
   { settings }: ClientChange,
   keys: SecretKeys,
   now: number,
 ): { readonly secrets: readonly ClientSecret[]; readonly secret: string | null } {
   if (settings.tokenEndpointAuthMethod === 'none') return { secrets: [], secret: null }
-  if (kept.tokenEndpointAuthMethod !== 'none') return { secrets: kept.secrets, secret: null }
+  if (current.tokenEndpointAuthMethod !== 'none') return { secrets: current.secrets, secret: null }
   const { value, secret } = mintSecret(keys, now)
   return { secrets: [secret], secret: value }
 }
 
 /** Publishing is irreversible, and a public client must keep a client_uri. */
-function settledFaults(kept: OAuthClient, { visibility, clientUri }: OAuthClient): readonly Fault[] {
-  if (kept.visibility === 'private') return []
+function settledFaults(current: OAuthClient, { visibility, clientUri }: OAuthClient): readonly Fault[] {
+  if (current.visibility === 'private') return []
   return [
     ...(visibility === 'private' ? [fault('public_for_ever')] : []),
     ...(clientUri === null ? [fault('uri_for_ever')] : []),
@@ -69,17 +69,17 @@ function settledFaults(kept: OAuthClient, { visibility, clientUri }: OAuthClient
 }
 
 /** What a public client needs, and this one has not. Of a member that has a fault already it can't be judged. */
-function missingFaults(kept: OAuthClient, wanted: OAuthClient, told: readonly Fault[]): readonly Fault[] {
-  const isPublic = kept.visibility === 'public'
-  if (!isPublic && wanted.visibility === 'private') return []
+function missingFaults(current: OAuthClient, desired: OAuthClient, told: readonly Fault[]): readonly Fault[] {
+  const isPublic = current.visibility === 'public'
+  if (!isPublic && desired.visibility === 'private') return []
   const refused = new Set(told.map(({ pointer }) => pointer?.split('/')[1]))
-  return missingForPublic(wanted)
+  return missingForPublic(desired)
     .filter(({ member }) => !refused.has(member))
     .map(({ member, sentence }) =>
       faultAt(isPublic ? `/${member}` : '/visibility', 'not_ready_for_public', sentence),
     )
 }
 
-function isSame(kept: OAuthClient, client: OAuthClient): boolean {
-  return JSON.stringify(kept) === JSON.stringify({ ...kept, ...client })
+function isSame(current: OAuthClient, client: OAuthClient): boolean {
+  return JSON.stringify(current) === JSON.stringify({ ...current, ...client })
 }

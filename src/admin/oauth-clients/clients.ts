@@ -32,8 +32,8 @@ export async function createClient(call: Call, api: Api): Promise<ApiResponse> {
     const client = newClient(account, settings, { secret, verification, now })
     const response = success(viewClient(client, api.secrets, value), etagOf(client))
     const audit = auditOf(call, 'create', resourceOf(client), membersSet(body))
-    const told = { audit, ...keep(response) }
-    return (await add(api.store.oauthClients, client, told, api.log)) ? response : null
+    const sideWrites = { audit, ...keep(response) }
+    return (await add(api.store.oauthClients, client, sideWrites, api.log)) ? response : null
   })
 }
 
@@ -52,12 +52,12 @@ export async function listClients({ account, query }: Call, { store, secrets }: 
 }
 
 export async function getClient(call: Call, api: Api): Promise<ApiResponse> {
-  const kept = await findClient(call, api)
-  return kept ? shown(kept.record, api) : noClient
+  const current = await findClient(call, api)
+  return current ? respondWith(current.record, api) : noClient
 }
 
 /** Shows a client as it is; the same record, which never changes, is shown by the same response, as long as the server keys are the same. */
-function shown(client: OAuthClient, { secrets }: Api): ApiResponse {
+function respondWith(client: OAuthClient, { secrets }: Api): ApiResponse {
   const known = responses.get(client)
   if (known?.secrets === secrets) return known.response
   const response = success(viewClient(client, secrets), etagOf(client))
@@ -71,15 +71,15 @@ export async function updateClient(call: Call, api: Api): Promise<ApiResponse> {
   let value: string | null = null
   let isUnchanged = false
   let hasDropped = false
-  const revised = await reviseClient(call, api, kept => {
-    const changed = changeClient(kept, call.body, api.secrets, call.now)
+  const revised = await reviseClient(call, api, current => {
+    const changed = changeClient(current, call.body, api.secrets, call.now)
     if (!('client' in changed)) return failures(changed)
     const { client, secret } = changed
-    isUnchanged = client === kept
-    if (isUnchanged) return success(viewClient(kept, api.secrets), etagOf(kept))
+    isUnchanged = client === current
+    if (isUnchanged) return success(viewClient(current, api.secrets), etagOf(current))
     value = secret
-    hasDropped = kept.scopes.some(scope => !client.scopes.includes(scope))
-    const audit = updateOf(call, resourceOf(client), withoutTimes(kept, api), withoutTimes(client, api))
+    hasDropped = current.scopes.some(scope => !client.scopes.includes(scope))
+    const audit = updateOf(call, resourceOf(client), withoutTimes(current, api), withoutTimes(client, api))
     return { record: client, audit }
   })
   // It may be as it is by the same request before, whose write could not be confirmed.
@@ -94,12 +94,12 @@ export async function updateClient(call: Call, api: Api): Promise<ApiResponse> {
 export async function deleteClient(call: Call, { store, log, grants }: Api): Promise<ApiResponse> {
   const id = call.params.client_id!
   for (;;) {
-    const kept = await findClient(call, { store })
-    if (kept === null) return noClient
-    const refusal = unmet(call.ifMatch, kept.record)
+    const current = await findClient(call, { store })
+    if (current === null) return noClient
+    const refusal = unmet(call.ifMatch, current.record)
     if (refusal) return refusal
-    const audit = auditOf(call, 'delete', resourceOf(kept.record))
-    if (!(await drop(store.oauthClients, audit, log, kept.version))) continue
+    const audit = auditOf(call, 'delete', resourceOf(current.record))
+    if (!(await drop(store.oauthClients, audit, log, current.version))) continue
     grants.endClient(id, call)
     return success({ id })
   }

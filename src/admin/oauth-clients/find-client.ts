@@ -20,10 +20,10 @@ export async function findClient({ account, params }: Call, { store }: Pick<Api,
 export async function reviseClient(
   { account, params, ifMatch }: Call,
   { store, log }: Api,
-  change: (kept: OAuthClient) => Revised<OAuthClient>,
+  change: (current: OAuthClient) => Revised<OAuthClient>,
 ): Promise<Revised<OAuthClient>> {
   const id = params.client_id!
-  const guarded = (kept: OAuthClient) => unmet(ifMatch, kept) ?? change(kept)
+  const guarded = (current: OAuthClient) => unmet(ifMatch, current) ?? change(current)
   return (isId(id) ? await revise(store.oauthClients, account, id, guarded, log) : null) ?? noClient
 }
 

@@ -14,16 +14,16 @@ type GrantMembers = Readonly<Record<'grant_types' | 'response_types' | 'scopes' 
 const mostNamed = 20
 
 /** Reads what is said of them; what is not said stays as it is kept, but for the scope that follows refresh_token. */
-export function readGrants(members: GrantMembers, kept: ClientSettings) {
+export function readGrants(members: GrantMembers, current: ClientSettings) {
   const { grant_types, response_types, scopes, optional_scopes } = members
-  const grants = readGrantTypes(grant_types) ?? kept.grantTypes
-  const asked = readScopes(scopes) ?? kept.scopes
+  const grants = readGrantTypes(grant_types) ?? current.grantTypes
+  const asked = readScopes(scopes) ?? current.scopes
   const isSame = grant_types.value === undefined && scopes.value === undefined
   return {
     grantTypes: grants,
-    responseTypes: readResponseTypes(response_types) ?? kept.responseTypes,
-    scopes: isSame ? kept.scopes : withProtocolScopes(asked, grants),
-    optionalScopes: readOptionalScopes(optional_scopes, scopes, asked, kept.optionalScopes),
+    responseTypes: readResponseTypes(response_types) ?? current.responseTypes,
+    scopes: isSame ? current.scopes : withProtocolScopes(asked, grants),
+    optionalScopes: readOptionalScopes(optional_scopes, scopes, asked, current.optionalScopes),
   }
 }
 
@@ -60,14 +60,14 @@ function readOptionalScopes(
   field: Field,
   scopesField: Field,
   scopes: readonly string[],
-  kept: readonly string[],
+  current: readonly string[],
 ) {
   if (field.value === undefined) {
-    const stray = kept.find(scope => !scopes.includes(scope))
+    const stray = current.find(scope => !scopes.includes(scope))
     if (stray !== undefined) scopesField.refuse(`must include ${stray}, since optional_scopes does`)
-    return kept
+    return current
   }
-  return readList(field, 0, oauthScopes.length, kept, scope => {
+  return readList(field, 0, oauthScopes.length, current, scope => {
     if (neverOptional.includes(scope)) return `cannot be ${scope}: users cannot decline it`
     return scopes.includes(scope) ? null : 'must also be in scopes'
   })

@@ -24,7 +24,7 @@ export const clientRows: readonly ApiRow[] = [
     permission: 'OAuth Clients Write',
     body: jsonBody,
     headers: ['idempotency-key'],
-    outlasting: always('create an OAuth client, whose secret and redirect URIs stay'),
+    lastingAccess: always('create an OAuth client, whose secret and redirect URIs stay'),
     handle: createClient,
   },
   {
@@ -41,7 +41,7 @@ export const clientRows: readonly ApiRow[] = [
     permission: 'OAuth Clients Write',
     body: jsonBody,
     headers: ['if-match'],
-    outlasting: always('change an OAuth client, whose URIs, scopes and visibility stay'),
+    lastingAccess: always('change an OAuth client, whose URIs, scopes and visibility stay'),
     handle: updateClient,
   },
   {
@@ -49,7 +49,7 @@ export const clientRows: readonly ApiRow[] = [
     path: client,
     permission: 'OAuth Clients Write',
     headers: ['if-match'],
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: deleteClient,
   },
   {
@@ -57,7 +57,7 @@ export const clientRows: readonly ApiRow[] = [
     path: secret,
     permission: 'OAuth Clients Write',
     headers: ['if-match', 'idempotency-key'],
-    outlasting: always('create a client secret'),
+    lastingAccess: always('create a client secret'),
     handle: rotateSecret,
   },
   {
@@ -65,7 +65,7 @@ export const clientRows: readonly ApiRow[] = [
     path: secret,
     permission: 'OAuth Clients Write',
     headers: ['if-match'],
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: deleteRotatedSecret,
   },
 ]

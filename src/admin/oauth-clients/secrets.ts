@@ -13,9 +13,9 @@ import { unmet } from '../http/precondition.ts'
 /** Makes a second secret for the client; the first goes on working until it is dropped. */
 export async function rotateSecret(call: Call, api: Api): Promise<ApiResponse> {
   return once(call, api, ['POST', 'rotate_secret', call.params.client_id!], async keep => {
-    const kept = await findClient(call, api)
-    if (kept === null) return noClient
-    const { record, version } = kept
+    const current = await findClient(call, api)
+    if (current === null) return noClient
+    const { record, version } = current
     const refusal = unmet(call.ifMatch, record)
     if (refusal) return refusal
     const { value, secret } = mintSecret(api.secrets, call.now)
@@ -24,20 +24,20 @@ export async function rotateSecret(call: Call, api: Api): Promise<ApiResponse> {
     const client = revisedClient(record, { secrets: rotated.secrets }, call.now)
     const response = success({ client_secret: value })
     const audit = auditOf(call, 'rotate_secret', resourceOf(record), secretMembers)
-    const told = { audit, ...keep(response) }
-    return (await put(api.store.oauthClients, client, version, told, api.log)) ? response : null
+    const sideWrites = { audit, ...keep(response) }
+    return (await put(api.store.oauthClients, client, version, sideWrites, api.log)) ? response : null
   })
 }
 
 /** Drops the older of two secrets. */
 export async function deleteRotatedSecret(call: Call, api: Api): Promise<ApiResponse> {
-  const revised = await reviseClient(call, api, kept => {
-    const rest = withoutOldSecret(kept)
+  const revised = await reviseClient(call, api, current => {
+    const rest = withoutOldSecret(current)
     if (typeof rest === 'string') return refusals[rest]
-    const audit = auditOf(call, 'delete_rotated_secret', resourceOf(kept), secretMembers)
-    const { digest, key } = kept.secrets.at(-1)!
+    const audit = auditOf(call, 'delete_rotated_secret', resourceOf(current), secretMembers)
+    const { digest, key } = current.secrets.at(-1)!
     const deletedSecret = { digest, key, deletedAt: call.now }
-    return { record: revisedClient(kept, { secrets: rest.secrets, deletedSecret }, call.now), audit }
+    return { record: revisedClient(current, { secrets: rest.secrets, deletedSecret }, call.now), audit }
   })
   return 'record' in revised ? success({ id: revised.record.id }) : revised
 }

@@ -24,9 +24,9 @@ export async function listAuthorizationEvents(call: Call, api: Api): Promise<Api
   const page = parameters.page(mostEvents, mostEvents)
   const result = query.has('result') ? parameters.choice('result', ['success', 'failure']) : null
   if (parameters.faults.length > 0) return failures(parameters.faults)
-  const kept = await findClient(call, api)
-  if (kept === null) return noClient
-  const events = await api.store.authorizationEvents.list(call.account, kept.record.id)
+  const current = await findClient(call, api)
+  if (current === null) return noClient
+  const events = await api.store.authorizationEvents.list(call.account, current.record.id)
   const wanted = result === null ? events : events.filter(event => event.result === result)
   return pageOfAll(wanted, page, viewEvent)
 }

@@ -17,19 +17,19 @@ export async function listClientGrants(call: Call, api: Api): Promise<ApiRespons
   const parameters = new Parameters(call.query)
   const page = parameters.page()
   if (parameters.faults.length > 0) return failures(parameters.faults)
-  const kept = await findClient(call, api)
-  if (kept === null) return noClient
-  const { items, total } = await api.store.oauthGrants.ofClient(kept.record.id, cutOf(page))
+  const current = await findClient(call, api)
+  if (current === null) return noClient
+  const { items, total } = await api.store.oauthGrants.ofClient(current.record.id, cutOf(page))
   return responseOf(items, page, total, { view: viewForOwner, placeOf })
 }
 
 /** Ends all grants of a client: their codes and tokens now, what is left of them behind the response. */
 export async function deleteClientGrants(call: Call, api: Api): Promise<ApiResponse> {
-  const kept = await findClient(call, api)
-  if (kept === null) return noClient
-  const { id } = kept.record
+  const current = await findClient(call, api)
+  if (current === null) return noClient
+  const { id } = current.record
   const { store, log, grants } = api
-  const audit = auditOf(call, 'revoke', resourceOf(kept.record), ['grants'])
+  const audit = auditOf(call, 'revoke', resourceOf(current.record), ['grants'])
   await store.audit.append(audit)
   tellAudit(log, audit)
   await store.credentials.removeOf({ client: id })
@@ -39,10 +39,10 @@ export async function deleteClientGrants(call: Call, api: Api): Promise<ApiRespo
 
 export async function deleteClientGrant(call: Call, api: Api): Promise<ApiResponse> {
   const { params } = call
-  const kept = await findClient(call, api)
-  if (kept === null) return noClient
+  const current = await findClient(call, api)
+  if (current === null) return noClient
   const id = params.grant_id!
-  const grant = await findGrantOfClient(kept.record.id, id, api.store)
+  const grant = await findGrantOfClient(current.record.id, id, api.store)
   if (grant === null || !(await endGrant(grant, call, api))) return noGrant
   return success({ id })
 }

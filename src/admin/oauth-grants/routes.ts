@@ -23,14 +23,14 @@ export const grantRows: readonly ApiRow[] = [
     method: 'DELETE',
     path: clientGrants,
     permission: 'OAuth Clients Write',
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: deleteClientGrants,
   },
   {
     method: 'DELETE',
     path: `${clientGrants}/{grant_id}`,
     permission: 'OAuth Clients Write',
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: deleteClientGrant,
   },
   {
@@ -52,7 +52,7 @@ export const grantRows: readonly ApiRow[] = [
     method: 'DELETE',
     path: `${accountGrants}/{grant_id}`,
     permission: 'Members Write',
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: deleteAccountGrant,
   },
 ]
@@ -72,7 +72,7 @@ export const userGrantRows: readonly UserRow[] = [
     path: `${user}/oauth_grants/{grant_id}`,
     permission: null,
     scope: 'user_access.write',
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: deleteUserGrant,
   },
 ]

@@ -14,7 +14,7 @@ import { attention } from '../overview/attention-schemas.ts'
 import { overview } from '../overview/schemas.ts'
 import { certificate } from '../zones/certificate-schemas.ts'
 import { pool } from '../zones/origin-schemas.ts'
-import { happenedError } from '../zones/recent-error-schemas.ts'
+import { recentError } from '../zones/recent-error-schemas.ts'
 import { rateLimit } from '../zones/rate-limit-schemas.ts'
 import { accessRuleHits, errorRuleHits } from '../zones/rules/rule-hits-schemas.ts'
 import { zone } from '../zones/zone-schemas.ts'
@@ -52,7 +52,7 @@ export const schemas = {
   Zone: zone,
   RateLimit: rateLimit,
   GatewayRateLimit: gatewayRateLimit,
-  HappenedError: happenedError,
+  HappenedError: recentError,
   AccessRuleHits: accessRuleHits,
   ErrorRuleHits: errorRuleHits,
   Pool: pool,

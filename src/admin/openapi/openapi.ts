@@ -13,8 +13,8 @@ import { schemas } from './named-schemas.ts'
 
 /** Responds with the document of the rows of the API; it is made once. */
 export function openapi(rows: readonly Row[]): ApiResponse {
-  made ??= JSON.stringify(openapiDocument(rows))
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: made }
+  cached ??= JSON.stringify(openapiDocument(rows))
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: cached }
 }
 
 /** Makes the document of the rows of the API, and of the plain ones beside them. */
@@ -30,7 +30,7 @@ export function openapiDocument(rows: readonly Row[]) {
   }
 }
 
-let made: string | null = null
+let cached: string | null = null
 
 const info = {
   title: 'Management API of the gateway',
@@ -97,9 +97,9 @@ function descriptionOf({ description }: Operation, row: Row | null) {
 }
 
 /** Returns what apps cannot do, whatever their scopes. */
-function outlastingOf({ outlasting = 'nothing' }: Row): string {
-  if (outlasting === 'nothing') return ''
-  return `An app, by an access token of OAuth, cannot ${outlasting.cannot}: that would outlast what its user allowed.`
+function outlastingOf({ lastingAccess = 'nothing' }: Row): string {
+  if (lastingAccess === 'nothing') return ''
+  return `An app, by an access token of OAuth, cannot ${lastingAccess.cannot}: that would outlast what its user allowed.`
 }
 
 function requirementOf({ path, permission, scope }: Row): string {

@@ -21,7 +21,7 @@ function givenBy(operation: Operation, row: Row | null, path: string): readonly 
     ...(hasToken ? [badQuery(query), unauthorized, storeUnreachable, bug] : []),
     ...(row?.scope ? [refusal('no_user')] : []),
     ...(row && isOwned(path) ? [forbidden] : []),
-    ...(row?.outlasting && row.outlasting !== 'nothing' ? [outlasting] : []),
+    ...(row?.lastingAccess && row.lastingAccess !== 'nothing' ? [lastingAccess] : []),
     ...(row && row.method !== 'GET' ? [tooMany] : []),
     ...(path.includes('{') ? [unknown] : []),
     ...(body && row?.body ? [badBody(body, row.body), ...ofKind(row.body)] : []),
@@ -72,7 +72,7 @@ const strayBody = refusals(
 
 export const unauthorized = refusal('unauthorized', ['www-authenticate'])
 export const forbidden = refusal('forbidden')
-const outlasting = refusal('outlasts_grant')
+const lastingAccess = refusal('outlasts_grant')
 const tooMany = refusal('too_many_changes', ['retry-after'])
 const unknown = refusal('no_such')
 

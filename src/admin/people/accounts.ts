@@ -28,8 +28,8 @@ export async function listAccounts({ caller, query }: Call, { store }: Api): Pro
 }
 
 export async function getAccount({ account }: Call, { store }: Api): Promise<ApiResponse> {
-  const kept = await store.accounts.get(account)
-  return kept ? success(viewAccount(kept)) : noAccount
+  const current = await store.accounts.get(account)
+  return current ? success(viewAccount(current)) : noAccount
 }
 
 /** Replaces what can be set on an account. */
@@ -37,13 +37,13 @@ export async function updateAccount(call: Call, { store, log }: Api): Promise<Ap
   const { account, body } = call
   const settings = readAccount(body, account)
   if (!('name' in settings)) return failures(settings)
-  const kept = await store.accounts.get(account)
-  if (kept === null) return noAccount
-  const wanted = { ...kept, ...settings }
-  const resource = { resourceKind: 'account', resource: account, resourceName: wanted.name } as const
-  const audit = updateOf(call, resource, viewAccount(kept), viewAccount(wanted))
+  const current = await store.accounts.get(account)
+  if (current === null) return noAccount
+  const desired = { ...current, ...settings }
+  const resource = { resourceKind: 'account', resource: account, resourceName: desired.name } as const
+  const audit = updateOf(call, resource, viewAccount(current), viewAccount(desired))
   const isWritten = await tellAfter(store.accounts.update(account, settings, { audit }), { audit }, log)
-  return isWritten ? success(viewAccount(wanted)) : noAccount
+  return isWritten ? success(viewAccount(desired)) : noAccount
 }
 
 const noAccount = failure('no_such', 'Account')

@@ -23,9 +23,9 @@ export async function findMember(
 
 /** Returns the user of a member. */
 export async function userOf({ user }: Member, { store }: Api): Promise<User> {
-  const kept = await store.users.get(everybody, user)
-  if (kept === null) throw new Error(`the user ${user} of a member is missing`)
-  return kept.record
+  const current = await store.users.get(everybody, user)
+  if (current === null) throw new Error(`the user ${user} of a member is missing`)
+  return current.record
 }
 
 /** Responds 409 where a write would leave the account without a super administrator. */
@@ -41,27 +41,27 @@ export async function keepingOneSuper(write: () => Promise<ApiResponse>): Promis
 /** Removes the member that is found, unless it is refused for that, with what the user allowed apps to do in the account. */
 export function removeMember(
   find: () => Promise<Versioned<Member> | null>,
-  refuse: (kept: Member) => ApiResponse | null,
+  refuse: (current: Member) => ApiResponse | null,
   call: Call,
   api: Api,
   missing = noMember,
 ): Promise<ApiResponse> {
   return keepingOneSuper(async () => {
     for (;;) {
-      const kept = await find()
-      if (kept === null) return missing
-      const { id, account, user } = kept.record
-      const refusal = refuse(kept.record)
+      const current = await find()
+      if (current === null) return missing
+      const { id, account, user } = current.record
+      const refusal = refuse(current.record)
       if (refusal) return refusal
       const person = await api.store.users.get(everybody, user)
       const audit = auditOf(
         { ...call, account },
         'delete',
-        memberResource(kept.record, { email: person?.record.email ?? '' }),
+        memberResource(current.record, { email: person?.record.email ?? '' }),
       )
-      if (!(await drop(api.store.members, audit, api.log, kept.version))) continue
+      if (!(await drop(api.store.members, audit, api.log, current.version))) continue
       await endGrantsOf({ account, user }, { ...call, account }, api)
-      await endTokensOf(kept.record, call, api)
+      await endTokensOf(current.record, call, api)
       return success({ id })
     }
   })

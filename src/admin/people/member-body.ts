@@ -16,7 +16,7 @@ interface Invitee {
 }
 
 /** What responses show, and a change takes back as it is. */
-const shown = ['id', 'email', 'email_verified', 'status', 'user'] as const
+const responseMembers = ['id', 'email', 'email_verified', 'status', 'user'] as const
 
 /** Reads the body of a new member. */
 export function readInvitee(body: unknown): Invitee | readonly Fault[] {
@@ -35,7 +35,7 @@ export function readRoles(
   { email }: User,
 ): readonly string[] | { readonly faults: readonly Fault[] } {
   const faults: Fault[] = []
-  const members = new Field(body, faults).members(['roles'], shown)
+  const members = new Field(body, faults).members(['roles'], responseMembers)
   members.id.mustBe(id)
   mustStay(members.status, status)
   mustStay(members.email, email)

@@ -25,9 +25,9 @@ interface Asked {
 
 export async function listMembers({ account, query }: Call, { store }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
-  const asked = read(query, parameters)
+  const criteria = read(query, parameters)
   if (parameters.faults.length > 0) return failures(parameters.faults)
-  const { page, order, holds, descending, search } = asked
+  const { page, order, holds, descending, search } = criteria
   let users: ReadonlyMap<string, User> = new Map()
   const view = (member: Member) => viewMember(member, users.get(member.user)!)
   const prepare = async (members: readonly Member[]) => {
@@ -41,15 +41,15 @@ export async function listMembers({ account, query }: Call, { store }: Api): Pro
       descending,
       prepare,
     })
-  const sorted = await sortInTurns(await placesOf(account, asked, store), (one, other) =>
+  const sorted = await sortInTurns(await placesOf(account, criteria, store), (one, other) =>
     compare(one.text, other.text),
   )
   const { page: number, perPage } = page
   const from = (number - 1) * perPage
   const shown = (descending ? sorted.toReversed() : sorted).slice(from, from + perPage)
   // Some may have been removed meanwhile.
-  const kept = await Promise.all(shown.map(({ id }) => store.members.get(account, id)))
-  const members = kept.flatMap(one => one?.record ?? [])
+  const current = await Promise.all(shown.map(({ id }) => store.members.get(account, id)))
+  const members = current.flatMap(one => one?.record ?? [])
   await prepare(members)
   return listInTurns(members, view, { page: number, perPage, total: sorted.length })
 }

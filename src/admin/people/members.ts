@@ -53,50 +53,50 @@ export async function reinviteMember(call: Call, api: Api): Promise<ApiResponse>
   const { account, caller, now } = call
   const { pages } = api
   if (pages === null) return failure('no_pages')
-  const kept = await findMember(call, api)
-  if (kept === null) return noMember
-  const { status, roles } = kept.record
+  const current = await findMember(call, api)
+  if (current === null) return noMember
+  const { status, roles } = current.record
   const refusal = touchingBeyond(roles, caller, account)
   if (refusal) return refusal
   if (status !== 'pending') return failure('not_pending')
-  const resource = memberResource(kept.record, await userOf(kept.record, api))
+  const resource = memberResource(current.record, await userOf(current.record, api))
   const audit = auditOf(call, 'invite', resource, ['invitation_url'])
-  const link = await reissueInvitation(api.store, kept.record, now)
+  const link = await reissueInvitation(api.store, current.record, now)
   await api.store.audit.append(audit)
   tellAudit(api.log, audit)
   return success({ invitation_url: pages + invitationPath(link.value) })
 }
 
 export async function getMember(call: Call, api: Api): Promise<ApiResponse> {
-  const kept = await findMember(call, api)
-  return kept ? shown(kept.record, await userOf(kept.record, api)) : noMember
+  const current = await findMember(call, api)
+  return current ? respondWith(current.record, await userOf(current.record, api)) : noMember
 }
 
 /** Replaces the roles of a member. What they open, to the person and to apps that act for them, is looked up at each use. */
 export async function updateMember(call: Call, api: Api): Promise<ApiResponse> {
   const { account, caller, body, now, ifMatch } = call
-  const found = await findMember(call, api)
-  if (found === null) return noMember
-  const user = await userOf(found.record, api)
+  const member = await findMember(call, api)
+  if (member === null) return noMember
+  const user = await userOf(member.record, api)
   let isUnchanged = false
-  const change = (kept: Member) => {
-    const roles = readRoles(body, kept, user)
+  const change = (current: Member) => {
+    const roles = readRoles(body, current, user)
     if ('faults' in roles) return failures(roles.faults)
     const refusal =
-      unmet(ifMatch, revisionOf(kept)) ??
+      unmet(ifMatch, revisionOf(current)) ??
       givingBeyond(roles, caller, account) ??
-      touchingBeyond(kept.roles, caller, account)
+      touchingBeyond(current.roles, caller, account)
     if (refusal) return refusal
-    isUnchanged = areSame(roles, kept.roles)
-    if (isUnchanged) return shown(kept, user)
-    const record = { ...kept, roles, isSuper: areSuper(roles), modifiedAt: now }
-    return { record, audit: updateOf(call, memberResource(kept, user), rolesIn(kept), rolesIn(record)) }
+    isUnchanged = areSame(roles, current.roles)
+    if (isUnchanged) return respondWith(current, user)
+    const record = { ...current, roles, isSuper: areSuper(roles), modifiedAt: now }
+    return { record, audit: updateOf(call, memberResource(current, user), rolesIn(current), rolesIn(record)) }
   }
   return keepingOneSuper(async () => {
-    const revised = (await revise(api.store.members, account, found.record.id, change, api.log)) ?? noMember
+    const revised = (await revise(api.store.members, account, member.record.id, change, api.log)) ?? noMember
     // It may be so by the same request before, whose write could not be confirmed.
     if (isUnchanged) await api.store.confirm()
-    return 'record' in revised ? shown(revised.record, user) : revised
+    return 'record' in revised ? respondWith(revised.record, user) : revised
   })
 }
 
@@ -104,7 +104,8 @@ export async function updateMember(call: Call, api: Api): Promise<ApiResponse> {
 export async function deleteMember(call: Call, api: Api): Promise<ApiResponse> {
   return removeMember(
     () => findMember(call, api),
-    kept => unmet(call.ifMatch, revisionOf(kept)) ?? touchingBeyond(kept.roles, call.caller, call.account),
+    current =>
+      unmet(call.ifMatch, revisionOf(current)) ?? touchingBeyond(current.roles, call.caller, call.account),
     call,
     api,
   )
@@ -114,15 +115,15 @@ export async function deleteMember(call: Call, api: Api): Promise<ApiResponse> {
 export async function signMemberOut(call: Call, api: Api): Promise<ApiResponse> {
   const { account, caller } = call
   const { store, clock, log } = api
-  const kept = await findMember(call, api)
-  if (kept === null) return noMember
-  const { id, status, roles } = kept.record
+  const current = await findMember(call, api)
+  if (current === null) return noMember
+  const { id, status, roles } = current.record
   if (status !== 'accepted') return failure('still_pending')
   const refusal = touchingBeyond(roles, caller, account)
   if (refusal) return refusal
-  const user = await userOf(kept.record, api)
+  const user = await userOf(current.record, api)
   const sessions = await new Sessions(store, clock).endEverything(user.id)
-  const audit = auditOf(call, 'sign_out', memberResource(kept.record, user))
+  const audit = auditOf(call, 'sign_out', memberResource(current.record, user))
   await store.audit.append(audit)
   tellAudit(log, audit)
   // Other accounts of the person learn that it happened, and not by whom.
@@ -131,7 +132,7 @@ export async function signMemberOut(call: Call, api: Api): Promise<ApiResponse> 
   return success({ id, sessions })
 }
 
-function shown(member: Member, user: User): ApiResponse {
+function respondWith(member: Member, user: User): ApiResponse {
   return success(viewMember(member, user), etagOf(revisionOf(member)))
 }
 

@@ -53,8 +53,8 @@ export async function listMemberships({ actor, query }: UserCall, { store }: Api
 }
 
 export async function getMembership(call: UserCall, api: Api): Promise<ApiResponse> {
-  const kept = await findMembership(call, api)
-  const membership = kept && (await withAccount(kept.record, api.store))
+  const current = await findMembership(call, api)
+  const membership = current && (await withAccount(current.record, api.store))
   return membership ? success(viewMembership(membership)) : noMembership
 }
 
@@ -62,9 +62,9 @@ export async function getMembership(call: UserCall, api: Api): Promise<ApiRespon
 export async function updateMembership(call: UserCall, api: Api): Promise<ApiResponse> {
   const status = readStatus(call.body)
   if (typeof status !== 'string') return failures(status)
-  const kept = await findMembership(call, api)
-  const membership = kept && (await withAccount(kept.record, api.store))
-  if (!kept || !membership) return noMembership
+  const current = await findMembership(call, api)
+  const membership = current && (await withAccount(current.record, api.store))
+  if (!current || !membership) return noMembership
   return status === 'accepted' ? accept(call, membership, api) : decline(call, membership, api)
 }
 
@@ -85,11 +85,13 @@ async function accept(call: UserCall, { member, account }: Membership, api: Api)
   const { store, log } = api
   let isUnchanged = false
   const user = await userOf(member, api)
-  const change = (kept: Member) => {
-    isUnchanged = kept.status === 'accepted'
-    if (isUnchanged) return success(viewMembership({ member: kept, account }))
-    const audit = auditOf({ ...call, account: account.id }, 'accept', memberResource(kept, user), ['status'])
-    return { record: { ...kept, status: 'accepted' as const, modifiedAt: call.now }, audit }
+  const change = (current: Member) => {
+    isUnchanged = current.status === 'accepted'
+    if (isUnchanged) return success(viewMembership({ member: current, account }))
+    const audit = auditOf({ ...call, account: account.id }, 'accept', memberResource(current, user), [
+      'status',
+    ])
+    return { record: { ...current, status: 'accepted' as const, modifiedAt: call.now }, audit }
   }
   const revised = (await revise(store.members, account.id, member.id, change, log)) ?? noMembership
   // It may be so by the same request before, whose write could not be confirmed.

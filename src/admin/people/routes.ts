@@ -41,7 +41,7 @@ export const accountRows: readonly ApiRow[] = [
     path: account,
     permission: 'Account Settings Write',
     body: jsonBody,
-    outlasting: always('change the settings of an account'),
+    lastingAccess: always('change the settings of an account'),
     handle: updateAccount,
   },
   {
@@ -50,7 +50,7 @@ export const accountRows: readonly ApiRow[] = [
     permission: 'Members Write',
     body: jsonBody,
     headers: ['idempotency-key'],
-    outlasting: always('invite a member'),
+    lastingAccess: always('invite a member'),
     handle: createMember,
   },
   { method: 'GET', path: members, permission: 'Members Read', query: memberParameters, handle: listMembers },
@@ -58,14 +58,14 @@ export const accountRows: readonly ApiRow[] = [
     method: 'POST',
     path: `${member}/invitation`,
     permission: 'Members Write',
-    outlasting: always('create an invitation link'),
+    lastingAccess: always('create an invitation link'),
     handle: reinviteMember,
   },
   {
     method: 'DELETE',
     path: `${member}/sessions`,
     permission: 'Members Write',
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: signMemberOut,
   },
   { method: 'GET', path: member, permission: 'Members Read', handle: getMember },
@@ -75,7 +75,7 @@ export const accountRows: readonly ApiRow[] = [
     permission: 'Members Write',
     body: jsonBody,
     headers: ['if-match'],
-    outlasting: always('change the roles of a member'),
+    lastingAccess: always('change the roles of a member'),
     handle: updateMember,
   },
   {
@@ -83,7 +83,7 @@ export const accountRows: readonly ApiRow[] = [
     path: member,
     permission: 'Members Write',
     headers: ['if-match'],
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: deleteMember,
   },
   { method: 'GET', path: roles, permission: 'Members Read', query: roleParameters, handle: listRoles },
@@ -109,7 +109,7 @@ export const userRows: readonly UserRow[] = [
     scope: 'memberships.write',
     body: jsonBody,
     // What it accepts is the user's own, by the invitation of another, and opens nothing to the app.
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: updateMembership,
   },
   {
@@ -117,7 +117,7 @@ export const userRows: readonly UserRow[] = [
     path: membership,
     permission: null,
     scope: 'memberships.write',
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: deleteMembership,
   },
   {
@@ -133,7 +133,7 @@ export const userRows: readonly UserRow[] = [
     path: `${user}/sessions`,
     permission: null,
     scope: 'user_access.write',
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: deleteSessions,
   },
   {
@@ -141,7 +141,7 @@ export const userRows: readonly UserRow[] = [
     path: `${user}/sessions/{session_id}`,
     permission: null,
     scope: 'user_access.write',
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: deleteSession,
   },
 ]

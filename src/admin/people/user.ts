@@ -7,13 +7,13 @@ import { type ApiResponse, failure, success } from '../http/envelope.ts'
 import type { Api, UserCall } from '../api/api-types.ts'
 
 export async function getUser({ actor }: UserCall, { store }: Api): Promise<ApiResponse> {
-  const kept = await store.users.get(everybody, actor.user)
-  if (kept === null) return failure('no_such', 'User')
+  const current = await store.users.get(everybody, actor.user)
+  if (current === null) return failure('no_such', 'User')
   const members = (await store.members.ofUser(actor.user)).filter(({ status }) => status === 'accepted')
   const accounts = await mapInTurns(members, ({ account }) => store.accounts.get(account))
   return success(
     viewUser(
-      kept.record,
+      current.record,
       accounts.some(account => account?.enforceTwoFactor === true),
     ),
   )

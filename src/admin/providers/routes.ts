@@ -11,7 +11,7 @@ export const providerRows: readonly ApiRow[] = [
     method: 'POST',
     path: `${providers}/{provider_id}/test`,
     permission: 'AI Gateway Run',
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: testProvider,
   },
 ]

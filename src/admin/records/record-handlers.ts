@@ -17,7 +17,7 @@ import { cursorOf, type PageQuery } from '../http/query.ts'
 export type Revised<T> = { readonly record: T; readonly audit: AuditEntry } | ApiResponse
 
 /** What every write of the API writes with the record. */
-type Told = Together & { readonly audit: AuditEntry }
+type SideWrites = Together & { readonly audit: AuditEntry }
 
 /** What a list shows of records, and in what order. */
 interface Listed<T> {
@@ -103,8 +103,13 @@ function isBehind(one: Position, other: Position, descending: boolean): boolean 
 }
 
 /** Adds a record and tells of it; false, and nothing was done, when its id is taken, or the key of the response. */
-export async function add<T>(records: Records<T>, record: T, told: Told, log: Logger): Promise<boolean> {
-  return tellAfter(records.insert(record, told), told, log)
+export async function add<T>(
+  records: Records<T>,
+  record: T,
+  sideWrites: SideWrites,
+  log: Logger,
+): Promise<boolean> {
+  return tellAfter(records.insert(record, sideWrites), sideWrites, log)
 }
 
 /** Puts a record in place of a version and tells of it; false, and nothing was done, when that is not kept any more, or the key of the response is taken. */
@@ -112,10 +117,10 @@ export async function put<T>(
   records: Records<T>,
   record: T,
   version: number,
-  told: Told,
+  sideWrites: SideWrites,
   log: Logger,
 ): Promise<boolean> {
-  return tellAfter(records.replace(record, version, told), told, log)
+  return tellAfter(records.replace(record, version, sideWrites), sideWrites, log)
 }
 
 /** Removes the record that an entry is about and tells of it; false, and nothing was done, when there was none, or another version than the one that is given. What no account owns is told to the one of the entry. */
@@ -137,16 +142,16 @@ export async function revise<T>(
   records: Records<T>,
   account: string,
   id: string,
-  change: (kept: T) => Revised<T>,
+  change: (current: T) => Revised<T>,
   log: Logger,
 ): Promise<Revised<T> | null> {
   for (;;) {
-    const kept = await records.get(account, id)
-    if (kept === null) return null
-    const revised = change(kept.record)
+    const current = await records.get(account, id)
+    if (current === null) return null
+    const revised = change(current.record)
     if (!('record' in revised)) return revised
     const { record, audit } = revised
-    if (await put(records, record, kept.version, { audit }, log)) return revised
+    if (await put(records, record, current.version, { audit }, log)) return revised
   }
 }
 
@@ -154,16 +159,16 @@ export async function revise<T>(
 export async function upsert<T>(
   records: Records<T>,
   { account, id }: { readonly account: string; readonly id: string },
-  make: (kept: T | null) => Revised<T>,
+  make: (current: T | null) => Revised<T>,
   log: Logger,
 ): Promise<Revised<T>> {
   for (;;) {
-    const kept = await records.get(account, id)
-    const revised = make(kept?.record ?? null)
+    const current = await records.get(account, id)
+    const revised = make(current?.record ?? null)
     if (!('record' in revised)) return revised
     const { record, audit } = revised
-    const isWritten = kept
-      ? await put(records, record, kept.version, { audit }, log)
+    const isWritten = current
+      ? await put(records, record, current.version, { audit }, log)
       : await add(records, record, { audit }, log)
     if (isWritten) return revised
   }
@@ -183,7 +188,11 @@ export function isoTimeOfUse(usedAt: number, madeAt: number): string {
 }
 
 /** Logs the entry of a write once that is made. One that was not confirmed may have been made, and its entry with it: the log has it as doubtful. */
-export async function tellAfter(write: Promise<boolean>, { audit }: Told, log: Logger): Promise<boolean> {
+export async function tellAfter(
+  write: Promise<boolean>,
+  { audit }: SideWrites,
+  log: Logger,
+): Promise<boolean> {
   const isWritten = await write.catch(failure => {
     if (failure instanceof StoreUnreachable && !failure.isUndone)
       tellAudit(log, audit, 'audit: write not confirmed')

@@ -12,12 +12,12 @@ interface Request {
 }
 
 /** Leaves or shares the side port; resolves with false where it stays, null for who shows no proof. */
-export type HandOver = (authorization: string | null, asked: Request) => Promise<boolean | null>
+export type HandOver = (authorization: string | null, options: Request) => Promise<boolean | null>
 
 /** Responds to a request without proof as if there were nothing here. */
 export async function handover({ requester, query }: ApiRequest, handOver?: HandOver): Promise<ApiResponse> {
-  const asked = { replaces: query.has('replace'), shares: query.has('share') }
-  const isFree = (await handOver?.(requester.authorization, asked)) ?? null
+  const options = { replaces: query.has('replace'), shares: query.has('share') }
+  const isFree = (await handOver?.(requester.authorization, options)) ?? null
   if (isFree === null) return failure('no_route', '/handover')
   if (!isFree) return failure('not_stopping')
   return { status: 200, headers: { 'content-type': 'application/json' }, body: '{}\n' }

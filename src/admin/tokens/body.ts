@@ -23,7 +23,7 @@ const mostAddresses = 200
 const required = ['name', 'policies'] as const
 const optional = ['condition', 'expires_on', 'not_before'] as const
 /** What responses show and requests can't set: a record that was got may be put back with them. */
-const shown = ['id', 'issued_on', 'modified_on', 'last_used_on', 'person'] as const
+const responseMembers = ['id', 'issued_on', 'modified_on', 'last_used_on', 'person'] as const
 
 /** Reads the body of a new token of the account. */
 export function readNewToken(body: unknown, account: string, now: number): TokenBody | readonly Fault[] {
@@ -37,7 +37,11 @@ export function readNewToken(body: unknown, account: string, now: number): Token
 /** Reads the body that takes the place of all that can be set on a token; only `status` may be left to the record. */
 export function readToken(body: unknown, account: string, id: string): TokenBody | readonly Fault[] {
   const faults: Fault[] = []
-  const { status, ...members } = new Field(body, faults).members(required, [...optional, ...shown, 'status'])
+  const { status, ...members } = new Field(body, faults).members(required, [
+    ...optional,
+    ...responseMembers,
+    'status',
+  ])
   members.id.mustBe(id)
   const read = { ...readMembers(members, account), status: status.oneOf(['active', 'disabled']) }
   return faults.length > 0 ? faults : read

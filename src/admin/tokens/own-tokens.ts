@@ -68,9 +68,9 @@ export async function deleteOwnToken(call: UserCall, { store, log }: Api): Promi
   const id = call.params.token_id!
   const members = isId(id) ? await store.members.ofUser(call.actor.user) : []
   for (const { account } of members) {
-    const kept = await store.tokens.get(account, id)
-    if (kept?.record.person?.user !== call.actor.user) continue
-    const audit = auditOf({ ...call, account }, 'delete', tokenResource(kept.record))
+    const current = await store.tokens.get(account, id)
+    if (current?.record.person?.user !== call.actor.user) continue
+    const audit = auditOf({ ...call, account }, 'delete', tokenResource(current.record))
     return (await drop(store.tokens, audit, log)) ? success({ id }) : noToken
   }
   return noToken

@@ -35,7 +35,7 @@ export const tokenRows: readonly ApiRow[] = [
     permission: 'API Tokens Write',
     body: jsonBody,
     headers: ['idempotency-key'],
-    outlasting: always('create an API token'),
+    lastingAccess: always('create an API token'),
     handle: createToken,
   },
   { method: 'GET', path: tokens, permission: 'API Tokens Read', query: listOfTokens, handle: listTokens },
@@ -46,14 +46,14 @@ export const tokenRows: readonly ApiRow[] = [
     permission: 'API Tokens Write',
     body: jsonBody,
     headers: ['if-match'],
-    outlasting: always('change an API token'),
+    lastingAccess: always('change an API token'),
     handle: updateToken,
   },
   {
     method: 'DELETE',
     path: token,
     permission: 'API Tokens Write',
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: deleteToken,
   },
   {
@@ -61,7 +61,7 @@ export const tokenRows: readonly ApiRow[] = [
     path: `${token}/value`,
     permission: 'API Tokens Write',
     headers: ['idempotency-key'],
-    outlasting: always('roll an API token'),
+    lastingAccess: always('roll an API token'),
     handle: rollToken,
   },
 ]
@@ -77,7 +77,7 @@ export const ownTokenRows: readonly UserRow[] = [
     scope: 'user_access.write',
     body: jsonBody,
     headers: ['idempotency-key'],
-    outlasting: always('create an API token'),
+    lastingAccess: always('create an API token'),
     handle: createOwnToken,
   },
   {
@@ -93,7 +93,7 @@ export const ownTokenRows: readonly UserRow[] = [
     path: `${ownTokens}/{token_id}`,
     permission: null,
     scope: 'user_access.write',
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: deleteOwnToken,
   },
 ]

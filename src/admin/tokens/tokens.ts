@@ -29,8 +29,11 @@ export async function createToken(call: Call, api: Api): Promise<ApiResponse> {
     if (excess.length > 0) return failures(excess, apiFaults.beyond_token.status)
     const { token, value } = newToken(account, read, now, await api.tags.mint('svct_'))
     const response = success({ ...viewToken(token, now), value })
-    const told = { audit: auditOf(call, 'create', tokenResource(token), membersSet(body)), ...keep(response) }
-    return (await add(api.store.tokens, token, told, api.log)) ? response : null
+    const sideWrites = {
+      audit: auditOf(call, 'create', tokenResource(token), membersSet(body)),
+      ...keep(response),
+    }
+    return (await add(api.store.tokens, token, sideWrites, api.log)) ? response : null
   })
 }
 
@@ -63,11 +66,11 @@ export async function listTokens({ account, query, now }: Call, { store }: Api):
 export async function getToken({ account, params, now }: Call, { store }: Api): Promise<ApiResponse> {
   const id = params.token_id!
   if (!isId(id)) return noToken
-  const [kept, uses] = await Promise.all([
+  const [current, uses] = await Promise.all([
     store.tokens.get(account, id),
     store.tokens.lastUses(account, [id]),
   ])
-  return kept ? shown(kept.record, now, uses.get(id)) : noToken
+  return current ? respondWith(current.record, now, uses.get(id)) : noToken
 }
 
 export async function updateToken(call: Call, api: Api): Promise<ApiResponse> {
@@ -76,30 +79,30 @@ export async function updateToken(call: Call, api: Api): Promise<ApiResponse> {
   if (!('name' in read)) return failures(read)
   const excess = reachBeyond(read, caller)
   if (excess.length > 0) return failures(excess, apiFaults.beyond_token.status)
-  const revised = await reviseToken(call, api, kept => {
-    const refusal = untouchable(powersBeyond(kept.policies, caller))
-    const stopped = refusal ?? unmet(ifMatch, revisionOf(kept))
+  const revised = await reviseToken(call, api, current => {
+    const refusal = untouchable(powersBeyond(current.policies, caller))
+    const stopped = refusal ?? unmet(ifMatch, revisionOf(current))
     if (stopped) return stopped
-    const record = withSettings({ ...kept, status: read.status ?? kept.status }, read, now)
+    const record = withSettings({ ...current, status: read.status ?? current.status }, read, now)
     return {
       record,
-      audit: updateOf(call, tokenResource(record), settingsOf(kept, now), settingsOf(record, now)),
+      audit: updateOf(call, tokenResource(record), settingsOf(current, now), settingsOf(record, now)),
     }
   })
   if (!('record' in revised)) return revised
   const { id } = revised.record
   const uses = await api.store.tokens.lastUses(account, [id])
-  return shown(revised.record, now, uses.get(id))
+  return respondWith(revised.record, now, uses.get(id))
 }
 
 export async function deleteToken(call: Call, { store, log }: Api): Promise<ApiResponse> {
   const { account, caller, params } = call
   const id = params.token_id!
-  const kept = isId(id) ? await store.tokens.get(account, id) : null
-  if (!kept) return noToken
-  const refusal = untouchable(powersBeyond(kept.record.policies, caller))
+  const current = isId(id) ? await store.tokens.get(account, id) : null
+  if (!current) return noToken
+  const refusal = untouchable(powersBeyond(current.record.policies, caller))
   if (refusal) return refusal
-  const audit = auditOf(call, 'delete', tokenResource(kept.record))
+  const audit = auditOf(call, 'delete', tokenResource(current.record))
   return (await drop(store.tokens, audit, log)) ? success({ id }) : noToken
 }
 
@@ -108,16 +111,19 @@ export async function rollToken(call: Call, api: Api): Promise<ApiResponse> {
   const { account, caller, params, now } = call
   const id = params.token_id!
   return once(call, api, ['PUT', 'value', id], async keep => {
-    const kept = isId(id) ? await api.store.tokens.get(account, id) : null
-    if (kept === null) return noToken
-    const refusal = untouchable(reachBeyond(kept.record, caller))
+    const current = isId(id) ? await api.store.tokens.get(account, id) : null
+    if (current === null) return noToken
+    const refusal = untouchable(reachBeyond(current.record, caller))
     if (refusal) return refusal
-    if (kept.record.person !== undefined) return failure('personal_token')
+    if (current.record.person !== undefined) return failure('personal_token')
     const { value, digest } = await api.tags.mint('svct_')
     const response = success(value)
-    const told = { audit: auditOf(call, 'roll', tokenResource(kept.record), ['value']), ...keep(response) }
-    const rolled = { ...kept.record, digest, modifiedOn: now }
-    return (await put(api.store.tokens, rolled, kept.version, told, api.log)) ? response : null
+    const sideWrites = {
+      audit: auditOf(call, 'roll', tokenResource(current.record), ['value']),
+      ...keep(response),
+    }
+    const rolled = { ...current.record, digest, modifiedOn: now }
+    return (await put(api.store.tokens, rolled, current.version, sideWrites, api.log)) ? response : null
   })
 }
 
@@ -138,7 +144,7 @@ export async function listPermissionGroups({ account, caller, query }: Call): Pr
 }
 
 /** Responds with a token, and what a change of it can be bound to. */
-function shown(token: Token, now: number, lastUsed: number | undefined): ApiResponse {
+function respondWith(token: Token, now: number, lastUsed: number | undefined): ApiResponse {
   return success(viewToken(token, now, lastUsed), etagOf(revisionOf(token)))
 }
 
@@ -152,7 +158,7 @@ const noToken = failure('no_such', 'Token')
 async function reviseToken(
   { account, params }: Call,
   { store, log }: Api,
-  change: (kept: Token) => Revised<Token>,
+  change: (current: Token) => Revised<Token>,
 ): Promise<Revised<Token>> {
   const id = params.token_id!
   return (isId(id) ? await revise(store.tokens, account, id, change, log) : null) ?? noToken

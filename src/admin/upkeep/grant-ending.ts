@@ -71,8 +71,12 @@ export async function trimGrant(
     store.oauthGrants,
     grant.account,
     grant.id,
-    kept => ({
-      record: { ...kept, scopes: kept.scopes.filter(scope => scopes.includes(scope)), updatedAt: ender.now },
+    current => ({
+      record: {
+        ...current,
+        scopes: current.scopes.filter(scope => scopes.includes(scope)),
+        updatedAt: ender.now,
+      },
       audit: auditOf(origin, 'update', resourceOf(grant), ['scopes']),
     }),
     log,

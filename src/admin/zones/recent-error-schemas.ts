@@ -16,7 +16,7 @@ const occurrence = open({
   ),
 })
 
-export const happenedError = open({
+export const recentError = open({
   place: about(
     'Where it happened: `ai_host` is a request to an AI host without a known gateway, `unknown_host` one to a host of no zone.',
     oneOf(['zone', 'ai_gateway', 'ai_host', 'unknown_host']),

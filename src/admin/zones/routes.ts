@@ -61,7 +61,7 @@ export const zoneRows: readonly ZoneRow[] = [
     permission: 'Custom Errors Write',
     body: htmlBody,
     headers: ['if-match', 'if-none-match'],
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: setErrorPage,
   },
   {
@@ -69,7 +69,7 @@ export const zoneRows: readonly ZoneRow[] = [
     path: page,
     permission: 'Custom Errors Write',
     headers: ['if-match'],
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: deleteErrorPage,
   },
 
@@ -79,7 +79,7 @@ export const zoneRows: readonly ZoneRow[] = [
     path: `${zone}/error_preview`,
     permission: 'Custom Errors Read',
     body: largeJsonBody,
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: previewZoneError,
   },
 
@@ -97,7 +97,7 @@ export const zoneRows: readonly ZoneRow[] = [
     path: `${zone}/explain`,
     permission: 'Access Rules Read',
     body: jsonBody,
-    outlasting: 'nothing',
+    lastingAccess: 'nothing',
     handle: explainRequest,
   },
   {
@@ -121,20 +121,20 @@ function rowsOf<Rule extends Described>(
   reading: Permission,
   writing: Permission,
 ): readonly ZoneRow[] {
-  const write = { permission: writing, headers: ['if-match'], outlasting: 'nothing' } as const
+  const write = { permission: writing, headers: ['if-match'], lastingAccess: 'nothing' } as const
   const rule = `${path}/{rule_id}`
   return [
-    { method: 'GET', path, permission: reading, handle: (...asked) => rules.list(...asked) },
-    { method: 'POST', path, ...write, body: jsonBody, handle: (...asked) => rules.create(...asked) },
+    { method: 'GET', path, permission: reading, handle: (...args) => rules.list(...args) },
+    { method: 'POST', path, ...write, body: jsonBody, handle: (...args) => rules.create(...args) },
     // Before the row of one rule, whose path fits as well.
     {
       method: 'PUT',
       path: `${path}/order`,
       ...write,
       body: jsonBody,
-      handle: (...asked) => rules.reorder(...asked),
+      handle: (...args) => rules.reorder(...args),
     },
-    { method: 'PUT', path: rule, ...write, body: jsonBody, handle: (...asked) => rules.replace(...asked) },
-    { method: 'DELETE', path: rule, ...write, handle: (...asked) => rules.remove(...asked) },
+    { method: 'PUT', path: rule, ...write, body: jsonBody, handle: (...args) => rules.replace(...args) },
+    { method: 'DELETE', path: rule, ...write, handle: (...args) => rules.remove(...args) },
   ]
 }

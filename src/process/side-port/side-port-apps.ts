@@ -2,7 +2,7 @@
 
 import type { Config } from '../../config/model/config.ts'
 import { isOfSignIn } from '../../pages/parts/paths.ts'
-import type { Face } from '../../admin/api/side-port-app.ts'
+import type { SidePortApp } from '../../admin/api/side-port-app.ts'
 import { ManagementMetadata } from '../../admin/api/protected-resource.ts'
 import { isOfDashboard } from '../../dashboard/page/paths.ts'
 import { isOfOAuth } from '../../oauth-server/http/paths.ts'
@@ -11,9 +11,9 @@ import { hasOAuth } from '../ports/pages-url.ts'
 
 export class SidePortApps {
   /** Of two that take a path, the first has it. */
-  readonly all: readonly Face[]
+  readonly all: readonly SidePortApp[]
   /** What the edge may lead to: the authorization server only where its issuer is published, on whatever host a path is asked. */
-  readonly published: readonly Face[]
+  readonly published: readonly SidePortApp[]
   /** Where browsers begin; null where people have no pages. */
   readonly front: string | null
   readonly #parts: AppParts
@@ -61,7 +61,7 @@ export class SidePortApps {
   }
 
   /** Makes a face whose code is loaded with the first request for it, at the latest. */
-  #late(takes: Face['takes'], name: Exclude<keyof BuiltApps, 'close'>): Face {
+  #late(takes: SidePortApp['takes'], name: Exclude<keyof BuiltApps, 'close'>): SidePortApp {
     return { takes, serve: async (...request) => (await this.#ready)[name]!.serve(...request) }
   }
 }

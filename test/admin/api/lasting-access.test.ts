@@ -14,9 +14,13 @@ import { zoneWith } from '../zones/zones.ts'
 
 const writes = [...apiRows, ...zoneRows, ...plainRows, ...userRows].filter(row => row.method !== 'GET')
 const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
-const namesWhere = (outlasting: string) =>
+const namesWhere = (lastingAccess: string) =>
   writes
-    .filter(row => (typeof row.outlasting === 'object' ? row.outlasting.when : row.outlasting) === outlasting)
+    .filter(
+      row =>
+        (typeof row.lastingAccess === 'object' ? row.lastingAccess.when : row.lastingAccess) ===
+        lastingAccess,
+    )
     .map(nameOf)
 const inAccount = '/client/v4/accounts/{account_id}'
 const inZone = '/client/v4/zones/{zone}'
@@ -61,8 +65,8 @@ const clientBody = {
 
 test('each operation that is no read states whether what it leaves outlasts the grant of an app', () => {
   for (const row of writes) {
-    const { outlasting } = row
-    assert.ok(outlasting === 'nothing' || (outlasting?.cannot ?? '') !== '', nameOf(row))
+    const { lastingAccess } = row
+    assert.ok(lastingAccess === 'nothing' || (lastingAccess?.cannot ?? '') !== '', nameOf(row))
   }
   assert.deepEqual(namesWhere('always').toSorted(), [
     `PATCH ${inAccount}/oauth_clients/{client_id}`,
@@ -110,7 +114,7 @@ test('the OpenAPI document says of each what apps cannot do, and how they are re
       responses: Record<string, unknown>
     }
     const isTold = shown.description.includes('An app, by an access token of OAuth, cannot ')
-    assert.equal(isTold, row.outlasting !== 'nothing', nameOf(row))
+    assert.equal(isTold, row.lastingAccess !== 'nothing', nameOf(row))
     if (isTold) assert.ok(JSON.stringify(shown.responses['403']).includes('outlast'), nameOf(row))
   }
 })
@@ -143,7 +147,7 @@ test('an app with every scope is refused each operation that outlasts its grant,
       .replace('{account_id}', account)
       .replace('{zone}', 'main')
       .replace(/\{\w+\}/g, 'f'.repeat(32))
-    const isRefused = typeof row.outlasting === 'object' && row.outlasting.when === 'always'
+    const isRefused = typeof row.lastingAccess === 'object' && row.lastingAccess.when === 'always'
     const byApp = await askAsApp(row.method, path, '{')
     const [told = ''] = byApp.json.errors.map(({ message }: { message: string }) => message)
     assert.equal(fault.test(told), isRefused, `${nameOf(row)}: ${told}`)

@@ -19,10 +19,10 @@ import { etagOf, unmet, unmetByNone } from '../../http/precondition.ts'
 export async function listErrorPages({ zone }: ZoneCall, { store }: Api): Promise<ApiResponse> {
   const set: object[] = []
   for (const type of errorPageTypes) {
-    const kept = await store.errorPages.get(zoneOwner, `${zone.name}/${type}`)
+    const current = await store.errorPages.get(zoneOwner, `${zone.name}/${type}`)
     // Each may be large.
     await nextTurn()
-    if (kept) set.push(viewPage(kept.record))
+    if (current) set.push(viewPage(current.record))
   }
   return list(set, { page: 1, perPage: errorPageTypes.length, total: set.length })
 }
@@ -30,11 +30,14 @@ export async function listErrorPages({ zone }: ZoneCall, { store }: Api): Promis
 export async function getErrorPage(call: ZoneCall, { store }: Api): Promise<ApiResponse> {
   const type = typeOf(call)
   if (type === null) return noType
-  const kept = await store.errorPages.get(zoneOwner, `${call.zone.name}/${type}`)
-  if (kept === null) return noPage
+  const current = await store.errorPages.get(zoneOwner, `${call.zone.name}/${type}`)
+  if (current === null) return noPage
   // It may be large: to read it is one step, to write it another.
   await nextTurn()
-  return success({ ...viewPage(kept.record), html: kept.record.html }, etagOf(revisionOf(kept.record)))
+  return success(
+    { ...viewPage(current.record), html: current.record.html },
+    etagOf(revisionOf(current.record)),
+  )
 }
 
 /** Sets a page, or puts it in place of the one that is set. */
@@ -46,15 +49,15 @@ export async function setErrorPage(call: ZoneCall, { store, log }: Api): Promise
   if (hasTooManyTokens(html)) return tooManyTokens
   const { now, zone, ifMatch, ifNoneMatch } = call
   const name = { account: zoneOwner, id: `${zone.name}/${type}` }
-  const make = (kept: ErrorPage | null) => {
-    const revision = kept && revisionOf(kept)
+  const make = (current: ErrorPage | null) => {
+    const revision = current && revisionOf(current)
     const refusal = unmet(ifMatch, revision) ?? unmetByNone(ifNoneMatch, revision)
     if (refusal !== null) return refusal
-    const createdAt = kept?.createdAt ?? now
+    const createdAt = current?.createdAt ?? now
     // Later than before, whatever the clocks say, since states are told apart by it.
-    const modifiedAt = kept === null ? now : Math.max(now, kept.modifiedAt + 1)
+    const modifiedAt = current === null ? now : Math.max(now, current.modifiedAt + 1)
     const record = { ...name, zone: zone.name, type, html, createdAt, modifiedAt }
-    return { record, audit: auditOf(call, kept ? 'update' : 'create', resourceOf(name.id), ['html']) }
+    return { record, audit: auditOf(call, current ? 'update' : 'create', resourceOf(name.id), ['html']) }
   }
   const set = await upsert(store.errorPages, name, make, log)
   return 'record' in set ? success(viewPage(set.record), etagOf(revisionOf(set.record))) : set
@@ -66,11 +69,11 @@ export async function deleteErrorPage(call: ZoneCall, { store, log }: Api): Prom
   const id = `${call.zone.name}/${type}`
   const audit = auditOf(call, 'delete', resourceOf(id))
   for (;;) {
-    const kept = await store.errorPages.get(zoneOwner, id)
-    const refusal = kept && unmet(call.ifMatch, revisionOf(kept.record))
+    const current = await store.errorPages.get(zoneOwner, id)
+    const refusal = current && unmet(call.ifMatch, revisionOf(current.record))
     if (refusal !== null) return refusal
-    if (await drop(store.errorPages, audit, log, kept?.version, zoneOwner)) return success({ type })
-    if (kept === null) return noPage
+    if (await drop(store.errorPages, audit, log, current?.version, zoneOwner)) return success({ type })
+    if (current === null) return noPage
   }
 }
 

@@ -30,13 +30,13 @@ interface Decider {
 /** Responds with the access rules of a zone in order, the bans before them and the default behind. */
 export async function listAccessRuleHits(call: ZoneCall, { store, zones }: Api): Promise<ApiResponse> {
   const { zone } = call
-  const kept = await store.accessRules.get(zoneOwner, zone.name)
+  const current = await store.accessRules.get(zoneOwner, zone.name)
   const { access } = zones.ofAll()
   const ofFile = fromFile(zone.access.rules, 'zone_file')
   const rules: Ruled<AccessRule>[] = [
     ...fromFile(access.rules, 'all_zones_file'),
     ...ofFile.filter(({ rule }) => rule.action === 'legal'),
-    ...fromApi(kept?.record.rules ?? []),
+    ...fromApi(current?.record.rules ?? []),
     ...ofFile.filter(({ rule }) => rule.action !== 'legal'),
   ]
   const deciders: Decider[] = rules.map(({ source, rule, number }) => {
@@ -52,9 +52,9 @@ export async function listAccessRuleHits(call: ZoneCall, { store, zones }: Api):
 /** Responds with the error rules of a zone in order, without their content. */
 export async function listErrorRuleHits(call: ZoneCall, { store, zones }: Api): Promise<ApiResponse> {
   const { zone } = call
-  const kept = await store.errorRules.get(zoneOwner, zone.name)
+  const current = await store.errorRules.get(zoneOwner, zone.name)
   const rules: Ruled<ErrorRule>[] = [
-    ...fromApi(kept?.record.rules ?? []),
+    ...fromApi(current?.record.rules ?? []),
     ...fromFile(zone.errors.rules, 'zone_file'),
     ...fromFile(zones.ofAll().errors.rules, 'all_zones_file'),
   ]

@@ -47,10 +47,10 @@ export class ZoneRules<Rule extends Described> {
   }
 
   async list({ zone }: ZoneCall, { store }: Api): Promise<ApiResponse> {
-    const kept = await this.#kind.recordsOf(store).get(zoneOwner, zone.name)
+    const current = await this.#kind.recordsOf(store).get(zoneOwner, zone.name)
     // They may be large together: to read them is one step, to tell them apart another.
     await nextTurn()
-    return this.#showAll(kept?.record.rules ?? [])
+    return this.#showAll(current?.record.rules ?? [])
   }
 
   async create(call: ZoneCall, api: Api): Promise<ApiResponse> {
@@ -122,8 +122,8 @@ export class ZoneRules<Rule extends Described> {
     change: (rules: readonly Kept<Rule>[]) => Change<Rule>,
   ): Promise<readonly Kept<Rule>[] | ApiResponse> {
     const name = { account: zoneOwner, id: zone.name }
-    const make = (kept: RuleList<Kept<Rule>> | null): Revised<RuleList<Kept<Rule>>> => {
-      const list = kept ?? { ...name, rules: [], createdAt: now, modifiedAt: now }
+    const make = (current: RuleList<Kept<Rule>> | null): Revised<RuleList<Kept<Rule>>> => {
+      const list = current ?? { ...name, rules: [], createdAt: now, modifiedAt: now }
       const changed = unmet(ifMatch, revisionOf(list.rules)) ?? change(list.rules)
       if ('status' in changed) return changed
       const fault = workFault(this.#workOf(list.rules), this.#workOf(changed.rules), this.#kind.mostWork)
