@@ -51,6 +51,8 @@ test('a gateway that requires a token admits those with permission in its accoun
 test('access is refused when the store is unreachable', t => {
   const away = ask(t, 'store_away', tokenFor(ours))
   assert.deepEqual([away.error, away.ai.gateway], ['service_unavailable', null])
+  const unknown = ask(t, closed, 'store_away')
+  assert.deepEqual([unknown.error, unknown.ai.challenge], ['service_unavailable', null])
 })
 
 test('only tokens with permission learn that a gateway does not exist', t => {

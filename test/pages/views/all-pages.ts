@@ -1,23 +1,23 @@
 // Every page of ours, made of these words: plain ones to look at, hostile ones to try what gets through.
 
-import type { Page } from '../../src/pages/parts/layout.ts'
-import { accountPage, enrolPage, recoveryCodesPage } from '../../src/pages/views/account.ts'
+import type { Page } from '../../../src/pages/parts/layout.ts'
+import { accountPage, enrolPage, recoveryCodesPage } from '../../../src/pages/views/account.ts'
 import {
   type ConsentView,
   consentPage,
   leavePage,
   refusedPage,
   type ShownApp,
-} from '../../src/pages/views/consent.ts'
-import { invitationPage, setUpPage, signUpPage } from '../../src/pages/views/join.ts'
-import { messagePage, oauthErrorPage } from '../../src/pages/views/message.ts'
+} from '../../../src/pages/views/consent.ts'
+import { invitationPage, setUpPage, signUpPage } from '../../../src/pages/views/join.ts'
+import { messagePage, oauthErrorPage } from '../../../src/pages/views/message.ts'
 import {
   codePage,
   confirmPage,
   signedOutPage,
   signInPage,
   signOutPage,
-} from '../../src/pages/views/sign-in.ts'
+} from '../../../src/pages/views/sign-in.ts'
 
 /** What people and apps decide. */
 export interface Words {

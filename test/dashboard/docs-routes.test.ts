@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sections } from '../../../src/dashboard/page/sections.ts'
-import { openDashboard } from '../site.ts'
-import { Visitor } from '../../sign-in/site.ts'
+import { sections } from '../../src/dashboard/page/sections.ts'
+import { openDashboard } from './site.ts'
+import { Visitor } from '../sign-in/site.ts'
 
 test('every page of the dashboard leads to the API, whose pages lead to each other and back', async t => {
   const { base, get } = await openDashboard(t)

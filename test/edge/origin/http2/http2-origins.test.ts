@@ -6,14 +6,14 @@ import { createSecureServer, createServer, type ServerHttp2Stream, type Settings
 import { createServer as createHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { errorCode, flag, frameType, setting } from '../../src/http2/frames/frames.ts'
-import { selfSigned } from '../../src/process/demo/self-signed.ts'
-import { Edge, edgeConfig, listenAt, recordOf, startEdge } from '../help/edge.ts'
-import { ManualClock, patient } from '../help/clock.ts'
-import { type Frame, rstStream, settings, uint32, windowUpdate } from '../help/http2.ts'
-import { data, frame, headers, startHttp2Origin } from '../help/http2-origin.ts'
-import { chunks, post, request } from '../help/raw.ts'
-import { turnsUntil } from '../help/until.ts'
+import { errorCode, flag, frameType, setting } from '../../../../src/http2/frames/frames.ts'
+import { selfSigned } from '../../../../src/process/demo/self-signed.ts'
+import { Edge, edgeConfig, listenAt, recordOf, startEdge } from '../../../help/edge.ts'
+import { ManualClock, patient } from '../../../help/clock.ts'
+import { type Frame, rstStream, settings, uint32, windowUpdate } from '../../../help/http2.ts'
+import { data, frame, headers, startHttp2Origin } from '../../../help/http2-origin.ts'
+import { chunks, post, request } from '../../../help/raw.ts'
+import { turnsUntil } from '../../../help/until.ts'
 
 type Serve = (stream: ServerHttp2Stream, fields: readonly string[]) => void
 

@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { errorCode, flag, frameType } from '../../src/http2/frames/frames.ts'
-import { originAttacks } from '../help/http2-origin-attacks.ts'
-import { type Edge, type EdgeSettings, recordOf, startEdge } from '../help/edge.ts'
-import { rstStream } from '../help/http2.ts'
-import { data, frame, headers, type Http2Wire, startHttp2Origin } from '../help/http2-origin.ts'
-import { type Origin, startOrigin } from '../help/origin.ts'
-import { request, type Wire } from '../help/raw.ts'
-import { turnsUntil } from '../help/until.ts'
+import { errorCode, flag, frameType } from '../../../../src/http2/frames/frames.ts'
+import { originAttacks } from '../../../help/http2-origin-attacks.ts'
+import { type Edge, type EdgeSettings, recordOf, startEdge } from '../../../help/edge.ts'
+import { rstStream } from '../../../help/http2.ts'
+import { data, frame, headers, type Http2Wire, startHttp2Origin } from '../../../help/http2-origin.ts'
+import { type Origin, startOrigin } from '../../../help/origin.ts'
+import { request, type Wire } from '../../../help/raw.ts'
+import { turnsUntil } from '../../../help/until.ts'
 
 const h2c = { transport: { http: 'h2c' } } as const
 const ask = request('GET /', 'Accept: application/json')
