@@ -29,7 +29,7 @@ function open(t: TestContext) {
   return { keeper, state, written, lines, second }
 }
 
-test('what processes count is written together once a second, and the rest at the end', async t => {
+test('counts of processes are written together once a second, and the rest at the end', async t => {
   const { keeper, written, second } = open(t)
   keeper.take([tally('1020', 2), tally('1015', 1)])
   keeper.take([tally('1020', 3), tally('1020', 1, { slot: slot + 1 })])

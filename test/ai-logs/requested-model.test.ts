@@ -39,7 +39,7 @@ test('members of the name below the top, in texts and in other names are no mode
   assert.equal(read('[{"model":"a"}]'), null)
 })
 
-test('of several models it is the last one, with escapes or without', () => {
+test('the last of several model members counts, with or without escapes', () => {
   assert.equal(read('{"model":"gpt-4o-mini","model":"gpt-4o"}'), 'gpt-4o')
   assert.equal(read('{"model":"gpt-4o-mini","mod\\u0065l":"gpt\\u002d4o"}'), 'gpt-4o')
   assert.equal(read('{"\\u006dodel":"gpt-4o","metadata":{"model":"gpt-4o-mini"}}'), 'gpt-4o')

@@ -26,7 +26,7 @@ test('an exact name comes before a wildcard, which stands for one label; no name
     assert.equal(find(name), null, name)
 })
 
-test('of two certificates of one algorithm for a name, the first is used', () => {
+test('the first of two certificates with the same name and algorithm is used', () => {
   const certificates = of(all)
   const alone = of([one, rsa])
   assert.notEqual(certificates.find('both.example'), certificates.find('one.example'))

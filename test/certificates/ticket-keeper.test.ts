@@ -160,7 +160,7 @@ test('while the store is unreachable, known keys go on, and without any a machin
   assert.equal(one.lines.length, 3)
 })
 
-test('what is in the store is sealed; what cannot be opened is not used', async t => {
+test('records in the store are encrypted, and those that cannot be decrypted are not used', async t => {
   const { machine, store, clock } = await place(t)
   const one = await machine()
   const { items } = await store.ticketKeys.list(ticketOwner, all)

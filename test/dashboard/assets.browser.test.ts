@@ -91,7 +91,7 @@ test('a part in which something was opened is left alone until it is closed', as
   await page.locator('summary', { hasText: 'two' }).waitFor()
 })
 
-test('what was done is said once: the address does not keep it', async t => {
+test('the message about a completed action is shown once, and is not in the URL', async t => {
   const { page } = await open(t, [html`<p>x</p>`])
   assert.match(page.url(), /\/page\?a=1$/)
 })
@@ -109,7 +109,7 @@ test('a long list is filtered by words, and what is ticked is counted', async t 
   assert.equal(await page.locator('output').textContent(), '1 selected')
 })
 
-test('what is worst can be sent once the name is typed, and once only', async t => {
+test('the most dangerous actions need the name to be typed, and can be sent once', async t => {
   const frame = { action: '/page', token: 't' }
   const parts = { frame, draft: new Draft(), what: html`Gone.`, send: 'Delete', cancel: '/' }
   const { page } = await open(t, [confirmation({ ...parts, typed: { label: 'Name', word: 'Shop' } })])

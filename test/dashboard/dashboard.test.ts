@@ -7,7 +7,7 @@ import { openDashboard, password, type RoleName } from './site.ts'
 
 const minute = 60_000
 
-test('who has not signed in does so first, and comes back', async t => {
+test('a visitor without a session is sent to sign in, and returns to the page afterwards', async t => {
   const { base, origin } = await openDashboard(t)
   const stranger = new Visitor(origin)
   const page = await stranger.get(`${base}/tokens?page=2`)
@@ -115,7 +115,7 @@ test('a page of another account is shown although that cannot be noted', async t
   assert.equal((await get('/dashboard')).location, base)
 })
 
-test('who is a member of no account is told what to do', async t => {
+test('a user without an account is told what to do', async t => {
   const { addPerson, signIn } = await openDashboard(t)
   const visitor = await signIn(await addPerson(null))
   assert.match((await visitor.get('/dashboard')).text, /You are in no account yet/)
@@ -190,7 +190,7 @@ test('only a form of our own page, made for this browser and this path, does any
   assert.equal((await ask('GET', '/tokens')).json.result_info.total_count, 1)
 })
 
-test('who comes by another name of the host is sent to the one that the cookies are for', async t => {
+test('a visitor on another host name is redirected to the one that the cookies are for', async t => {
   const { base, origin, visitor } = await openDashboard(t)
   const { port } = new URL(origin)
   const other = new Visitor(`http://localhost:${port}`)
@@ -210,7 +210,7 @@ test('every page has a strict policy and stays out of caches', async t => {
   )
 })
 
-test('what is dangerous asks for the password after half an hour, and then goes through as it was sent', async t => {
+test('risky actions ask for the password after half an hour, and then continue with the submitted form', async t => {
   const { base, get, clock, visitor, ask } = await openDashboard(t)
   const path = `${base}/tokens/new`
   const page = await get(path)
@@ -245,7 +245,7 @@ test('a password that comes with a form is in no page after it, whatever becomes
   assert.ok(!refused.body.includes(password))
 })
 
-test('who is signed out or removed while their form is on the way does nothing any more', async t => {
+test('a form of a user who is signed out or removed while it is sent has no effect', async t => {
   const { base, addPerson, signIn, people, kept, account, ask, clock } = await openDashboard(t)
   const path = `${base}/tokens/new`
   const fields = { name: 'late', 'permissions.a27621d5ea9af545e8a8cb080c699127': 'on' }
@@ -268,7 +268,7 @@ test('who is signed out or removed while their form is on the way does nothing a
   assert.equal((await ask('GET', '/tokens')).json.result_info.total_count, 1)
 })
 
-test('who signs in at a provider proves it there, and what they sent waits', async t => {
+test('a user of a sign-in provider reauthenticates there, and the submitted form is kept until then', async t => {
   const { base, addPerson, signIn, clock, ask } = await openDashboard(t)
   const identity = { issuer: 'https://id.example', subject: '1' }
   const user = await addPerson('Administrator', { password: null, identity })

@@ -39,7 +39,7 @@ test('a page that there is not is the 404 of the dashboard', async t => {
   assert.match(text, /Page not found/)
 })
 
-test('somebody who has not signed in is sent to do so', async t => {
+test('a visitor without a session is sent to sign in', async t => {
   const { base, origin } = await openDashboard(t)
   const page = await new Visitor(origin).get(`${base}/docs/api`)
   assert.equal(page.status, 303)

@@ -66,7 +66,7 @@ const mistakesIn = (config: string) => {
   return 'mistakes' in parsed ? parsed.mistakes.map(mistake => formatMistake('', mistake)) : []
 }
 
-test('what only the configuration can add is shown as it takes it, with how to reload', async t => {
+test('settings of the configuration file are shown as YAML, with how to reload', async t => {
   const { base, get, given, account } = await openEmpty(t)
   const listen = "listen: ['127.0.0.1:0']\n"
   const origins = await get(`${base}/zones/main/origins`)

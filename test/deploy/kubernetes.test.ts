@@ -97,7 +97,7 @@ for (const [release, objects] of Object.entries(releases)) {
     else assert.ok(one('Deployment').spec.replicas >= 2)
   })
 
-  test(`${release}: what is mounted is there, and no more than that can be written`, () => {
+  test(`${release}: mounted files are readable, and only the volumes are writable`, () => {
     const names = (list: readonly { name: string }[]) => list.map(({ name }) => name).toSorted()
     assert.deepEqual(names(container.volumeMounts), names(pod.spec.volumes))
     const config = pod.spec.volumes.find(({ name }: { name: string }) => name === 'config')

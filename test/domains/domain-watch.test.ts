@@ -130,7 +130,7 @@ for (const [name, place] of Object.entries(backends)) {
     assert.equal(dns.count(host), 1)
   })
 
-  test(`${name}: of a late result only the proof counts`, async t => {
+  test(`${name}: a late result counts only if it verifies the host`, async t => {
     const proving = await Proving.open(t, place)
     const { dns, clock } = proving
     const { metrics } = proving.watch()
@@ -154,7 +154,7 @@ for (const [name, place] of Object.entries(backends)) {
     assert.deepEqual([checks, lastAnswer!.at, status], [1, clock.now(), 'in_progress'])
   })
 
-  test(`${name}: what was removed meanwhile does not come back`, async t => {
+  test(`${name}: a record that is removed during a check stays removed`, async t => {
     const proving = await Proving.open(t, place)
     const { dns, store } = proving
     const release = dns.hold(host)
@@ -170,7 +170,7 @@ for (const [name, place] of Object.entries(backends)) {
     assert.deepEqual(lines, [])
   })
 
-  test(`${name}: of many that are due at most 16 are checked at once, and all in the end`, async t => {
+  test(`${name}: at most 16 due hosts are checked at the same time, and all are checked in the end`, async t => {
     const proving = await Proving.open(t, place)
     const { dns } = proving
     const hosts = Array.from({ length: 50 }, (_, i) => `h${i}.svc.test`)
@@ -191,7 +191,7 @@ for (const [name, place] of Object.entries(backends)) {
     assert.ok(hosts.every(host => dns.count(host) === 1))
   })
 
-  test(`${name}: what one watch was checking when it was closed, another checks after the lease`, async t => {
+  test(`${name}: a check that a closed watch had begun is made by another after its lease`, async t => {
     const proving = await Proving.open(t, place)
     const { dns, clock } = proving
     dns.fail(host, 'silence')

@@ -95,7 +95,7 @@ for (const [host, fault] of faults) {
   })
 }
 
-test('what a URL parser reads as an address is refused as one', () => {
+test('hosts that a URL parser reads as an address are refused as addresses', () => {
   for (const written of [
     '0x7f.1',
     '0177.0.0.1',

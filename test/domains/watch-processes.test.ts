@@ -119,7 +119,7 @@ async function endsRight(fleet: Fleet): Promise<void> {
 }
 
 for (const [name, place] of Object.entries(backends)) {
-  test(`${name}: of four processes one makes each check, and all clients end in the right state`, t =>
+  test(`${name}: each check is made by one of four processes, and all clients end in the right state`, t =>
     Fleet.with(t, place, async fleet => {
       for (let round = 1; round <= 5; round++) {
         await fleet.untilAll(({ checks }) => checks >= round)

@@ -65,7 +65,7 @@ test('request.tls alone is whether the client came over TLS, as a trusted proxy 
   equal(asked('request.tls && request.tls.client.present'), true)
 })
 
-test('what is no field, or of another type, is named', () => {
+test('unknown fields, and fields of a wrong type, are named', () => {
   for (const [text, says] of [
     ['request.tls.versoin == ""', /versoin/],
     ['request.tls.client.name == ""', /name/],

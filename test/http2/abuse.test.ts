@@ -114,7 +114,7 @@ test('a client that leaves has reset what it did not wait for', () => {
   assert.equal(peer.session.budgets.resets.note(1, 0), 90)
 })
 
-test('nor does it get away with more than the limit by leaving', () => {
+test('a client that leaves cannot exceed the limit either', () => {
   const peer = Peer.greeted(1_000)
   flood(peer, i => [headers(id(i))], 201)
   assert.equal(peer.fault, null)

@@ -83,7 +83,7 @@ test('docs/tls.md works as written, in every worker, and a restart orders nothin
   )
 })
 
-test('of two gateways on one Redis one orders; killed in the middle of that, the other one goes on, and both serve', async t => {
+test('one of two gateways on one Redis orders a certificate; when it is killed the other takes over, and both serve it', async t => {
   const [server, redis] = [await AcmeServer.start(t), await startRedis(t)]
   const validating = Promise.withResolvers<void>()
   const killed = Promise.withResolvers<void>()

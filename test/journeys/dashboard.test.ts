@@ -148,7 +148,7 @@ zones: []
   }
 })
 
-test('who came over plain HTTP is told to use https, where proxies in front say who did', async t => {
+test('a visitor over plain HTTP is told to use https, if the proxies in front report the scheme', async t => {
   const gateway = await startGateway(
     t,
     'trusted_proxies: [127.0.0.1]\ndashboard: { host: gate.example }\nzones: []\n',

@@ -58,7 +58,7 @@ test('PORT and --admin are where it listens, and commands find it there with --a
   assert.equal(await hello(url), 'hello')
 })
 
-test('of two gateways, reload and user invite find the one with the file, and ask which where both have it', async t => {
+test('with two gateways, reload and user invite find the one with the file, and ask if both have it', async t => {
   const { file, env, admin } = await prepare(t, 'dashboard: { host: localhost }\n')
   const [edge, otherEdge, sidePort] = await Promise.all([freePort(), freePort(), freePort()])
   const other = `127.0.0.1:${sidePort}`

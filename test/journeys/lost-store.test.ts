@@ -321,7 +321,7 @@ test('a failover that lost changes is told with how many, and the running gatewa
   assert.equal(await statusOf(gateway, '/secret'), 403)
 })
 
-test('of two machines on one Redis that is emptied, the one that runs serves, and the one that starts again does not', async t => {
+test('after Redis was emptied a running machine keeps serving, and one that restarts does not', async t => {
   const redis = await startRedis(t)
   const env = { STORE: redis.url }
   const { gateway: first } = await start(t, `store: { url: '\${STORE}' }`, env)

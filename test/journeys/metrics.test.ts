@@ -30,7 +30,7 @@ test('an origin without checks has its series before the first request', async t
   assert.equal(samples.get(`gatehouse_origin_state{${labels},state="unchecked"}`), 1)
 })
 
-test('neither paths nor hosts nor addresses of clients become labels', async t => {
+test('paths, hosts and client addresses never become labels', async t => {
   const origin = await startSite(t, (_, response) => response.end())
   const gateway = await startGateway(t, siteConfig(origin))
   const { port } = new URL(gateway.edge)

@@ -124,7 +124,7 @@ test('a caller that may not read the metrics is refused as documented', async t 
   await expect(api, 'getMetrics', { origin: await startWith(t, facts) }, 503, 10503)
 })
 
-test('what does not exist is 404 as documented', async t => {
+test('missing records are 404 as documented', async t => {
   const api = await startApi(t)
   for (const { id, path, body } of described) {
     const request = { ...(await good[id]!(api)), ...(body && { body: body.examples[0] }) }

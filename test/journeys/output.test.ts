@@ -146,7 +146,7 @@ for (const [command, workers] of [
     assert.ok(!JSON.stringify(gateway.lines).includes(token))
   })
 
-test('what a worker writes to its stderr is in the log', async t => {
+test('stderr of a worker goes to the log', async t => {
   const script = `--import=data:text/javascript,process.on('SIGURG',()=>process.stderr.write('no%20JSON\\n'))`
   const gateway = await startGateway(t, `workers: 1${closed}`, { env: { NODE_OPTIONS: script } })
   const [worker] = readFileSync(`/proc/${gateway.pid}/task/${gateway.pid}/children`, 'utf8').split(' ')

@@ -94,7 +94,7 @@ test('a package says what it was built from', () => {
   assert.equal(told, `${version} (${head.slice(0, 12)})\n`)
 })
 
-test('what is installed besides Node takes no more than 60 MB', () => {
+test('the installed package takes no more than 60 MB besides Node', () => {
   const { dependencies } = manifestIn(folder)
   const packages = new Set<string>([folder])
   for (const name of Object.keys(dependencies)) collect(name, root, packages)

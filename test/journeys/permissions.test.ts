@@ -105,7 +105,7 @@ test('no handler reads or changes more than the permission of its route is for',
   }
 })
 
-test('what changes something asks for a permission to change, and what only reads does not', () => {
+test('operations that change something require a write permission, and those that read do not', () => {
   const isWriting = /( Write| Edit)$/
   // These change nothing: who may read may try.
   const tries = [

@@ -12,7 +12,7 @@ import { startGateway } from '../help/gateway.ts'
 import { quickFolder } from '../help/quick-folder.ts'
 import { until } from '../help/until.ts'
 
-test('what two workers saw of a provider is one state, and a test finds the key that is refused', async t => {
+test('observations of two workers about a provider form one state, and a test finds the refused key', async t => {
   const good = new Set(['sk-of-variable'])
   const server = createServer((request, response) => {
     const isGood = good.has(String(request.headers.authorization).slice('Bearer '.length))

@@ -99,7 +99,7 @@ zones: []
 })
 
 for (const name of stores) {
-  test(`${name}: of calls at once, the limit of a gateway lets in so many and not one more`, async t => {
+  test(`${name}: the limit of a gateway admits exactly that many simultaneous calls`, async t => {
     const provider = await startProvider(t, (_, response) => say(response, completion))
     const env = name === 'Redis' ? { STORE: (await startRedis(t)).url } : {}
     const gateway = await startGateway(

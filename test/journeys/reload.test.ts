@@ -110,7 +110,7 @@ syncBuiltinESMExports()`
   assert.deepEqual(await reloads(gateway), { success: 0, failure: 1 })
 })
 
-test('what the log writes changes with a reload', async t => {
+test('a reload changes the log level', async t => {
   const { gateway, after } = await startBetweenSites(t)
   gateway.rewrite(siteConfig(after, 'log: {sample: {2xx: 0}}'))
   await gateway.logged(reloaded)

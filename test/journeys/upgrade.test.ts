@@ -283,7 +283,7 @@ const moments = ['fork', 'hello', 'edge', 'admin', 'start', 'after start', 'read
 
 for (const workers of [0, 1, 2])
   for (const moment of workers === 1 ? moments : ['fork', 'edge', 'after start'])
-    test(`of a gateway that is killed at "${moment}" of its upgrade, the next one takes the place (workers: ${workers})`, async t => {
+    test(`after a gateway was killed at "${moment}" of its upgrade, the next one takes the place (workers: ${workers})`, async t => {
       const { gateway, edge, admin } = await start(t, workers, main, { NODE_OPTIONS: killedAt(moment) })
       assert.equal(await (await fetch(edge)).text(), 'hello')
       process.kill(gateway.pid, 'SIGUSR2')

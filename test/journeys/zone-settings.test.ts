@@ -65,7 +65,7 @@ test('a rule and a page take effect on all workers soon, and so does their remov
   await soon(gateway, 'hello')
 })
 
-test('what is set on one machine is applied on another that shares the store', async t => {
+test('settings made on one machine apply on another that shares the store', async t => {
   const redis = await startRedis(t, { aof: 'always' })
   const env = { STORE: `redis://127.0.0.1:${redis.port}` }
   const key = randomBytes(32).toString('base64')

@@ -66,7 +66,7 @@ test('counted locally, a day lets in its limit and no more', () => {
   assert.equal(spend().isAllowed, true)
 })
 
-test('what is given back fits again, also when counted locally', () => {
+test('an allowance that is given back can be used again, also when counted locally', () => {
   const five = limitOf('five', 5, { kind: 'sliding', period: 60_000 })
   const count = new KeyCount(five, 'key')
   for (let i = 0; i < 5; i++) assert.equal(count.spendAlone(0).isAllowed, true)

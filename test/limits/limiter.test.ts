@@ -79,7 +79,7 @@ test('a limit that was changed starts a new count', () => {
   assert.deepEqual([before.remaining, atOnce(limiter.spend(more, 'key')).remaining], [4, 6])
 })
 
-test('what is given back fits again', async () => {
+test('an allowance that is given back can be used again', async () => {
   const { limiter } = setUp()
   await spendAll(limiter, five, 3)
   limiter.giveBack(five, 'key')
@@ -170,7 +170,7 @@ test('over the limit the store is not queried until the wait is over', async t =
   assert.equal((await limiter.spend(five, 'key')).isAllowed, true)
 })
 
-test('what other processes have counted is learned before the limit is exceeded', async () => {
+test('counts of other processes are read before the limit is exceeded', async () => {
   const clock = new ManualClock()
   const counters = new SteeredCounters()
   const { limiter } = setUp({ counters, clock })
@@ -192,7 +192,7 @@ test('a request that was given back is also taken back in the store', async t =>
   assert.equal(await spendAll(theirs, five, 9), 4)
 })
 
-test('what is given back at the limit fits again at once, by the minute and by the day', async t => {
+test('an allowance given back at the limit can be used again at once, by the minute and by the day', async t => {
   const clock = new ManualClock()
   const { counters } = await openStore(t, clock)
   const { limiter } = setUp({ counters, clock })

@@ -33,7 +33,7 @@ test('the ten keys with the most use of each limit are found, once a second at m
   assert.deepEqual(await of(day), [])
 })
 
-test('what several processes know of a key is one row', () => {
+test('a key has one row, whatever several processes report about it', () => {
   const near = { limit: 'one', key: 'a', storeKey: 'A', used: 3, unreported: 1 }
   const joined = joinNear([
     [near, { ...near, key: 'b', storeKey: 'B', used: 4 }],

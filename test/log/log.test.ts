@@ -85,7 +85,7 @@ test('levels and times are names and ISO 8601, or numbers, in both kinds of line
   }
 })
 
-test('neither unlisted members nor targets that are not a path reach the log', () => {
+test('unlisted members, and targets that are not a path, are not logged', () => {
   const { destination, lines } = collect()
   const log = new AccessLog(destination, { sample: everything })
   log.write({ ...entry, cookie: 'hush', headers: { authorization: 'hush' } } as AccessEntry)

@@ -5,7 +5,7 @@ import { allowReasons, refuseReasons } from '../../src/metrics/counters/ai-metri
 import { Metrics, remains } from '../../src/metrics/metrics.ts'
 import { readMetrics } from '../help/prometheus.ts'
 
-test('what was exposed reads as Prometheus text: HELP and TYPE for all, buckets cumulative, numbers in seconds', async () => {
+test('the exposition is valid Prometheus text: HELP and TYPE for all, cumulative buckets, values in seconds', async () => {
   const metrics = new Metrics('1.2.3')
   const zone = metrics.edge.zone('shop.example')
   for (const ms of [0.2, 0.25, 0.3, 7, 70_000]) zone.request(200, ms)
@@ -203,7 +203,7 @@ test('a fact that a gateway and the one before it both report is no sum of the t
   for (const [name, value] of shown) assert.equal(together.get(name), value, name)
 })
 
-test('of the lag of event loops and of file descriptors, the worst of all processes is shown', async () => {
+test('the worst event loop lag and file descriptor use of all processes is shown', async () => {
   const metrics = new Metrics('0')
   const other = (await metrics.snapshot()).map(family => ({
     ...family,

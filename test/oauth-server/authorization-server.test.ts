@@ -74,7 +74,7 @@ for (const [name, open] of Object.entries(stores)) {
     assert.match(metadata, /"claims_supported":\[[^\]]*"email_verified"/)
   })
 
-  test(`${name}: of 20 parallel exchanges over two processes one wins, and what it got ends`, async t => {
+  test(`${name}: of 20 parallel exchanges in two processes one succeeds, and its tokens are revoked`, async t => {
     const site = await start(t)
     const other = await startSite(t, { store: site.store, keys: site.keys })
     const { app, browser } = await visit(site)
@@ -264,7 +264,7 @@ test('the owner of a client reads why an authorization failed, with both sides',
   for (const secret of [app.secret!, code, verifier]) assert.equal(text.includes(secret), false)
 })
 
-test('what anyone can send is noted apart from what an app and its people do', async t => {
+test('events that anyone can cause are kept apart from those of an app and its users', async t => {
   const site = await startSite(t)
   const { app, account, browser } = await visit(site)
   const open = await register(site, account, { tokenEndpointAuthMethod: 'none' })
@@ -296,7 +296,7 @@ test('what anyone can send is noted apart from what an app and its people do', a
   ])
 })
 
-test('what the endpoints respond is counted, whatever names are sent', async t => {
+test('responses of the endpoints are counted, whatever names are sent', async t => {
   const site = await startSite(t)
   const { app, browser } = await visit(site)
   const { refresh_token } = await tokensOf(site, browser, app)

@@ -280,7 +280,7 @@ test('programs on the device are one host, whatever their port', async t => {
   await pageOf(browser, ask(app.client))
 })
 
-test('what was consented to for one resource says nothing about another', async t => {
+test('consent for one resource does not cover another', async t => {
   const site = await startSite(t)
   const { account, user, app, browser } = await visit(site, {
     scopes: ['ai_gateway.run', 'ai_gateway.read', 'members.read', 'user.read'],
@@ -455,7 +455,7 @@ test('an optional scope that is unticked is left out, and not asked for again', 
   assert.ok((await answerOf(browser, ask(app.client))).code)
 })
 
-test('who denies leads the browser back to the app, which learns no more than that', async t => {
+test('denying consent redirects to the app with access_denied and nothing else', async t => {
   const site = await startSite(t)
   const { app, browser } = await visit(site)
   const uid = await pageOf(browser, ask(app.client))
@@ -563,7 +563,7 @@ test('prompt, max_age and login_hint decide who has to sign in, and how lately',
 
 const minute = 60_000
 
-test('who signs in at a provider that has known them for long is judged by that', async t => {
+test('the time of a sign-in at a provider counts for max_age and prompt', async t => {
   const site = await startSite(t)
   const { app, user } = await visit(site)
   const ages = [10 * minute, 10 * 60 * minute, null]
@@ -603,7 +603,7 @@ test('who signs in at a provider that has known them for long is judged by that'
   assert.equal(none.error, 'login_required')
 })
 
-test('what one browser was asked, no other can answer, nor the same one as somebody else', async t => {
+test('an interaction can be completed only by the browser and user that it was started for', async t => {
   const site = await startSite(t)
   const { app, browser, account, user } = await visit(site)
   const uid = await pageOf(browser, ask(app.client))
@@ -635,7 +635,7 @@ test('a sign-in that another one followed counts for nobody', async t => {
   assert.equal(asking.kind, 'consent')
 })
 
-test('who has signed out cannot be brought back by the cookie of another request', async t => {
+test('after signing out, the cookie of another request does not restore the session', async t => {
   const site = await startSite(t)
   const { app, user, browser } = await visit(site)
   await tokensOf(site, browser, app)
@@ -830,7 +830,7 @@ test('an app whose publisher is known gets every error, and so does one that ask
   }
 })
 
-test('who decides is led back to a private client, and who has signed out meanwhile is not', async t => {
+test('a decision on a private client redirects back to it, unless the user has signed out meanwhile', async t => {
   const site = await startSite(t)
   const { app, user } = await visit(site)
   const decided = async (isStillThere: boolean) => {

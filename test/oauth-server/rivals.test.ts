@@ -58,7 +58,7 @@ async function assertEnded(site: Site, app: App, { access_token, refresh_token }
 }
 
 for (const [name, open] of Object.entries(stores)) {
-  test(`${name}: of 20 parallel exchanges in two processes one wins, and what it got has ended once they are through`, async t => {
+  test(`${name}: of 20 parallel exchanges in two processes one succeeds, and its tokens are revoked once all are done`, async t => {
     const url = await open(t)
     const site = await startSite(t, { url })
     const rivals = await Promise.all([startRival(t, url), startRival(t, url)])

@@ -513,7 +513,7 @@ test('lifetimes may be shorter', async t => {
   assert.equal((await refresh(site, app, next.refresh_token)).status, 400)
 })
 
-test('what is asked of the store while it is unreachable is 503, in the words of OAuth', async t => {
+test('while the store is unreachable endpoints respond 503 in the format of OAuth', async t => {
   const redis = await startRedis(t)
   const store = await openStore(redis.url, { commandTimeout: 5_000 })
   t.after(() => store.close())

@@ -83,7 +83,7 @@ test('roles stand for what each of them stands for; what is no role stands for n
   assert.deepEqual([...groupsOfRoles(['none', ''])], [])
 })
 
-test('who lacks a permission of a role is told which', () => {
+test('a caller without a permission of a role is told which one is missing', () => {
   const may = (name: Permission) => named('AI Gateway Admin').permissions.includes(name)
   assert.deepEqual(permissionsBeyond([named('AI Gateway Admin').id], may), [])
   assert.deepEqual(permissionsBeyond([named('OAuth Client Write').id], may), [
@@ -92,7 +92,7 @@ test('who lacks a permission of a role is told which', () => {
   ])
 })
 
-test('nobody but a super administrator can give the role of one', () => {
+test('only a super administrator can grant the super administrator role', () => {
   for (const { id, permissions } of roles) {
     const beyond = permissionsBeyond([named('Super Administrator - All Privileges').id], name =>
       permissions.includes(name),
@@ -132,7 +132,7 @@ test('scopes stand for what tokens with the permissions of the same names allow'
   assert.deepEqual([...groupsOfScopes(['openid', 'user.read', 'nothing.read'])], [])
 })
 
-test('what both scopes and roles allow is what stands in both, reading by the right to write included', () => {
+test('an access token allows what both its scopes and the roles of the user allow, and write includes read', () => {
   const scopes = fc.uniqueArray(fc.constantFrom(...permissions.map(({ scope }) => scope)))
   const ids = fc.uniqueArray(fc.constantFrom(...roles.map(({ id }) => id)))
   fc.assert(

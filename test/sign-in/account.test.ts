@@ -54,7 +54,7 @@ test('the profile leads members who may call models to their tokens, in each acc
   assert.deepEqual(await linked(), [])
 })
 
-test('who is signed out while their form is on the way changes nothing any more', async t => {
+test('a form of a user who is signed out while it is sent changes nothing', async t => {
   const site = await Site.open(t)
   const user = await site.settle()
   const visitor = await site.signedIn(user)
@@ -78,7 +78,7 @@ test('sessions are listed with their browsers, and ended one by one or all', asy
   assert.equal((await here.get(paths.account)).status, 303)
 })
 
-test('nobody ends the session of another', async t => {
+test('a user cannot end the session of another user', async t => {
   const site = await Site.open(t)
   const other = await site.settle()
   const theirs = await site.signedIn(other)
@@ -109,7 +109,7 @@ test('two steps are turned on by a first code, with recovery codes, and off agai
   assert.match((await off.follow()).text, /Two-step sign-in is off\./)
 })
 
-test('who lacks a second factor that an account requires is told so', async t => {
+test('a user without the second factor that an account requires is told so', async t => {
   const site = await Site.open(t)
   const user = await site.settle()
   await site.join(user, await site.found({ enforceTwoFactor: true }))
@@ -158,7 +158,7 @@ test('an app behind those that the page lists can be disconnected too', async t 
   assert.deepEqual([await site.store.oauthGrants.get(account.id, last.id), total], [null, 101])
 })
 
-test('who is a member somewhere is led back to the dashboard, and nobody else', async t => {
+test('only members of an account get a link back to the dashboard', async t => {
   const site = await Site.open(t)
   const user = await site.settle()
   const visitor = await site.signedIn(user)

@@ -57,7 +57,7 @@ async function arrive(t: Parameters<typeof Site.open>[0], asking: Asking) {
   return { interactions, site, visitor }
 }
 
-test('what a person allows is handed on: the account, and the optional scopes that stay ticked', async t => {
+test('a consent passes on the account and the optional scopes that stayed ticked', async t => {
   const { interactions, visitor } = await arrive(t, consent)
   const page = await visitor.get(path)
   assert.match(
@@ -75,7 +75,7 @@ test('what a person allows is handed on: the account, and the optional scopes th
   assert.match(sent.body, /<a class="button plain" href="\/oauth2\/auth\/abc">Continue<\/a>/)
 })
 
-test('of accounts with the same name, it is shown which is which', async t => {
+test('accounts with the same name are told apart', async t => {
   const twins = consent.accounts.map(one => ({ ...one, name: 'Shop' }))
   const { interactions, visitor } = await arrive(t, { ...consent, accounts: twins })
   assert.match((await visitor.get(path)).text, /Shop aaaaaaaa….*Shop bbbbbbbb…/)
@@ -225,7 +225,7 @@ test('a redirect to an app of the device names its scheme, whatever host stands 
   assert.doesNotMatch(text, /bank\.example/)
 })
 
-test('what was chosen stays chosen when a consent cannot be taken yet', async t => {
+test('choices stay selected if the consent cannot be accepted yet', async t => {
   const { interactions, visitor } = await arrive(t, consent)
   const [, , , kept, left] = consent.scopes
   const fields = { account: consent.accounts[1].id, [`optional.${kept!.id}`]: 'yes', decision: 'allow' }
@@ -240,7 +240,7 @@ test('what was chosen stays chosen when a consent cannot be taken yet', async t 
   }
 })
 
-test('who is not signed in, or not lately enough, is sent to do so and comes back', async t => {
+test('a visitor without a recent sign-in is sent to sign in, and returns', async t => {
   const asking = { kind: 'sign_in', client, loginHint: 'ada@example.com', isFresh: true } as const
   const { visitor, site } = await arrive(t, asking)
   const sent = await visitor.get(path)
@@ -250,7 +250,7 @@ test('who is not signed in, or not lately enough, is sent to do so and comes bac
   assert.match((await site.visitor().get(sent.location!)).body, /value="ada@example\.com"/)
 })
 
-test('who may not let the app in reads why, and can go back to it', async t => {
+test('a user who may not allow the app is told why, and can return to it', async t => {
   const refused = { kind: 'refused', client, person, redirectUri: 'https://app.example/cb' } as const
   const { interactions, visitor } = await arrive(t, { ...refused, reason: 'not a member' })
   const page = await visitor.get(path)

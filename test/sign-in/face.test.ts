@@ -126,7 +126,7 @@ test('whatever form is out of date, nothing is done, and the way on is shown', a
   assert.equal((await again.submit(paths.setUp, typed)).status, 303)
 })
 
-test('what is no form is refused, and so is one that is too large', async t => {
+test('a body that is no form, or is too large, is refused', async t => {
   const site = await Site.open(t)
   const visitor = site.visitor()
   await visitor.get(paths.signIn)

@@ -54,7 +54,7 @@ async function invite(site: Site, user: User): Promise<string> {
   return invitationPath((await reissueInvitation(site.store, member, site.clock.now())).value)
 }
 
-test('who is invited and new sets a password', async t => {
+test('an invited new user sets a password', async t => {
   const site = await Site.open(t)
   const user = userWith({ email: 'grace@example.com' })
   await site.store.users.insert(user)
@@ -72,7 +72,7 @@ test('who is invited and new sets a password', async t => {
   assert.equal((await site.visitor().get(link)).status, 404)
 })
 
-test('who is invited and known signs in, and then accepts', async t => {
+test('an invited existing user signs in and then accepts', async t => {
   const site = await Site.open(t)
   const user = await site.settle()
   const link = await invite(site, user)

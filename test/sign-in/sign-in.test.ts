@@ -12,7 +12,7 @@ import { RunningProvider, walk } from '../people/openid/openid-provider.ts'
 import { type ShownPage, Site, unescaped } from './site.ts'
 import { password } from '../people/settlement.ts'
 
-test('who signs in goes on where they wanted to, with another cookie', async t => {
+test('signing in leads to the requested page, with a new session cookie', async t => {
   const site = await Site.open(t)
   const { email } = await site.settle()
   const visitor = site.visitor()
@@ -28,7 +28,7 @@ test('who signs in goes on where they wanted to, with another cookie', async t =
   assert.equal(await site.people.sessions.find(old), null)
 })
 
-test('who comes before there is anybody is told how the first one gets in', async t => {
+test('before the first user exists, the page says how to create one', async t => {
   const site = await Site.open(t)
   const told = /Nobody can sign in yet\. .* gatehouse user invite prints another/
   assert.match((await site.visitor().get(paths.signIn)).text, told)
@@ -50,7 +50,7 @@ test('a session that somebody else has planted is not the one that signing in be
   }
 })
 
-test('nobody goes on to another site', async t => {
+test('signing in never redirects to another site', async t => {
   const site = await Site.open(t)
   const { email } = await site.settle()
   const elsewhere = [
@@ -124,7 +124,7 @@ test('a second step asks for a code, and a recovery code does as well', async t 
   assert.deepEqual([reused.status, /<details open>/.test(reused.body)], [403, true])
 })
 
-test('who has an app whose secret is lost with the server key reads so, is not throttled for it, and comes in by a recovery code', async t => {
+test('a user whose authenticator secret is lost with the server key is told so, is not throttled, and can use a recovery code', async t => {
   const site = await Site.open(t)
   const { uri, recoveryCodes, email } = await withApp(site, new SecretKeys(randomBytes(32)))
   const entered = await site.visitor().get(paths.signIn)
@@ -226,7 +226,7 @@ async function besideProvider(t: TestContext) {
 
 const grace = { email: 'grace@example.com', email_verified: true }
 
-test('who signs in at the provider comes back and goes on where they wanted to', async t => {
+test('signing in at the provider leads back to the requested page', async t => {
   const { site, provider, arrive } = await besideProvider(t)
   const { visitor, path } = await arrive('grace')
   const stolen = await site.visitor().get(path)
@@ -244,7 +244,7 @@ test('who signs in at the provider comes back and goes on where they wanted to',
   await provider.kill()
 })
 
-test('who has no verified address at the provider comes in by the link of an invitation', async t => {
+test('a user without a verified address at the provider can sign in with the link of an invitation', async t => {
   const { site, arrive } = await besideProvider(t)
   const account = await site.found()
   const invited = await site.settle({ email: 'eve@work.example', password: null })

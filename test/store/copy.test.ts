@@ -394,7 +394,7 @@ test('a move that fails leaves the store as it was; one that was interrupted bef
   assert.deepEqual((await everything(fresh)).owners, (await everything(from)).owners)
 })
 
-test('of two moves at once, the first ends as one that failed, and the other has all that was confirmed', async t => {
+test('of two simultaneous moves the first fails, and the other has all confirmed writes', async t => {
   const [from, first, second] = [await filled(t), await empty(t), await empty(t)]
   const [walk, isHeld, goOn] = [
     from.users.walk.bind(from.users),

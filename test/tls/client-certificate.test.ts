@@ -52,7 +52,7 @@ test('alternative names are told apart by their kind, whatever they hold', () =>
   assert.deepEqual(odd.emails, ['a@b.example'])
 })
 
-test('what OpenSSL found has a name, known or not', () => {
+test('every verification error of OpenSSL has a name, known or not', () => {
   const { certificate } = authority.issue([])
   const faultOf = (code: string | null) => new ClientCertificate(new X509Certificate(certificate), code).fault
   assert.deepEqual(

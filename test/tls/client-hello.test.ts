@@ -139,7 +139,7 @@ test('a hello in pieces is read once it is whole, in any number of records up to
   assert.equal(readClientHello(inRecords(40)), 'client_hello')
 })
 
-test('what is no TLS is known by its first bytes', () => {
+test('bytes that are not TLS are recognized at once', () => {
   for (const text of ['G', 'GET / HTTP/1.1\r\n', '\x80\x2e\x01\x03\x01', '\x16\x02', 'SSH-2.0-x'])
     assert.equal(readClientHello(Buffer.from(text, 'latin1')), 'not_tls', JSON.stringify(text))
   assert.equal(readClientHello(Buffer.from([22, 3, 1, 0, 0])), 'client_hello')

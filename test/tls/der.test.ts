@@ -24,7 +24,7 @@ const content = fc
   .map(bytes => Buffer.from(bytes))
 const part = fc.tuple(fc.integer({ min: 0, max: 255 }), content).map(([tag, content]) => ({ tag, content }))
 
-test('what was written is cut as it was put together', () => {
+test('written frames are split as they were composed', () => {
   fc.assert(
     fc.property(fc.array(part, { maxLength: 5 }), parts => assert.deepEqual(partsOf(der(parts)), parts)),
     { numRuns: 200 },

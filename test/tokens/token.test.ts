@@ -14,7 +14,7 @@ test('a minted token is svct_ and 49 characters of base64url, and its digest is 
   assert.equal(digestOf(value), digest)
 })
 
-test('what is minted is well formed, and never the same', () => {
+test('minted tokens are well formed and unique', () => {
   const values = Array.from({ length: 1_000 }, () => mintToken().value)
   assert.ok(values.every(value => isWellFormed(value)))
   assert.equal(new Set(values).size, 1_000)

@@ -245,7 +245,7 @@ test('the last token of a connection is verified again each time, and nothing el
   steered.byDigest.clear()
 })
 
-test('what is no token is refused without the store on a connection that has shown none', () => {
+test('a malformed token is refused without the store on a new connection', () => {
   const { verifier, steered } = setUp()
   assert.equal(verifier.verify('', here, 'ai', new Shown()), 'malformed')
   assert.equal(steered.asked, 0)

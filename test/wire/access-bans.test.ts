@@ -42,7 +42,7 @@ test('refusals that are far apart ban nobody', async t => {
   assert.equal(await ask('127.0.0.8', '/'), 200)
 })
 
-test('what is refused during a ban does not make it longer', async t => {
+test('refusals during a ban do not extend it', async t => {
   const { ask, clock } = await start(t, { zone: { rules: [noAdmin], ban } })
   for (let i = 0; i < 3; i++) await ask('127.0.0.8', '/admin')
   for (let i = 0; i < 6; i++) {

@@ -221,7 +221,7 @@ describe('the order of rules', () => {
     assert.equal(codeOf(await ask('/', 'X-Forwarded-For: 192.0.2.1')), 1020)
   })
 
-  test('what the rules of all zones deny no zone allows', async t => {
+  test('a zone cannot allow what the rules of all zones deny', async t => {
     const { ask } = await startGuarded(t, { all: [rule(loopback)], zone: [rule(everybody, 'allow')] })
     assert.equal(codeOf(await ask('/')), 1007)
     assert.equal((await ask('/', 'X-Forwarded-For: 192.0.2.1')).status, 200)

@@ -129,7 +129,7 @@ test('messages for a provider of chat completions are translated both ways', asy
   )
 })
 
-test('what cannot be translated is refused by name, and reaches no provider', async t => {
+test('a call that cannot be translated is refused with the name of the member, and reaches no provider', async t => {
   const { ask, anthropic } = await start(t)
   const body =
     '{"model":"anthropic/claude-sonnet-5-5","messages":[{"role":"user","content":"Hi"}],"logprobs":true,"seed":7}'

@@ -124,7 +124,7 @@ describe('a WebSocket', () => {
     response: { usage: { input_tokens: input, output_tokens: output } },
   })
 
-  test('of Realtime is logged with the model, tokens and cost of its responses', async t => {
+  test('to the Realtime API is logged with the model, tokens and cost of its responses', async t => {
     const sound = { type: 'response.output_audio.delta', delta: 'x'.repeat(100_000) }
     const events = [done(1000, 500), sound, done(2000, 700)]
     const { ai, socket, spans } = await open(t, events, '?model=gpt-realtime')
@@ -141,7 +141,7 @@ describe('a WebSocket', () => {
     )
   })
 
-  test('of Responses is logged by the model that its events name, and what did not end is estimated', async t => {
+  test('to the Responses API is logged with the model that its events name, and unfinished responses are estimated', async t => {
     const completed = {
       type: 'response.completed',
       response: { model: 'gpt-5', usage: { input_tokens: 10, output_tokens: 5 } },

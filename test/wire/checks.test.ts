@@ -124,7 +124,7 @@ test('a reload that changes settings sends nothing to who is down', async t => {
   }
 })
 
-test('what checks found of an origin is forgotten once no configuration has it', async t => {
+test('health results of an origin are dropped once no configuration has it', async t => {
   const [a, b] = [await startMember(t, 'a'), await startMember(t, 'b')]
   a.isWell = false
   const { edge, checker } = await startChecked(t, [a, b])

@@ -435,7 +435,7 @@ test('good checks do not give an ejected member its requests back', async t => {
   assert.equal(edge.metrics.ejections.value, 3)
 })
 
-test('what is known of a member outlives a reload that keeps it', async t => {
+test('the state of a pool member survives a reload that keeps the member', async t => {
   const { patients, edge, urls } = await startWard(t, ['a', 'b'])
   patients[0]!.isIll = true
   await ask(edge, 6)

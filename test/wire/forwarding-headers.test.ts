@@ -28,7 +28,7 @@ test('the origin learns of the client, of the host it asked for, and of this hop
   assert.equal(received!.field('cdn-loop'), 'gatehouse')
 })
 
-test('what an untrusted client claims about earlier hops is replaced', async t => {
+test('forwarding headers of an untrusted client are replaced', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { trustedProxies: ['10.0.0.0/8'] })
   await edge.ask(request('GET /', ...claims, 'X-Forwarded-For: 203.0.113.8'))
@@ -40,7 +40,7 @@ test('what an untrusted client claims about earlier hops is replaced', async t =
   assert.equal(edge.accesses[0]!.client, '127.0.0.1')
 })
 
-test('what a trusted hop reports is extended', async t => {
+test('forwarding headers of a trusted proxy are extended', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'] })
   const hop = await edge.connect('127.0.0.2')
@@ -189,7 +189,7 @@ for (const [came, scheme, lines] of unusual)
     }
   })
 
-test('of host and port, too, an origin reads what was decided', async t => {
+test('the origin gets the decided host and port, too', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url], { trustedProxies: ['127.0.0.2'] })
   const hop = await edge.connect('127.0.0.2')

@@ -88,7 +88,7 @@ test('hop-by-hop fields of a response never reach the client', async t => {
   }
 })
 
-test('what an origin says of the hops behind it reaches the client', async t => {
+test('Via and similar fields of an origin reach the client', async t => {
   const origin = await startResponder(t, ok('hi', 'Via: 1.1 cache', 'CDN-Loop: other', 'X_Forwarded_For: x'))
   const edge = await startEdge(t, [origin.url])
   const { lines } = await edge.ask(request('GET /'))

@@ -88,7 +88,7 @@ async function start(
   return { origin, edge, client: new Frames(t, edge.port) }
 }
 
-test('what two readers could understand differently reaches no origin', async t => {
+test('requests that two parsers could read differently reach no origin', async t => {
   const { client, origin } = await start(t)
   const bad: Pairs[] = [
     [...get, ['X-Upper', '1']],

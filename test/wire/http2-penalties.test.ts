@@ -168,7 +168,7 @@ function besiege(t: TestContext, edge: Edge, from: string, count: number, isTls:
 }
 
 for (const isTls of [false, true])
-  test(`who shares the address of an attacker that replaces each connection is served within half a second (TLS: ${isTls})`, async t => {
+  test(`a client that shares the address of an attacker that replaces each connection is served within half a second (TLS: ${isTls})`, async t => {
     const { edge, clock } = await start(t, isTls ? { tls: true } : { h2c: true })
     const { heldConnections, refusedConnections } = edge.metrics
     await offend(t, edge, '127.0.0.2', 0, { isTls })

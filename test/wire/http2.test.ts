@@ -209,7 +209,7 @@ test('a client that pauses in its body gets the response to what it has sent', a
   assert.equal((await response).status, 200)
 })
 
-test('what comes of a body while it waits for a connection goes on with its beginning', async t => {
+test('body bytes that arrive while a request waits for a connection follow its beginning', async t => {
   const isTime = Promise.withResolvers<void>()
   const { session, edge } = await startScript(
     t,

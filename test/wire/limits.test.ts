@@ -23,7 +23,7 @@ test('CONNECT and TRACE are refused with the methods that are not', async t => {
   assert.equal(origin.bytesReceived, 0)
 })
 
-test('what follows a CONNECT is never taken for a request', async t => {
+test('bytes after a CONNECT are never read as a request', async t => {
   const origin = await startResponder(t, ok())
   const edge = await startEdge(t, [origin.url])
   const client = await edge.connect()

@@ -74,7 +74,7 @@ test('a thousand pipelined requests all get their responses', async t => {
   for (let i = 0; i < 1_000; i++) assert.equal((await client.response()).text, `/${i}`)
 })
 
-test('what a client sends ahead of its response is left unread', async t => {
+test('bytes that a client sends before it got its response stay unread', async t => {
   const origin = await startOrigin(t, async wire => {
     await wire.request()
     await wire.ending
@@ -106,7 +106,7 @@ test('a client that keeps sending requests and reads nothing is held back, and g
   for (let i = 0; i < 3_000; i++) assert.equal((await client.response()).body.length, body.length)
 })
 
-test('what follows a body is the next request, at whatever byte a packet ends', async t => {
+test('bytes after a body are read as the next request, at whatever byte a packet ends', async t => {
   const origin = await startResponder(t, ({ target, text }) => ok(target + text))
   const edge = await startEdge(t, [origin.url])
   const bytes = `${post('/1', 'hello')}${request('POST /2', 'Transfer-Encoding: chunked')}${chunks('you')}0\r\n\r\n${request('GET /3')}`

@@ -40,7 +40,7 @@ async function statuses(edge: Edge, times: number, line = 'GET /', ...fields: st
   return all
 }
 
-test('what is over a limit is 1015, and passes again when its wait is over', async t => {
+test('requests over a limit get 1015, and pass again after the wait', async t => {
   const { origin, clock, edge } = await start(t, { rateLimits: [rule()] })
   assert.deepEqual(await statuses(edge, 2), [200, 200])
   clock.advance(20_000)
@@ -127,7 +127,7 @@ test('decisions are counted by rule', async t => {
   assert.deepEqual([allowed.value, limited.value, logged.value], [2, 3, 0])
 })
 
-test('what one rule refuses is not charged to the others', async t => {
+test('a request that one rule refuses is not counted by the others', async t => {
   const rateLimits = [rule({ name: 'wide', limit: 4 }), rule({ limit: 2, when: 'request.path == "/tight"' })]
   const { edge } = await start(t, { rateLimits })
   assert.deepEqual(await statuses(edge, 5, 'GET /tight'), [200, 200, 429, 429, 429])
@@ -391,7 +391,7 @@ for (const [kind, code, period] of [
   })
 }
 
-test('what a rule refuses costs no quota', async t => {
+test('requests that a rule refuses do not count against the quota', async t => {
   const { clock, edge } = await start(t, {
     rateLimits: [rule({ limit: 1 })],
     zone: { quota: { day: 2, month: null } },

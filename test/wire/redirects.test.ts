@@ -149,7 +149,7 @@ test('a redirect that arrives after a reload is followed by the previous rules',
   assert.equal((await answer).text, 'GET /to HTTP/1.1')
 })
 
-test("whatever leads elsewhere is the client's to follow", async t => {
+test('redirects to other hosts are left to the client', async t => {
   let location = ''
   const { edge, origin } = await startFollowing(t, () => redirect(302, location))
   for (location of [

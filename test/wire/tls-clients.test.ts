@@ -376,7 +376,7 @@ test('a client that closes its half and leaves has abandoned its request', async
   await until(() => edge.metrics.clientConnections.value === 0)
 })
 
-test('what breaks TLS behind the handshake costs the connection at once, between requests and within one', async t => {
+test('broken TLS records after the handshake close the connection at once, between requests and during one', async t => {
   const { edge, origin } = await start(t)
   // A record that no key fits, none that TLS knows, and one that is too long.
   const forged = Buffer.from([23, 3, 3, 0, 20, ...Array<number>(20).fill(7)])
@@ -464,7 +464,7 @@ test('a bug behind a handshake disconnects its client, and leaves nothing counte
   assert.equal(edge.events.length, 1)
 })
 
-test('of a resumed session the name of its own handshake counts', async t => {
+test('a resumed session is checked against the name in its own handshake', async t => {
   const zoneOf = (host: string) => ({ ...zoneTo([]), name: host, hosts: [host] })
   const { edge } = await start(t, { zones: [zoneOf('a.shops.test'), zoneOf('b.shops.test')] })
   const ask = async (servername: string, host: string, session?: Buffer) => {

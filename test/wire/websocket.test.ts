@@ -215,7 +215,7 @@ test('the end of one half reaches the other side while the other half goes on', 
   assert.equal(await client.rest(), 'last words')
 })
 
-test('what looks like a request in a WebSocket is only bytes', async t => {
+test('a request inside a WebSocket is passed on as bytes', async t => {
   const origin = await startOrigin(t, async wire => {
     await wire.request()
     await wire.send(switched)

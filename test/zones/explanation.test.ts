@@ -20,7 +20,7 @@ test('an outcome is a sentence, whatever it is', () => {
   )
 })
 
-test('of a refusal the error of the step that refuses is named', () => {
+test('a refusal is explained by the error of the refusing step', () => {
   const error = { code: 1020, name: 'access_denied', title: 'Access denied' }
   const steps = [
     { verdict: 'passes', error: null },

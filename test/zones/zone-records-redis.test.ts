@@ -34,7 +34,7 @@ async function copied(t: TestContext) {
   return { server, path }
 }
 
-test('what is set by one machine is known to another within a second', async t => {
+test('a setting made on one machine applies on another within a second', async t => {
   const server = await startRedis(t)
   const [writer, reader] = [await opened(t, server.url), await opened(t, server.url)]
   const { zones } = await openZones(t, reader)
@@ -62,7 +62,7 @@ test('pages of the largest size are known within a second, and from the start', 
   for (let i = 0; i < 5; i++) assert.equal(later.zones.of(`${i}.example`)?.errorPages['500_errors'], html)
 })
 
-test('what is known stays while Redis is unreachable, and changes made meanwhile are known soon after it is back', async t => {
+test('cached records stay in effect while Redis is unreachable, and changes made meanwhile apply soon after it is back', async t => {
   const { server, writer } = await filled(t)
   const reader = await opened(t, server.url)
   const { zones, lines } = await openZones(t, reader)

@@ -19,7 +19,7 @@ async function pair(t: TestContext): Promise<readonly [Store, Store]> {
   return [await opened(t, url), await opened(t, url)]
 }
 
-test('what one process sets for a zone is known to another within a second', async t => {
+test('a zone setting of one process applies in another within a second', async t => {
   const [writer, reader] = await pair(t)
   const { zones } = await openZones(t, reader)
   const known = () => zones.of(id) as KnownZone
@@ -41,7 +41,7 @@ test('what one process sets for a zone is known to another within a second', asy
   assert.deepEqual(known().errorPages, {})
 })
 
-test('of two hundred zones all is known from the start, and a change leaves the others as they are', async t => {
+test('two hundred zones are read at the start, and a change leaves the others as they are', async t => {
   const [writer, reader] = await pair(t)
   const names = Array.from({ length: 200 }, (_, i) => `${i}.example`)
   for (const name of names) {
@@ -73,7 +73,7 @@ test('a zone for which nothing is set is empty, and nothing of any is known befo
   assert.equal((await openZones(t, away.store)).zones.of(id), null)
 })
 
-test('who follows is told once of what changes together, and reads only what has changed', async t => {
+test('followers are notified once of changes made together, and read only those', async t => {
   const steered = await SteeredStore.open(t)
   const { zones, told } = await openZones(t, steered.store)
   await put(steered.inner.errorRules, errors)
@@ -159,7 +159,7 @@ test('a record that moves up while pages of a list are read is not missed', asyn
   assert.deepEqual(zones.of('a')?.errorPages, {})
 })
 
-test('what is known stays while the store is unreachable, which is logged once, and is updated afterwards', async t => {
+test('cached records stay in effect while the store is unreachable, which is logged once, and are updated afterwards', async t => {
   const steered = await SteeredStore.open(t)
   await put(steered.inner.errorRules, errors)
   const { zones, lines } = await openZones(t, steered.store)

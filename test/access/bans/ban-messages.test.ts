@@ -51,7 +51,7 @@ test('no message follows one that is still on its way', async t => {
   assert.equal(sent, 2)
 })
 
-test('whichever workers refuse an address, it is banned on all from when the refusals of all are enough', async t => {
+test('an address is banned on all workers once its refusals on all of them together are enough', async t => {
   mockTimers(t)
   const worker = fc.nat({ max: 2 })
   const address = fc.constantFrom('a', 'b', 'c')

@@ -89,7 +89,7 @@ test('bans outlive a reload that leaves them alone, and no other', () => {
   assert.ok(!bans.of('site', { ...config, lasts: 1 }).has('192.0.2.1'))
 })
 
-test('what a configuration no longer names is forgotten, also for when it is named again', () => {
+test('state of what the configuration no longer names is dropped, also if it is named again later', () => {
   const bans = new Bans(new ManualClock())
   const named = (ban: BanConfig | null) => ({ access: { ...openAccess, ban }, zones: [] })
   bans.keep(named(config))
@@ -150,7 +150,7 @@ test('a flood of addresses evicts the oldest, and counted addresses never evict 
   assert.ok(!ban.has('first'))
 })
 
-test('who only looks sees the bans and what is left of them, and adds nothing', () => {
+test('a look-up returns the bans with their remaining time, and adds none', () => {
   const clock = new ManualClock()
   const bans = new Bans(clock)
   const ban = bans.of('site', config)

@@ -189,7 +189,7 @@ test('a read-only token deletes nothing, a run-only token reads nothing', async 
   assert.equal((await ask('GET', path, { token: runner.value })).status, 403)
 })
 
-test('whatever the query is, the response is a list or says what is wrong', async t => {
+test('any query gets a list or an explained refusal', async t => {
   const { ask, bugs } = await startApi(t)
   const names = [
     'page',

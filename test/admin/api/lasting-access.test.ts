@@ -231,7 +231,7 @@ test('an app gets no secret by the key of a request that somebody who may has ma
   assert.deepEqual([status, json.result], [403, null])
 })
 
-test('what an app may still do ends something: members, clients, grants and tokens', async t => {
+test('writes with the access token of an app can end members, clients, grants and tokens', async t => {
   const { ask, askAsApp, kept } = await start(t)
   const { client_id } = (await ask('POST', '/oauth_clients', { body: clientBody })).json.result
   await ask('POST', `/oauth_clients/${client_id}/rotate_secret`)

@@ -70,7 +70,7 @@ test('each refusal is counted by its reason and logged, without the credential',
   })
 })
 
-test('of a flood, ten a second are logged, with the number of the others', t => {
+test('during a flood ten refusals a second are logged, with a count of the rest', t => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const lines: Record<string, unknown>[] = []
   const log = createLogger('info', { write: line => lines.push(JSON.parse(line)) })

@@ -288,7 +288,7 @@ test('certificates whose renewal fails, or that end, need attention; those that 
   ])
 })
 
-test('of many alike twenty are listed, and all are counted', async t => {
+test('at most twenty findings of a kind are listed, and all are counted', async t => {
   const { add, secret, ask } = await start(t)
   for (let n = 0; n < 30; n++) await add(`Shop ${n}`, { secrets: [secret(100 * day)] })
   const { items, counts } = (await ask('GET', '/attention')).json.result

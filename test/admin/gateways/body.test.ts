@@ -163,7 +163,7 @@ test('a gateway that was read may be written back, under its own id', () => {
   assert.deepEqual(pointersOf(readGateway(got, 'b')), ['/id'])
 })
 
-test('whatever the body is, it is read or refused', () => {
+test('any body is read or refused', () => {
   const names = [
     'id',
     'authentication',

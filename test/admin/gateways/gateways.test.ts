@@ -102,14 +102,14 @@ test('a change can be bound to what its caller has read', async t => {
   assert.equal(second.headers.get('etag'), first.headers.get('etag'))
 })
 
-test('what was read can be written back as it is', async t => {
+test('a record can be written back as it was read', async t => {
   const { ask } = await startApi(t)
   const { result } = (await ask('GET', `${path}/default`)).json
   const put = await ask('PUT', `${path}/default`, { body: result })
   assert.deepEqual({ ...put.json.result, modified_at: null }, { ...result, modified_at: null })
 })
 
-test('of many concurrent updates one remains, complete', async t => {
+test('after concurrent updates, one of them is stored as a whole', async t => {
   const { ask, kept } = await startApi(t)
   meet(t, kept.gateways, 'get', 20)
   const put = (i: number) =>
@@ -146,7 +146,7 @@ test('any gateway can be deleted, the default one too, and then it is 404', asyn
     }
 })
 
-test('who may only read changes nothing', async t => {
+test('a token with read permission cannot change anything', async t => {
   const { ask, keepToken } = await startApi(t)
   const { value: token } = await keepToken(['AI Gateway Read'])
   assert.equal((await ask('GET', `${path}/default`, { token })).status, 200)

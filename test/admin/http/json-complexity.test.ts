@@ -13,7 +13,7 @@ function partsOf(value: unknown): number {
   return 1 + commas + colons + inner.reduce((sum: number, one) => sum + partsOf(one), 0)
 }
 
-test('of whatever a serialiser writes, exactly the parts outside of texts are counted', () =>
+test('in any serialized JSON exactly the parts outside of strings are counted', () =>
   fc.assert(
     fc.asyncProperty(fc.jsonValue(), async value => {
       const json = Buffer.from(JSON.stringify(value))

@@ -125,7 +125,7 @@ test('unknown and duplicate parameters are reported by name', () => {
   )
 })
 
-test('whatever the query is, a page is within its bounds', () => {
+test('a page stays within its bounds, whatever the query', () => {
   const pair = fc.tuple(
     fc.constantFrom('page', 'per_page', 'x'),
     fc.oneof(fc.string(), fc.integer().map(String)),

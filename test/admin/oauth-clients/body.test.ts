@@ -30,7 +30,7 @@ const changed = (body: object, of = kept) => {
 }
 const messagesOf = (read: object) => (read as readonly Fault[]).map(({ message }) => message)
 
-test('what is required is enough for a new client; the rest is not set', () => {
+test('a new client needs only the required members', () => {
   assert.deepEqual(readNewClient(least), {
     name: 'My app',
     grantTypes: ['authorization_code'],
@@ -146,7 +146,7 @@ for (const [what, more, pointers] of [
     assert.deepEqual(pointersOf(created(more)), pointers)
   })
 
-test('what is not supported is refused by name, with what is', () => {
+test('unsupported values are refused by name, with the supported ones', () => {
   const flow =
     /^grant_types\[1\] cannot be "client_credentials": only the Authorization Code flow is supported/
   assert.match(messagesOf(created({ grant_types: ['authorization_code', 'client_credentials'] }))[0]!, flow)

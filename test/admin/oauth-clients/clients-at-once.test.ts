@@ -32,7 +32,7 @@ const stores: Readonly<Record<string, (t: TestContext) => Promise<string>>> = {
 }
 
 for (const [name, urlOf] of Object.entries(stores)) {
-  test(`${name}: of 50 rotations at once one wins, and the others change nothing`, async t => {
+  test(`${name}: of 50 simultaneous rotations one succeeds, and the others change nothing`, async t => {
     const { ask, own, record, audited, meetAtClient } = await startWithClient(t, await urlOf(t))
     const [first] = (await record()).secrets
     meetAtClient(50)
@@ -44,7 +44,7 @@ for (const [name, urlOf] of Object.entries(stores)) {
     assert.equal(client_secret.slice(-4), secrets[0]?.tail)
   })
 
-  test(`${name}: of 20 drops of the old secret at once one wins, and the new secret stays`, async t => {
+  test(`${name}: of 20 simultaneous deletions of the old secret one succeeds, and the new secret stays`, async t => {
     const { ask, own, record, audited, meetAtClient } = await startWithClient(t, await urlOf(t))
     await ask('POST', `${own}/rotate_secret`)
     const [young] = (await record()).secrets
@@ -54,7 +54,7 @@ for (const [name, urlOf] of Object.entries(stores)) {
     assert.deepEqual([(await record()).secrets, await audited()], [[young], 3])
   })
 
-  test(`${name}: of changes of different members at once none is lost`, async t => {
+  test(`${name}: simultaneous changes of different members are all kept`, async t => {
     const { ask, own, record, audited, meetAtClient } = await startWithClient(t, await urlOf(t))
     const bodies = [
       { client_name: 'Renamed' },
@@ -77,7 +77,7 @@ for (const [name, urlOf] of Object.entries(stores)) {
     assert.deepEqual([(await record()).revision, await audited()], [1 + bodies.length, 1 + bodies.length])
   })
 
-  test(`${name}: of 20 changes at once that saw the same client one passes, and the others are 412`, async t => {
+  test(`${name}: of 20 simultaneous changes with the same If-Match one succeeds, and the others get 412`, async t => {
     const { ask, own, record, meetAtClient } = await startWithClient(t, await urlOf(t))
     const headers = { 'if-match': '"1"' }
     meetAtClient(20)
@@ -87,7 +87,7 @@ for (const [name, urlOf] of Object.entries(stores)) {
     assert.deepEqual([(await record()).name, (await record()).revision], [`by ${winner}`, 2])
   })
 
-  test(`${name}: of a change and a deletion at once that saw the same client one passes`, async t => {
+  test(`${name}: of a simultaneous change and deletion with the same If-Match one succeeds`, async t => {
     const { ask, own, record, meetAtClient } = await startWithClient(t, await urlOf(t))
     const headers = { 'if-match': '"1"' }
     meetAtClient(2)
@@ -99,7 +99,7 @@ for (const [name, urlOf] of Object.entries(stores)) {
     else assert.deepEqual([changed.status, deleted.status], [404, 200])
   })
 
-  test(`${name}: 20 creations at once under one key make one client and give one response`, async t => {
+  test(`${name}: 20 simultaneous creations with one Idempotency-Key create one client and get the same response`, async t => {
     const { ask, kept, audited } = await startWithClient(t, await urlOf(t))
     const headers = { 'idempotency-key': 'the one' }
     const replies = await times(20, () => ask('POST', path, { body: bodyOfClient(), headers }))
@@ -110,7 +110,7 @@ for (const [name, urlOf] of Object.entries(stores)) {
     assert.equal(await audited(), 2)
   })
 
-  test(`${name}: 20 rotations at once under one key give one secret`, async t => {
+  test(`${name}: 20 simultaneous rotations with one Idempotency-Key create one secret`, async t => {
     const { ask, own, record } = await startWithClient(t, await urlOf(t))
     const headers = { 'idempotency-key': 'the one' }
     const replies = await times(20, () => ask('POST', `${own}/rotate_secret`, { headers }))
@@ -119,7 +119,7 @@ for (const [name, urlOf] of Object.entries(stores)) {
     assert.equal((await record()).secrets.length, 2)
   })
 
-  test(`${name}: of a deletion and changes at once nothing is left, and nothing comes back`, async t => {
+  test(`${name}: a client that is deleted during changes stays deleted`, async t => {
     const { ask, own, meetAtClient } = await startWithClient(t, await urlOf(t))
     meetAtClient(20)
     const replies = await times(20, i =>

@@ -40,7 +40,7 @@ test('a client is found by the id of the path, in its own account only', async t
   assert.equal(await findClient(callFor('0'.repeat(32)), api), null)
 })
 
-test('what is no id is not asked for', async t => {
+test('a malformed id is not looked up', async t => {
   const { kept } = await startApi(t)
   kept.oauthClients.get = () => assert.fail('the store was asked')
   const api = { store: kept } as unknown as Api

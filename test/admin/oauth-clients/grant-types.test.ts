@@ -21,7 +21,7 @@ function read(body: object, of = kept) {
 }
 const messageOf = (body: object) => read(body).faults.map(([, message]) => message)[0]
 
-test('what a body does not mention stays', () => {
+test('members that a body does not mention stay as they are', () => {
   const { grantTypes, responseTypes, scopes, optionalScopes } = kept
   assert.deepEqual(read({}), { grants: { grantTypes, responseTypes, scopes, optionalScopes }, faults: [] })
 })

@@ -58,7 +58,7 @@ test('an end of what is for another account is told there, as a deed of the user
   assert.deepEqual(await auditOf(account), [])
 })
 
-test('what another user allowed is not there', async t => {
+test('grants of another user are not found', async t => {
   const { ask, keep } = await start(t)
   const [one, two] = [await keep(), await keep()]
   assert.equal((await ask('DELETE', `${grantsPath}/${two.grant.id}`, { token: one.value })).status, 404)
@@ -231,7 +231,7 @@ test('a member who is removed takes along what they allowed in the account, and 
   assert.equal(await isGood(value), false)
 })
 
-test('who leaves the account of a private client loses it in every account, and public ones stay', async t => {
+test('leaving the account of a private client ends its grants in every account, and not those of public clients', async t => {
   const { ask, keep, kept, grants } = await start(t)
   await keepMember(kept, [role.super])
   const secret = await keep({ account: other, clientAccount: account })

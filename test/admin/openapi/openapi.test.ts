@@ -81,7 +81,7 @@ test('values that stand in a schema have their type beside them', () => {
   for (const schema of valued) assert.ok(schema.type, JSON.stringify(schema))
 })
 
-test('what shows a client refers to it, with and without a secret', () => {
+test('views of a client link to it, with and without a secret', () => {
   const shownBy = (id: string) => {
     const { schema } = described.find(one => one.id === id)!.responses[200]!.content['application/json']!
     return (schema as { properties: { result: unknown } }).properties.result

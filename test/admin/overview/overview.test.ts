@@ -97,7 +97,7 @@ test('an overview shows no more than the token may see', async t => {
   assert.equal((await ask('GET', '/overview', { token: null })).status, 401)
 })
 
-test('of Redis an overview shows what it may lose, and its size', async t => {
+test('the overview shows the size of Redis and which writes it may lose', async t => {
   const server = await startRedis(t, { aof: 'everysec' })
   const { ask } = await startApi(t, store => store, server.url)
   const { store } = (await ask('GET', '/overview')).json.result

@@ -40,7 +40,7 @@ test('other accounts of who is signed out learn that, and not by whom', async t 
   assert.equal((await ask('GET', '/audit_logs')).json.result_info.total_count, 1)
 })
 
-test('nobody is signed out by an invitation, nor by who could not give their roles', async t => {
+test('sessions of a member cannot be ended before the invitation is accepted, or by a token that could not grant the roles', async t => {
   const { ask, kept, keepToken } = await startApi(t)
   const invited = (await ask('POST', '/members', { body: { email: 'x@example.com', roles: [role.reader] } }))
     .json.result

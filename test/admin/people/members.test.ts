@@ -84,14 +84,14 @@ test('members are shown with whether their address is verified', async t => {
   }
 })
 
-test('nobody is invited twice', async t => {
+test('inviting a member again is refused, whatever the case of the address', async t => {
   const { ask } = await startApi(t)
   await ask('POST', '/members', { body: ada })
   const again = await ask('POST', '/members', { body: { ...ada, email: 'ADA@example.com' } })
   assert.deepEqual([again.status, again.json.errors[0].code, pointersOf(again)], [409, 10416, ['/email']])
 })
 
-test('of many invitations of one person at once, one is made', async t => {
+test('of simultaneous invitations of one address one is created', async t => {
   const { ask, kept } = await startApi(t)
   meet(t, kept.users, 'findByEmail', 10)
   const replies = await Promise.all(Array.from({ length: 10 }, () => ask('POST', '/members', { body: ada })))
@@ -144,7 +144,7 @@ test('a link that was lost is made again, and the old one ends', async t => {
   assert.deepEqual([late.status, late.json.errors[0].code], [409, 10418])
 })
 
-test('of an invitation that is refused no link is left', async t => {
+test('a refused invitation leaves no link behind', async t => {
   const { ask, kept } = await startApi(t)
   await Promise.all(Array.from({ length: 10 }, () => ask('POST', '/members', { body: ada })))
   const { record } = (await kept.users.findByEmail('ada@example.com'))!
@@ -231,7 +231,7 @@ test('no token touches a member who may do more', async t => {
   }
 })
 
-test('who may only read members changes nothing', async t => {
+test('a token that may only read members cannot change them', async t => {
   const { ask, kept, keepToken } = await startApi(t)
   const { member } = await keepMember(kept, [role.reader])
   const { value: token } = await keepToken(['Members Read'])

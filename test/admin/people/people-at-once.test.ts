@@ -24,7 +24,7 @@ const stores: Readonly<Record<string, (t: TestContext) => Promise<string>>> = {
 for (const [name, urlOf] of Object.entries(stores)) {
   const start = async (t: TestContext) => startApi(t, store => store, await urlOf(t))
 
-  test(`${name}: of 20 invitations of one person at once one is made`, async t => {
+  test(`${name}: of 20 simultaneous invitations of one address one is created`, async t => {
     const { ask, kept } = await start(t)
     const body = { email: 'ada@example.com', roles: [role.reader] }
     meet(t, kept.users, 'findByEmail', 20)
@@ -34,7 +34,7 @@ for (const [name, urlOf] of Object.entries(stores)) {
     assert.equal((await kept.credentials.list({ user: record.id }, 'invitation', 30)).length, 1)
   })
 
-  test(`${name}: of super administrators who all leave or step down at once one stays`, async t => {
+  test(`${name}: when all super administrators leave or step down at the same time, one remains`, async t => {
     const { ask, kept } = await start(t)
     const people = await times(6, () => keepMember(kept, [role.super]))
     meet(t, kept.members, 'get', 6)
@@ -51,7 +51,7 @@ for (const [name, urlOf] of Object.entries(stores)) {
     assert.equal(items.filter(({ isSuper }) => isSuper).length, 1)
   })
 
-  test(`${name}: of 20 ends of one grant at once one is told, and nothing of it is left`, async t => {
+  test(`${name}: of 20 simultaneous deletions of a grant one is audited, and nothing of the grant is left`, async t => {
     const { ask, kept, clock } = await start(t)
     const { grant, value, credential } = await keepAccess(kept, { now: clock.now() })
     meet(t, kept.oauthGrants, 'get', 20)
@@ -62,7 +62,7 @@ for (const [name, urlOf] of Object.entries(stores)) {
     assert.equal((await ask('GET', '/audit_logs')).json.result_info.total_count, 1)
   })
 
-  test(`${name}: what is ended opens nothing soon after: membership, role, client`, async t => {
+  test(`${name}: ended memberships, lowered roles and deleted clients soon take away access`, async t => {
     const { ask, kept, clock, grants } = await start(t)
     await keepMember(kept, [role.super])
     const keep = () => keepAccess(kept, { now: clock.now(), scopes: ['user.read', 'ai_gateway.read'] })

@@ -136,7 +136,7 @@ test('an invitation is declined, and an account left', async t => {
   assert.equal(await kept.members.get(other, again.id), null)
 })
 
-test('who leaves an account takes along what apps may do there, the one that asks included', async t => {
+test('leaving an account ends all grants of apps there, including the one that made the call', async t => {
   const { me, member, kept, grant } = await start(t)
   await keepMember(kept, [role.super])
   assert.equal((await me('DELETE', `${memberships}/${member.id}`)).status, 200)

@@ -117,7 +117,7 @@ test('a list that is large comes in parts, and is whole', async t => {
   )
 })
 
-test('what was written is recorded, and what was not is not', async t => {
+test('audit entries exist exactly for the writes that were made', async t => {
   const { records, clients, log, told } = await start(t, 1)
   const [kept] = clients as [OAuthClient]
   const audit = auditFor(kept)
@@ -207,7 +207,7 @@ test('moments are written in UTC, always with ms', () => {
   assert.equal(isoTime(Date.UTC(2026, 0, 2, 3, 4, 5, 60)), '2026-01-02T03:04:05.060Z')
 })
 
-test('of concurrent writes of a missing record, one creates it and the others change it', async t => {
+test('of concurrent writes of a missing record, one creates it and the others update it', async t => {
   const { records, log, told } = await start(t)
   const client = oauthClient({ account, name: '' })
   const append = (mark: string) =>

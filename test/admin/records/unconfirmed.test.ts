@@ -31,7 +31,7 @@ interface Deletion {
   readonly end: 200 | 401 | 404
 }
 
-test('whatever is deleted and unconfirmed is 503 until that is confirmed', async t => {
+test('unconfirmed deletions are 503 until they are confirmed', async t => {
   const { ask, kept, keepToken, clock, lines, primary, replica } = await start(t)
   const created = async (path: string, body: object) => {
     const { status, json } = await ask('POST', path, { body })

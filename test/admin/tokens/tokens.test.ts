@@ -172,7 +172,7 @@ test('a read permission that a policy of the caller denies is not granted within
   assert.match(json.errors[0].message, /does not have AI Gateway Read/)
 })
 
-test('what a token grants ends no later than it does itself: neither new, nor by update, nor by roll', async t => {
+test('a token cannot create, update or roll a token that outlives it', async t => {
   const { ask, keepToken } = await startApi(t)
   const names = ['API Tokens Write', 'AI Gateway Run'] as const
   const { token, value } = await keepToken(names, { expiresOn: Date.UTC(2100, 0) })
@@ -211,7 +211,7 @@ test('what a token grants ends no later than it does itself: neither new, nor by
     assert.equal((await ask(method, path, { ...options, token: value })).status, 200, path)
 })
 
-test('what a token grants is valid from no more addresses than it is itself', async t => {
+test('a token cannot create one that is valid from more addresses than itself', async t => {
   const { ask, keepToken } = await startApi(t)
   const { value } = await keepToken(['API Tokens Write', 'AI Gateway Run'], {
     addressesIn: ['127.0.0.0/8', '2001:db8::/32'],
@@ -288,7 +288,7 @@ test('an update replaces everything except the status, which must be named to ch
   assert.equal((await ask('GET', '/tokens/verify', { token: value })).status, 200)
 })
 
-test('what was read can be written back as it is', async t => {
+test('a record can be written back as it was read', async t => {
   const { ask } = await startApi(t)
   const condition = { request_ip: { in: ['192.0.2.0/24'], not_in: ['192.0.2.1'] } }
   const { value, ...made } = (
@@ -300,7 +300,7 @@ test('what was read can be written back as it is', async t => {
   assert.deepEqual({ ...json.result, policies: null }, { ...made, policies: null })
 })
 
-test('of many concurrent updates one remains, complete', async t => {
+test('after concurrent updates, one of them is stored as a whole', async t => {
   const { ask, keepToken, kept } = await startApi(t)
   const { token } = await keepToken(['AI Gateway Run'])
   meet(t, kept.tokens, 'get', 20)

@@ -24,7 +24,7 @@ async function start(t: TestContext, bounds: Partial<AuditBounds> = {}) {
   return { ...api, store, keeper, trail }
 }
 
-test('who guesses at a user drops neither what others tried nor what the user did', async t => {
+test('failed sign-ins with the address of a user push out only each other from the audit log', async t => {
   const { keeper, store, clock } = await start(t, { entriesPerToken: 100_000 })
   const [ada, bob] = ['a'.repeat(32), 'b'.repeat(32)]
   const at = clock.now()

@@ -6,7 +6,7 @@ import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 import { keepAccess } from '../oauth-grants/access.ts'
 
-test('what a crash left behind goes at the next look: without client, user or membership', async t => {
+test('the next sweep removes grants that a crash left without a client, user or membership', async t => {
   const { kept, grants, clock } = await startApi(t)
   const now = clock.now()
   const [good, noClient, noUser, noMember, pending] = [
@@ -46,7 +46,7 @@ test('what a crash left behind goes at the next look: without client, user or me
   )
 })
 
-test('what a user without a membership allowed stays', async t => {
+test('grants of a user without a membership stay', async t => {
   const { kept, grants } = await startApi(t)
   const { grant } = await keepAccess(kept)
   const outside = { ...grant, account: everybody, id: '3'.repeat(32) }

@@ -73,7 +73,7 @@ test('all mistakes of a question are told with their place', async t => {
   ])
 })
 
-test('what is about another zone or account, or nobody can answer, is refused', async t => {
+test('explanations for another zone or account are refused', async t => {
   const { ask, given } = await startApi(t)
   const refusalFor = async (explained: typeof given.explained) => {
     given.explained = explained
@@ -100,7 +100,7 @@ test('what is about another zone or account, or nobody can answer, is refused', 
   ])
 })
 
-test('what is not visible elsewhere is not explained either', async t => {
+test('explanations reveal nothing that the caller cannot see elsewhere', async t => {
   const { ask, keepToken, given } = await startApi(t)
   const limit = {
     ...{ line: 7, action: 'block', verdict: 'over', limit: 731, period: '60 s', key: [] },

@@ -75,7 +75,7 @@ for (const [name, place] of Object.entries(stores)) {
 }
 
 for (const [name, place] of Object.entries(stores))
-  test(`${name}: what was summed up once is not read again, until it changes`, async t => {
+  test(`${name}: summed entries are not read again until they change`, async t => {
     const store = await open(await place(t), t)
     await store.gateways.insert(gateway({ account }))
     const hours = 30

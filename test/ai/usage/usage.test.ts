@@ -237,7 +237,7 @@ test('usage of JSON lines is read from the last one', () => {
   }
 })
 
-test('what a tool was called with is no usage of Ollama', () => {
+test('arguments of a tool call are not read as usage of Ollama', () => {
   const spoof = {
     usage: { prompt_tokens: 0, completion_tokens: 0 },
     prompt_eval_count: 0,
@@ -355,7 +355,7 @@ describe('what a tool is called with is no usage', () => {
     deepEqual(read(name.replace('\\\\', '\\')), none)
   })
 
-  test('nor what Ollama or OpenAI names beside the usage', () => {
+  test('what Ollama and OpenAI report beside the usage is none either', () => {
     const text = JSON.stringify({ choices: [call], usage: { prompt_tokens: 1 }, service_tier: 'priority' })
     equal(usageOf(Buffer.from(text), Buffer.alloc(0), false).tier, 'priority')
     const other = JSON.stringify({ usage: { prompt_tokens: 1 }, choices: [call] })
@@ -364,7 +364,7 @@ describe('what a tool is called with is no usage', () => {
     equal(usageOf(Buffer.from(said), Buffer.alloc(0), false).tier, 'batch')
   })
 
-  test('nor a tier, which may be far from the usage in a response, and is in every chunk of a chat', () => {
+  test('a service tier is none either, however far from the usage it is', () => {
     const tools = [{ type: 'function', description: 'x'.repeat(6000) }]
     const response = { service_tier: 'flex', tools, usage }
     const completed = stream({ type: 'response.completed', response })

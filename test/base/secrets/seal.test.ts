@@ -8,7 +8,7 @@ import { anyCharacter } from '../../help/any-text.ts'
 const key = randomBytes(32)
 const text = fc.string({ unit: 'grapheme' })
 
-test('what was sealed is opened again for its context', () => {
+test('encrypted values can be decrypted for their context', () => {
   fc.assert(
     fc.property(text, text, (secret, context) => {
       const sealed = seal(key, secret, context)

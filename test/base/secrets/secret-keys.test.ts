@@ -89,7 +89,7 @@ test('the name of a key is 8 hex digits, and none that follow from it plainly', 
   for (const known of plain) assert.ok(!known.includes(currentId))
 })
 
-test('what is shown of the keys is no part of them', () => {
+test('the shown form of a key contains no part of it', () => {
   const keys = new SecretKeys(first, [second])
   const shown = inspect(keys, { showHidden: true, depth: 9, getters: true }) + JSON.stringify(keys)
   for (const key of [first, second])

@@ -14,11 +14,11 @@ test('lists are joined, null and false are left out, zero stays', () => {
   assert.equal(html`${[1, html`<br>`, ['a', null]]}${false}${null}${0}`.markup, '1<br>a0')
 })
 
-test('what is not ASCII becomes a character reference', () => {
+test('characters beyond ASCII become character references', () => {
   assert.equal(escapeHtml('é☃😀'), '&#233;&#9731;&#128512;')
 })
 
-test('what HTML does not permit becomes the replacement character', () => {
+test('characters that HTML does not permit become the replacement character', () => {
   assert.equal(escapeHtml('\0\x1b\x7f\x85\ud800'), '&#65533;'.repeat(5))
 })
 

@@ -13,7 +13,7 @@ test('a day is a moment only where it may be', () => {
   assert.equal(parseMoment('1970-01-02', { allowsDay: true }), 86_400_000)
 })
 
-test('what no calendar or clock has is no moment', () => {
+test('impossible dates and times are refused', () => {
   const days = [
     '2026-02-29',
     '2026-02-31',

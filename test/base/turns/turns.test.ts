@@ -47,7 +47,7 @@ test('short steps share a turn, one for each caller', async t => {
   assert.deepEqual(await turnsOf(() => {}), ['abc', 'abc', 'abc'])
 })
 
-test('what follows from a step at once is done before the next one begins', async () => {
+test('microtasks of a step run before the next step begins', async () => {
   const done: string[] = []
   const step = async (name: string) => {
     await nextTurn()
@@ -92,7 +92,7 @@ test('no step begins during a short exchange, and the next one begins after it',
   assert.equal(shortExchanges.count, 0)
 })
 
-test('what can be read is read before a step, and what follows from that', async t => {
+test('sockets that can be read are read before the next step, and so is what follows', async t => {
   const server = createServer()
   t.after(() => server.close())
   server.listen(0, '127.0.0.1')

@@ -41,7 +41,7 @@ test('the quantiles of Student are those of the tables', () => {
   assert.ok(Math.abs(studentQuantile(2.575829, 9) - 3.2498) < 0.02)
 })
 
-test('of runs that look five times at two that are alike, one in twenty finds a difference at any look', () => {
+test('of runs that compare two equal contestants five times, one in twenty finds a difference', () => {
   const random = randomOf(20)
   const wrong = Array.from({ length: 1000 }, () => {
     const [a, b] = [random, random].map(next =>

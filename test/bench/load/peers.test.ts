@@ -47,7 +47,7 @@ test('no connection ends before its load does', async () => {
   }
 })
 
-test('who is refused says so by status', () => {
+test('a refused request is recognized by its status', () => {
   for (const peer of gatehousesWithRules)
     assert.equal(peer.denial !== undefined, MIXES.refused.peers.includes(peer.name))
 })

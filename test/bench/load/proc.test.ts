@@ -26,7 +26,7 @@ test('a process name with spaces and brackets does not shift the fields', () => 
   assert.equal(parseCpuTime('42 (a) b (c) 1 2) S 1 42 42 0 -1 4194624 96 0 0 0 1 2 0 0 20 0 1 0'), 30_000)
 })
 
-test('what the scheduler counts in nanoseconds is returned in microseconds', () => {
+test('the nanoseconds of the scheduler are returned as microseconds', () => {
   assert.equal(parseRunTime('146147020 552463 20\n'), 146147.02)
   const before = exactCpuTime(process.pid)
   assert.ok(Math.abs(before - cpuTime(process.pid)) < 0.5 * before)

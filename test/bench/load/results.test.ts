@@ -45,7 +45,7 @@ test('a round that lacks one of the two is left out of the ratio', () => {
   assert.equal(ratio(runs, subject('gatehouse'), subject('nginx')), 2)
 })
 
-test('what was not measured is null', () => {
+test('unmeasured values are null', () => {
   assert.equal(typical([], subject('nginx')), null)
   assert.equal(ratio([run('nginx', 1, {})], subject('gatehouse'), subject('nginx')), null)
 })

@@ -69,7 +69,7 @@ test('the copy follows each new certificate', async t => {
   await until(() => readFileSync(copyPath, 'utf8').includes(JSON.stringify(chain())))
 })
 
-test('what is under way is not in the copy: other machines go on with it', async t => {
+test('a copy leaves out orders in progress, which other machines continue', async t => {
   const [store, copyPath] = [await opened(t, 'sqlite::memory:'), copyIn(t)]
   const record = hostCertificate()
   await store.certificates.insert(record)

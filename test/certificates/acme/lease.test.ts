@@ -18,7 +18,7 @@ async function opened(t: TestContext) {
   return { records, read, take }
 }
 
-test('of two that take the same version one has the record', async t => {
+test('of two holders that take the same version of a record, one gets the lease', async t => {
   const { records, read } = await opened(t)
   const seen = await read()
   const taken = await Promise.all(['a', 'b'].map(holder => Lease.take(records, seen, holder)))
@@ -28,7 +28,7 @@ test('of two that take the same version one has the record', async t => {
   assert.deepEqual([(await read()).record.failures, (await read()).record.lease], [3, null])
 })
 
-test('once another process has taken the record over, nothing more can be written, and nothing was', async t => {
+test('a lease that another process took over can no longer write', async t => {
   const { read, take } = await opened(t)
   const first = (await take('first'))!
   await first.write({ failures: 1 })
@@ -41,7 +41,7 @@ test('once another process has taken the record over, nothing more can be writte
   first.abandon()
 })
 
-test('what was given back is not written to any more', async t => {
+test('a released lease can no longer write', async t => {
   const { read, take } = await opened(t)
   const lease = (await take('first'))!
   await lease.release()

@@ -57,7 +57,7 @@ test('a restart serves what the store has, and orders nothing', async t => {
   assert.deepEqual(asked, [])
 })
 
-test('of two machines that start at once, one orders, and the other one answers the authority and serves the certificate', async t => {
+test('when two machines start at the same time, one orders the certificate, and both answer challenges and serve it', async t => {
   const [server, store] = [await AcmeServer.start(t), await memory(t)]
   const hosts = ['site.test', 'other.test', 'third.test']
   const machines = await Promise.all([1, 2].map(() => Machine.start(t, { server, store, hosts })))

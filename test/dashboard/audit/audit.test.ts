@@ -47,7 +47,7 @@ test('the log says who did what, from where and by what, and nothing in it runs'
   assert.ok(!page.body.includes(hostile))
 })
 
-test('who signed in, failed to and signed out is in the log, and nobody is a token who is none', async t => {
+test('the audit log shows sign-ins, failed sign-ins and sign-outs, with people told apart from tokens', async t => {
   const site = await openDashboard(t)
   const { get, base, user, origin, people, kept } = site
   const browser = new Visitor(origin)
@@ -74,7 +74,7 @@ test('who signed in, failed to and signed out is in the log, and nobody is a tok
   assert.doesNotMatch((await get(`${base}/audit`)).text, /\btoken c/)
 })
 
-test('what entries name is linked as long as it is there, and named even if it is not', async t => {
+test('audit entries link their resources as long as these exist, and name them afterwards', async t => {
   const site = await openDashboard(t)
   const { base, ask, get, kept, keepToken, owner, clock } = site
   const { client_id, client_name } = (await ask('POST', '/oauth_clients', { body: bodyOfClient() })).json

@@ -51,7 +51,7 @@ test('a person mends a rule at the character that is wrong, tries it, and upload
   assert.deepEqual(complaints, [])
 })
 
-test('what an uploaded page would do, its frame keeps it from', async t => {
+test('an uploaded page is previewed in a frame that keeps it from doing anything', async t => {
   const site = await openDashboard(t)
   const context = await site.browse(browser)
   const page = await context.newPage()

@@ -228,7 +228,7 @@ test('a rule is not deleted by who has not seen what became of it', async t => {
   assert.deepEqual(await rulesOf(site), [])
 })
 
-test('what is wrong with a rule stands beside its field, an expression with the character', async t => {
+test('mistakes of a rule are shown next to their fields, and those of an expression with the position', async t => {
   const { base, submit } = await openDashboard(t)
   const path = `${base}/errors/zones/main/rules/new`
   for (const more of [{ test: 'on' }, {}] as Record<string, string>[]) {
@@ -378,7 +378,7 @@ test('a form is taken beside its page only where that says so', async t => {
   )
 })
 
-test('who may only read sees rules and pages, and no way to change them', async t => {
+test('a user with read permission sees rules and pages, and no controls to change them', async t => {
   const site = await openDashboard(t, 'Administrator Read Only')
   const { base, get, ask } = site
   await ask('POST', '/client/v4/zones/main/error_rules', { body: { ...rule, status_code: null } })

@@ -44,7 +44,7 @@ test('a gateway is created from the form, closed unless it is opened', async t =
   assert.ok(lines.some(({ msg }) => /audit/.test(String(msg))))
 })
 
-test('what is wrong with a gateway is beside its field, and what was typed stays', async t => {
+test('mistakes of a gateway are shown next to their fields, and the input stays', async t => {
   const { base, submit } = await openDashboard(t)
   const refused = await submit(`${base}/gateways/~new`, {
     id: 'No Good',

@@ -134,7 +134,7 @@ test('a page of before does not take back that two-step sign-in is required', as
   assert.notEqual(await isRequired(), true)
 })
 
-test('what members allowed apps to do is listed, and ended', async t => {
+test('grants of members are listed, and can be ended', async t => {
   const { base, get, submit, kept, user, account } = await openDashboard(t)
   assert.match((await get(`${base}/apps`)).text, /No app acts for a member/)
   const given = grant({ account, user: user.id, scopes: ['ai_gateway.run'] })
@@ -144,7 +144,7 @@ test('what members allowed apps to do is listed, and ended', async t => {
   assert.match((await ended.follow()).text, /can no longer act for the member.*No app acts/s)
 })
 
-test('who may only read sees members and apps, and no way to change them', async t => {
+test('a user with read permission sees members and apps, and no controls to change them', async t => {
   const { base, get, visitor, kept, account, user } = await openDashboard(t, 'Administrator')
   const { member } = await keepMember(kept, [role.reader])
   const given = grant({ account, user: user.id })

@@ -97,7 +97,7 @@ test('an app without a secret is told to use PKCE', async t => {
   assert.match(made.text, /calculatePKCECodeChallenge/)
 })
 
-test('what is wrong in the first step stands beside its field, and nothing is created', async t => {
+test('mistakes in the first step are shown next to their fields, and nothing is created', async t => {
   const { base, submit, ask } = await openDashboard(t)
   const again = await submit(`${base}/oauth-clients/new`, {
     ...details,
@@ -188,7 +188,7 @@ test('a secret is rotated: created once, and the old one deleted with a warning'
   assert.equal((await read()).client_secrets.length, 1)
 })
 
-test('who hosts the home page is shown what to publish, and begins again', async t => {
+test('the owner of a home page sees what to publish, and can start over', async t => {
   const { path, get, client, kept } = await openWith(t)
   const page = await get(path)
   assert.match(page.text, /app\.example\.com/)
@@ -270,7 +270,7 @@ test('a client is deleted by who types its name', async t => {
   assert.equal((await get(path)).status, 404)
 })
 
-test('who may only read sees clients, and no way to change them', async t => {
+test('a user with read permission sees clients, and no controls to change them', async t => {
   const { base, path, get, visitor } = await openWith(t, {}, 'Administrator Read Only')
   assert.doesNotMatch((await get(`${base}/oauth-clients`)).text, /Create a client/)
   assert.doesNotMatch((await get(path)).text, /Edit|Create a new|Delete|Danger|Change the scopes/)
@@ -288,7 +288,7 @@ test('who may only read sees clients, and no way to change them', async t => {
   assert.equal((await visitor.post(`${base}/oauth-clients/new`, {})).status, 404)
 })
 
-test('what owners write runs nowhere', async t => {
+test('texts of owners never run as script', async t => {
   const evil = '"><script>alert(1)</script>'
   const { base, path, get } = await openWith(t, {
     name: evil,

@@ -50,7 +50,7 @@ test('the overview shows what the AI gateways were called, and leads to their ch
   assert.match(page.body, new RegExp(`href="${base}/gateways/default/logs/charts"`))
 })
 
-test('what needs attention comes first where something is wrong, with the page where it is mended', async t => {
+test('findings come first on the overview, each with a link to the page that fixes it', async t => {
   const { get, base, keepToken, clock } = await openDashboard(t)
   const { token } = await keepToken(['API Tokens Read'], {
     name: hostile,

@@ -62,7 +62,7 @@ test('a request that cannot be looked up for now is not said to be unknown', asy
   }
 })
 
-test('nobody finds what their roles do not show', async t => {
+test('a ray look-up finds nothing that the roles of the user do not show', async t => {
   const { entry, find } = await open(t, 'OAuth Client Write')
   for (const ray of [entry.id, 'fedcba9876543210']) assert.match((await find(ray)).text, /Nothing found/)
 })

@@ -37,7 +37,7 @@ test('a word finds what has it in its name, of every kind, whatever its case', a
   assert.doesNotMatch(unsafe.body, /<img/)
 })
 
-test('nobody finds what their roles do not show, or what another account has', async t => {
+test('search finds nothing that the roles of the user do not show, or that another account has', async t => {
   const { search, signIn, addPerson, kept } = await open(t)
   await kept.accounts.insert({ ...(await kept.accounts.list())[0]!, id: 'b'.repeat(32) })
   await kept.oauthClients.insert(oauthClient({ account: 'b'.repeat(32), name: 'Tea of others' }))

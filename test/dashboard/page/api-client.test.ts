@@ -70,7 +70,7 @@ test('faults are sentences by their members, without the name that is beside the
   })
 })
 
-test('what was stored as it came is returned so, and its absence is a failure', async () => {
+test('a stored response is returned byte for byte, and a missing one is an error', async () => {
   const stored = apiOf(200, '{"success":false,"errors":[]}')
   assert.deepEqual(await stored.api.text('/a'), {
     ok: true,

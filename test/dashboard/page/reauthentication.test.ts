@@ -67,12 +67,12 @@ const effects: Readonly<Record<string, Effect>> = {
 
 const forms = routes.filter(({ take }) => take !== undefined)
 
-test('of every form it is said what it does', () => {
+test('every form is listed with its effect', () => {
   const said = forms.map(({ path, effect }) => [path.replace('/dashboard/{account}', ''), effect])
   assert.deepEqual(Object.fromEntries(said), effects, 'a new form is written down here, and reviewed')
 })
 
-test('who does not say what a form does has it asked for a proof', () => {
+test('a form without a stated effect requires reauthentication', () => {
   assert.ok(needsProof(undefined))
   assert.deepEqual((['opens', 'ends', 'sets', 'tries'] as const).filter(needsProof), ['opens', 'ends'])
 })
@@ -108,7 +108,7 @@ test('after half an hour, what opens or ends something asks for the password fir
   }
 })
 
-test('what a form only tries changes nothing, and what deletes is known to end something', async t => {
+test('forms that only try something change nothing, and forms that delete are marked as ending something', async t => {
   for (const route of forms) {
     const site = await openDashboard(t)
     const path = (await furnish(site))(route.path)

@@ -9,12 +9,12 @@ const find = (path: string) => {
   return found && [found.route.path, found.params]
 }
 
-test('of two routes that fit the first has a path', () => {
+test('the first matching route is used', () => {
   assert.deepEqual(find('/a/1/new'), ['/a/{x}/new', { x: '1' }])
   assert.deepEqual(find('/a/1/old'), ['/a/{x}/{y}', { x: '1', y: 'old' }])
 })
 
-test('what a step stands for is decoded, and a path that cannot be has no page', () => {
+test('path parameters are decoded, and a path that cannot be decoded has no page', () => {
   assert.deepEqual(find('/a/b%2Fc%20d'), ['/a/{x}', { x: 'b/c d' }])
   for (const path of ['/a/%zz', '/a/', '/a', '/a/1/2/3', '/b/1', '', '/a//new'])
     assert.equal(find(path), null, path)

@@ -155,7 +155,7 @@ test('a form says above its fields what is wrong, with links to them, and carrie
   assert.doesNotMatch(draftForm({ ...parts, draft: new Draft() }, html``).markup, /alert/)
 })
 
-test('what is worst wants the name typed', () => {
+test('the most dangerous actions need the name to be typed', () => {
   const parts = {
     frame,
     what: html`Gone.`,
@@ -313,7 +313,7 @@ test('numbers are written as people read them', () => {
   assert.deepEqual(costs.map(dollars), ['$0', '$0.0000154', '$0.123', '$1.00', '$1,234.57'])
 })
 
-test('who is nearest to a limit is shown with what is left, and nobody where nothing was counted', () => {
+test('the clients nearest to a limit are shown with their remaining allowance, and none where nothing was counted', () => {
   const key = [
     { by: 'app', value: '<b>' },
     { by: 'token', value: null },

@@ -69,7 +69,7 @@ test('a test says which key is refused, and what to do', async t => {
   }
 })
 
-test('who may not run models gets no test, and a form of another site tests nothing', async t => {
+test('a user without permission to run models gets no test form, and a forged form tests nothing', async t => {
   const { base, visitor, addPerson, signIn, providersGiven } = await openDashboard(t)
   providersGiven.configure({ openai: { url: 'http://127.0.0.1:1/v1' } })
   const page = `${base}/providers/openai`

@@ -54,7 +54,7 @@ test('a member makes a token, uses it, and revokes it', async t => {
   await until(async () => (await verify(value)) === 'unknown')
 })
 
-test('what is wrong with a token stays in the form', async t => {
+test('mistakes of a token are shown in the form, and the input stays', async t => {
   const { create, clock } = await open(t)
   const refused = await create({
     name: '',
@@ -101,7 +101,7 @@ test('a member who is removed takes the tokens along', async t => {
   assert.ok(!json.result.some(({ name }: { name: string }) => name === 'editor'), 'deleted, not only dead')
 })
 
-test('who may not run models makes no token, and nobody sees those of others', async t => {
+test('a user without permission to run models cannot create a token, and users see only their own', async t => {
   const { create, get, base, addPerson, signIn, page, own, visitor } = await open(t)
   await create()
   const id = /your-tokens\/([0-9a-f]{32})\/revoke/.exec((await own.get(page)).body)![1]!

@@ -68,7 +68,7 @@ test('a form that is sent again shows the same token, and makes no second one', 
   assert.equal((await changed.submit(`${base}/tokens/new`, { ...fields, name: 'twice' })).status, 200)
 })
 
-test('what is wrong stands beside its field, and what was typed stays', async t => {
+test('mistakes are shown next to their fields, and the input stays', async t => {
   const { base, submit, ask } = await openDashboard(t)
   const again = await submit(`${base}/tokens/new`, {
     name: ' ',
@@ -123,7 +123,7 @@ test('a token is rolled and revoked, each after a page that says what will happe
   assert.equal((await get(`${base}/tokens/${token.id}`)).status, 404)
 })
 
-test('who may only read sees no way to change a token, and has none', async t => {
+test('a user with read permission sees no controls to change tokens, and cannot change them', async t => {
   const { base, get, keepToken, visitor } = await openDashboard(t, 'Administrator Read Only')
   const { token } = await keepToken(['API Tokens Read'], { name: 'old' })
   const list = await get(`${base}/tokens`)
@@ -136,7 +136,7 @@ test('who may only read sees no way to change a token, and has none', async t =>
   }
 })
 
-test('nobody gives a token what their roles do not include', async t => {
+test('a token cannot be given permissions that the roles of its creator lack', async t => {
   const { base, get, submit } = await openDashboard(t, 'Administrator')
   const form = await get(`${base}/tokens/new`)
   assert.match(form.body, new RegExp(`id="permissions\\.${idOf('Members Write')}"[^>]* disabled`))

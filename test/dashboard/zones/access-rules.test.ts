@@ -75,7 +75,7 @@ test('a new rule goes where its form says, and is made once', async t => {
   assert.deepEqual(await pathsOf(site), ['/first', '/a', '/second', '/b'])
 })
 
-test('what is wrong stands beside its field, an expression with the character', async t => {
+test('mistakes are shown next to their fields, and those of an expression with the position', async t => {
   const { base, submit, given } = await openDashboard(t)
   const path = `${base}/zones/main/rules/new`
   const fields = { action: 'deny', description: '' }
@@ -258,7 +258,7 @@ test('a rule is deleted after a page that says what it did', async t => {
   assert.equal((await get(path)).status, 404)
 })
 
-test('who may only read sees the rules, and nothing that changes them', async t => {
+test('a user with read permission sees the rules, and no controls to change them', async t => {
   const site = await openDashboard(t, 'Administrator Read Only')
   const { base, get, visitor } = site
   const [a] = await denyPaths(site, '/a', '/b')

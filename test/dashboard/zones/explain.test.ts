@@ -41,7 +41,7 @@ test('a request is explained with the rule that decides, and the form keeps what
   )
 })
 
-test('what is asked is passed on, and what is wrong with it stands beside its field', async t => {
+test('a form is passed to the API, and its mistakes are shown next to their fields', async t => {
   const { base, submit, given } = await openDashboard(t)
   const path = `${base}/zones/main/explain`
   const headers = 'Cookie: a=1\r\ncookie:b=2: 3\r\n\r\nX-None:'

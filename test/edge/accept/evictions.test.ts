@@ -39,7 +39,7 @@ function connectionsOf() {
   return { evictions, join, evict }
 }
 
-test('of those without a request the largest network goes first, and of that the oldest; then those that are idle', () => {
+test('connections without a request are evicted first, the oldest of the largest network, and idle ones after them', () => {
   const { join, evict } = connectionsOf()
   join('idle', '192.0.2.9', 0, 'idle')
   join('visitor', '192.0.2.1', 1)
@@ -67,7 +67,7 @@ test('one that has only just come stays while an idle one can go, and after that
   assert.equal(evict(1, everybody, 10_001), 'n0')
 })
 
-test('of a crowd that is all new the oldest goes, for a newcomer of its own address too, and one that has greeted after those that have not', () => {
+test('among new connections the oldest is evicted, also for one of its own address, and those that sent a greeting last', () => {
   const { evictions, join } = connectionsOf()
   const crowd = Array.from({ length: 40 }, (_, i) => join(`n${i}`, '192.0.2.2', 9_001))
   for (const early of crowd.slice(0, 15)) early.hasGreeted = true
@@ -86,7 +86,7 @@ test('a crowd of many addresses makes room as well, and among those the first th
   assert.equal(evictions.findNew(everybody, '192.0.2.1')?.name, 'n0')
 })
 
-test('of an address at its limit the only idle one goes, however many are busy, and of several the oldest', () => {
+test('an address at its limit loses its oldest idle connection, however many are busy', () => {
   const { join, evict } = connectionsOf()
   for (let i = 0; i < 500; i++) join(`b${i}`, '192.0.2.2', 0, 'busy')
   for (let i = 0; i < 3; i++) join(`i${i}`, '192.0.2.2', 0, 'idle')

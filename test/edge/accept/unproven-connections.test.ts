@@ -67,7 +67,7 @@ function responses(sockets: readonly Socket[]): Promise<unknown> {
   )
 }
 
-test('of a hundred connections that attack at once, eight at most are read, and few more with the penalty', async t => {
+test('of a hundred connections that attack at the same time at most eight are read, and few more with the penalty', async t => {
   const { edge, http2Failures, heldConnections } = await start(t)
   const read = () => http2Failures.control_frames.value
   join(t, edge, 100, Buffer.concat([greeting, many(4_000, ping)]))

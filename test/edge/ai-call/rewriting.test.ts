@@ -36,7 +36,7 @@ test('a response is left alone where no other form is wanted, and where it is an
   assert.equal(begin({ wraps: true }, 200, stream), null)
 })
 
-test('what cannot be read cannot be rewritten', () => {
+test('a token that may not read headers cannot rewrite them', () => {
   assert.equal(begin({ wraps: true }, 200, json, gzip), false)
   assert.equal(begin({ translation: whole }, 200, json, gzip), false)
   assert.equal(begin({ hidesUsage: true }, 200, stream, gzip), null)

@@ -34,7 +34,7 @@ test('empty lines before a head are skipped, a few of them', () => {
   assert.equal(read(new HeadReader(), '\r\n'.repeat(5) + head), 'bad_request')
 })
 
-test('what cannot become a head is refused before its end', () => {
+test('a head that can no longer be valid is refused before its end', () => {
   for (const [bytes, fault] of [
     ['GET /a HTTP/1.1\r\nX: \0', 'bad_request'],
     ['GET /a HTTP/1.1\n', 'bad_request'],

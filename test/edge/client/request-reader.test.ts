@@ -161,7 +161,7 @@ test('bytes that are no request are refused; the time for a head counts from its
   assert.deepEqual(asked, ['headBegun', `${request('GET /').length} behind`])
 })
 
-test('what a client left unfinished as it ended is cut short, and what is whole is not', t => {
+test('unfinished requests of a client that ended are cut short, and complete ones are not', t => {
   const { reader, taker, seen } = start(t, { servesAtOnce: false })
   reader.receive(Buffer.from(request('POST /', 'Content-Length: 4')))
   assert.equal(reader.isCutShort, false)

@@ -508,7 +508,7 @@ test('an explanation takes a certificate as accepted, and misses the one that it
   assert.equal(edge.metrics.clientCertificates.missing.value, 0)
 })
 
-test('what an issuer let into a name stays one line of ASCII', async t => {
+test('certificate names stay one line of ASCII, whatever they contain', async t => {
   const { ask, origin } = await start(t)
   const odd = root.issue([], of('/O=a \\+ b/O=x\\/y/CN=zoë\r\nHost: evil.test'))
   assert.equal((await ask(shown(odd))).status, 200)

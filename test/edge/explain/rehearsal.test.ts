@@ -536,7 +536,7 @@ test('an origin that is ejected is not next, and without any the request is refu
     )
 })
 
-test('what is rewritten shows without constants, which may be secrets', async t => {
+test('rewrites are shown without constant values, which may be secrets', async t => {
   const origin = await startResponder(t, ok())
   const rewrite = {
     path: '"/new" + request.path + "?key=the-secret"',

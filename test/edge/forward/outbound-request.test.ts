@@ -47,7 +47,7 @@ test('a request is sent as it came, without hop-by-hop fields and with those of 
   ])
 })
 
-test('what a trusted hop reports is passed on with that hop added', t => {
+test('forwarding headers of a trusted proxy are passed on with that proxy added', t => {
   const text = request(
     'GET /',
     'X-Forwarded-For: 203.0.113.7',
@@ -60,7 +60,7 @@ test('what a trusted hop reports is passed on with that hop added', t => {
   assert.ok(lines.includes('X-Real-IP: 203.0.113.7'))
 })
 
-test('what Connection names ends here, whoever sent it', t => {
+test('fields that Connection names are not passed on, in either direction', t => {
   const text = request(
     'GET /',
     'Connection: X-Real-IP, X-Original-URL',

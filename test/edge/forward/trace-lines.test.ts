@@ -115,7 +115,7 @@ test('a trace that Connection names is replaced all the same', t => {
   match(sent[0]!, /^traceparent: 00-/)
 })
 
-test('what a route sets is what its origin gets', async t => {
+test('an origin gets the headers that its route sets', async t => {
   const origin = await startResponder(t, () => okay())
   const requestHeaders = [{ name: 'traceparent', value: 'request.path' }]
   const route = { rewrite: { path: null, requestHeaders, responseHeaders: [] } }

@@ -163,7 +163,7 @@ test('a name that the system has not found is not looked up again for a second',
   }
 })
 
-test('of names that were asked for, the last few thousand are remembered', async () => {
+test('the last few thousand looked-up names are remembered', async () => {
   const asked: string[] = []
   const system = (name: string) => {
     asked.push(name)

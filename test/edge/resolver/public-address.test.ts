@@ -65,7 +65,7 @@ test('those around them are', () => {
   for (const address of open) assert.equal(isPublic(address), true, address)
 })
 
-test('what is no address is not public', () => {
+test('an invalid address is not public', () => {
   fc.assert(
     fc.property(fc.string(), text => {
       assert.equal(isPublic(`x${text}`), false)

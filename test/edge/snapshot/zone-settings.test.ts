@@ -81,7 +81,7 @@ test('a configuration that takes away what a rule of the API names is refused, a
   assert.equal((await edge.ask(get)).status, 200)
 })
 
-test('what the file denies for legal reasons, no rule of the API lets in', async t => {
+test('rules of the API cannot allow what the file denies for legal reasons', async t => {
   const legal: AccessRule = {
     action: 'legal',
     condition: { kind: 'path', prefixes: ['/'] },
@@ -113,7 +113,7 @@ test('a page of the API replaces the one of its type in the file, and no other',
   assert.equal(preview.text, '<p>kept</p>')
 })
 
-test('what the API sets is in effect after a refresh, and an exchange keeps what it began with', async t => {
+test('settings of the API are in effect after a refresh, and an exchange keeps those it began with', async t => {
   const origin = await startResponder(t, ok())
   let accessRules: KnownZone['accessRules'] = []
   const zones: ZoneDirectory = { of: () => ({ errorRules: [], accessRules, errorPages: {} }) }

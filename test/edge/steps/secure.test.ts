@@ -94,7 +94,7 @@ test('plain HTTP is redirected where the zone wants https: the same host, path a
   }
 })
 
-test('what a trusted hop says of the scheme counts, and what a stranger says does not', async t => {
+test('the scheme that a trusted proxy reports counts, and that of anyone else does not', async t => {
   const trusting = await start(t, { asks: { redirect: true }, trustedProxies: ['127.0.0.1'] })
   assert.equal((await trusting.askPlainly(request('GET /', 'X-Forwarded-Proto: https'))).status, 200)
   assert.equal((await trusting.askPlainly(request('GET /', 'X-Forwarded-Proto: HTTPS'))).status, 200)

@@ -167,7 +167,7 @@ test('a malformed member is skipped', () => {
   ])
 })
 
-test('of a range listed twice the higher q counts, and the first of equals', () => {
+test('the higher q of a range that is listed twice counts, and the first of equal ones', () => {
   all([
     ['application/json, text/html, application/json', 'json'],
     ['application/json;q=0.2, text/html;q=0.5, application/json', 'json'],

@@ -63,7 +63,7 @@ test('a preview is requested by code', () => {
   assert.equal(refusalFor('1015').error, 'rate_limited')
 })
 
-test('whatever is no code of the catalogue cannot be previewed', () => {
+test('codes that are not in the catalogue cannot be previewed', () => {
   for (const code of ['', '404', '400', '1046', '0522', '522 ', '5e2', 'connection_timeout', '__proto__']) {
     assert.equal(refusalFor(code).error, 'not_found', code)
   }

@@ -55,12 +55,12 @@ test('what is found says whose it is, and which', () => {
   assert.deepEqual(of(layer([]), layer([], { '500_errors': 'a' })), ['account_page', null, '500_errors'])
 })
 
-test('what is found is the rule as it was given', () => {
+test('the rule is returned as it was given', () => {
   const kept = { ...rule({}), id: 'kept' }
   assert.equal(new CustomErrors([layer([kept]), layer([])]).findRule(facts)?.rule, kept)
 })
 
-test('what is broken is left out and counted, and the rest keeps its place', () => {
+test('broken entries are skipped and counted, and the rest keep their order', () => {
   const broken = [
     rule({ expression: '' }),
     rule({ expression: 'error.code' }),

@@ -186,7 +186,7 @@ test('any bytes are read to their end, or break the compression', () => {
   )
 })
 
-test('of a list that is more than bearable, the rest is not read', () => {
+test('a header list beyond the limit is not read to its end', () => {
   const decoder = new HpackDecoder()
   const bytes = Buffer.from('8284ff', 'hex')
   const size = (bearable: number) =>

@@ -26,7 +26,7 @@ test('an IPv6-mapped address is the IPv4 address that it stands for', () => {
   assert.ok(!address.isMapped)
 })
 
-test('what node:net takes for an address is read, and nothing else', () => {
+test('exactly the texts that node:net accepts are read as addresses', () => {
   const piece = fc.constantFrom(
     '::',
     ':',

@@ -9,7 +9,7 @@ import { setImmediate } from 'node:timers/promises'
 import { readNothingAhead } from '../../../src/net/socket/read-ahead.ts'
 import { until } from '../../help/until.ts'
 
-test('of a paused socket one piece is read, and all of the others once it reads on', async t => {
+test('one piece of a paused socket is read, and the rest once it resumes', async t => {
   const server = createServer({ noDelay: true })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.after(() => server.close())

@@ -48,7 +48,7 @@ for (let set = 1; set < 2 ** members.length; set++) {
   })
 }
 
-test('what is missing is named, with what to do where a verification has failed', () => {
+test('the page lists what is missing, and what to do after a failed verification', () => {
   for (const member of members)
     for (const lack of lacks[member]!)
       for (const { sentence } of missingOf({ ...complete, ...lack })) {

@@ -149,7 +149,7 @@ test('a public client is for users who are no members of its account', () => {
   assert.deepEqual(token.actor!.members, [parts.member.id])
 })
 
-test('who is in no account can use a public client, which then opens nothing but identity', () => {
+test('a user without an account can use a public client, but only for identity', () => {
   const parts = partsWith({ account: everybody, scopes: ['openid', 'user.read', 'ai_gateway.run'] })
   const client = { ...parts.client, visibility: 'public' } as const
   const token = made({ ...parts, client, member: null, insider: null })

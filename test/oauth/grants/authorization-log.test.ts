@@ -5,7 +5,7 @@ import { AuthorizationLog } from '../../../src/oauth/grants/authorization-log.ts
 import { openStore } from '../../../src/store/open.ts'
 import { authorizationEvent, hex } from '../../store/contract-specimens.ts'
 
-test('of one user and result 20 are written at once, so that there is room for others', async t => {
+test('at most 20 events of one user and result are written in a burst, so others have room', async t => {
   const store = await openStore('sqlite::memory:', { commandTimeout: 1_000 })
   t.after(() => store.close())
   const log = new AuthorizationLog({ store, log: createLogger('error', { write: () => {} }) })

@@ -19,7 +19,7 @@ test('a form is read as browsers write it', () => {
   assert.equal(read('')!.size, 0)
 })
 
-test('what no browser sends is no form', () => {
+test('a body that no browser sends is not read as a form', () => {
   for (const text of [
     'a=1&a=2',
     'a=1&%61=2',

@@ -35,7 +35,7 @@ test('a form is read as it is written, files as text', async () => {
   assert.equal(readMultipart(body, boundary, { ...rules, hasLines: false }), null)
 })
 
-test('what no browser sends is no form', () => {
+test('a body that no browser sends is not read as a form', () => {
   const part = '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'
   assert.equal(readMultipart(Buffer.from(`${part}--b--\r\n`), 'b', rules)!.get('a'), '1')
   for (const text of [

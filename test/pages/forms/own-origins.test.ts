@@ -22,7 +22,7 @@ test('another spelling of a host is that host, and another port of it leads to t
     assert.deepEqual(originOf(host, all), { origin, isOurs: false })
 })
 
-test('who came over plain HTTP to an origin of https is told so', () => {
+test('a visitor over plain HTTP is told that the site uses https', () => {
   const told = plainHttpPage('https://gate.example', '/dashboard?x', 'http://gate.example')
   assert.equal(told?.status, 403)
   assert.match(told!.content.markup, /href="https:\/\/gate\.example\/dashboard\?x"/)

@@ -67,7 +67,7 @@ test('ten recovery codes are each good once, however they are typed', () => {
     assert.equal(withUsedFactor(user, code, keys, now), null)
 })
 
-test('what is kept has neither the secret nor a recovery code, and is of no use to another user or key', () => {
+test('a stored second factor contains neither the secret nor a recovery code, and cannot be opened for another user or with another key', () => {
   const { user, uri, recoveryCodes } = enrolled()
   const kept = JSON.stringify(user)
   const secret = secretOfUri(uri)

@@ -49,7 +49,7 @@ test('a code is good for its step and the two beside it, and never for one that 
   )
 })
 
-test('what has no six digits is no code', () => {
+test('a code has six digits', () => {
   const now = 59_000
   for (const code of ['', '28708', '2870822', '２８７０８２', '28708x', ' 287082', '287082\n'])
     assert.equal(matchingStep(secret, code, now, 0), null, code)

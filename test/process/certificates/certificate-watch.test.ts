@@ -46,7 +46,7 @@ test('one that was replaced is no longer warned of, and one that is not valid ye
   assert.equal(lines.at(-1), 'error certificate not valid yet: clients refuse it')
 })
 
-test('of certificates with one name and type of key, the one that ends first is reported, and no other', t => {
+test('among certificates with the same name and key type only the first to expire is reported', t => {
   const { watch } = start(t, 90)
   const pairs = [30, 20, 60].map(days => selfSigned('site.test', days))
   const other = selfSigned('other.test', 10)

@@ -55,13 +55,13 @@ test('a certificate that is older than an hour is renewed', async t => {
   assert.deepEqual(JSON.parse(stdout), { host: 'site.example', requested_at: new Date(at!).toISOString() })
 })
 
-test('a younger one is not, also while a gateway asks the authority when to renew it', async t => {
+test('a certificate younger than an hour is not renewed, also while a gateway asks the authority when to renew it', async t => {
   const { code, at, stderr } = await renew(t, { ...issuedAgo(0), lease: { holder: 'another', beat: 1 } })
   assert.deepEqual([code, at], [1, null])
   assert.match(stderr, /the certificate of site\.example is less than an hour old/)
 })
 
-test('nor is one that a gateway is at work on', async t => {
+test('a certificate that a gateway is renewing is not renewed', async t => {
   const { code, at, stderr } = await renew(t, { ...issuedAgo(hour), lease: { holder: 'another', beat: 1 } })
   assert.deepEqual([code, at], [1, null])
   assert.match(stderr, /a gateway is at work on the certificate of site\.example: try again/)

@@ -47,7 +47,7 @@ test('each listener gets all sockets of its address, wherever it stands now, and
   assert.deepEqual(closed, ['::1:80/0'])
 })
 
-test('of two listeners with the same address, each gets those of one', () => {
+test('two listeners with the same address each inherit their own sockets', () => {
   const { sockets, closed } = left(['127.0.0.1', 0], ['127.0.0.1', 0])
   const found = socketsFor(listeners(['127.0.0.1', 0], ['127.0.0.1', 0]), sockets)
   assert.deepEqual(
@@ -60,7 +60,7 @@ test('of two listeners with the same address, each gets those of one', () => {
   assert.deepEqual(closed, [])
 })
 
-test('what the gateway before had cached gets older on its way, by the clock of the machine', () => {
+test('entries cached by the gateway before age during the handover, by the clock of the machine', () => {
   const loan = { value: {} as Token, age: 40_000 }
   const at = machineClock() - 7_000
   const [record] = agedUntilNow({ kind: 'loans', at, records: [{ found: ['token', 'a'], loan }] })

@@ -16,6 +16,6 @@ for (const host of ['127.0.0.1', '::'])
     assert.deepEqual(ownerOf(Number(port)), { pid: child.pid, program: 'node', isGateway: false })
   })
 
-test('of a port that is free there is none', async () => {
+test('a free port has no owner', async () => {
   assert.equal(ownerOf(await freePort()), null)
 })

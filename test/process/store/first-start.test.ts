@@ -41,7 +41,7 @@ test('an empty store takes the given token, which is not shown, and a store with
   assert.equal(await store.tokens.findByDigest(other.digest), null)
 })
 
-test('of many processes that start at once on one store, only one fills it', async t => {
+test('of many processes that start at the same time on one store, only one fills it', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const url = `sqlite:${join(folder, 'gatehouse.db')}`

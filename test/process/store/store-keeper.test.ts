@@ -73,7 +73,7 @@ test('what was seen is kept at the end and within a second, and a start on anoth
   assert.deepEqual([memory().identity, memory().generation], [identity, generation])
 })
 
-test('of a store at another place nothing is known, unless it is the one that was seen, moved or copied', async t => {
+test('a store at another location is trusted only if it is the known one, moved or copied', async t => {
   const { folder, open, memory } = await start(t)
   const first = await open(`sqlite:${join(folder, 'one.db')}`)
   for (let i = 0; i < 3; i++) await first.store.tokens.insert(token())

@@ -200,7 +200,7 @@ test('however messages travel and workers die, there are never more connections 
   )
 })
 
-test('whichever workers get them, connections find all the room that there is, and no more', async () => {
+test('connections can use the whole limit on any worker, and no more', async () => {
   const cases = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 9 }))
   await fc.assert(
     fc.asyncProperty(
@@ -232,7 +232,7 @@ test('where only another worker has an idle connection, that is closed, and no o
   assert.deepEqual([a.used, b.used, b.idle, machine.refused], [3, 1, 1, 0])
 })
 
-test('what a slot without a worker may have is granted to the others, and its next worker knows', async () => {
+test('the share of a slot without a worker goes to the others, and its next worker is told', async () => {
   const machine = new Machine(2, 8)
   const [a] = machine.workers as [Worker]
   machine.kill(1)

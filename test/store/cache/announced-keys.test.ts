@@ -57,7 +57,7 @@ test('no more than 1,000 keys are announced in 100 ms, and none before the last 
   assert.deepEqual(sent, [1, 999, 1, 9])
 })
 
-test('of keys the latest 10,000 are kept, each once', () => {
+test('the latest 10,000 keys are kept, without duplicates', () => {
   const keys = new LatestKeys()
   for (const found of [...digests(10_500), ...digests(10_500)]) keys.add(found)
   assert.deepEqual(keys.all, digests(10_500).slice(500))

@@ -52,7 +52,7 @@ test('a flood of unknown keys keeps nobody from what others have found', async t
   assert.equal(await found, lent)
 })
 
-test('of several loans the one counts that was known to be right last', () => {
+test('of several handed-over copies the most recently confirmed one counts', () => {
   const [old, fresh] = [loan(500), loan(20)]
   assert.equal(freshest([null, old, fresh, null]), fresh)
   assert.equal(freshest([null]), null)

@@ -41,7 +41,7 @@ test('a cached value is returned at once', async () => {
   assert.equal(steered.asked, 1)
 })
 
-test('what the store has at once is returned at once, and cached as everything is', () => {
+test('values that the store has synchronously are returned synchronously, and cached', () => {
   const { things, steered, change } = setUp()
   let asked = 0
   const found: string[] = []
@@ -146,7 +146,7 @@ function setUpEnding(options: Partial<ReadThroughOptions<Thing>> = {}) {
   return { ...set, end }
 }
 
-test('what a change names is forgotten, and no value or miss beside it', async () => {
+test('a change drops the keys that it names from the cache, and no others', async () => {
   const { memory, steered, things, end } = setUpEnding()
   things.set('2', { id: '2', shade: 'blue' })
   for (const key of ['1', '2', 'none']) await memory.get(key)
@@ -503,7 +503,7 @@ for (const [what, knownUntil, isBorrowed] of [
     else await assert.rejects(async () => memory.get('1'), StoreUnreachable)
   })
 
-test('what a process before had cached is valid for the rest of its time, and never where it may have changed since', async () => {
+test('entries that the process before had cached keep their remaining lifetime, unless they may have changed since', async () => {
   const [a, b] = setUpTwo().processes
   const { clock } = setUp()
   const handedOn = (age: number) => ({ value: { id: '1', shade: 'red' }, age })
@@ -530,7 +530,7 @@ test('what a process before had cached is valid for the rest of its time, and ne
   assert.equal(of(clock.monotonic()).adopt('1', handedOn(1)), false)
 })
 
-test('what a process before had cached is read from the store where that is there', async () => {
+test('entries that the process before had cached are read from the store while it is reachable', async () => {
   const { memory, steered } = setUp({ changes: { knownUntil: -Infinity, follow: () => () => {} } })
   assert.equal(memory.adopt('1', { value: { id: '1', shade: 'grey' }, age: 100 }), true)
   await memory.recall('1')
@@ -538,7 +538,7 @@ test('what a process before had cached is read from the store where that is ther
   assert.deepEqual([memory.held('1'), steered.asked], [{ id: '1', shade: 'red' }, 1])
 })
 
-test('what is borrowed is forgotten by the changes that are told when the store is back', async () => {
+test('borrowed tokens are dropped by changes that are reported once the store is back', async () => {
   const { things, processes } = setUpTwo()
   const [a, b] = processes
   await a.memory.get('1')

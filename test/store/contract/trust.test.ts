@@ -32,7 +32,7 @@ test('what was asked for before a change was seen may come behind it without the
   assert.deepEqual([trust.seen, codes()], [seen(11), []])
 })
 
-test('of a loss, no answer that comes late speaks the store free', () => {
+test('a late response does not restore trust in a store that lost data', () => {
   const { trust, codes } = start(10)
   const asked = trust.seen!
   trust.check(at(12), asked)

@@ -74,7 +74,7 @@ test('a server that accepts and sends nothing is abandoned, and dialled again', 
   await until(() => dialled >= 2 * first)
 })
 
-test('what was acknowledged is there after kill -9, in the middle of writing', async t => {
+test('acknowledged writes survive kill -9 in the middle of writing', async t => {
   const server = await startRedis(t, { aof: 'always' })
   const store = await openRedis(t, server.url)
   const owner = hex(16)

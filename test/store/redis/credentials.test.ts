@@ -40,7 +40,7 @@ test('every key of a credential ends with it, and what finds it with the last of
   }
 })
 
-test('what has expired leaves the set of its owner when the next one is put, and what was removed when it is come upon', async t => {
+test('expired credentials leave the set of their owner with the next put, and removed ones when they are next read', async t => {
   const server = await startRedis(t, { aof: false })
   const { credentials } = await openRedis(t, server.url)
   const user = hex(16)

@@ -284,7 +284,7 @@ const commands = new Set(occurrences(/redis\.p?call\('([A-Z]+)'/g).map(([, name]
 /** How many scripts there are: those that insert, replace and remove stand once for two sets of kinds, and each connection asks for its rights by another one. */
 const scriptCount = occurrences(/\blua`/g).length + 3 + 1
 
-test('whichever command is denied, a script does all of what it is for, or nothing', async t => {
+test('a script does everything or nothing, whichever command is denied', async t => {
   const server = await startRedis(t, { aof: false })
   const grant = (...rules: string[]) =>
     server.ask('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', '+@all', '~*', '&*', ...rules)

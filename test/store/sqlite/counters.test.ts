@@ -47,7 +47,7 @@ test('a write of records that takes long keeps no count waiting', async t => {
   records.exec('ROLLBACK')
 })
 
-test('what one turn asks is counted in its order', async t => {
+test('requests of one turn are counted in order', async t => {
   const { counters } = await opened(t, temporaryFile(t), new ManualClock())
   const answers = await Promise.all(Array.from({ length: 7 }, () => counters.spend({ key: 'key', ...usual })))
   assert.deepEqual(

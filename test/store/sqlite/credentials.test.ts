@@ -21,7 +21,7 @@ async function start(t: TestContext) {
   return { clock, db, store, count }
 }
 
-test('what has expired goes when others are put, a bounded part at a time', async t => {
+test('expired credentials are removed when others are put, a bounded number at a time', async t => {
   const { clock, store, count } = await start(t)
   const make = (expiresAt: number) => credential('session', { createdAt: 0, expiresAt })
   const put = () => store.credentials.put(make(99_000))

@@ -18,7 +18,7 @@ async function crowd(t: TestContext, file: string, writers: number, ms: number):
 }
 
 for (const writers of [16, 32]) {
-  test(`of two processes with ${writers} writers each, none finds the store unreachable`, async t => {
+  test(`with two processes and ${writers} writers each, none finds the store unreachable`, async t => {
     const file = temporaryFile(t)
     await (await SqliteStore.open(file, { commandTimeout: 250 })).close()
     const crowds = await Promise.all([0, 1].map(() => crowd(t, file, writers, 1_500)))

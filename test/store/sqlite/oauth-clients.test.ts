@@ -88,7 +88,7 @@ test('a claim that could not be written gives nothing away', async t => {
   assert.equal((await clients.claimDue(10, lease)).length, 1)
 })
 
-test('of processes that claim at once, each client is given to one', async t => {
+test('each client is claimed by one of the processes that claim at the same time', async t => {
   const { file, clients, insert } = await start(t)
   const due = 500
   for (let i = 0; i < due; i++) await insert(Date.now() - 1_000)

@@ -112,7 +112,7 @@ test('a page is HTML, called so, in UTF-8, and not blank', async t => {
     assert.equal((await put('500_errors', html, { 'content-type': type })).status, 200, type)
 })
 
-test('pages set at the same time all stand, and of one type one of them', async t => {
+test('pages set at the same time are all kept, one for each type', async t => {
   const { ask, put, kept } = await start(t)
   meet(t, kept.errorPages, 'get', 12)
   const pages = Array.from({ length: 12 }, (_, i) => put(errorPageTypes[i % 6]!, `<p>${i}`))

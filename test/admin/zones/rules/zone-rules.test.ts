@@ -125,7 +125,7 @@ for (const { path, kind, records, body, member } of kinds) {
     assert.deepEqual(await list(), ['c', 'b', 'a'])
   })
 
-  test(named('writes at the same time lose nothing of each other, with Redis too'), async t => {
+  test(named('concurrent writes lose no change, in SQLite and in Redis'), async t => {
     await loseNothing(t, await start(t, 'old', 'gone', 'stays'))
     const { url } = await startRedis(t)
     await loseNothing(t, await startWith(t, url, 'old', 'gone', 'stays'))
@@ -144,7 +144,7 @@ for (const { path, kind, records, body, member } of kinds) {
     assert.deepEqual((await list()).sort(), ['replaced', 'stays', ...created].sort())
   }
 
-  test(named('of two first rules at the same time both stand'), async t => {
+  test(named('rules created at the same time in an empty list are all kept'), async t => {
     const { ask, list, ...api } = await start(t)
     meet(t, records({ ask, ...api }), 'get', 3)
     await Promise.all(['a', 'b', 'c'].map(mark => ask('POST', path, { body: body(mark) })))

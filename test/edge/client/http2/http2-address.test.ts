@@ -38,7 +38,7 @@ test('the more requests are stalled, the longer others wait, up to a bound', () 
   assert.ok(more < 2 * many)
 })
 
-test('nobody waits for less than a timer does, and what is not waited for is not forgotten', () => {
+test('delays too short for a timer are skipped, and added to later ones', () => {
   const address = join()
   address.stalledRequests = 256
   address.charge(workOfRequest)

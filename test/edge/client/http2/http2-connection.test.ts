@@ -114,7 +114,7 @@ for (const [how, end] of Object.entries(endings))
     assert.equal(address.held, 0)
   })
 
-test('of small pieces that come while an address has to wait, one is read, and all of them afterwards', async t => {
+test('while an address has to wait, one of its small pieces is read, and the rest afterwards', async t => {
   const { address, join, sockets, edge } = await start(t, await startResponder(t, ok('hello')))
   const socket = join(untaken)
   await turnsUntil(() => sockets[0]?.bytesRead === socket.bytesWritten && address.stalledRequests === 5)

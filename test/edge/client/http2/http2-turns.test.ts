@@ -57,7 +57,7 @@ test('an address has one turn after another, however many connections it has', a
   assert.equal(order, 'aXYbXZcYabc')
 })
 
-test('what comes waits behind those who wait, and nobody waits behind them', async () => {
+test('new requests queue behind those that wait, and others do not wait for them', async () => {
   const turns = new Http2Turns()
   turns.work.left = 0
   await served(turns, [['a', '192.0.2.1', 3]])

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import { TlsPace } from '../../../../src/edge/client/pace/tls-pace.ts'
 
-test('what TLS has for a client that does not read is bounded, beside what HTTP has for it', () => {
+test('output buffered by TLS for a client that does not read is bounded, in addition to that of HTTP', () => {
   const transport = { bytesRead: 0 }
   const handle = { writeQueueSize: 0 }
   const socket = { bytesRead: 0, writableLength: 0, _handle: handle }

@@ -63,7 +63,7 @@ test('while an origin is down one dial at a time speaks for all who wait, from t
   assert.equal(dials.worth(3), 3)
 })
 
-test('what this machine lacks says nothing of the origin', async t => {
+test('a lack of local resources does not count against the origin', async t => {
   const { port } = await startOrigin(t, wire => wire.ending)
   const { dials, dial } = start(t, port, false)
   assert.deepEqual([await dial(), await dial()], [false, false])

@@ -440,7 +440,7 @@ test('an origin that leaves fails no request, however often it does', async t =>
   assert.ok(origin.sessions >= 10, `${origin.sessions}`)
 })
 
-test('what an origin completes behind a GOAWAY with a code reaches its client', async t => {
+test('a response that an origin completes after a GOAWAY with an error code reaches its client', async t => {
   const origin = await startHttp2Origin(t, async wire => {
     const stream = await wire.request()
     wire.send(

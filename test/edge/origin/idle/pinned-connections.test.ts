@@ -37,7 +37,7 @@ test('a client gets the connection back that it used last, to the same origin an
   assert.equal(pinned.leadsTo(another, '192.0.2.1'), true)
 })
 
-test('what waits closes with the client, and what comes back later is not kept', () => {
+test('waiting commands are rejected when the client closes, and late replies are dropped', () => {
   const closed: PinnedConnection[] = []
   const pinned = new PinnedConnections()
   const [first, second] = [connection({}, closed), connection({}, closed)]

@@ -45,7 +45,7 @@ test('a turn hears what had come before it', async t => {
   assert.equal(resting.size, 0)
 })
 
-test('who rests for a turn is back behind the next poll, and one turn serves all', async () => {
+test('connections that rest for a turn return after the next poll, all in one turn', async () => {
   const { resting, rested } = start()
   const [one, two, three] = [named('one'), named('two'), named('three')]
   resting.addForTurn(one)
@@ -61,7 +61,7 @@ test('who rests for a turn is back behind the next poll, and one turn serves all
   assert.equal(resting.size, 0)
 })
 
-test('who rests for a while is back a turn behind the sweep that ends it, unless it has closed', async () => {
+test('a connection that rests for a while returns a turn after the sweep that ends it, unless it has closed', async () => {
   const { resting, rested } = start()
   const [one, two] = [named('one'), named('two')]
   resting.addForWhile(one, 1_000)

@@ -132,7 +132,7 @@ test('a change without an Idempotency-Key is sent once; a read is retried', asyn
   )
 })
 
-test('nobody listens: the sentence names the address, and never the token', async () => {
+test('a refused connection is reported with the address, and never with the token', async () => {
   const url = `http://127.0.0.1:${await freePort()}`
   const api = new ApiClient({ url, account, token })
   const { message } = await failureOf(api.ask('POST', '/things', { once: true }))

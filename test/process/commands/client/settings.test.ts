@@ -4,7 +4,7 @@ import { clearableMembers } from '../../../../src/admin/oauth-clients/body.ts'
 import { bodyIn, settingsOf } from '../../../../src/process/commands/client/settings.ts'
 import { clearable } from '../../../../src/process/commands/client/update.ts'
 
-test('what no option names is not set', () => {
+test('a member without an option is not set', () => {
   assert.deepEqual(settingsOf({ args: [], name: 'Photos', json: true }), { client_name: 'Photos' })
   assert.deepEqual(settingsOf({ args: [] }), {})
 })

@@ -26,7 +26,7 @@ test('an entry that is appended again, since nobody knew that it was kept, is th
   assert.equal(await logs.count(kept.account, kept.id), 5)
 })
 
-test('of entries that have to go nothing stays, bodies neither', async t => {
+test('dropped entries leave nothing behind, including their bodies', async t => {
   const { server, kept, append, keys } = await start(t)
   const entries = logEntries(kept, 6)
   for (let i = 0; i < 6; i += 2) await append(entries.slice(i, i + 2), 2)

@@ -42,7 +42,7 @@ test('a write waits for what the settings leave open: the disk where the server 
   ])
 })
 
-test('what can be lost is said of each setting', () => {
+test('the durability of writes is reported for each setting of the store', () => {
   const losses = (more: Partial<Settings>) => lossesOf({ ...safest, ...more }, alone).join(' ')
   assert.equal(losses({}), '')
   assert.equal(losses({ fsync: 'everysec', version: [7, 2] }), '')

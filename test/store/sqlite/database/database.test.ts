@@ -139,7 +139,7 @@ test('more writes than may wait are refused at once, and written are all others'
   assert.equal(metrics.queuedWrites.value, 0)
 })
 
-test('of writes that share a transaction each is done whole or undone alone, in the order in which they were asked', async t => {
+test('writes that share a transaction are each done or undone as a whole, in order', async t => {
   const { db, insert, kept } = await openNumbers(t)
   const expected: number[] = []
   let next = 0
@@ -166,7 +166,7 @@ test('of writes that share a transaction each is done whole or undone alone, in 
   )
 })
 
-test('what is asked before the file is closed is written', async t => {
+test('lines written before the file is closed are in it', async t => {
   const { file, store } = await openStore(t)
   const kept = gateway()
   const writing = store.gateways.insert(kept)
@@ -221,7 +221,7 @@ test('a mistake in a statement is thrown as it is, and the write undone', async 
   assert.equal(await db.read(() => db.prepare('SELECT count(*) AS n FROM kept').get()!.n), 0)
 })
 
-test('what waits when the file is closed rejects', async t => {
+test('pending writes are rejected when the file is closed', async t => {
   const { file, store } = await openStore(t)
   lock(t, file)
   const waiting = assert.rejects(store.gateways.insert(gateway()), StoreUnreachable)

@@ -74,7 +74,7 @@ test('a gateway that appends shares no segment with another', async t => {
   assert.deepEqual((await Array.fromAsync(logs.entries('a', 'other'))).flat(), second)
 })
 
-test('what is removed by a filter leaves no trace either, nor does what was hidden beside it', async t => {
+test('entries removed by a filter leave no trace, and neither do hidden ones', async t => {
   const { logs, owner, append, sizes, books } = await start(t)
   const limit = { most: 250, strategy: 'DELETE_OLDEST' } as const
   for (let i = 0; i < 3; i++) await append(later(owner, 100, i * 100), limit)
