@@ -1,8 +1,17 @@
-// A compiled regular expression (a program of RE2) as an automaton that is built ahead as far as that is little work, and further while texts need it:
-// each step of that is counted, so that it can stop where a text would cost too much.
+// A compiled RE2 program as an automaton (DFA) that is built ahead as far as that is little work, and on demand while texts
+// need more of it. That of the package can take 20 ms for 512 characters and 15 MB, and cannot be stopped; here each step
+// is counted.
 
-import type { Work } from './work-budget.ts'
-import { bytes, classify, conditionsBetween, type Instruction, kind, kindOf, op, when } from './program.ts'
+import { charge, spend } from './meter.ts'
+
+/** One instruction of RE2; `arg` is the other way of a fork, or the conditions of an empty match. */
+interface Instruction {
+  readonly op: number
+  readonly out: number
+  readonly arg: number
+  readonly runes: readonly number[]
+  matchRune(rune: number): boolean
+}
 
 interface Program {
   readonly start: number
@@ -12,261 +21,179 @@ interface Program {
 }
 
 interface State {
-  readonly id: number
-  /** Instructions that take a character, and those whose conditions are not known before it. */
+  /** The instructions that may come next. */
   readonly pcs: readonly number[]
-  readonly isConditional: boolean
-  /** What stands before, as far as conditions ask. */
+  /** What kind of character came before. */
   readonly before: number
+  /** What follows, by the class of the next character; the last for the end of the text. */
+  readonly next: (State | undefined)[]
 }
 
 /** States that are kept; then all are forgotten. */
-const mostStates = 512
-/** The steps that one character may take: programs that could take more are of no use. */
-export const mostSteps = 8_000
+const maxStates = 512
 /** Steps that are made ahead. */
-const mostAhead = 100_000
+const maxAhead = 100_000
+/** Texts of requests are bytes; other characters are looked at without a class. */
+const bytes = 256
+/** Stands for the end of a text where a character could be. */
+const end = -1
+const surrogates = 0xd800
 
-/** Where a step leads, beside the numbers of states. */
-const unknown = 0
-const matched = 1
-const lost = 2
-const first = 3
+const matched: State = { pcs: [], before: 0, next: [] }
+const lost: State = { pcs: [], before: 0, next: [] }
 
 export class Automaton {
-  /** The steps that one character can take at most, on top of a look-up. */
-  readonly widest: number
-  /** Whether there is nothing left to be built by any text of bytes. */
+  /** Whether no text of bytes can need more of it. */
   readonly isWhole: boolean
   readonly #program: Program
   readonly #isAnchored: boolean
+  readonly #hasConditions: boolean
+  /** The class of each byte, and a byte of each class: no instruction tells those of one class apart. */
   readonly #classes: Uint8Array
-  /** A byte of each class. */
   readonly #samples: readonly number[]
-  /** By state, then by class; the last for the end of the text. */
-  readonly #width: number
-  #table: Uint16Array
-  #states: State[] = []
-  #known = new Map<string, number>()
-  #start = lost
-  /** The round in which an instruction was met last. */
+  readonly #states = new Map<string, State>()
+  #start: State
+  /** The step in which an instruction was met last. */
   readonly #met: Uint32Array
-  #round = 0
-  /** By instruction: what can be reached from it without a character. */
-  readonly #reached: (readonly number[] | undefined)[] = []
-  /** What the current round found. */
-  #found: number[] = []
-  #isMatch = false
-  #isConditional = false
-  #steps = 0
+  #step = 0
 
   constructor(program: Program) {
     this.#program = program
-    this.#isAnchored = startsAtBeginning(program)
-    const { classes, samples } = classify(program.inst)
+    this.#isAnchored = (program.startCond() & when.beginText) !== 0
+    this.#hasConditions = program.inst.some(({ op: code }) => code === op.emptyWidth)
+    const { classes, samples } = classify(program.inst, this.#hasConditions)
     this.#classes = classes
     this.#samples = samples
-    this.#width = samples.length + 1
-    this.#table = new Uint16Array(16 * this.#width)
     this.#met = new Uint32Array(program.inst.length)
-    this.widest = this.#widest()
-    if (this.widest > mostSteps) {
-      this.isWhole = false
-      return
-    }
-    this.#begin()
-    this.#add(program.start)
-    this.#start = this.#isMatch ? matched : this.#stateOf(this.#found, kind.edge)
-    this.isWhole = this.#start === matched || this.#buildAhead()
+    this.#start = this.#begin()
+    this.isWhole = this.#buildAhead()
   }
 
-  /** Whether any part of a text matches; null when it would have to be built further and nothing is left for that. Takes the steps of building alone. */
-  test(text: string, work: Work): boolean | null {
-    let at = this.#start
-    if (at === matched) return true
+  /** Whether any part of a text matches. Spends the steps of building; throws if the request has too few. */
+  test(text: string): boolean {
     const { length } = text
-    const width = this.#width
     const classes = this.#classes
-    let table = this.#table
-    let i = 0
-    for (; i < length; i++) {
+    let state = this.#start
+    for (let i = 0; i < length; i++) {
       const code = text.charCodeAt(i)
-      let next = code < bytes ? table[(at - first) * width + classes[code]!]! : unknown
-      if (next === unknown) {
-        next = this.#go(at, text, i, work)
-        table = this.#table
-      }
-      if (next < first) {
-        return next === unknown ? null : next === matched
-      }
+      state =
+        (code < bytes ? state.next[classes[code]!] : undefined) ?? this.#extend(state, text.codePointAt(i)!)
+      if (state === matched) return true
+      if (state === lost) return false
       if (code >= surrogates && text.codePointAt(i)! > 0xffff) i++
-      at = next
     }
-    const last = table[(at - first) * width + width - 1]! || this.#go(at, text, length, work)
-    return last === unknown ? null : last === matched
+    return (state.next[this.#samples.length] ?? this.#extend(state, end)) === matched
   }
 
-  /** Adds up what all instructions together lead to, as far as that is allowed. */
-  #widest(): number {
-    const { inst, start } = this.#program
-    let sum = 2 * inst.length
-    const add = (pc: number) => (sum += (this.#reached[pc] ??= this.#reachedFrom(pc)).length)
-    add(start)
-    for (const { op: code, out } of inst) if (code >= op.rune && sum <= mostSteps) add(out)
-    return sum
+  #begin(): State {
+    return this.#stateOf([this.#program.start], this.#hasConditions ? kind.edge : kind.other)
   }
 
-  /** Makes the step at a character; `unknown` when nothing is left for it. */
-  #go(at: number, text: string, i: number, work: Work): number {
-    if (work.left <= 0) return unknown
-    const code = text.codePointAt(i) ?? end
-    const state = this.#states[at - first]!
-    const states = this.#states
-    const next = this.#step(state, code)
-    work.left -= this.#steps
-    if (code < bytes && states === this.#states)
-      this.#note(state.id, code === end ? this.#width - 1 : this.#classes[code]!, next)
+  #extend(state: State, rune: number): State {
+    spend(1)
+    const { next, steps } = this.#follow(state, rune)
+    charge(steps)
+    if (rune < bytes) state.next[rune === end ? this.#samples.length : this.#classes[rune]!] = next
     return next
   }
 
-  /** Returns what follows a character, or the end. */
-  #step(state: State, rune: number): number {
-    this.#steps = 0
-    const active = state.isConditional ? this.#resolved(state, rune) : state.pcs
-    if (active === null) return matched
-    if (rune === end) return lost
-    this.#begin()
-    for (const pc of active) {
-      this.#steps++
-      const instruction = this.#program.inst[pc]!
-      if (instruction.matchRune(rune)) this.#add(instruction.out)
+  /** Returns what follows a character, or the end. No instruction is looked at twice, so it takes as many steps as there are. */
+  #follow(state: State, rune: number): { readonly next: State; readonly steps: number } {
+    const behind = rune === end ? kind.edge : kindOf(rune)
+    const conditions = this.#hasConditions ? conditionsBetween(state.before, behind) : 0
+    const { inst, start } = this.#program
+    const stack = [...state.pcs]
+    const reached: number[] = []
+    let steps = 0
+    this.#step++
+    for (let pc = stack.pop(); pc !== undefined; pc = stack.pop()) {
+      if (this.#met[pc] === this.#step) continue
+      this.#met[pc] = this.#step
+      steps++
+      const instruction = inst[pc]!
+      const { op: code, out, arg } = instruction
+      if (code === op.match) return { next: matched, steps }
+      if (code === op.alt || code === op.altMatch) stack.push(out, arg)
+      else if (code === op.capture || code === op.nop) stack.push(out)
+      else if (code === op.emptyWidth) (arg & ~conditions) === 0 && stack.push(out)
+      else if (code >= op.rune && rune !== end && instruction.matchRune(rune)) reached.push(out)
     }
-    if (!this.#isAnchored) this.#add(this.#program.start)
-    if (this.#isMatch) return matched
-    return this.#found.length === 0 ? lost : this.#stateOf(this.#found, kindOf(rune))
-  }
-
-  /** Returns the instructions of a state that take a character, once its conditions are known; null when it matches already. */
-  #resolved(state: State, rune: number): readonly number[] | null {
-    const conditions = conditionsBetween(state.before, rune === end ? kind.edge : kindOf(rune))
-    this.#begin()
-    for (const pc of state.pcs) this.#follow(pc, conditions)
-    return this.#isMatch ? null : this.#found
-  }
-
-  #begin(): void {
-    this.#round++
-    this.#found = []
-    this.#isMatch = false
-    this.#isConditional = false
-  }
-
-  /** Notes what can be reached without a character; what depends on conditions is noted itself, since these are not known yet. */
-  #add(pc: number): void {
-    const reached = (this.#reached[pc] ??= this.#reachedFrom(pc))
-    this.#steps += reached.length
-    for (const at of reached) {
-      if (this.#met[at] === this.#round) continue
-      this.#met[at] = this.#round
-      const { op: code } = this.#program.inst[at]!
-      if (code === op.match) this.#isMatch = true
-      else this.#found.push(at)
-      if (code === op.emptyWidth) this.#isConditional = true
+    if (rune !== end && !this.#isAnchored) reached.push(start)
+    if (reached.length === 0) return { next: lost, steps }
+    return {
+      next: this.#stateOf(reached, this.#hasConditions ? behind : kind.other),
+      steps: steps + reached.length,
     }
   }
 
-  #reachedFrom(pc: number): readonly number[] {
-    const { inst } = this.#program
-    const reached = new Set([pc])
-    for (const at of reached) {
-      this.#steps++
-      const { op: code, out, arg } = inst[at]!
-      if (isFork(code)) reached.add(out).add(arg)
-      else if (passes(code)) reached.add(out)
-    }
-    return [...reached].filter(at => {
-      const { op: code } = inst[at]!
-      return code >= op.rune || code === op.match || code === op.emptyWidth
-    })
-  }
-
-  /** Notes what can be reached without a character where these conditions hold. */
-  #follow(pc: number, conditions: number): void {
-    const stack = [pc]
-    for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
-      if (this.#met[at] === this.#round) continue
-      this.#met[at] = this.#round
-      this.#steps++
-      const { op: code, out, arg } = this.#program.inst[at]!
-      if (isFork(code)) stack.push(out, arg)
-      else if (passes(code)) stack.push(out)
-      else if (code === op.match) this.#isMatch = true
-      else if (code >= op.rune) this.#found.push(at)
-      else if (code === op.emptyWidth && (arg & ~conditions) === 0) stack.push(out)
-    }
-  }
-
-  /** Returns the number of a state, which may be new. */
-  #stateOf(pcs: number[], before: number): number {
-    pcs.sort((a, b) => a - b)
-    this.#steps += pcs.length
-    const isConditional = this.#isConditional
-    const key = String.fromCharCode(isConditional ? before : kind.other, ...pcs)
-    const known = this.#known.get(key)
+  #stateOf(reached: readonly number[], before: number): State {
+    const pcs = [...new Set(reached)].sort((a, b) => a - b)
+    const key = String.fromCharCode(before, ...pcs)
+    const known = this.#states.get(key)
     if (known !== undefined) return known
-    if (this.#states.length === mostStates) this.#forget()
-    const id = this.#states.push({ id: this.#states.length, pcs, isConditional, before }) - 1
-    this.#known.set(key, id + first)
-    return id + first
-  }
-
-  /** Starts over, keeping only the state that every text begins with. */
-  #forget(): void {
-    const start = this.#states[0]!
-    this.#states = [start]
-    this.#known = new Map()
-    this.#table = new Uint16Array(16 * this.#width)
-  }
-
-  #note(state: number, column: number, next: number): void {
-    const at = state * this.#width + column
-    while (Math.max(state, next - first) * this.#width + this.#width > this.#table.length) this.#grow()
-    this.#table[at] = next
-  }
-
-  #grow(): void {
-    const table = new Uint16Array(2 * this.#table.length)
-    table.set(this.#table)
-    this.#table = table
+    if (this.#states.size === maxStates) {
+      this.#states.clear()
+      this.#start = this.#begin()
+    }
+    const state: State = { pcs, before, next: Array(this.#samples.length + 1).fill(undefined) }
+    this.#states.set(key, state)
+    return state
   }
 
   /** Makes the steps of all states at all bytes, as far as they go; tells whether that was all. */
   #buildAhead(): boolean {
     const runes = [...this.#samples, end]
-    let steps = 0
-    for (const state of this.#states)
+    let sum = 0
+    for (const state of this.#states.values())
       for (const [column, rune] of runes.entries()) {
-        this.#note(state.id, column, this.#step(state, rune))
-        steps += this.#steps
-        if (steps > mostAhead || this.#states.length > mostStates / 2) return false
+        const { next, steps } = this.#follow(state, rune)
+        state.next[column] = next
+        sum += steps
+        if (sum > maxAhead || this.#states.size > maxStates / 2) return false
       }
     return true
   }
 }
 
-/** Stands for the end of a text where a character could be. */
-const end = -1
-/** The first half of a character beyond 0xffff, or what comes after all of those. */
-const surrogates = 0xd800
+/** Instructions and conditions, as RE2 numbers them; all from `rune` on take a character. */
+const op = { alt: 1, altMatch: 2, capture: 3, emptyWidth: 4, match: 6, nop: 7, rune: 8 }
+const when = { beginLine: 1, endLine: 2, beginText: 4, endText: 8, wordBoundary: 16, noWordBoundary: 32 }
 
-function startsAtBeginning(program: Program): boolean {
-  return (program.startCond() & when.beginText) !== 0
+/** What conditions tell apart of the characters around a place. */
+const kind = { edge: 0, newline: 1, word: 2, other: 3 }
+
+function kindOf(rune: number): number {
+  if (rune === 0x0a) return kind.newline
+  return rune < 0x80 && /\w/.test(String.fromCharCode(rune)) ? kind.word : kind.other
 }
 
-function isFork(code: number): boolean {
-  return code === op.alt || code === op.altMatch
+/** Returns the conditions that are true between two kinds of characters. */
+function conditionsBetween(before: number, behind: number): number {
+  const isBoundary = (before === kind.word) !== (behind === kind.word)
+  let met = isBoundary ? when.wordBoundary : when.noWordBoundary
+  if (before === kind.edge) met |= when.beginText | when.beginLine
+  if (before === kind.newline) met |= when.beginLine
+  if (behind === kind.edge) met |= when.endText | when.endLine
+  if (behind === kind.newline) met |= when.endLine
+  return met
 }
 
-function passes(code: number): boolean {
-  return code === op.capture || code === op.nop
+/** Finds the bytes that no instruction tells apart. */
+function classify(instructions: readonly Instruction[], hasConditions: boolean) {
+  // Repetitions are written out.
+  const distinct = new Map(
+    instructions
+      .filter(({ op: code }) => code >= op.rune)
+      .map(one => [`${one.arg} ${one.runes.join()}`, one]),
+  )
+  const classes = new Uint8Array(bytes)
+  const samples: number[] = []
+  const numbers = new Map<string, number>()
+  for (let byte = 0; byte < bytes; byte++) {
+    let behaviour = hasConditions ? `${kindOf(byte)}` : ''
+    for (const instruction of distinct.values()) behaviour += instruction.matchRune(byte) ? '1' : '0'
+    if (!numbers.has(behaviour)) numbers.set(behaviour, samples.push(byte) - 1)
+    classes[byte] = numbers.get(behaviour)!
+  }
+  return { classes, samples }
 }

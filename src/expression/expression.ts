@@ -2,10 +2,9 @@
 
 import { type Facts, type RequestFacts, Variables } from './facts.ts'
 import { parseFor, type Scope } from './language.ts'
-import { Guard, type Reads, scales, usualScale } from './guard.ts'
 import { Memo } from './memo.ts'
-import { isWorkSpent, openPatterns, renewRanges, useWork } from './pattern.ts'
-import { estimateWork, failure } from './work.ts'
+import { failure, spend, useWork } from './meter.ts'
+import { beginning, survey } from './work.ts'
 import { mostWork, Work } from './work-budget.ts'
 
 export type { Facts, RequestFacts, Scope }
@@ -72,32 +71,20 @@ function compile(text: string, scope: Scope, type: ResultType) {
   if (text.trim() === '') return flawAt(text, 0, 'it is empty')
   if (Buffer.byteLength(text) > mostBytes) return flawAt(text, 0, 'it is longer than 4 KiB')
   try {
-    renewRanges()
     const run = parseFor(scope, text)
     const checked = run.check()
     if (!checked.valid) return flawOf(text, checked.error)
-    const { flaw, reads } = estimateWork(run.ast, scales[usualScale]!)
+    const { flaw, readsGeo, readsPath, work } = survey(run.ast)
     if (flaw !== null) return flawAt(text, flaw.node.pos, flaw.message)
     if (checked.type !== type) return flawAt(text, 0, `it returns ${checked.type} but must return ${type}`)
-    const costs = scales.map(scale => estimateWork(run.ast, scale).cost)
-    const work = costs[usualScale]! + building * openPatterns()
     if (work > mostWork.rules.api) return flawAt(text, 0, 'it could take too many steps for one request')
-    const price = { work, reads, guard: new Guard(reads, costs) }
+    const facts = { text, needsGeo: readsGeo, readsPath, work }
     return type === 'bool'
-      ? new Compiled<boolean>(text, price, run, 'boolean')
-      : new Compiled<string>(text, price, run, 'string')
+      ? new Compiled<boolean>(facts, run, 'boolean')
+      : new Compiled<string>(facts, run, 'string')
   } catch (error) {
     return flawOf(text, error)
   }
-}
-
-/** What it may take at a usual request to build an automaton on that is too large to be built ahead. */
-const building = 1500
-
-interface Price {
-  readonly work: number
-  readonly reads: Reads
-  readonly guard: Guard
 }
 
 class Compiled<T extends boolean | string> implements Expression<T> {
@@ -105,21 +92,18 @@ class Compiled<T extends boolean | string> implements Expression<T> {
   readonly needsGeo: boolean
   readonly readsPath: boolean
   readonly work: number
-  readonly #guard: Guard
   readonly #run: (variables: Variables) => unknown
   readonly #type: string
 
   constructor(
-    text: string,
-    { work, reads, guard }: Price,
+    { text, needsGeo, readsPath, work }: Omit<Expression<T>, 'evaluate'>,
     run: (variables: Variables) => unknown,
     type: 'boolean' | 'string',
   ) {
     this.text = text
-    this.needsGeo = reads.geo
-    this.readsPath = reads.path
+    this.needsGeo = needsGeo
+    this.readsPath = readsPath
     this.work = work
-    this.#guard = guard
     this.#run = run
     this.#type = type
   }
@@ -129,10 +113,10 @@ class Compiled<T extends boolean | string> implements Expression<T> {
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     try {
-      if (!work.take(this.#guard.costOf(facts.request, path))) return null
       useWork(work)
+      spend(beginning)
       const value = this.#run(new Variables(facts, path))
-      return typeof value === this.#type && !isWorkSpent() ? (value as T) : null
+      return typeof value === this.#type ? (value as T) : null
     } catch {
       work.left -= failure
       return null

@@ -1,12 +1,10 @@
-import { equal, match, ok } from 'node:assert/strict'
+import { equal, match, ok, throws } from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
-import { isWorkSpent, openPatterns, Pattern, renewRanges, useWork } from '../../src/expression/pattern.ts'
+import { useWork } from '../../src/expression/meter.ts'
+import { Pattern } from '../../src/expression/pattern.ts'
 import { Work } from '../../src/expression/work-budget.ts'
 
-beforeEach(() => {
-  renewRanges()
-  useWork(new Work())
-})
+beforeEach(() => useWork(new Work()))
 
 describe('a pattern that would be too large is refused before it is compiled', () => {
   for (const [text, says] of [
@@ -38,33 +36,17 @@ test('what only looks like repetition is none', () => {
     equal(compiled(pattern).test(text), true, pattern)
 })
 
-test('the patterns of one expression share their ranges of characters', () => {
-  for (let i = 0; i < 5; i++) compiled('\\pL')
-  match(Pattern.compile('\\pL') as string, /together are too large/)
-  renewRanges()
-  compiled('\\pL')
-})
-
-test('patterns are counted that texts go on building', () => {
-  compiled('^/a')
-  equal(openPatterns(), 0)
-  compiled('a.{40}b')
-  equal(openPatterns(), 1)
-  renewRanges()
-  equal(openPatterns(), 0)
-})
-
 test('the patterns of one request share its steps', () => {
   const pattern = compiled('a.{40}b')
   const words = () => Array.from({ length: 5000 }, () => (Math.random() < 0.5 ? 'a' : 'c')).join('')
   const work = new Work()
   useWork(work)
-  let asked = 0
-  for (; asked < 1000 && !isWorkSpent(); asked++) equal(pattern.test(words()), false)
-  ok(asked < 1000 && work.left <= 0, `asked ${asked} times`)
+  throws(() => {
+    for (let i = 0; i < 1000; i++) equal(pattern.test(words()), false)
+  }, /no steps left/)
+  ok(work.left < 1_000 && work.left > -100, `${work.left}`)
   useWork(new Work())
   equal(pattern.test(`a${'b'.repeat(41)}`), true)
-  equal(isWorkSpent(), false)
 })
 
 function compiled(text: string): Pattern {

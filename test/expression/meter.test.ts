@@ -1,13 +1,14 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { compileExpression, type Expression, type Facts } from '../../src/expression/expression.ts'
+import { failure } from '../../src/expression/meter.ts'
 import { mostWork, Work } from '../../src/expression/work-budget.ts'
 import { noTls } from '../../src/expression/tls-facts.ts'
 
 const section = 128 * 1024
 const header = 'request.headers["x"][0]'
 
-describe('what takes too long on heads of 128 KiB is refused', () => {
+describe('what takes too long on heads of 128 KiB is refused, or fails early', () => {
   for (const text of [
     `"x" in request.headers && ${header}.split(",").exists(a, ${header}.upperAscii().size() == 3)`,
     `[${header}.split("|")[0]].exists(p, p.split("").exists(c, p.upperAscii().size() == 3))`,
@@ -18,8 +19,14 @@ describe('what takes too long on heads of 128 KiB is refused', () => {
   ]) {
     test(text.slice(0, 80), () => {
       const result = compileExpression(text, 'request', 'bool')
-      ok('line' in result)
-      match(result.message, /too many steps/)
+      if ('line' in result) return match(result.message, /too many steps/)
+      for (const facts of heads()) {
+        const work = new Work()
+        const { user } = process.cpuUsage()
+        result.evaluate(facts, work)
+        const spent = (process.cpuUsage().user - user) / 1000
+        ok(spent < 50 && work.left > -1_000, `took ${spent} ms, ${work.left} steps left`)
+      }
     })
   }
 })
@@ -52,7 +59,7 @@ test('what is let in takes no more than its steps on heads of 128 KiB, or fails'
   }
 })
 
-test('an expression is not evaluated where its steps are more than what is left', () => {
+test('an expression fails once its request has no steps left', () => {
   const expression = compiled('request.path.contains("A")')
   const facts = factsOf(new Map())
   const work = new Work()
@@ -62,6 +69,22 @@ test('an expression is not evaluated where its steps are more than what is left'
   ok(steps > 8000 / 8 && steps < 8000 / 4, `${steps}`)
   equal(expression.evaluate(facts, Object.assign(new Work(), { left: steps })), true)
   equal(expression.evaluate(facts, Object.assign(new Work(), { left: steps - 1 })), null)
+})
+
+test('a loop ends with the steps, though each of its rounds fails', () => {
+  const facts = factsOf(new Map([['x', ['a,'.repeat(4_000)]]]))
+  const work = new Work()
+  equal(compiled(`${header}.split(",").exists(a, int(a) == 7)`).evaluate(facts, work), null)
+  ok(work.left < failure && work.left > -2 * failure, `${work.left}`)
+})
+
+test('comparing lists and maps takes steps for all that they hold', () => {
+  const facts = factsOf(new Map([['x', ['a,'.repeat(400)]]]))
+  for (const list of [`${header}.split(",")`, `{"a": ${header}.split(",")}`, `[${header}.split(",")]`]) {
+    const work = new Work()
+    equal(compiled(`[${list}].exists(l, l != l || l != l)`).evaluate(facts, work), false)
+    ok(new Work().left - work.left > 4 * 400, `${list}: ${work.left}`)
+  }
 })
 
 test('simple conditions hold on large heads', () => {

@@ -1,0 +1,124 @@
+// What conditions cost, counted while they run: nothing can interrupt an evaluation from outside, so it ends itself once
+// its request has no steps left.
+
+import { type ASTNode, Environment } from '@marcbachmann/cel-js'
+import { Work } from './work-budget.ts'
+
+/** What is left for the condition that runs. */
+let work = new Work()
+
+/** Takes the steps of the evaluations that follow from these. */
+export function useWork(left: Work): void {
+  work = left
+}
+
+/** Takes steps that are about to be made; throws, and takes nothing, if fewer are left. Whole numbers are the fastest to count. */
+export function spend(steps: number): void {
+  if (!work.take(steps)) throw spent
+}
+
+/** Takes steps that were made already, more than are left if need be. */
+export function charge(steps: number): void {
+  work.left -= steps
+}
+
+const spent = new Error('the request has no steps left')
+/** Steps to make an error. */
+export const failure = 120
+
+interface Evaluator {
+  run(node: Evaluated, context: unknown): unknown
+  tryEval(node: Evaluated, context: unknown): unknown
+}
+
+interface Evaluated {
+  evaluate(evaluator: Evaluator, node: Evaluated, context: unknown): unknown
+}
+
+/** Counts every part that is evaluated, and the length of each text: this is what operators and functions look at. */
+const counting: Evaluator = {
+  run(node, context) {
+    const value = node.evaluate(this, node, context)
+    spend(typeof value === 'string' ? 1 + (value.length >> 6) : 1)
+    return value
+  },
+  /** Failures are values to `||`, `&&` and loops, which go on; without steps they do not. */
+  tryEval(node, context) {
+    try {
+      return this.run(node, context)
+    } catch (error) {
+      if (error === spent) throw error
+      charge(failure)
+      return error
+    }
+  },
+}
+
+// The package shows its evaluator to macros alone.
+new Environment()
+  .registerFunction('meter(ast): bool', () => ({
+    async: false,
+    typeCheck: (checker: { getType(name: string): unknown }) => checker.getType('bool'),
+    evaluate: (evaluator: Evaluator) => Object.assign(Object.getPrototypeOf(evaluator), counting) !== null,
+  }))
+  .evaluate('meter(true)')
+
+/** Counts what a checked part of an expression does beyond what the values of its parts tell. */
+export function meter(node: ASTNode): void {
+  const metered = node as unknown as {
+    handle: (left: unknown, right: unknown, ...rest: unknown[]) => unknown
+  }
+  const { handle } = metered
+  if (node.op === 'rcall' || node.op === 'call') {
+    const cost = costOfCall(node.args[0])
+    if (cost === undefined) return
+    metered.handle = (args, a, b) => {
+      const [of, by] = args as readonly unknown[]
+      spend(Math.ceil(cost(of, by)))
+      return handle(args, a, b)
+    }
+  } else if (looksInside(node)) {
+    metered.handle = (left, right, a, b) => {
+      spend(weigh(left) + weigh(right))
+      return handle(left, right, a, b)
+    }
+  }
+}
+
+/** Whether an operator goes through lists or maps; those that are written out count by their parts, and a map is not searched. */
+function looksInside({ op, args }: ASTNode): boolean {
+  if (op !== '==' && op !== '!=' && op !== '+' && op !== 'in') return false
+  const [left, right] = args as unknown as readonly Checked[]
+  if (op === 'in' && (right!.op === 'list' || right!.checkedType?.kind === 'map')) return false
+  return [left, right].some(one => one!.checkedType?.kind !== 'primitive')
+}
+
+interface Checked {
+  readonly op: string
+  readonly checkedType?: { readonly kind: string }
+}
+
+type Cost = (of: unknown, by?: unknown) => number
+
+/** Returns how the steps of a function follow from its arguments; undefined if they are hardly any. */
+export function costOfCall(name: string): Cost | undefined {
+  if (name === 'startsWith' || name === 'endsWith' || name === 'orValue' || name === 'hasValue')
+    return undefined
+  if (name === 'contains') return (of, part) => (lengthOf(of) * Math.max(1, lengthOf(part) / 256)) / 5
+  if (name === 'join') return (of, between) => (lengthOf(of) * (16 + lengthOf(between))) / 16
+  if (name === 'split') return of => lengthOf(of) / 2
+  return of => lengthOf(of) / 6
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === 'string' || Array.isArray(value) ? value.length : 1
+}
+
+/** Returns the steps to look at all of a value. */
+function weigh(value: unknown): number {
+  if (typeof value === 'string') return 1 + (value.length >> 5)
+  if (typeof value !== 'object' || value === null) return 0
+  let sum = 0
+  for (const part of value instanceof Map ? value.values() : Object.values(value)) sum += 1 + weigh(part)
+  return sum
+}
