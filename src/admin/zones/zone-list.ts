@@ -1,5 +1,6 @@
-// The handlers that show zones as the configuration has them.
+// The handlers that show zones as the configuration has them, with their origins and certificates.
 
+import { viewHostCertificate } from '../../certificates/host-certificates.ts'
 import type { PoolConfig, RouteConfig, ZoneConfig } from '../../config/model/config.ts'
 import type { RewriteConfig } from '../../config/model/rewrite-config.ts'
 import type { Account } from '../../store/records/records.ts'
@@ -39,6 +40,14 @@ export async function listZones({ caller, query }: Call, { store, zones }: Api):
 export async function getZone({ zone, account }: ZoneCall, { store, zones }: Api): Promise<ApiResponse> {
   const owner = await store.accounts.get(account)
   return success(viewZone(zone, { id: account, name: owner?.name ?? '' }, zones))
+}
+
+export async function listCertificates({ zone }: ZoneCall, { zones }: Api): Promise<ApiResponse> {
+  return success(zones.certificates(zone.name).map(viewHostCertificate))
+}
+
+export async function listOrigins({ zone }: ZoneCall, { zones }: Api): Promise<ApiResponse> {
+  return success(await zones.origins(zone.name))
 }
 
 /** Shows a zone; times are in ms. */

@@ -1,7 +1,6 @@
 // How many bytes of request bodies a process may buffer whole: as much as the memory is good for, whatever else needs some of it.
 
-import { availableParallelism } from 'node:os'
-import { availableToGateway } from '../../base/system/available-memory.ts'
+import { availableParallelism, totalmem } from 'node:os'
 import type { Config } from '../../config/model/config.ts'
 
 /** What buffered bodies may take of the memory of all processes. */
@@ -16,4 +15,9 @@ export function gatherLimitOf({ workers, ai }: Config, memory = availableToGatew
   const processes = workers === 'auto' ? availableParallelism() : Math.max(1, workers)
   const affordable = Math.floor((memory * share) / cost / processes)
   return Math.max(ai.bodyLimit, Math.min(most, affordable))
+}
+
+/** Returns the bytes that a container or the like may have, or else those of the machine; a constraint of 0, or beyond what there is, is none. */
+export function availableToGateway(constraint = process.constrainedMemory(), total = totalmem()): number {
+  return constraint > 0 && constraint < total ? constraint : total
 }

@@ -4,7 +4,7 @@
 import type { Logger } from '../../log/log.ts'
 import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
 import { originalIdentity } from '../../store/contract/mark.ts'
-import { isWhole } from './unfinished-copy.ts'
+import { noteOwner } from '../../store/records/store-note.ts'
 import { memoryPath, readMemory, type Remembered, writeMemory } from './store-memory.ts'
 
 /** Ms between two looks, and so between two writes. */
@@ -134,4 +134,22 @@ function isSame(a: Remembered, b: Remembered | null): boolean {
     a.last === b.last &&
     a.isBehind === b.isBehind
   )
+}
+
+/**
+ * Whether the store holds no unfinished copy of another one; its rules that deny may be among what is missing, so a store
+ * that holds one is not trusted until the copy is complete. Rejects with `StoreUnreachable`.
+ */
+async function isWhole(store: Store): Promise<boolean> {
+  const note = await store.notes.get(noteOwner, 'copy')
+  if (note === null) store.degradation.set('copy_unfinished', null)
+  else {
+    const { value, createdAt } = note.record
+    const begun = new Date(createdAt).toISOString()
+    store.degradation.set('copy_unfinished', {
+      message: `it holds an unfinished copy of ${value}, begun at ${begun}`,
+      remedy: 'Run the same gatehouse store copy again',
+    })
+  }
+  return note === null
 }
