@@ -121,12 +121,14 @@ export class ProviderChecker {
         resolve(outcome)
       }
       const dialer = {
-        config,
+        target: {
+          config,
+          book: isIP(host) === 0 ? new AddressBook(parts) : null,
+          guard: this.#guard,
+          hasDescriptor: true,
+          handshakes: new Handshakes(),
+        },
         protocols: ['http/1.1'],
-        book: isIP(host) === 0 ? new AddressBook(parts) : null,
-        guard: this.#guard,
-        hasDescriptor: true,
-        handshakes: new Handshakes(),
         dialed: (_: Dial, socket: Socket) => settle({ socket }),
         dialFailed: (_: Dial, phase: Phase, failure: Failure) => settle({ phase, failure }),
         crashed,

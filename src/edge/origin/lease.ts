@@ -39,7 +39,7 @@ export interface Leased extends ByteSink {
 export interface PinnedConnection {
   readonly isReused: boolean
   /** The origin that it leads to. */
-  readonly owner: object
+  readonly origin: object
   /** The address of the client: a proxy may pass on several clients on one connection. */
   readonly clientAddress: string
   /** Ms that the origin grants it, or -1. */

@@ -29,6 +29,8 @@ import { type Rest, ResponseReader } from './response-reader.ts'
 
 /** Who keeps the connection. */
 export interface ConnectionOwner {
+  /** The origin that it leads to. */
+  readonly target: object
   /** Takes back a connection of further use, once it has rested. */
   returned(connection: OriginConnection, rest: Rest): void
   closed(connection: OriginConnection): void
@@ -53,7 +55,7 @@ export class OriginConnection implements Leased, PinnedConnection {
   isOutdated = false
   /** Whether its server accepts or refuses the handshake only after our part of it (TLS 1.3). */
   readonly isProvenLate: boolean
-  readonly owner: ConnectionOwner
+  readonly #owner: ConnectionOwner
   /** The client that it belongs to, since it is authenticated for that; null where it serves any. */
   holder: ConnectionHolder | null = null
   clientAddress = ''
@@ -66,7 +68,7 @@ export class OriginConnection implements Leased, PinnedConnection {
   #isClosed = false
 
   constructor(owner: ConnectionOwner, socket: Socket, { times, address }: Pick<Dial, 'times' | 'address'>) {
-    this.owner = owner
+    this.#owner = owner
     this.#socket = socket
     this.#reader = new ResponseReader(this, socket)
     this.times = times
@@ -79,6 +81,10 @@ export class OriginConnection implements Leased, PinnedConnection {
     this.#on('error', (error: Cause) => this.#failed(failureOf(error)))
     this.#on('close', () => this.#failed(fault('GH_CLOSED')))
     this.#on('drain', () => (this.#lease?.tunnel ?? this.#lease?.handler)?.originDrained())
+  }
+
+  get origin(): object {
+    return this.#owner.target
   }
 
   /** Ms that the origin grants an idle connection, or -1. */
@@ -142,7 +148,7 @@ export class OriginConnection implements Leased, PinnedConnection {
     if (this.holder !== null) return invariants.violated('a connection of one client was given to another')
     this.holder = holder
     this.clientAddress = clientAddress
-    this.owner.pinned(this)
+    this.#owner.pinned(this)
   }
 
   takeBack(): void {
@@ -153,7 +159,7 @@ export class OriginConnection implements Leased, PinnedConnection {
     if (!this.#reader.mayReuse || !isClean || this.isOutdated) return this.close()
     // Its last handler may have paused it; whatever it says while idle must be heard.
     this.#socket.resume()
-    this.owner.returned(this, this.#reader.rest)
+    this.#owner.returned(this, this.#reader.rest)
   }
 
   /** Closes at once; its handler gets no more events. */
@@ -163,7 +169,7 @@ export class OriginConnection implements Leased, PinnedConnection {
     this.#lease?.lose()
     this.#lease = null
     this.#socket.destroy()
-    this.owner.closed(this)
+    this.#owner.closed(this)
   }
 
   /** Closes at once and, but for TLS, leaves the system nothing to wait for: where clients can have many closed, ports must not run out. */
@@ -187,7 +193,7 @@ export class OriginConnection implements Leased, PinnedConnection {
 
   #crashed(bug: unknown, lease: Lease | null): void {
     if (lease === null || lease.isHeld) this.close()
-    const responsible = lease === null ? this.owner : (lease.tunnel ?? lease.handler)
+    const responsible = lease === null ? this.#owner : (lease.tunnel ?? lease.handler)
     responsible.crashed(bug)
   }
 
@@ -219,7 +225,7 @@ export class OriginConnection implements Leased, PinnedConnection {
     if (this.#isClosed) return
     const lease = this.#lease
     if (lease === null) return this.close()
-    const hasRefused = !lease.hasResponseBegun && this.owner.hasRefused(this, failure)
+    const hasRefused = !lease.hasResponseBegun && this.#owner.hasRefused(this, failure)
     this.close()
     const handler = lease.tunnel ?? lease.handler
     handler.failed(hasRefused ? 'handshake' : lease.phase, failure)

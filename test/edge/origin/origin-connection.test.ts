@@ -23,6 +23,7 @@ async function start(t: TestContext) {
   forbidViolations(t)
   const told: string[] = []
   const owner = {
+    target: {},
     returned: () => void told.push('returned'),
     closed: () => void told.push('closed'),
     pinned: () => void told.push('pinned'),

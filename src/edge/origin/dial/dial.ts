@@ -19,11 +19,9 @@ const patience = 500
 
 export type DialPhase = 'resolve' | 'connect' | 'handshake'
 
-/** Who wants the connection. */
-export interface Dialer {
+/** Where the connection is to lead. */
+export interface DialTarget {
   readonly config: OriginConfig
-  /** The versions that a TLS handshake offers, by their names for ALPN. */
-  readonly protocols: readonly string[]
   /** Null where the origin is an address. */
   readonly book: AddressBook | null
   readonly guard: AddressGuard
@@ -31,6 +29,13 @@ export interface Dialer {
   readonly hasDescriptor: boolean
   /** Has the TLS session of an earlier connection, which spares a handshake its costly part. */
   readonly handshakes: Handshakes
+}
+
+/** Who wants the connection. */
+export interface Dialer {
+  readonly target: DialTarget
+  /** The versions that a TLS handshake offers, by their names for ALPN. */
+  readonly protocols: readonly string[]
   dialed(dial: Dial, socket: Socket): void
   dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void
   /** Takes a bug of ours. */
@@ -86,12 +91,12 @@ export class Dial implements Asker {
   /** Abandons the dial without telling the dialer. */
   abort(): void {
     this.#isOver = true
-    this.#dialer.book?.forget(this)
+    this.#dialer.target.book?.forget(this)
     this.#letGo()
   }
 
   #start(): void {
-    const { book, config } = this.#dialer
+    const { book, config } = this.#dialer.target
     if (book === null) return this.#tryAll([(config.transport.proxy ?? config).host])
     const known = book.inTurn()
     if (known.length > 0) return this.#tryAll(known)
@@ -102,7 +107,7 @@ export class Dial implements Asker {
 
   #resolved(): void {
     this.#enter('connect')
-    this.#tryAll(this.#dialer.book!.inTurn())
+    this.#tryAll(this.#dialer.target.book!.inTurn())
   }
 
   #expire(): void {
@@ -114,7 +119,7 @@ export class Dial implements Asker {
   }
 
   #giveUpLookup(): void {
-    const { book } = this.#dialer
+    const { book } = this.#dialer.target
     book!.forget(this)
     const old = book!.oldInTurn()
     if (old.length === 0) return this.#fail(fault('GH_CONNECT_TIMEOUT'))
@@ -144,14 +149,14 @@ export class Dial implements Asker {
 
   /** Returns what keeps this machine from dialling an address; null for nothing. */
   #obstacleTo(address: string): Failure | null {
-    const { guard, config, hasDescriptor } = this.#dialer
+    const { guard, config, hasDescriptor } = this.#dialer.target
     const found = guard.faultOf(address, config)
     if (found !== null) return fault(found)
     return hasDescriptor ? null : shortage
   }
 
   #listen(socket: Socket): void {
-    const { protocol, transport } = this.#dialer.config
+    const { protocol, transport } = this.#dialer.target.config
     if (transport.proxy !== null) {
       const event = transport.proxy.protocol === 'https' ? 'secureConnect' : 'connect'
       this.#once(socket, event, () => this.#tunnel(socket))
@@ -171,7 +176,8 @@ export class Dial implements Asker {
   /** TLS with a proxy comes while the connection to the origin is still to be made. */
   #failureOf(error: Cause): Failure {
     const failure = failureOf(error)
-    const isOfProxy = this.#phase === 'connect' && this.#dialer.config.transport.proxy?.protocol === 'https'
+    const isOfProxy =
+      this.#phase === 'connect' && this.#dialer.target.config.transport.proxy?.protocol === 'https'
     const isTold = failure.row.errors.connect !== undefined || failure.way === 'no_descriptor'
     return isOfProxy && !isTold ? { ...fault('GH_BAD_PROXY'), cause: error } : failure
   }
@@ -179,7 +185,7 @@ export class Dial implements Asker {
   /** Has the proxy connect to the origin, for which it has all the time that is left. */
   #tunnel(socket: Socket): void {
     this.deadline = this.#connectBy
-    socket.write(tunnelRequest(this.#dialer.config))
+    socket.write(tunnelRequest(this.#dialer.target.config))
     let response: Buffer = Buffer.alloc(0)
     const read = () => {
       response = Buffer.concat([response, (socket.read() as Buffer | null) ?? response.subarray(0, 0)])
@@ -193,7 +199,7 @@ export class Dial implements Asker {
   }
 
   #enterTunnel(socket: Socket): void {
-    if (this.#dialer.config.protocol === 'http') return this.#done(socket)
+    if (this.#dialer.target.config.protocol === 'http') return this.#done(socket)
     for (const event of ['error', 'close']) socket.removeAllListeners(event)
     socket.on('error', () => {})
     const secured = connectTls({ socket, ...tlsOptionsOf(this.#dialer) })
@@ -231,7 +237,7 @@ export class Dial implements Asker {
     this.#enter('handshake')
     this.deadline = this.#phaseStarted + (this.#timeouts.handshake || Number.POSITIVE_INFINITY)
     const keep = (session: Buffer) => {
-      this.#dialer.handshakes.session = session
+      this.#dialer.target.handshakes.session = session
     }
     socket.on('session', this.#guarded(keep))
   }
@@ -250,7 +256,7 @@ export class Dial implements Asker {
 
   #giveUpAddress(failure: Failure): void {
     this.#letGo()
-    this.#dialer.book?.noteFailure(this.address)
+    this.#dialer.target.book?.noteFailure(this.address)
     this.#note(failure)
     this.#tryNext()
   }
@@ -281,7 +287,7 @@ export class Dial implements Asker {
 const shortage = failureOf({ code: 'EMFILE' })
 
 function open(dialer: Dialer, host: string): Socket {
-  const { protocol, port, transport } = dialer.config
+  const { protocol, port, transport } = dialer.target.config
   const { proxy } = transport
   const address = { host, port: proxy?.port ?? port, noDelay: true, highWaterMark: highWaterMark }
   if ((proxy?.protocol ?? protocol) === 'http') return connectTcp(address)
@@ -293,7 +299,9 @@ function open(dialer: Dialer, host: string): Socket {
   })
 }
 
-function tlsOptionsOf({ config, protocols, handshakes: { session } }: Dialer): ConnectionOptions {
+function tlsOptionsOf({ target, protocols }: Dialer): ConnectionOptions {
+  const { config, handshakes } = target
+  const { session } = handshakes
   const { verify, serverName, ca, identity } = config.tls
   const name = serverName ?? (isIP(config.host) === 0 ? config.host : null)
   return {

@@ -3,16 +3,12 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Clock } from '../../../base/clock.ts'
-import type { OriginConfig } from '../../../config/model/config.ts'
 import { type Failure, fault } from '../../../errors/catalogue/origin-failure.ts'
 import type { SessionFault } from '../../../http2/client/session-fault.ts'
 import type { EdgeMetrics } from '../../../metrics/counters/edge-metrics.ts'
-import type { AddressBook } from '../../resolver/address-book.ts'
-import type { AddressGuard } from '../../resolver/address-guard.ts'
 import { ConnectionQueue, hand, undialled, type ConnectionRequest } from '../connection-queue.ts'
-import type { Dial, Dialer, DialPhase } from '../dial/dial.ts'
+import type { Dial, Dialer, DialPhase, DialTarget } from '../dial/dial.ts'
 import { Dials } from '../dial/dials.ts'
-import type { Handshakes } from '../dial/handshakes.ts'
 import { Http2Connection, type Http2Owner } from './http2-connection.ts'
 
 /** Ms for which an idle connection is kept: servers that close theirs say so in time. */
@@ -26,16 +22,11 @@ const alpn = ['h2', 'http/1.1']
 const noAlpn: readonly string[] = []
 
 /** The origin, which has connections of HTTP/1.1 as well. */
-export interface MultiplexedOwner {
-  readonly config: OriginConfig
-  readonly book: AddressBook | null
-  readonly guard: AddressGuard
-  readonly handshakes: Handshakes
+export interface MultiplexedOwner extends DialTarget {
   readonly isRetired: boolean
   /** How many connections more the origin may have, those included for which an idle one makes room. */
   readonly room: number
   makeRoom(): void
-  mayDial(): boolean
   isOutdated(connection: { readonly address: string }): boolean
   /** Has those who wait served by HTTP/1.1, the first by this connection. */
   goOnByHttp1(dial: Dial, socket: Socket, waiting: ConnectionQueue): void
@@ -46,7 +37,7 @@ export interface MultiplexedOwner {
 
 export class Multiplexed implements Dialer, Http2Owner {
   readonly protocols: readonly string[]
-  readonly #owner: MultiplexedOwner
+  readonly target: MultiplexedOwner
   readonly #clock: Clock
   readonly #metrics: EdgeMetrics
   readonly #streams: number
@@ -61,34 +52,12 @@ export class Multiplexed implements Dialer, Http2Owner {
   #lastTaken = 0
 
   constructor(owner: MultiplexedOwner, clock: Clock, metrics: EdgeMetrics) {
-    this.#owner = owner
+    this.target = owner
     this.#clock = clock
     this.#metrics = metrics
     this.#streams = owner.config.transport.streams
     this.#dials = new Dials(this, clock)
     this.protocols = owner.config.transport.http === '2' ? alpn : noAlpn
-  }
-
-  // Of the origin.
-
-  get config(): OriginConfig {
-    return this.#owner.config
-  }
-
-  get book(): AddressBook | null {
-    return this.#owner.book
-  }
-
-  get guard(): AddressGuard {
-    return this.#owner.guard
-  }
-
-  get handshakes(): Handshakes {
-    return this.#owner.handshakes
-  }
-
-  get hasDescriptor(): boolean {
-    return this.#owner.mayDial()
   }
 
   /** Whether a request goes this way, as far as is known. */
@@ -127,7 +96,7 @@ export class Multiplexed implements Dialer, Http2Owner {
 
   /** Whether an exchange could begin at once, or with a connection of its own. */
   get hasRoom(): boolean {
-    return this.#withRoom() !== null || this.#owner.room > 0
+    return this.#withRoom() !== null || this.target.room > 0
   }
 
   acquire(request: ConnectionRequest, { fresh }: { fresh: boolean }): void {
@@ -148,7 +117,7 @@ export class Multiplexed implements Dialer, Http2Owner {
     // It may take more by now.
     if (now >= this.#mostRequestsUntil) this.mostRequests = Number.POSITIVE_INFINITY
     for (const connection of this.#open) connection.sweep(now)
-    const { timeout } = this.config.transport.queue
+    const { timeout } = this.target.config.transport.queue
     if (timeout > 0 && this.queueLength > 0)
       this.#waiting.expire(now - timeout, this.#dials.size * this.#streams)
     if (this.#waiting.size > 0) this.dialMore()
@@ -167,7 +136,7 @@ export class Multiplexed implements Dialer, Http2Owner {
   /** Has no further exchange go to addresses that the name of the origin has no longer. */
   leaveOldAddresses(): void {
     for (const connection of this.#open) {
-      connection.isOutdated = this.#owner.isOutdated(connection)
+      connection.isOutdated = this.target.isOutdated(connection)
       this.#settle(connection)
     }
   }
@@ -188,8 +157,8 @@ export class Multiplexed implements Dialer, Http2Owner {
     // One that serves nobody and yet has no room has still to say how many it takes, or takes none.
     for (const { isPromising } of this.#open) if (isPromising) return
     const worth = this.#dials.worth(Math.ceil(this.#waiting.size / this.#streams))
-    while (this.#dials.size < worth && this.#owner.room > 0) {
-      this.#owner.makeRoom()
+    while (this.#dials.size < worth && this.target.room > 0) {
+      this.target.makeRoom()
       this.#dials.start(this.#waiting.first.timeouts)
     }
   }
@@ -200,15 +169,15 @@ export class Multiplexed implements Dialer, Http2Owner {
     this.#dials.connected(dial)
     if (socket instanceof TLSSocket && socket.alpnProtocol !== 'h2') {
       this.#http1Until = this.#clock.monotonic() + memory
-      return this.#owner.goOnByHttp1(dial, socket, this.#waiting)
+      return this.target.goOnByHttp1(dial, socket, this.#waiting)
     }
-    const { protocol: scheme } = this.config
+    const { protocol: scheme } = this.target.config
     const connection = new Http2Connection(this, socket, dial, {
       clock: this.#clock,
       scheme,
       streams: this.#streams,
     })
-    connection.isOutdated = this.#owner.isOutdated(connection)
+    connection.isOutdated = this.target.isOutdated(connection)
     this.#open.add(connection)
     this.#metrics.originConnections.inc()
     this.changed(connection)
@@ -217,14 +186,14 @@ export class Multiplexed implements Dialer, Http2Owner {
   dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void {
     this.#waiting.refuse(this.#dials.failed(dial, failure), phase, failure, dial.times)
     this.dialMore()
-    this.#owner.roomMade()
+    this.target.roomMade()
   }
 
   // ── connections ──
 
   changed(connection: Http2Connection): void {
     // Where no other may be opened, a connection at risk is better than none.
-    if (connection.session.isWorn && this.#owner.room > 0) connection.isReplaced = true
+    if (connection.session.isWorn && this.target.room > 0) connection.isReplaced = true
     while (connection.room > 0 && this.#waiting.size > 0) this.#waiting.serveFirst(connection)
     this.#settle(connection)
     this.dialMore()
@@ -234,7 +203,7 @@ export class Multiplexed implements Dialer, Http2Owner {
     this.#learn(connection.session.requestsTaken)
     if (this.#open.delete(connection)) this.#metrics.originConnections.dec()
     this.dialMore()
-    this.#owner.roomMade()
+    this.target.roomMade()
   }
 
   counted(exchanges: number): void {
@@ -246,15 +215,15 @@ export class Multiplexed implements Dialer, Http2Owner {
   }
 
   hasRefused(connection: Http2Connection, failure: Failure): boolean {
-    return this.handshakes.wasRefused(connection, failure)
+    return this.target.handshakes.wasRefused(connection, failure)
   }
 
   responded(): void {
-    this.handshakes.responded()
+    this.target.handshakes.responded()
   }
 
   crashed(bug: unknown): void {
-    this.#owner.crashed(bug)
+    this.target.crashed(bug)
   }
 
   /** Takes note of how many requests a connection has taken before its origin refused further ones, 0 where it has not. */
@@ -281,13 +250,13 @@ export class Multiplexed implements Dialer, Http2Owner {
   /** Closes a connection of no further use, or begins the time that it may be idle. */
   #settle(connection: Http2Connection): void {
     if (connection.size > 0) return
-    if (this.#owner.isRetired || connection.isLeaving) connection.close()
+    if (this.target.isRetired || connection.isLeaving) connection.close()
     else if (connection.deadline === Number.POSITIVE_INFINITY)
       connection.deadline = this.#clock.monotonic() + longestIdle
   }
 
   #isFull(): boolean {
     const unprovided = this.#waiting.size - this.#dials.size * this.#streams
-    return this.#owner.room <= 0 && unprovided >= this.config.transport.queue.size
+    return this.target.room <= 0 && unprovided >= this.target.config.transport.queue.size
   }
 }

@@ -36,10 +36,10 @@ export class IdlePinned {
   }
 
   /** Closes the one that has been idle longest, of one origin or of all, where that is long enough by monotonic ms `now`; false where there is none. */
-  closeEldest(now: number, owner: object | null): boolean {
+  closeEldest(now: number, origin: object | null): boolean {
     for (const [connection, since] of this.#since) {
       if (since > now - grace) return false
-      if (owner !== null && connection.owner !== owner) continue
+      if (origin !== null && connection.origin !== origin) continue
       connection.close()
       return true
     }

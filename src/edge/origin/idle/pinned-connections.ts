@@ -11,13 +11,13 @@ export class PinnedConnections implements ConnectionHolder {
   #isClosed = false
 
   /** Whether one leads to that origin, for the client at that address. */
-  leadsTo(owner: object, clientAddress: string): boolean {
-    return this.#find(owner, clientAddress) !== -1
+  leadsTo(origin: object, clientAddress: string): boolean {
+    return this.#find(origin, clientAddress) !== -1
   }
 
   /** Takes out the one that came back last of those that lead to that origin, for the client at that address; null for none. */
-  take(owner: object, clientAddress: string): PinnedConnection | null {
-    const at = this.#find(owner, clientAddress)
+  take(origin: object, clientAddress: string): PinnedConnection | null {
+    const at = this.#find(origin, clientAddress)
     return at === -1 ? null : this.#idle.splice(at, 1)[0]!
   }
 
@@ -38,7 +38,7 @@ export class PinnedConnections implements ConnectionHolder {
     for (const connection of this.#idle.splice(0)) connection.close()
   }
 
-  #find(owner: object, clientAddress: string): number {
-    return this.#idle.findLastIndex(one => one.owner === owner && one.clientAddress === clientAddress)
+  #find(origin: object, clientAddress: string): number {
+    return this.#idle.findLastIndex(one => one.origin === origin && one.clientAddress === clientAddress)
   }
 }

@@ -22,11 +22,13 @@ function start(t: TestContext, port: number, hasDescriptor = true) {
   const clock = new ManualClock()
   const dialer: Dialer = {
     protocols: [],
-    config: edgeConfig([`http://127.0.0.1:${port}`]).zones[0]!.routes[0]!.pool!.origins[0]!,
-    book: null,
-    guard: new AddressGuard(),
-    hasDescriptor,
-    handshakes: new Handshakes(),
+    target: {
+      config: edgeConfig([`http://127.0.0.1:${port}`]).zones[0]!.routes[0]!.pool!.origins[0]!,
+      book: null,
+      guard: new AddressGuard(),
+      hasDescriptor,
+      handshakes: new Handshakes(),
+    },
     dialed(dial: Dial, socket: Socket) {
       t.after(() => socket.destroy())
       dials.connected(dial)

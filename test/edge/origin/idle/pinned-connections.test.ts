@@ -12,7 +12,7 @@ function connection(
 ): PinnedConnection {
   const one: PinnedConnection = {
     isReused: true,
-    owner: origin,
+    origin,
     clientAddress: '192.0.2.1',
     grantedIdle: -1,
     deadline: Number.POSITIVE_INFINITY,
@@ -26,7 +26,7 @@ function connection(
 test('a client gets the connection back that it used last, to the same origin and for the same address', () => {
   const pinned = new PinnedConnections()
   const [first, second] = [connection(), connection()]
-  for (const one of [first, connection({ owner: another }), second]) assert.equal(pinned.keep(one), true)
+  for (const one of [first, connection({ origin: another }), second]) assert.equal(pinned.keep(one), true)
   assert.equal(pinned.take(origin, '192.0.2.2'), null)
   assert.equal(pinned.leadsTo(origin, '192.0.2.2'), false)
   assert.equal(pinned.leadsTo({}, '192.0.2.1'), false)
@@ -52,7 +52,7 @@ test('the eldest makes room, of one origin or of all, once it was idle for a sec
   const closed: PinnedConnection[] = []
   const idle = new IdlePinned()
   const [first, second, third] = [
-    connection({ owner: another }, closed),
+    connection({ origin: another }, closed),
     connection({}, closed),
     connection({}, closed),
   ] as const

@@ -1,0 +1,292 @@
+// The connections of HTTP/1.1 to one origin: who gets an idle one, when a new one is opened, and which requests wait.
+
+import type { Socket } from 'node:net'
+import type { Clock } from '../../base/clock.ts'
+import type { Failure } from '../../errors/catalogue/origin-failure.ts'
+import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
+import { ConnectionQueue, type ConnectionRequest, hand } from './connection-queue.ts'
+import type { Dial, Dialer, DialPhase, DialTarget } from './dial/dial.ts'
+import { Dials } from './dial/dials.ts'
+import { IdleConnections } from './idle/idle-connections.ts'
+import type { IdlePinned } from './idle/idle-pinned-connections.ts'
+import type { PinnedConnections } from './idle/pinned-connections.ts'
+import { Resting } from './idle/resting-connections.ts'
+import type { ConnectionHolder } from './lease.ts'
+import { type ConnectionOwner, OriginConnection } from './origin-connection.ts'
+import type { Rest } from './response-reader.ts'
+
+/** Ms that a client has for the messages of a handshake, although others wait for its connection. */
+const turn = 3_000
+
+/** The origin, which may have connections of HTTP/2 as well. */
+export interface Http1Owner extends DialTarget {
+  readonly isRetired: boolean
+  /** How many connections more the origin may have. */
+  readonly vacancies: number
+  isOutdated(connection: { readonly address: string }): boolean
+  /** A connection has closed, whose place others may have. */
+  roomMade(): void
+  crashed(bug: unknown): void
+}
+
+interface Parts {
+  readonly clock: Clock
+  readonly metrics: EdgeMetrics
+  readonly idlePinned: IdlePinned
+  /** Whether the process has a descriptor for another connection beside so many that are being opened. */
+  readonly mayDial: (dials: number) => boolean
+}
+
+export class Http1Connections implements Dialer, ConnectionOwner {
+  readonly target: Http1Owner
+  readonly protocols = ['http/1.1']
+  readonly #clock: Clock
+  readonly #metrics: EdgeMetrics
+  readonly #mayDial: Parts['mayDial']
+  readonly #open = new Set<OriginConnection>()
+  readonly #idle = new IdleConnections()
+  readonly #resting = new Resting(this)
+  readonly #idlePinned: IdlePinned
+  /** Counts those of this origin. */
+  #pinned = 0
+  /** For the first of them connections are being dialled. */
+  readonly #waiting = new ConnectionQueue()
+  readonly #dials: Dials
+  #isDestroyed = false
+
+  constructor(origin: Http1Owner, { clock, metrics, idlePinned, mayDial }: Parts) {
+    this.target = origin
+    this.#clock = clock
+    this.#metrics = metrics
+    this.#idlePinned = idlePinned
+    this.#mayDial = mayDial
+    this.#dials = new Dials(this, clock)
+  }
+
+  // ── requests ──
+
+  /** Hands over an idle connection; false where there is none. */
+  handIdle(request: ConnectionRequest): boolean {
+    const idle = this.#idle.take()
+    if (idle === undefined) return false
+    hand(request, idle)
+    return true
+  }
+
+  /** Hands over an idle connection that belongs to the client of the request; false where there is none. */
+  handPinned(request: ConnectionRequest, pinned: PinnedConnections, clientAddress: string): boolean {
+    const connection = pinned.take(this.target, clientAddress)
+    if (connection === null) return false
+    if (this.#idlePinned.delete(connection)) this.#pinned--
+    hand(request, connection)
+    return true
+  }
+
+  /** Whether nobody more may wait; connections that are back within a turn are as good as dialled. */
+  get isFull(): boolean {
+    const unprovided = this.#waiting.size - this.#dials.size - this.#resting.soon
+    return this.#isAtMost && unprovided >= this.target.config.transport.queue.size
+  }
+
+  /** Has the request wait for a connection; only a `fresh` one was never used. */
+  await(request: ConnectionRequest, options: { fresh: boolean }): void {
+    this.#waiting.add(request, this.#clock.monotonic(), options)
+    this.dialMore()
+  }
+
+  forget(request: ConnectionRequest): void {
+    this.#waiting.remove(request)
+  }
+
+  // ── its origin ──
+
+  /** Counts the open connections. */
+  get open(): number {
+    return this.#open.size
+  }
+
+  get dials(): number {
+    return this.#dials.size
+  }
+
+  /** Counts those that serve nobody and could serve anybody. */
+  get idle(): number {
+    return this.#idle.size
+  }
+
+  /** Counts the exchanges that hold a connection or wait for one. */
+  get outstanding(): number {
+    const unused = this.#idle.size + this.#resting.size + this.#pinned
+    return this.#waiting.size + this.#open.size - unused
+  }
+
+  /** Counts those who wait although no connection is dialled for them. */
+  get queueLength(): number {
+    return Math.max(0, this.#waiting.size - this.#dials.size)
+  }
+
+  /** Takes a connection that was dialled for HTTP/2 but speaks HTTP/1.1, and those who wait for it. */
+  adopt(dial: Dial, socket: Socket, waiting: ConnectionQueue): void {
+    waiting.moveTo(this.#waiting)
+    this.#take(dial, socket)
+  }
+
+  /** Dials as many connections as those who wait are worth. */
+  dialMore(): void {
+    if (this.#waiting.size === 0 || this.#isDestroyed) return
+    const worth = this.#dials.worth(this.#waiting.size)
+    while (this.#dials.size < worth && this.target.vacancies > 0)
+      this.#dials.start(this.#waiting.first.timeouts)
+  }
+
+  /** Closes a connection that serves nobody now and could serve anybody; false where there is none. */
+  closeIdle(): boolean {
+    const idle = this.#idle.takeEldest() ?? this.#resting.eldest
+    idle?.close()
+    return idle !== undefined
+  }
+
+  /** Closes so many of the idle connections that belong to one client each, as far as they have been idle for long enough. */
+  closePinned(count: number, now: number): void {
+    if (this.#pinned > 0) for (let i = count; i > 0 && this.#idlePinned.closeEldest(now, this.target); i--);
+  }
+
+  /** Ends what has passed its deadline: dials, and connections that were idle long enough. */
+  sweep(now: number): void {
+    this.#dials.sweep(now)
+    for (const connection of this.#open) if (now >= connection.deadline) connection.close()
+    this.#resting.sweep(now)
+  }
+
+  /** Refuses those who have waited since that time or longer, but those for whom connections are being dialled. */
+  expireQueue(by: number): void {
+    this.#waiting.expire(by, this.#dials.size)
+  }
+
+  /** Closes what is idle now; everything else closes as it comes back. */
+  retire(): void {
+    for (const connection of this.#idle.takeAll()) connection.close()
+    for (const connection of this.#open) if (this.#idlePinned.has(connection)) connection.close()
+  }
+
+  destroy(): void {
+    this.#isDestroyed = true
+    this.#dials.abort()
+    for (const connection of this.#open) connection.close()
+  }
+
+  /** Closes what leads to addresses that the name has no longer: idle connections now, the others as they come back. */
+  leaveOldAddresses(): void {
+    for (const connection of this.#open) connection.isOutdated = this.target.isOutdated(connection)
+    for (const connection of this.#idle.outdated()) connection.close()
+    for (const connection of this.#open)
+      if (connection.isOutdated && this.#idlePinned.has(connection)) connection.close()
+  }
+
+  // ── dials ──
+
+  dialed(dial: Dial, socket: Socket): void {
+    this.#dials.connected(dial)
+    this.#take(dial, socket)
+  }
+
+  dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void {
+    this.#waiting.refuse(this.#dials.failed(dial, failure), phase, failure, dial.times)
+    this.dialMore()
+  }
+
+  // ── connections ──
+
+  returned(connection: OriginConnection, rest: Rest): void {
+    this.target.handshakes.responded()
+    // What strays behind a response of its own client harms nobody else, and the next message of a handshake must find it.
+    if (connection.holder !== null) return this.#keepPinned(connection, connection.holder)
+    if (rest === 'none') return this.#offer(connection)
+    if (rest === 'turn') return this.#resting.addForTurn(connection)
+    const rests = !this.#isWantedNow && this.#resting.addForWhile(connection, this.#clock.monotonic())
+    if (!rests) connection.reset()
+  }
+
+  rested(connection: OriginConnection): void {
+    this.#offer(connection)
+  }
+
+  hasRefused(connection: OriginConnection, failure: Failure): boolean {
+    return this.target.handshakes.wasRefused(connection, failure)
+  }
+
+  pinned(connection: OriginConnection): void {
+    connection.pinnedAt = this.#clock.monotonic()
+    this.#metrics.pinnedConnections.inc()
+  }
+
+  closed(connection: OriginConnection): void {
+    if (this.#open.delete(connection)) this.#metrics.originConnections.dec()
+    if (connection.holder !== null) this.#forgetPinned(connection, connection.holder)
+    else if (!this.#idle.remove(connection) && this.#resting.size > 0) this.#resting.remove(connection)
+    this.dialMore()
+    this.target.roomMade()
+  }
+
+  crashed(bug: unknown): void {
+    this.target.crashed(bug)
+  }
+
+  #take(dial: Dial, socket: Socket): void {
+    const connection = new OriginConnection(this, socket, dial)
+    connection.isOutdated = this.target.isOutdated(connection)
+    this.#open.add(connection)
+    this.#metrics.originConnections.inc()
+    this.#offer(connection)
+    this.dialMore()
+  }
+
+  #keepPinned(connection: OriginConnection, holder: ConnectionHolder): void {
+    const now = this.#clock.monotonic()
+    if (this.#isUnwanted(connection) || this.#isOwed(connection, now) || !holder.keep(connection))
+      return connection.close()
+    this.#pinned++
+    this.#idlePinned.add(connection, now)
+    if (!this.#mayDial(this.#dials.size + this.#idlePinned.size)) this.#idlePinned.closeFirst()
+  }
+
+  /** Whether others wait, and the client of a connection has had its share: one that comes again all the time is never idle for long, and would shut them out. */
+  #isOwed({ pinnedAt }: OriginConnection, now: number): boolean {
+    const { connections } = this.target.config.transport
+    return this.#isWantedNow && (this.#pinned >= connections / 2 || now - pinnedAt >= turn)
+  }
+
+  #forgetPinned(connection: OriginConnection, holder: ConnectionHolder): void {
+    this.#metrics.pinnedConnections.dec()
+    if (this.#idlePinned.delete(connection)) this.#pinned--
+    holder.remove(connection)
+  }
+
+  #offer(connection: OriginConnection): void {
+    if (connection.isReused && this.#isWantedNew) return connection.close()
+    if (this.#waiting.serve(connection)) return
+    const isKept = !this.#isUnwanted(connection) && this.#idle.keep(connection, this.#clock.monotonic())
+    if (!isKept) connection.close()
+  }
+
+  /** Whether nobody is to use a connection again. */
+  #isUnwanted({ isOutdated }: OriginConnection): boolean {
+    return this.target.isRetired || isOutdated
+  }
+
+  get #isAtMost(): boolean {
+    return this.target.vacancies <= 0
+  }
+
+  /** Whether somebody waits for a connection that only one less can make room for. */
+  get #isWantedNow(): boolean {
+    return this.#isAtMost && this.#waiting.size > this.#dials.size
+  }
+
+  /** The same of those who take only a new one. */
+  get #isWantedNew(): boolean {
+    return (
+      this.#waiting.forNew > 0 && this.#isAtMost && this.#dials.size < this.#dials.worth(this.#waiting.forNew)
+    )
+  }
+}
