@@ -109,6 +109,15 @@ test('a token that was made is looked up, and unknown where it was revoked', asy
   assert.equal(steered.asked, 2)
 })
 
+test('a change of another token, or of another account, leaves a token in memory', async () => {
+  const { verifier, steered, value, token } = setUp()
+  await verifier.verify(value, here, 'ai')
+  steered.changes.tell({ kind: 'token', account: token.account, id: '0'.repeat(32) })
+  steered.changes.tell({ kind: 'token', account: '0'.repeat(32), id: token.id })
+  assert.deepEqual(verifier.verify(value, here, 'ai'), token)
+  assert.equal(steered.asked, 1)
+})
+
 test('a record that is found under a digest not its own is unknown', async () => {
   const { verifier, steered, token } = setUp()
   const { value, digest } = mintToken()

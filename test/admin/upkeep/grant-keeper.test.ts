@@ -5,6 +5,7 @@ import { StoreUnreachable } from '../../../src/store/contract/store.ts'
 import { account } from '../../tokens/token-with.ts'
 import { startApi } from '../api.ts'
 import { keepAccess } from '../oauth-grants/access.ts'
+import { meet } from '../../help/meet.ts'
 
 test('the next sweep removes grants that a crash left without a client, user or membership', async t => {
   const { kept, grants, clock } = await startApi(t)
@@ -55,10 +56,11 @@ test('grants of a user without a membership stay', async t => {
   assert.notEqual(await kept.oauthGrants.get(everybody, outside.id), null)
 })
 
-test('two looks at once end each grant once', async t => {
+test('simultaneous sweeps end each grant once', async t => {
   const { kept, grants } = await startApi(t)
   const parts = await keepAccess(kept)
   await kept.members.remove(account, parts.member.id)
+  meet(t, kept.oauthClients, 'get', 3)
   await Promise.all([grants.sweep(), grants.sweep(), grants.sweep()])
   const { total } = await kept.audit.list(account, {
     since: null,
