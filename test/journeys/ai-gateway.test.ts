@@ -281,7 +281,7 @@ test('a first start that the store does not confirm shows its token once it does
   await soon(async () => (await statusOf(api.client)) === 200)
 })
 
-test('where no account has an API token the log says how to make one', async t => {
+test('without any API token the log says how to create one', async t => {
   const redis = await startRedis(t)
   const account = { id: 'a'.repeat(32), name: 'default', createdAt: 0 }
   await redis.ask('HSET', '{gatehouse}:accounts', account.id, JSON.stringify(account))

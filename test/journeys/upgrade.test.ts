@@ -111,7 +111,7 @@ for (const workers of [0, 2])
     }
   })
 
-test('where the new gateway cannot start, the one that runs goes on and says why, and is replaced by one that can', async t => {
+test('if the new gateway cannot start, the running one continues and logs why, and a later upgrade replaces it', async t => {
   const gate = join(quickFolder(t, 'upgrade'), 'closed')
   const { gateway, file, env, edge, admin } = await start(t, 0, main, { NODE_OPTIONS: waitingAt(gate) })
   const yaml = readFileSync(file, 'utf8')
@@ -329,7 +329,7 @@ test('no counter goes back, even where the old gateway is killed before anybody 
   assert.equal(samples.get('gatehouse_requests_total{zone="site",status_class="2xx"}'), 3)
 })
 
-test('where the new code throws, the gateway that runs goes on and says why', async t => {
+test('if the new code throws, the running gateway continues and logs why', async t => {
   const folder = dirname(writeConfig(t, 'zones: []'))
   cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true })
   cpSync(join(root, 'package.json'), join(folder, 'package.json'))

@@ -450,7 +450,7 @@ test('the page that asks signs out by what browsers of any age say of where a fo
   }
 })
 
-test('where nobody is signed in, a link to sign out leads on by itself to a known publisher alone', async t => {
+test('without a session a sign-out link redirects at once, and only to a verified publisher', async t => {
   const site = await startSite(t)
   const { account, app } = await visit(site)
   const uri = 'https://app.example/bye'

@@ -41,7 +41,7 @@ test('a budget that was spent comes back in seconds, and no earlier', () => {
   ok(spent(budget) >= 8)
 })
 
-test('where everything fails, retries settle at the share of the requests', () => {
+test('if everything fails, retries settle at their share of the requests', () => {
   const clock = new ManualClock()
   const budget = new RetryBudget(0.2, clock)
   let retries = 0

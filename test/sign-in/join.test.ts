@@ -32,7 +32,7 @@ test('the first super administrator comes in by a link, which works once', async
   assert.match((await noAddress.submit(paths.setUp, person)).text, /out of date|This link is over/)
 })
 
-test('where there is no dashboard, people who come in are led to their profile', async t => {
+test('without a dashboard, signing in leads to the profile', async t => {
   const site = await Site.open(t)
   site.hasDashboard = false
   const visitor = site.visitor()

@@ -43,7 +43,7 @@ for (const prefix of ['svct_', 'svco_'] as const)
     }
   })
 
-test('no one character of a token can be another, left out, added or moved to its neighbour', async t => {
+test('changing, dropping, adding or swapping any character of a token makes it malformed', async t => {
   const store = await open(t)
   await new FirstFill(store).run(0)
   const tags = await tagsOf(store)

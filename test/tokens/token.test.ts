@@ -71,7 +71,7 @@ test('any one character that is wrong is seen', () => {
   }
 })
 
-test('nothing of a token that was good before passes for part of the next one', () => {
+test('no part of an earlier token counts for the next one', () => {
   const { value } = mintToken()
   for (let i = 5; i <= value.length; i++)
     for (const other of ['é', '€', '\u{1f511}']) {

@@ -40,7 +40,7 @@ test('a token is looked up once, and found in memory from then on', async () => 
   assert.equal(metrics.lookups.remembered.value, 1)
 })
 
-test('nothing, and what is no token, are refused without the store', () => {
+test('missing and malformed tokens are refused without the store', () => {
   const { verifier, steered, value } = setUp()
   assert.equal(verifier.verify(null, here, 'ai'), 'missing')
   for (const text of ['', 'svct_', `${value}x`, `${value.slice(0, -1)}${value.endsWith('A') ? 'Q' : 'A'}`])

@@ -87,7 +87,7 @@ test('a credential of the gateway behind the body does not reach the zone either
   assert.deepEqual(site.requests[0]!.trailers, ['X-Kept: 1'])
 })
 
-test('where no zone has the host, people get a page, agents Markdown, and programs their envelope', async t => {
+test('for an unknown host people get a page, agents Markdown, and programs their envelope', async t => {
   const { ai } = await start(t, ['elsewhere.test'])
   for (const path of ['/', '/v1/x', `/v1/${ai.account}/default`]) {
     const typed = async (...fields: string[]) => {

@@ -362,7 +362,7 @@ test('a provider that does not read a buffered body fails by timeouts.write', as
   assert.equal(answer.status, 524)
 })
 
-test('where the path names the gateway, no field can name another', async t => {
+test('a gateway in the path cannot be overridden by a header', async t => {
   const { ai, openai } = await start(t)
   const body = '{"model":"openai/gpt-4o-mini","messages":[]}'
   for (const path of [`${ai.native('openai')}/chat/completions`, `${ai.native('compat')}/chat/completions`]) {

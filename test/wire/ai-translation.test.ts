@@ -217,7 +217,7 @@ test('the older shape of calls comes back as it was asked for', async t => {
   assert.deepEqual([tools.length, messages.length], [1, 3])
 })
 
-test('where nothing is left out, nothing is said of it', async t => {
+test('a complete list says nothing about omissions', async t => {
   const { ai, ask } = await start(t)
   const turn = '"messages":[{"role":"user","content":"Hi"}]'
   const native = `{"model":"openai/gpt-4o","verbosity":"low","prompt_cache_key":"k","prompt_cache_key":"l",${turn}}`

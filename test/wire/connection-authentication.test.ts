@@ -308,7 +308,7 @@ test('several clients behind one proxy do not share what one of them has authent
 
 // ── limits, time, reloads ──
 
-test('where an origin has all its connections, one that its client leaves idle makes room, but not at once', async t => {
+test('at the connection limit of an origin, a connection left idle by its client makes room after a while', async t => {
   const clock = new ManualClock()
   const transport = { connections: 1, queue: { size: 10, timeout: 0 } }
   const { edge, origin } = await start(t, { ...patient, transport, clock } as EdgeSettings)

@@ -130,7 +130,7 @@ test('all address fields from a trusted hop are rewritten to agree with the trus
   )
 })
 
-test('where Forwarded is trusted, the other fields are made to agree', async t => {
+test('if Forwarded is trusted, the other fields are made consistent with it', async t => {
   const origin = await startResponder(t, ok())
   const trustedProxies = ['127.0.0.2', '10.0.0.0/8', 'fd00::/8']
   const edge = await startEdge(t, [origin.url], { trustedProxies, clientAddress: 'forwarded' })

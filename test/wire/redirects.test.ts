@@ -261,7 +261,7 @@ test('a path that the access rules deny is not reached by a redirect, nor held a
   assert.equal(origin.requests.length, 4)
 })
 
-test("where a route rewrites paths its redirects are the client's", async t => {
+test('redirects of a route that rewrites paths are left to the client', async t => {
   const origin = await startResponder(t, redirect(302, '/v2/to'))
   const edge = await startEdge(t, [origin.url], {
     route: {

@@ -124,7 +124,7 @@ test('a start while Redis is unreachable uses nothing from a damaged copy', asyn
   })
 })
 
-test('one who does not write leaves the copy alone, one who does keeps it up', async t => {
+test('only the process that writes the copy updates it', async t => {
   const { server, path } = await copied(t)
   await server.restart()
   const before = readFileSync(path, 'utf8')

@@ -181,7 +181,7 @@ test('cached records stay in effect while the store is unreachable, which is log
   )
 })
 
-test('one who follows and fails keeps no other from hearing, and who no longer follows hears nothing', async t => {
+test('a follower that throws does not keep others from being notified, and one that left is not notified', async t => {
   const steered = await SteeredStore.open(t)
   const { zones, lines, told } = await openZones(t, steered.store)
   const end = zones.follow(() => assert.fail('it no longer follows'))

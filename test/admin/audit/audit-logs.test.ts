@@ -239,7 +239,7 @@ test('they are filtered by who did what to what, a bounded number at a time', as
   }
 })
 
-test('all that match are exported, as CSV without formulas or as lines of JSON', async t => {
+test('all matching entries are exported, as CSV without formulas or as JSON lines', async t => {
   const { origin, owner, kept, keepToken } = await startApi(t)
   const app = { user: '7'.repeat(32), email: 'ann@example.com', client: 'c'.repeat(32) }
   const names = [

@@ -75,7 +75,7 @@ test('a rotation returns its value, which neither log nor record contains', asyn
     assert.ok(!JSON.stringify(place).includes(json.result.client_secret))
 })
 
-test('both are recorded with what they changed', async t => {
+test('both are recorded with the changed members', async t => {
   const { ask, id, lines } = await startWithClient(t)
   await ask('POST')
   await ask('DELETE')

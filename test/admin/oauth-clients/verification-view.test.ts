@@ -62,7 +62,7 @@ for (const outcome of [
     assert.match(hintOf(answer(outcome)) ?? '', /^[A-Z].{20,}[^.]$/)
   })
 
-test('where the record is not there, the hint names all of its value', () => {
+test('if the record is missing, the hint contains its whole value', () => {
   for (const outcome of ['no_records', 'no_such_name'] as const)
     assert.ok(hintOf(answer(outcome))!.endsWith(`with the value ${text}`), outcome)
 })

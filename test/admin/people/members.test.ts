@@ -108,7 +108,7 @@ test('the same invitation with an Idempotency-Key gives the same response, link 
   assert.equal(again.headers.get('idempotency-replayed'), 'true')
 })
 
-test('where there are no pages, nobody is invited, and the API says what to set', async t => {
+test('without pages invitations are refused, and the API says what to set', async t => {
   const { ask, kept, pages } = await startApi(t)
   const { id } = (await ask('POST', '/members', { body: ada })).json.result
   const { user } = (await kept.members.get(account, id))!.record

@@ -19,7 +19,7 @@ test('what is made is in the order of the items, and others have turns between',
   assert.ok(turns >= 19, `${turns} turns`)
 })
 
-test('nothing is made of nothing, and what fails fails all', async () => {
+test('an empty list gives an empty result, and one failure fails all', async () => {
   assert.deepEqual(await mapInTurns([], async item => item), [])
   const failing = async () => Promise.reject(new Error('failed'))
   await assert.rejects(mapInTurns([1], failing), /failed/)

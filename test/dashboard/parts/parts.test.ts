@@ -56,7 +56,7 @@ test('a key that was used for other values is replaced, and that is said', () =>
   assert.equal(draft.value('name'), 'x')
 })
 
-test('where somebody else was faster, what is there now is beside what was typed', () => {
+test('after a concurrent change the form shows the current values next to the input', () => {
   const draft = new Draft({ name: 'mine', uri: 'same', etag: '"1"' }).overtaken(
     { name: 'theirs', uri: 'same', logo: '' },
     '"2"',

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { viewOf } from '../../admin/providers/providers.ts'
 import { openDashboard } from '../site.ts'
 
-test('where there is no provider, the page shows the lines that are missing', async t => {
+test('without a provider the page shows the configuration that is missing', async t => {
   const { base, get } = await openDashboard(t)
   const { text } = await get(`${base}/providers`)
   assert.match(text, /No provider yet/)

@@ -271,7 +271,7 @@ test('a user with read permission sees the rules, and no controls to change them
   }
 })
 
-test('nothing that others have written into rules becomes markup', async t => {
+test('texts of others in rules never become markup', async t => {
   const { base, get, given, ask } = await openDashboard(t)
   furnishZone(given, hostile)
   const id = await furnishRules(ask, hostile)

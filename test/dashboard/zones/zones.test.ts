@@ -124,7 +124,7 @@ test('a zone of another account is not there, whatever the person may see elsewh
   }
 })
 
-test('nothing that others have chosen becomes markup', async t => {
+test('texts of others never become markup', async t => {
   const { base, get, given } = await openDashboard(t)
   furnishZone(given, hostile)
   for (const page of ['', '/main', '/main/limits', '/main/origins', '/main/certificates']) {

@@ -55,7 +55,7 @@ async function serve(wire: Wire): Promise<Wire> {
   return wire
 }
 
-test('where no more are allowed, an idle client makes room, and then the oldest that has yet to make a request', async t => {
+test('at the limit an idle client is evicted, and then the oldest that has not made a request', async t => {
   const { metrics, join } = await start(t, { connections: 2 })
   const idle = await serve(await join())
   const first = await join()

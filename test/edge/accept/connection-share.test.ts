@@ -42,7 +42,7 @@ test('a worker has its even part and what it was granted, without what it left',
   assert.deepEqual([share.surplus('*'), share.surplus('192.0.2.1')], [2, 0])
 })
 
-test('those who come at once are one request, and all hear of its end', async () => {
+test('simultaneous callers share one request, and all get its outcome', async () => {
   const { share, sent, outcomes } = shareOfTwo()
   let retries = 0
   for (let i = 0; i < 3; i++) assert.ok(share.request('*', 7, false, () => retries++))

@@ -50,7 +50,7 @@ test('connections without a request are evicted first, the oldest of the largest
   assert.equal(evict(9).split(' ').toSorted().join(' '), 'a3 b2 idle visitor')
 })
 
-test('one that has only just come stays while an idle one can go, and after that unless its network has more than that of the newcomer', () => {
+test('a new connection is evicted only if no idle one is left, and its network has more connections than that of the newcomer', () => {
   const { evictions, join, evict } = connectionsOf()
   join('idle', '192.0.2.9', 0, 'idle')
   for (let i = 0; i < 3; i++) join(`n${i}`, '192.0.2.2', 9_001)

@@ -45,7 +45,7 @@ test('every endpoint is bound, with the port that the system chose', async t => 
   assert.equal(await outcomeOf(bound[0]!.port), 'connected')
 })
 
-test('where one endpoint is taken, none stays bound', async t => {
+test('if one endpoint is in use, none stays bound', async t => {
   const other = createServer().listen(0, '127.0.0.1')
   t.after(() => other.close())
   await once(other, 'listening')

@@ -109,7 +109,7 @@ test('a listener of HTTP/1.1 has nobody wait, and a trusted hop does not either'
   await turnsUntil(() => clientConnections.value === 29)
 })
 
-test('those that wait count under the limits, and are served as the gateway stops', async t => {
+test('waiting requests count towards the limits, and are served while the gateway stops', async t => {
   const { edge, clientConnections } = await start(t, {
     client: { ...patient.client, connectionsPerAddress: 10 },
   })

@@ -68,7 +68,7 @@ test('where so much came that its end is not kept, neither is ours', () => {
   assert.equal(tap.relayed, null)
 })
 
-test('where payloads are not kept, the response is only read for its usage', () => {
+test('without stored payloads the response is only read for its usage', () => {
   const tap = tapped(false)
   tap.noteRequest(bytes('ask'))
   tap.noteHead(ok, true)

@@ -65,7 +65,7 @@ test('a key that works for others is not set aside for one call, until the provi
   assert.equal(revoked.ai.keys!.isTrusted(revoked.ai.keys!.keyOf('a')!, 0), false)
 })
 
-test('where all rest a call is refused for as long as the first of them does', t => {
+test('when all keys rest, calls are refused until the first one is back', t => {
   const { steps, call, say } = callWith(t, ['a', 'b'])
   const one = call()
   assert.equal(say(one, 429, 'Retry-After: 30'), 'another')

@@ -194,7 +194,7 @@ test('a certificate that was revoked is refused, and all are where a list is mis
   assert.deepEqual([revoked.value, crl.value], [2, 2])
 })
 
-test('where a certificate is optional none will do, but a wrong one will not', async t => {
+test('an optional client certificate may be missing, but not wrong', async t => {
   const { ask, askPlainly, origin } = await start(t)
   const servername = 'soft.test'
   assert.equal((await ask({ servername })).status, 200)

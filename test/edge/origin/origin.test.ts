@@ -363,7 +363,7 @@ test('a connection of one client is idle for that client alone', async t => {
   assert.equal(origin.acquirePinned(other, alice, ''), false)
 })
 
-test('where no file descriptor is left, the eldest idle connection of any client closes, at any origin', async t => {
+test('without a free file descriptor the oldest idle connection of any client closes, at any origin', async t => {
   const peer = await startOrigin(t, wire => wire.ending)
   let most = 4
   const { origin, origins, clock, metrics } = originAt(

@@ -69,7 +69,7 @@ test('a personal token runs models as its owner, and opens nothing else', async 
   assert.equal(await verifier.verify(made.value, null, 'management'), 'other_api')
 })
 
-test('it opens nothing while the roles of its owner do not include that', async t => {
+test('a personal token allows nothing that the roles of its owner do not include', async t => {
   const { opens, change } = await open(t)
   assert.equal(await opens(), true)
   await change({ roles: [reads] })
@@ -78,7 +78,7 @@ test('it opens nothing while the roles of its owner do not include that', async 
   await until(async () => (await opens()) === true)
 })
 
-test('it ends with the membership, and another one does not bring it back', async t => {
+test('a personal token ends with the membership, and a new membership does not restore it', async t => {
   const { store, opens, member } = await open(t)
   assert.equal(await opens(), true)
   const { version } = (await store.members.get(account, member.id))!

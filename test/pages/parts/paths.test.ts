@@ -20,7 +20,7 @@ test('a path is read as the consent that it was written for', () => {
     assert.equal(consentIn(path), null, path)
 })
 
-test('where a path leads on to comes back from its query', () => {
+test('a return path is read back from the query that it was written to', () => {
   const next = '/oauth2/consent/abc?x=1&y=a%2Fb'
   const url = new URL(leadingOn(paths.signIn, next), 'http://own.example')
   assert.deepEqual([url.pathname, url.searchParams.get('next')], [paths.signIn, next])

@@ -110,7 +110,7 @@ test('a program that says what no gateway does ends nothing but the upgrade', as
   assert.deepEqual(did, ['went on'])
 })
 
-test('where the system cannot start a process, the one that runs goes on', async t => {
+test('if no process can be started, the running gateway continues', async t => {
   const { upgrade, lines, upgrades } = upgradeTo(t, '', null, () => {
     throw new Error('spawn ENOMEM')
   })
@@ -158,7 +158,7 @@ test('the last counts wait for those of the gateway before', async t => {
   assert.deepEqual(await heard, 'counts\nleft\ncounts\n')
 })
 
-test('all that was counted is passed on before the new gateway can be asked for it, and once more when it is alone', async t => {
+test('counts are handed over before the new gateway can be asked for them, and again when it is alone', async t => {
   const ready = "if (kind === 'start') process.send({ kind: 'ready' })"
   const code = `process.on('message', ({ kind }) => { console.log(kind); ${ready} }); process.send({ kind: 'hello', version: '9.8.7' })`
   const { upgrade, started } = upgradeTo(t, code)

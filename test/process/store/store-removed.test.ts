@@ -51,7 +51,7 @@ test('once the files of the store are removed, no change is confirmed, a worker 
   for (const id of confirmed) assert.ok(found.includes(id), `${id} is lost`)
 })
 
-test('where the store is replaced by another one, a worker that starts opens neither', async t => {
+test('if the store was replaced, a starting worker opens neither', async t => {
   const gateway = await startGateway(t, 'workers: 1\nzones: []')
   const folder = join(dirname(gateway.file), 'data')
   const file = join(folder, 'gatehouse.db')

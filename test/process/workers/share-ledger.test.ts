@@ -221,7 +221,7 @@ test('connections can use the whole limit on any worker, and no more', async () 
   )
 })
 
-test('where only another worker has an idle connection, that is closed, and no other', async () => {
+test('if only another worker has an idle connection, that one is closed, and no other', async () => {
   const machine = new Machine(2, 4)
   const [a, b] = machine.workers as [Worker, Worker]
   for (const worker of [a, a, b, b]) worker.connect()

@@ -64,7 +64,7 @@ test('a draft that a crash left behind is in nobody’s way, and never taken for
   assert.deepEqual(lines, [])
 })
 
-test('where there is no file nothing is read, and nothing logged', async t => {
+test('a missing file is not read, and nothing is logged', async t => {
   const { copy, lines } = copyAt(t)
   assert.equal(await copy.read(), null)
   assert.deepEqual(lines, [])

@@ -49,7 +49,7 @@ function checksOf(store: SqliteStore, account: string) {
   }
 }
 
-test('nothing that was acknowledged is lost when all who write are killed', async t => {
+test('acknowledged writes survive when all writers are killed', async t => {
   const { account, store, said } = await killAll(t)
   const checks = checksOf(store, account)
   const leaving = new Set(said.filter(([kind]) => kind === 'removing').map(([, id]) => id))

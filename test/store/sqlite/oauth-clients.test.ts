@@ -72,7 +72,7 @@ test('a time may have fractions', async t => {
   assert.equal((await clients.claimDue(10, 0.5)).length, 1)
 })
 
-test('where nothing is due nobody waits for the lock of the file', async t => {
+test('if nothing is due, the lock of the file is not taken', async t => {
   const { clients, other, insert } = await start(t)
   await insert(Date.now() + 60_000)
   other.exec('BEGIN IMMEDIATE')

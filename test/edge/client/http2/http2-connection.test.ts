@@ -255,7 +255,7 @@ test('streams that pause wait no more once they were looked at', async t => {
   })
 })
 
-test('all that is read of an address is charged to it, and the more requests are stalled, the slower it begins others', async t => {
+test('reads are charged to their address, and the more of its requests are stalled, the slower it begins others', async t => {
   const { address, join } = await start(t, await startResponder(t, ok('hello')))
   const joined = Array.from({ length: 5 }, () =>
     join(settings([setting.initialWindowSize, 0]), requests(100)),

@@ -32,7 +32,7 @@ test('the one that came back last serves next, the eldest makes room', () => {
   )
 })
 
-test('one that has closed is idle no more, and one that was not idle is not found', () => {
+test('a closed connection is not idle any more, and one that was not idle is not found', () => {
   const idle = new IdleConnections()
   const [first, second] = [connection(), connection({ isOutdated: true })]
   for (const one of [first, second]) idle.keep(one, 0)

@@ -139,7 +139,7 @@ test('wrong arguments, an unknown gateway and a token that may not are reported,
   }
 })
 
-test('it says once that the gateway is unreachable, and goes on where it was', async t => {
+test('an unreachable gateway is reported once, and tailing continues where it was', async t => {
   const cursors: (string | null)[] = []
   const server = createServer(({ url }, response) => {
     const cursor = new URL(url!, 'http://a').searchParams.get('cursor')

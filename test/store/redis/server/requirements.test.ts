@@ -93,7 +93,7 @@ test('a version that is too old is refused, as far as the server tells it', asyn
   }
 })
 
-test('where Redis is older than 7, commands are missed by its list of them', async t => {
+test('before Redis 7, missing commands are found by its list of commands', async t => {
   const server = await startRedis(t, { args: rename('XADD') })
   const port = await relay(t, server, ['redis.acl_check_cmd', 'redis.acl_check_zzz'])
   assert.match(await refusalAt(`redis://127.0.0.1:${port}`), /it has no command XADD\. /)
@@ -123,7 +123,7 @@ test('a cluster that lacks something is refused as a server is', async t => {
   assert.match(await refusalAt(`redis+cluster://127.0.0.1:${nodes[0]!.port}`), /it evicts any key/)
 })
 
-test('all that is missing is named at once, by the command line too, and no secret', async t => {
+test('everything that is missing is reported together, also by the command line, without secrets', async t => {
   const server = await startRedis(t, {
     args: [...rename('XADD'), '--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'],
   })

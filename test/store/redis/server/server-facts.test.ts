@@ -30,7 +30,7 @@ test('role, history and the replicas that are online are read from INFO', () => 
   assert.equal(factsOf([info.replace('offset:71', 'offset:-1'), hello])?.former, null)
 })
 
-test('where INFO is denied ROLE tells the replicas that are online, and no history', () => {
+test('if INFO is denied, ROLE reports the online replicas, and no history', () => {
   const replicas = [['10.0.0.2', '6379', '90']]
   const none = { runId: null, history: null, former: null }
   assert.deepEqual(factsOf([['master', 100, replicas], hello]), {
@@ -45,7 +45,7 @@ test('where INFO is denied ROLE tells the replicas that are online, and no histo
   assert.equal(factsOf([['sentinel', ['main']], denied]), null)
 })
 
-test('where both are denied HELLO tells the role, and nothing is known of replicas', () => {
+test('if both are denied, HELLO reports the role, and replicas are unknown', () => {
   const facts = { role: 'primary', runId: null, history: null, offset: 0, former: null, replicas: null }
   assert.deepEqual(factsOf([denied, hello]), facts)
   assert.equal(factsOf([denied, hello.with(-1, 'replica')])?.role, 'replica')

@@ -177,7 +177,7 @@ test('lines written before the file is closed are in it', async t => {
   assert.deepEqual((await later.gateways.get(kept.account, kept.id))?.record, kept)
 })
 
-test('where the disk is full all that share a transaction are undone', async t => {
+test('if the disk is full, all writes of a shared transaction are undone', async t => {
   const { db, insert, kept } = await openNumbers(t)
   db.exec('CREATE TABLE texts (text TEXT); PRAGMA max_page_count = 10')
   const fill = db.command('INSERT INTO texts VALUES (?)')
