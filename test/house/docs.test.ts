@@ -70,9 +70,39 @@ test('the README leads to every page of docs, and some page to everything else i
     new Set(from.flatMap(page => linksOf(page).map(link => targetOf(page, link)?.path)))
   const [readme] = docs
   for (const path of globSync('docs/**/*', { cwd: root })) {
-    if (statSync(join(root, path)).isDirectory()) continue
+    if (statSync(join(root, path)).isDirectory() || path.startsWith('docs/design/')) continue
     assert.ok(reached(path.endsWith('.md') ? [readme!] : docs).has(path), path)
   }
+})
+
+test('CONTRIBUTING is a page of 60 lines, and the changelog one of 25', () => {
+  const linesOf = (path: string) => readPage(path).text.trimEnd().split('\n').length
+  assert.ok(linesOf('CONTRIBUTING.md') <= 60)
+  assert.ok(linesOf('CHANGELOG.md') <= 25)
+})
+
+test('every page about the design has a picture, and CONTRIBUTING or docs/architecture.md leads to it', () => {
+  const from = ['CONTRIBUTING.md', 'docs/architecture.md'].map(readPage)
+  const reached = new Set(from.flatMap(page => linksOf(page).map(link => targetOf(page, link)?.path)))
+  const design = docs.filter(({ path }) => path.startsWith('docs/design/'))
+  assert.ok(design.length > 5)
+  for (const page of design) {
+    assert.ok(
+      blocksOf(page).some(({ language }) => language === 'mermaid'),
+      page.path,
+    )
+    assert.ok(reached.has(page.path), page.path)
+  }
+})
+
+test('docs/design/dependencies.md has every dependency', () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const listed = (heading: string) =>
+    Array.from(section(readPage('docs/design/dependencies.md'), heading).text.matchAll(/^\| ([^|]+?) \|/gm))
+      .flatMap(([, cell]) => cell!.split(', '))
+      .filter(name => name !== 'package' && !/^-|^node-linux/.test(name))
+  assert.deepEqual(listed('To run').sort(), Object.keys(dependencies).sort())
+  assert.deepEqual(listed('To develop').sort(), Object.keys(devDependencies).sort())
 })
 
 test('every page that code, tests and configurations name is there', () => {

@@ -46,7 +46,7 @@ async function render(markdown: string): Promise<DocsPage> {
   const title = titleOf(markdown)
   const { Marked, Renderer } = await import('marked')
   let count = 0
-  const tables = Renderer.prototype.table
+  const { code, table: tables } = Renderer.prototype
   const marked: Marked = new Marked({
     renderer: {
       heading({ tokens, depth }) {
@@ -64,6 +64,10 @@ async function render(markdown: string): Promise<DocsPage> {
         return `<div class="wide" tabindex="0" role="region" aria-label="Table ${++count}">${table}</div>\n`
       },
       image: () => '',
+      // Pictures, which GitHub draws.
+      code(token): string {
+        return token.lang === 'mermaid' ? '' : code.call(this, token)
+      },
       html: () => '',
     },
   })
