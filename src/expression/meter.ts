@@ -105,6 +105,8 @@ export function costOfCall(name: string): Cost | undefined {
   if (name === 'startsWith' || name === 'endsWith' || name === 'orValue' || name === 'hasValue')
     return undefined
   if (name === 'contains') return (of, part) => (lengthOf(of) * Math.max(1, lengthOf(part) / 256)) / 5
+  // V8 looks for the last occurrence by comparing at each place.
+  if (name === 'lastIndexOf') return (of, part) => lengthOf(of) * (1 / 6 + lengthOf(part) / 40)
   if (name === 'join') return (of, between) => (lengthOf(of) * (16 + lengthOf(between))) / 16
   if (name === 'split') return of => lengthOf(of) / 2
   return of => lengthOf(of) / 6

@@ -87,6 +87,12 @@ test('comparing lists and maps takes steps for all that they hold', () => {
   }
 })
 
+test('a long text is not looked for from the end of another one', () => {
+  const facts = factsOf(new Map())
+  equal(compiled(`request.path.lastIndexOf("${'A'.repeat(3900)}B") == 1`).evaluate(facts), null)
+  equal(compiled('request.path.lastIndexOf("/") == 0').evaluate(facts), true)
+})
+
 test('simple conditions hold on large heads', () => {
   const cookie = 'a=b; '.repeat(2000)
   const facts = factsOf(new Map([['cookie', [cookie]]]))
