@@ -1,4 +1,5 @@
-// One attempt at a request: the wait for a connection to its origin, and the life of that connection until it is given back. What follows is decided elsewhere.
+// One attempt at a request: the wait for a connection to its origin, and the use of that connection until it
+// is given back. What follows is decided elsewhere.
 
 import type { Timeouts } from '../../config/model/config.ts'
 import { type Failure, fault, type OriginFault } from '../../errors/catalogue/origin-failure.ts'
@@ -23,7 +24,7 @@ import { deadlineIn } from '../exchange/deadline.ts'
 import type { AttemptEvent, ForwardState, ResponseEvent } from './decide.ts'
 import { acceptsKey } from './websocket-key.ts'
 import { Tunnel } from './forward-websocket.ts'
-import type { KeptBody } from './buffered-body.ts'
+import type { BufferedBody } from './buffered-body.ts'
 import { outboundHead } from './outbound-request.ts'
 import { relayedInterim, relayedSwitch } from './response-heads.ts'
 import { type Relaying, relay } from './relaying.ts'
@@ -67,22 +68,24 @@ export class Attempt implements ConnectionRequest {
   readonly #owner: AttemptOwner
   readonly #origin: Origin
   /** What is sent of the request body; null for nothing. */
-  readonly #body: KeptBody | null
+  readonly #body: BufferedBody | null
   #wait: Wait = 'connecting'
   /** Whether it takes one of the places that the origin has for uploads. */
   #isUpload = false
   /** Null before there is a connection, and once the attempt is done with it. */
   #lease: Lease | null = null
-  /** Where the request goes when its body is passed on as it comes, so that it can't be sent again. */
+  /** Takes the request whose body is streamed; null while there is none. */
   #streamed: RequestSink | null = null
-  /** The body that is passed on, while the origin may refuse the request and it can be sent again; null otherwise. */
-  #kept: KeptBody | null = null
+  /**
+   * The streamed body, while the origin may refuse the request and all that was sent is kept; null otherwise.
+   */
+  #kept: BufferedBody | null = null
   #relaying: Relaying | null = null
   #held: HeldError | null = null
   /** Looks for the content of a provider's response; null once that has begun, and for other responses. */
   #firstContent: FirstContent | null = null
 
-  constructor(x: Exchange, owner: AttemptOwner, body: KeptBody | null, isFresh: boolean) {
+  constructor(x: Exchange, owner: AttemptOwner, body: BufferedBody | null, isFresh: boolean) {
     this.#x = x
     this.#owner = owner
     this.#origin = x.origin!
@@ -99,7 +102,10 @@ export class Attempt implements ConnectionRequest {
     return this.#x.upgrade === 'asked'
   }
 
-  /** Whether only HTTP/1.1 will do: for WebSockets, for what authenticates its connection, which HTTP/2 shares, and for what the origin takes in no other way. */
+  /**
+   * Whether the request needs HTTP/1.1: for WebSockets, for credentials that authenticate the connection,
+   * which HTTP/2 shares, and if the origin requires it.
+   */
   get needsHttp1(): boolean {
     return this.#owner.isHttp1Required || this.wantsUpgrade || authenticatesConnection(this.#x.outgoing)
   }
@@ -144,9 +150,9 @@ export class Attempt implements ConnectionRequest {
     this.#origin.acquireForUpload(this)
   }
 
-  /** Waits no longer, and drops the connection. */
-  letGo(): void {
-    this.#relaying?.letGo()
+  /** Ends the attempt: leaves the queue, or closes the connection. */
+  release(): void {
+    this.#relaying?.release()
     if (this.#lease === null) this.#origin.forget(this)
     else this.takeLease().destroy()
     this.endUpload()
@@ -159,14 +165,14 @@ export class Attempt implements ConnectionRequest {
     this.#origin.endUpload(this)
   }
 
-  /** Takes the connection out of the hands of the attempt; there must be one. */
+  /** Hands over the connection, which must be held, to the caller. */
   takeLease(): Lease {
     const lease = this.#lease!
     this.#lease = null
     return lease
   }
 
-  /** Fails since what it waits for has taken too long. */
+  /** Reports that what it waits for has taken too long. */
   expire(): void {
     const [phase, way] = timeoutFaults[this.#wait]
     this.#owner.report({ type: 'failure', phase, failure: fault(way) })
@@ -208,7 +214,7 @@ export class Attempt implements ConnectionRequest {
     this.#relaying.clientDrained()
   }
 
-  /** Sends the client what it can still have of a response that failed. */
+  /** Sends the client what has come of a response that failed. */
   breakOff(): void {
     this.#relaying?.breakOff()
   }
@@ -315,13 +321,13 @@ export class Attempt implements ConnectionRequest {
     else this.#enter('sending', this.timeouts.write)
   }
 
-  /** Has the connection serve this client alone, before it can be anybody's. */
+  /** Reserves the connection for this client, before any other can get it. */
   #pin(lease: Lease): void {
     const { client, clientAddress } = this.#x
     lease.pin((client.pinned ??= new PinnedConnections()), clientAddress)
   }
 
-  #stream(lease: Lease, head: OutboundHead, body: KeptBody): void {
+  #stream(lease: Lease, head: OutboundHead, body: BufferedBody): void {
     this.#streamed = lease.begin(head)
     const mayGoOn = body.bytes === null || this.#streamed.data(body.bytes)
     // By HTTP/1.1 no origin says that it has done nothing with a request.
@@ -332,7 +338,7 @@ export class Attempt implements ConnectionRequest {
     else this.#sent(false)
   }
 
-  /** Lets the client wait while the origin does not read. */
+  /** Pauses the client while the origin does not read. */
   #sent(mayGoOn: boolean): void {
     if (mayGoOn) return
     this.#x.client.pauseBody()
@@ -344,7 +350,10 @@ export class Attempt implements ConnectionRequest {
     if (this.#relaying === null) this.#enter('waiting', this.timeouts.response)
   }
 
-  /** Counts the time for more of the response: a provider whose content has not begun is still thinking, however soon its head came. */
+  /**
+   * Starts the time for more of the response. A provider whose content has not begun is still thinking,
+   * however early its head.
+   */
   #awaitMore(): void {
     if (this.#firstContent === null) this.#enter('relaying', this.timeouts.idle)
     else this.#enter('waiting', this.timeouts.response)

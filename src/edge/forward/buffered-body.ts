@@ -1,4 +1,5 @@
-// What a request sets out with of its body: all of a small one, which is kept so that it can be sent again, and the beginning of a large one.
+// Buffers a request body before the request is sent: all of a small one, so that it can be sent again, and
+// the beginning of a large one.
 
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 import { answerBug } from '../exchange/deliver.ts'
@@ -8,62 +9,73 @@ import { guarded } from '../../base/guarded.ts'
 import { deadlineIn } from '../exchange/deadline.ts'
 
 /**
- * Request bodies up to this many bytes are read whole before the origin is asked: one write, and they can be sent again. So much of a larger one is there
- * before it takes a connection, or clients that send nothing would hold all that an origin may have.
+ * Bodies up to this many bytes are read to their end before the request is sent: they take one write, and can
+ * be sent again. Of a larger one, this much must have come before the request takes a connection. Otherwise,
+ * clients that send nothing would hold all connections that an origin may have.
  */
 const smallBody = 64 * 1024
-/** Bytes of one that is passed on as it comes that are kept while its origin may refuse it: twice the window that an origin grants by default. */
-const mostKept = 2 * smallBody
-/** Ms after which a client that pauses in a body without a length may wait for a response to what it has sent. */
+/**
+ * Max bytes of a streamed body that are kept while its origin may refuse it: twice the default window of
+ * HTTP/2.
+ */
+const maxKept = 2 * smallBody
+/**
+ * Ms after which a client that pauses in a body without a length may be waiting for a response to what it has
+ * sent.
+ */
 const pause = 500
 
-/** What sends the body on. */
+/** What sends the request. */
 interface BodyOwner {
-  /** So much of it is there as the request sets out with. */
-  setOut(): void
+  /** Enough of the body is there to send the request. */
+  bodyReady(): void
   /** Ends a gRPC call whose time is over; returns whether it did. */
   endOverdueCall(): boolean
   /** The client has left. */
   abort(): void
 }
 
-export class KeptBody implements RequestHandler {
-  /** Whether the request sets out with all of it. */
+export class BufferedBody implements RequestHandler {
+  /** Whether all of it was there when the request was sent. */
   isWhole = true
-  /** Whether some of what was sent is no longer here. */
+  /** Whether some of what was sent has been dropped. */
   isForgotten = false
   deadline = Number.POSITIVE_INFINITY
   readonly #x: Exchange
   readonly #owner: BodyOwner
-  /** Whether it sets out at once, however it comes: each message of a call is for the server as soon as it is there, and the server may speak first. */
+  /**
+   * Whether it is a gRPC call, which is sent at once: each message is for the server as it comes, which may
+   * also speak first.
+   */
   #isCall = false
   #bytes: Buffer | null
-  /** The pieces that it comes in; null where it came in one. */
+  /** Null for a body that came in one piece. */
   #pieces: GrowingBytes | null = null
 
-  /** `bytes` are all of a body that was gathered before; null for one that is yet to come. */
+  /** `bytes` is a body that was read before; null for one that is yet to come. */
   constructor(x: Exchange, owner: BodyOwner, bytes: Buffer | null) {
     this.#x = x
     this.#owner = owner
     this.#bytes = bytes
   }
 
-  /** What is there; null for nothing. */
+  /** What is buffered; null for nothing. */
   get bytes(): Buffer | null {
     return this.#pieces === null ? this.#bytes : this.#pieces.bytes
   }
 
-  /** Has the client send it. */
+  /** Reads it from the client. */
   gather(): void {
     const x = this.#x
     x.handler = this
     if (isGrpc(x.head)) {
       this.#isCall = true
       this.deadline = deadlineIn(x, Math.min(pause, callTimeout(x.head)))
-      // Behind what was read together with the head: a call of one message is then whole, and can be sent again.
+      // Behind what was read together with the head: a call of one message is then whole, and can be sent
+      // again.
       setImmediate(
         guarded(
-          () => this.#setOutAtOnce(),
+          () => this.#sendAtOnce(),
           bug => answerBug(x, bug),
         ),
       )
@@ -72,15 +84,15 @@ export class KeptBody implements RequestHandler {
     x.client.readBody()
   }
 
-  /** Keeps what is sent beyond what it set out with, as long as that is little. */
+  /** Keeps bytes that are streamed to the origin, up to a limit. */
   keep(bytes: Buffer): void {
     if (this.isForgotten) return
     this.#pieces ??= new GrowingBytes()
-    if (this.#pieces.size + bytes.length > mostKept) this.forget()
+    if (this.#pieces.size + bytes.length > maxKept) this.forget()
     else this.#pieces.append(bytes)
   }
 
-  /** Lets go of the bytes, so that the body cannot be sent again. */
+  /** Drops the bytes, so that the body cannot be sent again. */
   forget(): void {
     this.isForgotten = true
     this.#bytes = null
@@ -96,14 +108,14 @@ export class KeptBody implements RequestHandler {
   }
 
   bodyEnd(): void {
-    this.#owner.setOut()
+    this.#owner.bodyReady()
   }
 
-  /** Sets out with what there is, where no request that is there whole has to wait for that. */
+  /** Has what is there sent, where that keeps no complete request waiting. */
   expire(): void {
     if (this.#owner.endOverdueCall()) return
     this.deadline = deadlineIn(this.#x, pause)
-    if (this.#x.origin!.hasRoomForPause) this.#setOutWithPart()
+    if (this.#x.origin!.hasRoomForPause) this.#sendPart()
   }
 
   abort(): void {
@@ -119,17 +131,17 @@ export class KeptBody implements RequestHandler {
     if (pieces.size <= smallBody) {
       if (requestBody.framing === 'chunked' && !this.#isCall) this.deadline = deadlineIn(this.#x, pause)
     } else if (requestBody.done) this.isWhole = false
-    else this.#setOutWithPart()
+    else this.#sendPart()
   }
 
-  #setOutAtOnce(): void {
+  #sendAtOnce(): void {
     const { handler, origin } = this.#x
-    if (handler === this && origin!.hasRoomForPause) this.#setOutWithPart()
+    if (handler === this && origin!.hasRoomForPause) this.#sendPart()
   }
 
-  #setOutWithPart(): void {
+  #sendPart(): void {
     this.isWhole = false
     this.#x.client.pauseBody()
-    this.#owner.setOut()
+    this.#owner.bodyReady()
   }
 }

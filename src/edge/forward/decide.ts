@@ -1,4 +1,5 @@
-// What becomes of a request after each event of its attempts. Everything is decided here, from what is known; nothing is done here.
+// What becomes of a request after each event of its attempts. Everything is decided here, from what is known;
+// nothing is done here.
 
 import type { Failure, Way } from '../../errors/catalogue/origin-failure.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
@@ -45,11 +46,17 @@ interface RefusalEvent {
 
 /** What is known of the request and its present attempt. */
 export interface ForwardState {
-  /** How far the attempt is; `none` while there is none, as before the first and while the body of a redirect is read. */
+  /**
+   * How far the attempt is; `none` while there is none, as before the first and while the body of a redirect
+   * is read.
+   */
   readonly stage: 'none' | 'connecting' | 'awaiting' | 'relaying'
   readonly isIdempotent: boolean
   readonly wantsUpgrade: boolean
-  /** Whether what was sent of the request body is still here: all of the body, all that has come so far, or not all of that. */
+  /**
+   * Whether what was sent of the request body is still here: all of the body, all that has come so far, or
+   * not all of that.
+   */
   readonly sentBody: 'whole' | 'so_far' | 'gone'
   /** Whether the attempt asked for a connection that was never used. */
   readonly isFresh: boolean
@@ -60,7 +67,10 @@ export interface ForwardState {
   readonly hasRepeatedLookup: boolean
   /** Whether there is time left for an origin that refuses requests to take this one. */
   readonly isInTime: boolean
-  /** Whether the pool may allow another retry: false once its attempts, members or budget were found to be exhausted. */
+  /**
+   * Whether the pool may allow another retry: false once its attempts, members or budget were found to be
+   * exhausted.
+   */
   readonly mayRetry: boolean
   /** The statuses for which the pool wants another member to be tried. */
   readonly retryOn: ReadonlySet<number>
@@ -68,14 +78,17 @@ export interface ForwardState {
   readonly aboutKey: 'another' | Refusal | null
   /** Whether the client can be sent to HTTP/1.1. */
   readonly isByHttp2: boolean
-  /** Whether the response is a redirect that the gateway is to follow, or would be if it were not one too many. */
+  /**
+   * Whether the response is a redirect that the gateway is to follow, or would be if it were not one too
+   * many.
+   */
   readonly redirect: 'none' | 'follow' | 'too_many'
 }
 
 /**
- * What to do: `retry` on any connection to the same origin, `retry_fresh` on a new one, `retry_refused` on a new one to any
- * member, within the budget, and `retry_elsewhere` at another member. Where the pool does not allow the last two, `mayRetry`
- * becomes false and the decision is made again.
+ * What to do: `retry` on any connection to the same origin, `retry_fresh` on a new one, `retry_refused` on a
+ * new one to any member, within the budget, and `retry_elsewhere` at another member. Where the pool does not
+ * allow the last two, `mayRetry` becomes false and the decision is made again.
  */
 export type Verdict =
   | 'relay'
@@ -103,8 +116,8 @@ export function decide(state: ForwardState, event: AttemptEvent): Verdict {
 }
 
 /**
- * Whether a connection ended the way idle ones do, or with the origin's word that it did nothing: this says nothing against the
- * origin, which most likely has not seen the request.
+ * Whether a connection ended the way idle ones do, or with the origin's word that it did nothing: this says
+ * nothing against the origin, which most likely has not seen the request.
  */
 export function isIdleLoss({ isReused, hasResponseBegun }: ForwardState, { row }: Failure): boolean {
   return row.isLoss && (isReused || row.isUnprocessed) && !hasResponseBegun
@@ -125,7 +138,10 @@ function mayGoElsewhere({ mayRetry, sentBody, isIdempotent, wantsUpgrade }: Forw
   return mayRetry && sentBody === 'whole' && isIdempotent && !wantsUpgrade
 }
 
-/** Failures behind which there is no time for another attempt; who has waited in one queue must not wait as long in the next. */
+/**
+ * Failures behind which there is no time for another attempt; who has waited in one queue must not wait as
+ * long in the next.
+ */
 const final: ReadonlySet<Way> = new Set(['GH_QUEUE_TIMEOUT', 'GH_TOTAL_TIMEOUT', 'GH_CALL_TIMEOUT'])
 
 function afterFailure(state: ForwardState, event: FailureEvent): Verdict {
@@ -142,7 +158,10 @@ function afterFailure(state: ForwardState, event: FailureEvent): Verdict {
   return row.isUnprocessed && state.isInTime && mayRetry ? 'retry_refused' : 'refuse'
 }
 
-/** Whether the request can be sent again, and does no harm twice: it is idempotent, or the origin surely did nothing with it. */
+/**
+ * Whether the request can be sent again, and does no harm twice: it is idempotent, or the origin surely did
+ * nothing with it.
+ */
 function mayRepeat(state: ForwardState, { phase, failure: { way, row } }: FailureEvent): boolean {
   if (row.isUnprocessed) return state.sentBody !== 'gone'
   if (state.sentBody !== 'whole') return false

@@ -1,4 +1,5 @@
-// Carry the request to its origin and the response back, piece by piece as it comes, in as many attempts as that takes.
+// Carry the request to its origin and the response back, piece by piece as it comes, in as many attempts as
+// that takes.
 
 import { fault, type OriginFault, originFailure } from '../../errors/catalogue/origin-failure.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
@@ -13,7 +14,7 @@ import { callTimeout, isGrpc } from '../exchange/grpc.ts'
 import { forgetBody } from '../exchange/gather-body.ts'
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 import type { EdgeMember } from '../origin/pools.ts'
-import { refusalOfFailure } from './answer-failure.ts'
+import { refusalOfFailure } from './failure-refusal.ts'
 import { Attempt } from './attempt.ts'
 import { deadlineIn } from '../exchange/deadline.ts'
 import {
@@ -26,17 +27,19 @@ import {
   type Verdict,
 } from './decide.ts'
 import { redirected, RedirectTrail } from './follow-redirect.ts'
-import { KeptBody } from './buffered-body.ts'
+import { BufferedBody } from './buffered-body.ts'
 import { RedirectBody } from './redirect-body.ts'
-import { anotherMember, noteFailure, noteStatus, sendsRefused, setOut } from './retries.ts'
+import { pickAnotherMember, noteFailure, noteStatus, retryRefused, beginAtMember } from './retries.ts'
 
-/** Starts carrying; always null, since every failure is answered as it comes. */
+/** Starts to forward; always null, since failures are reported to the client as they come. */
 export function forward(x: Exchange): null {
   new Forwarding(x).start()
   return null
 }
 
-/** What outlives an attempt: the body that can be sent again, the way so far, and the time that is left. */
+/**
+ * What outlives an attempt: the body that can be sent again, the redirects so far, and the time that is left.
+ */
 class Forwarding implements RequestHandler, ForwardState {
   hasRepeatedLookup = false
   mayRetry = true
@@ -44,17 +47,19 @@ class Forwarding implements RequestHandler, ForwardState {
   redirect: ForwardState['redirect'] = 'none'
   isHttp1Required = false
   readonly #x: Exchange
-  /** What is there of the body before the request sets out; null for none. */
-  #body: KeptBody | null = null
+  /** What came of the body before the request was sent; null for none. */
+  #body: BufferedBody | null = null
   /** The latest; null before the first, and while the body of a redirect is read. */
   #attempt: Attempt | null = null
-  /** Of the redirect that is being followed, until it is read; null for none. */
+  /** The body of the redirect that is being followed, until it is read; null for none. */
   #redirectBody: RedirectBody | null = null
-  /** Monotonic ms by which the head of a response must have come, over all attempts; counted from the first. */
+  /**
+   * Monotonic ms by which the head of a response must have come, over all attempts; counted from the first.
+   */
   #totalDeadline = Number.POSITIVE_INFINITY
   /** Monotonic ms by which the client wants its gRPC call to be over. */
   #callDeadline = Number.POSITIVE_INFINITY
-  /** Monotonic ms by which an origin must have taken it, once one has refused it. */
+  /** Monotonic ms by which an origin must have accepted the request, once one has refused it. */
   #refusedUntil = Number.POSITIVE_INFINITY
   /** The members that failed it; null while none has. */
   #tried: EdgeMember[] | null = null
@@ -71,8 +76,8 @@ class Forwarding implements RequestHandler, ForwardState {
     const { requestBody, ai, head, startedAt } = this.#x
     if (isGrpc(head)) this.#callDeadline = startedAt + callTimeout(head)
     const gathered = ai === null ? null : ai.body
-    if (gathered !== null || !requestBody.done) this.#body = new KeptBody(this.#x, this, gathered)
-    if (requestBody.done) this.setOut()
+    if (gathered !== null || !requestBody.done) this.#body = new BufferedBody(this.#x, this, gathered)
+    if (requestBody.done) this.bodyReady()
     else this.#body!.gather()
   }
 
@@ -105,7 +110,7 @@ class Forwarding implements RequestHandler, ForwardState {
   abort(): void {
     const { health } = this.#x.member!
     const attempt = this.#attempt
-    this.#letGo()
+    this.#release()
     // Streams often end so, and the origin was responding.
     if (attempt?.stage === 'relaying' && !attempt.isBlamed) health.succeeded()
     health.released(this.#x)
@@ -180,11 +185,11 @@ class Forwarding implements RequestHandler, ForwardState {
 
   // What the body, an attempt, and the reading of a redirect report.
 
-  setOut(): void {
+  bodyReady(): void {
     const { tap, route } = this.#x
     this.#x.handler = this
     if (tap !== null) tap.isUnderWay = true
-    setOut(this.#x)
+    beginAtMember(this.#x)
     this.#totalDeadline = deadlineIn(this.#x, route!.config.timeouts.total)
     this.#startAttempt(false)
   }
@@ -215,7 +220,7 @@ class Forwarding implements RequestHandler, ForwardState {
     if (route!.config.redirects > 0) this.#noteRedirect(head, route!.config.redirects)
   }
 
-  /** Looks where a redirect leads that is not the client's. */
+  /** Notes a redirect that the gateway is to follow itself. */
   #noteRedirect(head: ResponseHead, most: number): void {
     const x = this.#x
     const request = x.requestBody.done ? redirected(x, head) : null
@@ -225,7 +230,9 @@ class Forwarding implements RequestHandler, ForwardState {
     this.redirect = this.#trail.goOn(request, most) ? 'follow' : 'too_many'
   }
 
-  /** Counts a failure against the member, as far as it was its fault. */
+  /**
+   * Notes a failure for the trace, for later decisions, and against the member as far as it was its fault.
+   */
   #noteFailure({ phase, failure }: FailureEvent): void {
     const x = this.#x
     const { trace, origin, plane, route } = x
@@ -251,7 +258,7 @@ class Forwarding implements RequestHandler, ForwardState {
         return this.#requireHttp1(event as ResponseEvent)
       case 'look_up_again':
         this.hasRepeatedLookup = true
-        this.#letGo()
+        this.#release()
         return this.#startAttempt(this.#attempt!.isFresh)
       case 'retry':
         if (event.type === 'usage_refused') this.#takeBackUsage()
@@ -259,9 +266,9 @@ class Forwarding implements RequestHandler, ForwardState {
       case 'retry_fresh':
         return this.#retry(event, true)
       case 'retry_refused':
-        return sendsRefused(x) ? this.#retry(event, true) : this.#stopRetrying(event)
+        return retryRefused(x) ? this.#retry(event, true) : this.#stopRetrying(event)
       case 'retry_elsewhere': {
-        const another = anotherMember(x, (this.#tried ??= []))
+        const another = pickAnotherMember(x, (this.#tried ??= []))
         if (another === null) return this.#stopRetrying(event)
         x.member = another
         return this.#retry(event, false)
@@ -304,7 +311,7 @@ class Forwarding implements RequestHandler, ForwardState {
   #requireHttp1({ head }: ResponseEvent): void {
     const x = this.#x
     x.member!.health.succeeded()
-    this.#letGo()
+    this.#release()
     this.#notePassedOver(head)
     x.status = head.status
     x.client.requireHttp1!(x)
@@ -318,12 +325,12 @@ class Forwarding implements RequestHandler, ForwardState {
     health.succeeded()
     this.#attempt!.takeLease().giveBack()
     askWithoutUsage(x.ai!)
-    this.#body = new KeptBody(x, this, x.ai!.body)
+    this.#body = new BufferedBody(x, this, x.ai!.body)
   }
 
   #retry(event: AttemptEvent, isFresh: boolean): void {
     const x = this.#x
-    this.#letGo()
+    this.#release()
     if ('head' in event) this.#notePassedOver(event.head)
     // The body goes on once there is another connection.
     if (!x.requestBody.done) x.client.pauseBody()
@@ -341,7 +348,7 @@ class Forwarding implements RequestHandler, ForwardState {
   #refuse(event: AttemptEvent): void {
     const x = this.#x
     this.#attempt?.breakOff()
-    this.#letGo()
+    this.#release()
     if ('head' in event) this.#notePassedOver(event.head)
     x.member!.health.released(x)
     x.handler = null
@@ -360,8 +367,8 @@ class Forwarding implements RequestHandler, ForwardState {
     trace?.recording?.passedOver(status, plane.clock.monotonic())
   }
 
-  #letGo(): void {
-    this.#attempt?.letGo()
-    this.#redirectBody?.letGo()
+  #release(): void {
+    this.#attempt?.release()
+    this.#redirectBody?.release()
   }
 }

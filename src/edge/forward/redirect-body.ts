@@ -1,4 +1,5 @@
-// The body of a redirect that is followed: nobody wants it, and it is read so that its connection serves on, as long as that costs less than another one.
+// The body of a redirect that is followed: it is read only so that the connection can be reused, if that
+// costs less than a new one.
 
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { Failure } from '../../errors/catalogue/origin-failure.ts'
@@ -37,18 +38,18 @@ export class RedirectBody implements ResponseHandler {
     lease.handler = this
   }
 
-  /** Reads the body, and goes on to the next request behind it; at once where only the end of the connection would end it. */
+  /** Reads the body before the redirect is followed; skips one that only ends with its connection. */
   read({ framing }: ResponseBody): void {
     if (framing === 'close') this.#skip()
   }
 
-  /** Goes on without the rest, which takes too long. */
+  /** Skips the rest, which takes too long. */
   expire(): void {
-    this.letGo()
+    this.release()
     this.#follower.redirectRead()
   }
 
-  letGo(): void {
+  release(): void {
     this.#lease.destroy()
   }
 
@@ -100,7 +101,7 @@ export class RedirectBody implements ResponseHandler {
 
   #skip(): void {
     this.#x.member!.health.succeeded()
-    this.letGo()
+    this.release()
     this.#follower.redirectRead()
   }
 }

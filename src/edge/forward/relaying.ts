@@ -94,11 +94,11 @@ export class Relaying {
   /** Sends what came sound before a fault, where the client has some of it already; while nothing was sent, an error can still take its place. */
   breakOff(): void {
     if (this.#x.stage === 'begun') this.#sink.flush()
-    this.letGo()
+    this.release()
   }
 
   /** Sends no more: what is compressed must not look whole. */
-  letGo(): void {
+  release(): void {
     if (this.#compressed === null) return
     this.#compressed.close()
     if (this.#x.stage === 'none') this.#x.compressed = null

@@ -1,12 +1,15 @@
-// Whether a request goes to the member it is for or to another one, and whether its failure speaks against the one that had it.
+// Picks the member of the pool for each attempt, and counts failures against the member that caused them.
 
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import { blamesMember, type Failure } from '../../errors/catalogue/origin-failure.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { EdgeMember } from '../origin/pools.ts'
 
-/** Sets out for the member that was picked, or for another one, if it became somebody else's trial while the body of the request came. */
-export function setOut(x: Exchange): void {
+/**
+ * Begins at the member that was picked, or at another one if that was ejected while the body of the request
+ * came.
+ */
+export function beginAtMember(x: Exchange): void {
   const member = x.member!
   if (member.health.begin(x)) return
   const another = x.route!.pool.pickAnother(x, [member])
@@ -15,8 +18,11 @@ export function setOut(x: Exchange): void {
   another.health.begin(x)
 }
 
-/** Picks the member for another attempt beside those `tried`, to which it adds the present one; null when attempts, members or the budget are at their end. */
-export function anotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember | null {
+/**
+ * Adds the present member to those `tried`, and picks another one for the next attempt; null when attempts,
+ * members or the retry budget are exhausted.
+ */
+export function pickAnotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember | null {
   const { pool } = x.route!
   tried.push(x.member!)
   if (tried.length > pool.mostRetries) return null
@@ -27,10 +33,11 @@ export function anotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember | nu
 }
 
 /**
- * Whether a request that its member refused once more is sent again, whatever its method: nothing was done with it (RFC 9113 section 8.7). It goes to another member, or to the same
- * one where there is no other or the pool wants no retries there; as often as that takes, within the budget.
+ * Prepares another attempt at a request that its member has refused again, whatever its method: nothing was
+ * done with it (RFC 9113 section 8.7). It goes to another member, or to the same one if there is no other or
+ * the pool allows no retries, as often as that takes. Returns false when the retry budget is exhausted.
  */
-export function sendsRefused(x: Exchange): boolean {
+export function retryRefused(x: Exchange): boolean {
   if (!isWithinBudget(x)) return false
   const { pool } = x.route!
   const another = pool.mostRetries === 0 ? null : pool.pickAnother(x, [x.member!])
@@ -42,9 +49,10 @@ export function sendsRefused(x: Exchange): boolean {
 }
 
 /**
- * Whether a failure counts against the member that has the request. Once that was sent it may be the cause itself, so that nothing counts against the last member that is healthy:
- * anyone who knows such a request could take down the whole pool. So could anyone by WebSockets, or by credentials, for which origins of HTTP/2 are asked by HTTP/1.1
- * (`needsHttp1`), which they may not speak.
+ * Whether a failure may eject the member that had the request. Once the request was sent, it may be the cause
+ * itself, so the last healthy member is never ejected for it: anyone who knows such a request could take down
+ * the whole pool. So could anyone with WebSockets or credentials for which origins of HTTP/2 are called over
+ * HTTP/1.1 (`needsHttp1`), which they may not speak.
  */
 export function isFaultOfMember(x: Exchange, phase: Phase, failure: Failure, needsHttp1: boolean): boolean {
   const isByHttp1 = needsHttp1 && x.origin!.config.transport.http !== '1'
@@ -52,12 +60,12 @@ export function isFaultOfMember(x: Exchange, phase: Phase, failure: Failure, nee
   return blamesMember(phase, failure) && (!inExchange.has(phase) || x.route!.pool.hasAnother(x.member!))
 }
 
-/** Whether a failure that is not held against the member is one of its own as far as anyone can tell: it is counted, and nobody is ejected for it. */
+/** Whether a failure that ejects nobody still is one of the member, as far as anyone can tell. */
 function isFailureOfMember(x: Exchange, phase: Phase, failure: Failure, needsHttp1: boolean): boolean {
   return blamesMember(phase, failure) && !(needsHttp1 && x.origin!.config.transport.http !== '1')
 }
 
-/** Counts a failure of the member that has the request, as far as it is its own. */
+/** Counts a failure of the member that had the request, as far as the member caused it. */
 export function noteFailure(x: Exchange, phase: Phase, failure: Failure, needsHttp1: boolean): void {
   const { health } = x.member!
   if (isFaultOfMember(x, phase, failure, needsHttp1)) health.failed(x)
@@ -65,7 +73,10 @@ export function noteFailure(x: Exchange, phase: Phase, failure: Failure, needsHt
   else health.released(x)
 }
 
-/** Takes note of a response with a status of the server's own failures, which counts against the member where it is to blame, but not against the last one that is healthy. */
+/**
+ * Notes a response with a status of 500 or more. If it is to blame, it counts against the member; the last
+ * healthy one is not ejected.
+ */
 export function noteStatus(x: Exchange, isBlamed: boolean): void {
   const { health } = x.member!
   if (!isBlamed) health.answered(x)
@@ -73,7 +84,7 @@ export function noteStatus(x: Exchange, isBlamed: boolean): void {
   else health.failedUnblamed(x)
 }
 
-/** Takes a retry out of the budget of the pool; false where there is none left. */
+/** Spends a retry of the budget of the pool; false when none is left. */
 function isWithinBudget(x: Exchange): boolean {
   const { pool } = x.route!
   if (!pool.budget.spend()) {

@@ -1,4 +1,5 @@
-// The connections of HTTP/1.1 to one origin: who gets an idle one, when a new one is opened, and which requests wait.
+// The connections of HTTP/1.1 to one origin: who gets an idle one, when a new one is opened, and which
+// requests wait.
 
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
@@ -146,7 +147,10 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     return idle !== undefined
   }
 
-  /** Closes so many of the idle connections that belong to one client each, as far as they have been idle for long enough. */
+  /**
+   * Closes so many of the idle connections that belong to one client each, as far as they have been idle for
+   * long enough.
+   */
   closePinned(count: number, now: number): void {
     if (this.#pinned > 0) for (let i = count; i > 0 && this.#idlePinned.closeEldest(now, this.target); i--);
   }
@@ -158,7 +162,10 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     this.#resting.sweep(now)
   }
 
-  /** Refuses those who have waited since that time or longer, but those for whom connections are being dialled. */
+  /**
+   * Refuses those who have waited since that time or longer, but those for whom connections are being
+   * dialled.
+   */
   expireQueue(by: number): void {
     this.#waiting.expire(by, this.#dials.size)
   }
@@ -175,7 +182,10 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     for (const connection of this.#open) connection.close()
   }
 
-  /** Closes what leads to addresses that the name has no longer: idle connections now, the others as they come back. */
+  /**
+   * Closes what leads to addresses that the name has no longer: idle connections now, the others as they come
+   * back.
+   */
   leaveOldAddresses(): void {
     for (const connection of this.#open) connection.isOutdated = this.target.isOutdated(connection)
     for (const connection of this.#idle.outdated()) connection.close()
@@ -199,7 +209,8 @@ export class Http1Connections implements Dialer, ConnectionOwner {
 
   returned(connection: OriginConnection, rest: Rest): void {
     this.target.handshakes.responded()
-    // What strays behind a response of its own client harms nobody else, and the next message of a handshake must find it.
+    // What strays behind a response of its own client harms nobody else, and the next message of a handshake
+    // must find it.
     if (connection.holder !== null) return this.#keepPinned(connection, connection.holder)
     if (rest === 'none') return this.#offer(connection)
     if (rest === 'turn') return this.#resting.addForTurn(connection)
@@ -250,7 +261,10 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     if (!this.#mayDial(this.#dials.size + this.#idlePinned.size)) this.#idlePinned.closeFirst()
   }
 
-  /** Whether others wait, and the client of a connection has had its share: one that comes again all the time is never idle for long, and would shut them out. */
+  /**
+   * Whether others wait, and the client of a connection has had its share: one that comes again all the time
+   * is never idle for long, and would shut them out.
+   */
   #isOwed({ pinnedAt }: OriginConnection, now: number): boolean {
     const { connections } = this.target.config.transport
     return this.#isWantedNow && (this.#pinned >= connections / 2 || now - pinnedAt >= turn)

@@ -1,4 +1,4 @@
-// One origin: how it is reached, its connections of either version, and the share of them that uploads may have.
+// One origin: how it is reached, its connections of either version, and what uploads may have of them.
 
 import { isIP, type Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
@@ -99,8 +99,9 @@ export class Origin implements Http1Owner, MultiplexedOwner {
   // ── requests ──
 
   /**
-   * Hands the request a connection, at once when one is idle; else it waits in turn, or is refused at once where too many do. A `fresh` one was never used: who
-   * asks for that had its turn already, and is not refused.
+   * Hands the request a connection, at once when one is idle; else it waits in turn, or is refused at once
+   * where too many do. A `fresh` one was never used: who asks for that had its turn already, and is not
+   * refused.
    */
   acquire(request: ConnectionRequest, options: { fresh: boolean }): void {
     // A request that began before a reload may come to it late.
@@ -118,7 +119,10 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     return this.#http1.handPinned(request, pinned, clientAddress)
   }
 
-  /** The same as `acquire` for a request whose body is still to come: it also waits while those have their share of the connections. Ends with `endUpload`. */
+  /**
+   * The same as `acquire` for a request whose body is still to come: it also waits while those have their
+   * share of the connections. Ends with `endUpload`.
+   */
   acquireForUpload(request: ConnectionRequest): void {
     if (this.#uploads.hasRoom) {
       this.#uploads.admit(request)
@@ -153,7 +157,10 @@ export class Origin implements Http1Owner, MultiplexedOwner {
 
   // ── its configuration and the clock ──
 
-  /** Closes what is idle now and everything else as it comes back: no configuration names this origin any more. */
+  /**
+   * Closes what is idle now and everything else as it comes back: no configuration names this origin any
+   * more.
+   */
   retire(retired: Set<Origin>): void {
     this.#retired = retired.add(this)
     this.#http1.retire()
@@ -176,7 +183,10 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#http2?.destroy()
   }
 
-  /** Ends what has passed its deadline: dials, requests in the queue, and connections that were idle long enough. */
+  /**
+   * Ends what has passed its deadline: dials, requests in the queue, and connections that were idle long
+   * enough.
+   */
   sweep(now: number): void {
     this.#http1.sweep(now)
     if (this.vacancies <= 0) this.#http1.closePinned(this.queueLength, now)

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Attempt } from '../../../src/edge/forward/attempt.ts'
 import type { AttemptEvent } from '../../../src/edge/forward/decide.ts'
-import type { KeptBody } from '../../../src/edge/forward/buffered-body.ts'
+import type { BufferedBody } from '../../../src/edge/forward/buffered-body.ts'
 import type { Exchange } from '../../../src/edge/exchange/exchange.ts'
 import { failureOf } from '../../../src/errors/catalogue/origin-failure.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
 
-const part = { isWhole: false } as KeptBody
+const part = { isWhole: false } as BufferedBody
 
 /** Makes attempts at an origin that only notes what it is asked. */
 function start(t: TestContext, text = request('GET /')) {
@@ -27,7 +27,7 @@ function start(t: TestContext, text = request('GET /')) {
     x,
     asked,
     events,
-    attempt: (body: KeptBody | null, isFresh = false) => new Attempt(x, owner, body, isFresh),
+    attempt: (body: BufferedBody | null, isFresh = false) => new Attempt(x, owner, body, isFresh),
   }
 }
 
@@ -43,7 +43,7 @@ test('a connection is waited for as long as that may take', t => {
   assert.partialDeepStrictEqual(events, [
     { type: 'failure', phase: 'connect', failure: { way: 'GH_CONNECT_TIMEOUT' } },
   ])
-  fresh.letGo()
+  fresh.release()
   assert.deepEqual(asked.slice(2), ['forgotten'])
 })
 
@@ -53,7 +53,7 @@ test('a request whose body still comes takes the place of an upload, and gives i
   upload.start()
   assert.deepEqual(asked, ['one for an upload'])
   upload.endUpload()
-  upload.letGo()
+  upload.release()
   assert.deepEqual(asked.slice(1), ['upload ended', 'forgotten'])
   const whole = start(t)
   whole.attempt(part).start()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { KeptBody } from '../../../src/edge/forward/buffered-body.ts'
+import { BufferedBody } from '../../../src/edge/forward/buffered-body.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
 
@@ -10,11 +10,11 @@ function start(t: TestContext, ...fields: string[]) {
   const x = steps.located(request('POST /', ...fields))
   const events: string[] = []
   const owner = {
-    setOut: () => void events.push(`set out with ${body.isWhole ? 'all' : 'part'}`),
+    bodyReady: () => void events.push(`set out with ${body.isWhole ? 'all' : 'part'}`),
     abort: () => void events.push('abort'),
     endOverdueCall: () => false,
   }
-  const body: KeptBody = new KeptBody(x, owner, null)
+  const body: BufferedBody = new BufferedBody(x, owner, null)
   /** Feeds what the body is sent as, chunks included. */
   const feed = (text: string) => {
     const bytes = Buffer.from(text)

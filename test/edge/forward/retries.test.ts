@@ -4,7 +4,12 @@ import type { Phase } from '../../../src/errors/catalogue/phase.ts'
 import type { PoolConfig } from '../../../src/config/model/config.ts'
 import { failureOf, fault, type OriginFault } from '../../../src/errors/catalogue/origin-failure.ts'
 import type { EdgeMember } from '../../../src/edge/origin/pools.ts'
-import { anotherMember, isFaultOfMember, noteStatus, setOut } from '../../../src/edge/forward/retries.ts'
+import {
+  pickAnotherMember,
+  isFaultOfMember,
+  noteStatus,
+  beginAtMember,
+} from '../../../src/edge/forward/retries.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
 
@@ -25,7 +30,7 @@ test('attempts go to members that were not tried, as often as the pool allows', 
     const x = next()
     const tried: EdgeMember[] = []
     let attempts = 1
-    for (let another = anotherMember(x, tried); another !== null; another = anotherMember(x, tried)) {
+    for (let another = pickAnotherMember(x, tried); another !== null; another = pickAnotherMember(x, tried)) {
       assert.ok(!tried.includes(another))
       x.member = another
       attempts++
@@ -37,13 +42,13 @@ test('attempts go to members that were not tried, as often as the pool allows', 
 
 test('retries beyond the budget of the pool are counted, and not made', t => {
   const { steps, next } = poolOf(t, 2, { retries: { most: 1, budget: 0.5 } })
-  const outcomes = Array.from({ length: 30 }, () => anotherMember(next(), []) !== null)
+  const outcomes = Array.from({ length: 30 }, () => pickAnotherMember(next(), []) !== null)
   // Ten are free, and each two requests earn one.
   assert.deepEqual(outcomes, [...Array(20).fill(true), ...outcomes.slice(20)])
   assert.ok(outcomes.slice(20).includes(false))
   assert.equal(steps.plane.metrics.retryBudgetExhausted.value, outcomes.filter(isMade => !isMade).length)
   const { next: without } = poolOf(t, 2, { retries: { most: 1, budget: 0 } })
-  assert.equal(anotherMember(without(), []), null)
+  assert.equal(pickAnotherMember(without(), []), null)
 })
 
 test('another attempt at a member that was ejected is its trial', t => {
@@ -54,7 +59,7 @@ test('another attempt at a member that was ejected is its trial', t => {
   assert.equal(second.health.state, 'trial')
   const x = next()
   x.member = first
-  assert.equal(anotherMember(x, []), second)
+  assert.equal(pickAnotherMember(x, []), second)
   assert.equal(second.health.begin(next()), false, 'nobody else is tried meanwhile')
   second.health.answered(x)
   assert.equal(second.health.state, 'healthy')
@@ -69,15 +74,15 @@ test("an attempt at a member that is another's trial goes to another member, if 
     const [first] = members as [EdgeMember]
     const x = next()
     x.member = first
-    setOut(x)
+    beginAtMember(x)
     assert.equal(x.member, first)
     if (!elsewhere) continue
     first.health.failed(x)
     steps.clock.advance(10_000)
     const [trial, late] = [next(), next()]
     trial.member = late.member = first
-    setOut(trial)
-    setOut(late)
+    beginAtMember(trial)
+    beginAtMember(late)
     assert.equal(trial.member, first)
     assert.equal(late.member, members[1])
   }
