@@ -78,8 +78,7 @@ const ways = {
   // Not run: it takes minutes and needs wrk. Its options are read as the bench does.
   measures: /^(npm run bench( |$)|node bench\/compare\.ts )/,
   // Not run: each takes minutes, for a million log entries, thousands of connections or many starts. Types and imports of these files are checked with all others.
-  measuresParts:
-    /^(PROGRAM=dist\/main\.js PLAIN=1 )?node bench\/(micro\/(compression|dashboard|edge|start|tls)|trials)\/[\w-]+\.ts$/,
+  measuresParts: /^node bench\/(micro\/(compression|dashboard|edge|start|tls)|trials)\/[\w-]+\.ts$/,
   // Not run: they need Claude Code. Base URLs are compared with the routes, and test/wire/ai-agents.test.ts sends what it sends.
   setsAgents: /^export ANTHROPIC_\w+=/,
   // Not run: it needs dnsmasq. The record is published by the DNS server of the tests.
@@ -236,7 +235,7 @@ test('what is deployed is there', () => {
 
 test('the benches of parts are there', () => {
   for (const command of commands(ways.measuresParts))
-    assert.ok(existsSync(join(root, command.replace(/^.*node /, ''))), command)
+    assert.ok(existsSync(join(root, command.replace('node ', ''))), command)
 })
 
 test('with the gateway that npm start starts', async t => {
