@@ -6,7 +6,6 @@ import { changeChannel, keys } from '../../../src/store/redis/server/keys.ts'
 import { slotOf } from '../../../src/store/records/tally.ts'
 import { type Store, StoreUnreachable } from '../../../src/store/contract/store.ts'
 import { type RedisServer, startRedis } from '../../help/redis.ts'
-import { sourceFiles } from '../../help/source.ts'
 import { until } from '../../help/until.ts'
 import {
   account,
@@ -27,7 +26,9 @@ import {
   user,
   verification,
 } from '../contract-specimens.ts'
-import { openRedis } from './open.ts'
+import { commandsDuring } from './commands.ts'
+import { methods, openRedis } from './open.ts'
+import { aclRules } from '../../../src/store/redis/server/acl.ts'
 
 interface Case {
   /** Puts there what `act` finds, with all rights. */
@@ -275,14 +276,35 @@ const cases: Readonly<Record<string, Case>> = {
   'counters.spend, fixed': { act: store => spend(store, 'fixed') },
 }
 
-const sources = sourceFiles().filter(({ path }) => path.startsWith('store/redis/'))
-const occurrences = (what: RegExp) => sources.flatMap(({ text }) => [...text.matchAll(what)])
+/** Runs all cases, each in an empty database. */
+async function runAll(server: RedisServer, store: Store, ran = async (_name: string) => {}): Promise<void> {
+  for (const [name, { arrange, act }] of Object.entries(cases)) {
+    await server.ask('FLUSHALL')
+    await arrange?.(store)
+    await act(store)
+    await ran(name)
+  }
+}
 
-/** Every command that scripts run. */
-const commands = new Set(occurrences(/redis\.p?call\('([A-Z]+)'/g).map(([, name]) => name!))
-
-/** How many scripts there are: those that insert, replace and remove stand once for two sets of kinds, and each connection asks for its rights by another one. */
-const scriptCount = occurrences(/\blua`/g).length + 3 + 1
+test('every script has its case, and the documented rights are the commands that the store runs', async t => {
+  const server = await startRedis(t, { aof: false })
+  const scriptCount = async () =>
+    /number_of_cached_scripts:(\d+)/.exec(String(await server.ask('INFO', 'memory')))![1]
+  const { sent, scripted } = await commandsDuring(server, async () => {
+    const store = await openRedis(t, server.url, 5_000)
+    await runAll(server, store)
+    const before = await scriptCount()
+    for (const ask of Object.values(methods)) await ask(store)
+    assert.equal(await scriptCount(), before)
+    // What is left of a removed gateway is cleared in the background.
+    await store.gateways.insert(logged)
+    await store.gateways.remove(...home)
+    await until(async () => /cmdstat_unlink/.test(String(await server.ask('INFO', 'commandstats'))))
+  })
+  const granted = aclRules.filter(rule => /^\+[a-z]+$/.test(rule)).map(rule => rule.slice(1).toUpperCase())
+  assert.deepEqual([...new Set(granted).difference(sent.union(scripted))], [])
+  assert.deepEqual([...scripted.difference(new Set(granted))], [])
+})
 
 test('a script does everything or nothing, whichever command is denied', async t => {
   const server = await startRedis(t, { aof: false })
@@ -291,23 +313,16 @@ test('a script does everything or nothing, whichever command is denied', async t
   await grant()
   const full = await openRedis(t, server.url, 5_000)
   const limited = await openRedis(t, `redis://limited:secret@127.0.0.1:${server.port}`, 5_000)
-  const prepare = async ({ arrange }: Case) => {
-    await server.ask('FLUSHALL')
-    await arrange?.(full)
-  }
   const wholes = new Map<string, unknown>()
-  for (const [name, one] of Object.entries(cases)) {
-    await prepare(one)
-    await one.act(full)
-    wholes.set(name, shapeOf(await contentOf(server)))
-  }
-  const memory = String(await server.ask('INFO', 'memory'))
-  assert.match(memory, new RegExp(`number_of_cached_scripts:${scriptCount}\\r`), 'every script has its case')
+  const { scripted: commands } = await commandsDuring(server, () =>
+    runAll(server, full, async name => void wholes.set(name, shapeOf(await contentOf(server)))),
+  )
   const refusedBy = new Map<string, string[]>()
   for (const [name, one] of Object.entries(cases)) {
     for (const command of commands) {
       await grant()
-      await prepare(one)
+      await server.ask('FLUSHALL')
+      await one.arrange?.(full)
       const before = await contentOf(server)
       await grant(`-${command}`)
       const failure = await one.act(limited).then(
