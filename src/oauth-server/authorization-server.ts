@@ -16,7 +16,7 @@ import { routeOf } from './endpoints/routes.ts'
 import { SigningKeys } from './credentials/signing-keys.ts'
 import { unavailable } from './http/unavailable.ts'
 
-export class OAuthFace {
+export class AuthorizationServer {
   readonly interactions: Interactions
   readonly #parts: EndpointParts
   readonly #uses: SecretUses

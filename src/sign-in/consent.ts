@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import { provenHostOf } from '../oauth/clients/proven-host.ts'
 import type { OAuthClient } from '../store/records/oauth-client.ts'
-import type { Asking, Decision, Finished } from '../oauth/grants/consent-request.ts'
+import type { ConsentStep, Decision, DecisionResult } from '../oauth/grants/consent-request.ts'
 import { appSchemeOf, type Page, type PageResponse, redirectTo } from '../pages/parts/layout.ts'
 import { consentIn, leadingOn, paths } from '../pages/parts/paths.ts'
 import {
@@ -23,8 +23,8 @@ import { type Again, type Ask, fieldOf, type Handler, type Handlers, tokenFor } 
 export interface Interactions {
   /** Returns the app that asks; null where that is over. */
   clientOf(uid: string): Promise<OAuthClient | null>
-  load(uid: string, request: IncomingMessage): Promise<Asking>
-  finish(uid: string, request: IncomingMessage, decision: Decision): Promise<Finished>
+  load(uid: string, request: IncomingMessage): Promise<ConsentStep>
+  finish(uid: string, request: IncomingMessage, decision: Decision): Promise<DecisionResult>
 }
 
 /** Returns what shows a consent and takes the decision. */
@@ -69,36 +69,36 @@ function decisionOf(ask: Ask): Decision | null {
   }
 }
 
-function pageFor(ask: Ask, asking: Asking, retry: Retry = {}): Page | PageResponse {
-  switch (asking.kind) {
+function pageFor(ask: Ask, step: ConsentStep, retry: Retry = {}): Page | PageResponse {
+  switch (step.kind) {
     case 'gone':
       return over
     case 'resume':
-      return leavePage(asking.location)
+      return leavePage(step.location)
     case 'sign_in':
-      return redirectTo(leadingOn(paths.signIn, ask.path, hintsOf(asking)))
+      return redirectTo(leadingOn(paths.signIn, ask.path, hintsOf(step)))
     case 'refused':
-      return refusedPage({ ...shownOf(ask, asking), reason: asking.reason })
+      return refusedPage({ ...shownOf(ask, step), reason: step.reason })
     case 'consent':
       return consentPage({
         ...retry,
-        ...shownOf(ask, asking),
-        accounts: asking.accounts,
-        scopes: asking.scopes,
-        apis: asking.apis,
-        remembered: asking.remembered,
-        chosen: chosenIn(ask, asking.scopes) ?? asking.remembered,
+        ...shownOf(ask, step),
+        accounts: step.accounts,
+        scopes: step.scopes,
+        apis: step.apis,
+        remembered: step.remembered,
+        chosen: chosenIn(ask, step.scopes) ?? step.remembered,
       })
   }
 }
 
-function hintsOf({ isFresh, loginHint }: Asking & { readonly kind: 'sign_in' }): Record<string, string> {
+function hintsOf({ isFresh, loginHint }: ConsentStep & { readonly kind: 'sign_in' }): Record<string, string> {
   return { ...(isFresh && { fresh: '1' }), ...(loginHint !== null && { login_hint: loginHint }) }
 }
 
 function shownOf(
   ask: Ask,
-  { client, person, redirectUri }: Asking & { readonly kind: 'refused' | 'consent' },
+  { client, person, redirectUri }: ConsentStep & { readonly kind: 'refused' | 'consent' },
 ) {
   return {
     token: tokenFor(ask, ask.path),
@@ -125,7 +125,7 @@ function appOf(client: OAuthClient): ShownApp {
 }
 
 /** Sends a browser on; only a page that has just been left by a form may open an app without another click. */
-function leave(location: string, before: Asking): Page | PageResponse {
+function leave(location: string, before: ConsentStep): Page | PageResponse {
   const opensApp = 'redirectUri' in before && appSchemeOf(before.redirectUri) !== null
   return opensApp ? redirectTo(location) : leavePage(location)
 }

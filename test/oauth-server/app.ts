@@ -80,8 +80,8 @@ export async function tokensIn(response: Response): Promise<Tokens> {
 }
 
 /** Waits until what was noted is written, and returns what the owner of a client reads. */
-export async function eventsOf({ face, store }: Site, { account, id }: OAuthClient) {
-  await face.close()
+export async function eventsOf({ oauth, store }: Site, { account, id }: OAuthClient) {
+  await oauth.close()
   return store.authorizationEvents.list(account, id)
 }
 

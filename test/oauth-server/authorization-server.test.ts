@@ -306,13 +306,15 @@ test('responses of the endpoints are counted, whatever names are sent', async t 
   await exchange(site, app, 'x', { grant_type: 'made up' })
   await browser.get(authorizationPath(app.client, { redirect_uri: 'https://app.example/other' }))
   await browser.get(authorizationPath(app.client, { scope: 'nothing.read' }))
+  // A consent covers it, but the person has to sign in again first.
+  await browser.get(authorizationPath(app.client, { scope, prompt: 'login' }))
   await new Browser(site.issuer).get(authorizationPath(app.client, { scope, prompt: 'none' }))
   const { tokens, authorizations } = site.metrics
   assert.deepEqual(countsIn(tokens.authorization_code), { issued: 1, invalid_client: 60, throttled: 1 })
   assert.deepEqual(countsIn(tokens.refresh_token), { issued: 1, invalid_grant: 1 })
   assert.deepEqual(countsIn(tokens.other), { unsupported_grant_type: 1 })
   const refused = { invalid_redirect_uri: 1, invalid_scope: 1, login_required: 1 }
-  assert.deepEqual(countsIn(authorizations), { code: 1, asked: 1, ...refused })
+  assert.deepEqual(countsIn(authorizations), { code: 1, asked: 2, ...refused })
 })
 
 function countsIn(tallies: Readonly<Record<string, { readonly value: number }>>): Record<string, number> {

@@ -28,8 +28,8 @@ async function pageOf(browser: Browser, path: string): Promise<string> {
   return uid
 }
 
-async function askedOf({ face }: Site, browser: Browser, path: string) {
-  return face.interactions.load(await pageOf(browser, path), browser.request)
+async function askedOf({ oauth }: Site, browser: Browser, path: string) {
+  return oauth.interactions.load(await pageOf(browser, path), browser.request)
 }
 
 const ask = (client: OAuthClient, more = {}) => authorizationPath(client, { scope, ...more })
@@ -416,11 +416,11 @@ test('a public client that any program on the device can pose as is confirmed ea
   assert.ok((await answerOf(browser, path(app.client, callback))).code)
   for (const uri of [...shared, 'http://127.0.0.1:5000/cb']) {
     const uid = await pageOf(browser, path(app.client, uri))
-    const asking = await site.face.interactions.load(uid, browser.request)
+    const asking = await site.oauth.interactions.load(uid, browser.request)
     assert.ok(asking.kind === 'consent')
     assert.equal(asking.remembered?.account, account, uri)
     const decision = { kind: 'allow', account, optional: [] } as const
-    const finished = await site.face.interactions.finish(uid, browser.request, decision)
+    const finished = await site.oauth.interactions.finish(uid, browser.request, decision)
     assert.ok(finished.kind === 'resume')
     const back = (await browser.get(finished.location)).headers.get('location')!
     assert.ok(back.startsWith(uri) && new URL(back).searchParams.has('code'), back)
@@ -439,7 +439,7 @@ test('an optional scope that is unticked is left out, and not asked for again', 
   const site = await startSite(t)
   const { app, browser } = await visit(site, { optionalScopes: ['user.read'] })
   const uid = await pageOf(browser, ask(app.client))
-  const asking = await site.face.interactions.load(uid, browser.request)
+  const asking = await site.oauth.interactions.load(uid, browser.request)
   assert.ok(asking.kind === 'consent')
   assert.deepEqual(
     asking.scopes.filter(({ isOptional }) => isOptional).map(({ id }) => id),
@@ -447,7 +447,7 @@ test('an optional scope that is unticked is left out, and not asked for again', 
   )
   const account = asking.accounts[0]!.id
   const decision = { kind: 'allow', account, optional: [] } as const
-  const finished = await site.face.interactions.finish(uid, browser.request, decision)
+  const finished = await site.oauth.interactions.finish(uid, browser.request, decision)
   assert.ok(finished.kind === 'resume')
   const { code } = await answerOf(browser, finished.location)
   const tokens = await tokensIn(await exchange(site, app, code!))
@@ -459,7 +459,7 @@ test('denying consent redirects to the app with access_denied and nothing else',
   const site = await startSite(t)
   const { app, browser } = await visit(site)
   const uid = await pageOf(browser, ask(app.client))
-  const finished = await site.face.interactions.finish(uid, browser.request, { kind: 'deny' })
+  const finished = await site.oauth.interactions.finish(uid, browser.request, { kind: 'deny' })
   assert.ok(finished.kind === 'resume')
   const { error, error_description } = await answerOf(browser, finished.location)
   assert.deepEqual([error, error_description], ['access_denied', 'the person did not allow it'])
@@ -489,12 +489,14 @@ test('only accounts where the roles of the person reach the scopes can be chosen
   const able = await join('Able', [roles.find(({ name }) => name === 'AI Gateway Admin')!.id])
   const unable = await join('Unable', [roles.find(({ name }) => name === 'Administrator Read Only')!.id])
   const uid = await pageOf(browser, ask(app.client))
-  const asking = await site.face.interactions.load(uid, browser.request)
+  const asking = await site.oauth.interactions.load(uid, browser.request)
   assert.ok(asking.kind === 'consent')
   assert.deepEqual(asking.accounts.map(({ name }) => name).sort(), ['Able', 'Shop'])
   for (const chosen of [unable, '0'.repeat(32), null]) {
     const decision = { kind: 'allow', account: chosen, optional: [] } as const
-    assert.deepEqual(await site.face.interactions.finish(uid, browser.request, decision), { kind: 'invalid' })
+    assert.deepEqual(await site.oauth.interactions.finish(uid, browser.request, decision), {
+      kind: 'invalid',
+    })
   }
   await authorize(site, browser, ask(app.client), able)
   assert.ok((await answerOf(browser, ask(app.client))).code)
@@ -548,14 +550,14 @@ test('prompt, max_age and login_hint decide who has to sign in, and how lately',
   for (const more of [{ prompt: 'login' }, { max_age: '60' }, { max_age: '0' }]) {
     const browser = new Browser(site.issuer).signIn(user, old)
     const uid = await pageOf(browser, ask(app.client, more))
-    const asking = await site.face.interactions.load(uid, browser.request)
+    const asking = await site.oauth.interactions.load(uid, browser.request)
     assert.equal(asking.kind === 'sign_in' && asking.isFresh, true, JSON.stringify(more))
     browser.signIn(user, Date.now() + 5)
-    const resumed = await site.face.interactions.load(uid, browser.request)
+    const resumed = await site.oauth.interactions.load(uid, browser.request)
     assert.ok(resumed.kind === 'resume')
     const next = (await browser.get(resumed.location)).headers.get('location')!
     assert.match(next, /^\/oauth2\/consent\//)
-    assert.equal((await site.face.interactions.load(next.slice(16), browser.request)).kind, 'consent')
+    assert.equal((await site.oauth.interactions.load(next.slice(16), browser.request)).kind, 'consent')
   }
   const lately = new Browser(site.issuer).signIn(user, old)
   assert.equal((await askedOf(site, lately, ask(app.client, { max_age: '3600' }))).kind, 'consent')
@@ -571,9 +573,9 @@ test('the time of a sign-in at a provider counts for max_age and prompt', async 
   const arrive = async (age: number | null, more: Record<string, string>) => {
     const browser = new Browser(site.issuer)
     const uid = await pageOf(browser, ask(app.client, more))
-    const first = await site.face.interactions.load(uid, browser.request)
+    const first = await site.oauth.interactions.load(uid, browser.request)
     browser.signIn(user, age === null ? null : Date.now() - age)
-    const second = await site.face.interactions.load(uid, browser.request)
+    const second = await site.oauth.interactions.load(uid, browser.request)
     const shown = [first, second].map(one => (one.kind === 'sign_in' ? `fresh: ${one.isFresh}` : one.kind))
     return { browser, uid, shown }
   }
@@ -608,10 +610,10 @@ test('an interaction can be completed only by the browser and user that it was s
   const { app, browser, account, user } = await visit(site)
   const uid = await pageOf(browser, ask(app.client))
   const thief = new Browser(site.issuer).signIn(await makeUser(site, account))
-  assert.deepEqual(await site.face.interactions.load(uid, thief.request), { kind: 'gone' })
+  assert.deepEqual(await site.oauth.interactions.load(uid, thief.request), { kind: 'gone' })
   const decision = { kind: 'allow', account, optional: [] } as const
-  assert.deepEqual(await site.face.interactions.finish(uid, thief.request, decision), { kind: 'gone' })
-  const finished = await site.face.interactions.finish(uid, browser.request, decision)
+  assert.deepEqual(await site.oauth.interactions.finish(uid, thief.request, decision), { kind: 'gone' })
+  const finished = await site.oauth.interactions.finish(uid, browser.request, decision)
   assert.ok(finished.kind === 'resume')
   assert.equal((await thief.get(finished.location)).status, 400)
   // Who is signed in by now has consented to nothing.
@@ -627,11 +629,11 @@ test('a sign-in that another one followed counts for nobody', async t => {
   const browser = new Browser(site.issuer)
   const uid = await pageOf(browser, ask(app.client))
   browser.signIn(await makeUser(site, account))
-  const resumed = await site.face.interactions.load(uid, browser.request)
+  const resumed = await site.oauth.interactions.load(uid, browser.request)
   assert.ok(resumed.kind === 'resume')
   browser.signIn(await makeUser(site, account))
   const location = (await browser.get(resumed.location)).headers.get('location')!
-  const asking = await site.face.interactions.load(location.slice(16), browser.request)
+  const asking = await site.oauth.interactions.load(location.slice(16), browser.request)
   assert.equal(asking.kind, 'consent')
 })
 
@@ -643,7 +645,7 @@ test('after signing out, the cookie of another request does not restore the sess
   const shared = new Browser(site.issuer)
   const [next, old] = [await pageOf(shared, ask(app.client)), await pageOf(shared, ask(app.client))]
   shared.signIn(user)
-  const resumed = await site.face.interactions.load(old, shared.request)
+  const resumed = await site.oauth.interactions.load(old, shared.request)
   assert.ok(resumed.kind === 'resume')
   for (const path of [`/oauth2/auth/${next}`, `/oauth2/auth/${old}`]) {
     const cookie = `gatehouse_resume=${old}; gatehouse_consent=${old}`
@@ -668,10 +670,10 @@ test('behind TLS, cookies are secure and every URL is that of the issuer', async
   for (const one of set) assert.match(one, /^__Secure-gatehouse_(consent|resume)=.*; secure; httponly/i)
   const uid = first.headers.get('location')!.slice('/oauth2/consent/'.length)
   const own = { headers: { cookie: `${cookie}; __Secure-gatehouse_consent=${uid}` } } as never
-  const asking = await site.face.interactions.load(uid, own)
+  const asking = await site.oauth.interactions.load(uid, own)
   assert.ok(asking.kind === 'consent')
   const account = asking.accounts[0]!.id
-  const finished = await site.face.interactions.finish(uid, own, { kind: 'allow', account, optional: [] })
+  const finished = await site.oauth.interactions.finish(uid, own, { kind: 'allow', account, optional: [] })
   assert.ok(finished.kind === 'resume')
   assert.equal(finished.location, `https://id.example/oauth2/auth/${uid}`)
   const last = await get(`/oauth2/auth/${uid}`, `__Secure-gatehouse_resume=${uid}`)
@@ -709,15 +711,15 @@ test('a redirect URI that the client drops while a person decides gets neither a
   const decided: string[] = []
   for (const kind of ['deny', 'allow'] as const) {
     const uid = await pageOf(browser, ask(app.client))
-    const asked = await site.face.interactions.load(uid, browser.request)
+    const asked = await site.oauth.interactions.load(uid, browser.request)
     assert.ok(asked.kind === 'consent')
     const decision = { kind, account: asked.accounts[0]!.id, optional: [] }
-    const finished = await site.face.interactions.finish(uid, browser.request, decision)
+    const finished = await site.oauth.interactions.finish(uid, browser.request, decision)
     assert.ok(finished.kind === 'resume')
     decided.push(finished.location)
   }
   await drop()
-  assert.equal((await site.face.interactions.load(open, browser.request)).kind, 'gone')
+  assert.equal((await site.oauth.interactions.load(open, browser.request)).kind, 'gone')
   for (const location of decided) {
     const response = await browser.get(location)
     assert.deepEqual([response.status, response.headers.get('location')], [400, null])
@@ -836,7 +838,7 @@ test('a decision on a private client redirects back to it, unless the user has s
   const decided = async (isStillThere: boolean) => {
     const browser = new Browser(site.issuer).signIn(user)
     const uid = await pageOf(browser, ask(app.client))
-    const finished = await site.face.interactions.finish(uid, browser.request, { kind: 'deny' })
+    const finished = await site.oauth.interactions.finish(uid, browser.request, { kind: 'deny' })
     assert.ok(finished.kind === 'resume')
     if (!isStillThere) site.signedOut.add(user.id)
     const response = await browser.get(finished.location)

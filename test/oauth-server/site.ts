@@ -1,4 +1,4 @@
-// An authorization server for tests: the real face on a real listener and store, with people who are signed in by a cookie that names them.
+// An authorization server for tests: the real one on a real listener and store, with people who are signed in by a cookie that names them.
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -14,7 +14,7 @@ import { PeopleMetrics } from '../../src/metrics/counters/people-metrics.ts'
 import { Limiter } from '../../src/limits/limiter.ts'
 import { type ClientSettings, newClient } from '../../src/oauth/clients/client.ts'
 import { mintSecret } from '../../src/oauth/clients/secret.ts'
-import { OAuthFace } from '../../src/oauth-server/authorization-server.ts'
+import { AuthorizationServer } from '../../src/oauth-server/authorization-server.ts'
 import { AccessTokens } from '../../src/oauth/grants/access-tokens.ts'
 import { areSuper, roles } from '../../src/permissions/roles.ts'
 import type { OAuthClient } from '../../src/store/records/oauth-client.ts'
@@ -36,7 +36,7 @@ const usualLifetimes = {
 
 export interface Site {
   readonly issuer: string
-  readonly face: OAuthFace
+  readonly oauth: AuthorizationServer
   readonly store: Store
   readonly keys: SecretKeys
   readonly verifier: TokenVerifier
@@ -73,7 +73,7 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
   const facts: Facts = { unready: () => null, metricsAccess: 'direct', metrics: async () => '' }
   const server = new AdminServer(facts, bug => bugs.push(bug))
   let issuer = ''
-  const face = new OAuthFace({
+  const oauth = new AuthorizationServer({
     config: { issuer: null, lifetimes: { ...usualLifetimes, ...lifetimes }, published: false } as never,
     issuer: () => options.issuer ?? issuer,
     store,
@@ -91,16 +91,16 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
     apiOf: resource =>
       resource === `${issuer}/client/v4` ? 'management' : resource === 'https://ai.example/' ? 'ai' : null,
   })
-  server.faces = [face]
+  server.faces = [oauth]
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
   issuer = `http://127.0.0.1:${port}`
   t.after(async () => {
     await server.close()
-    await face.close()
+    await oauth.close()
     await limiter.close()
     if (options.store === undefined) await store.close()
   })
-  return { issuer, face, store, keys, verifier, metrics, signedOut, lines, bugs }
+  return { issuer, oauth, store, keys, verifier, metrics, signedOut, lines, bugs }
 }
 
 async function personOf({ headers }: Pick<IncomingMessage, 'headers'>, store: Store) {
@@ -220,7 +220,7 @@ export function authorizationPath(client: OAuthClient, more: Readonly<Record<str
 
 /** Goes to where an authorization request ends, consenting to all that is asked; returns the response URL at the app. */
 export async function authorize(
-  { face, issuer }: Pick<Site, 'face' | 'issuer'>,
+  { oauth, issuer }: Pick<Site, 'oauth' | 'issuer'>,
   browser: Browser,
   path: string,
   account: string | null = null,
@@ -236,10 +236,10 @@ export async function authorize(
       response = await browser.get(url.href)
       continue
     }
-    const asking = await face.interactions.load(uid, browser.request)
+    const asking = await oauth.interactions.load(uid, browser.request)
     const finished =
       asking.kind === 'consent'
-        ? await face.interactions.finish(uid, browser.request, {
+        ? await oauth.interactions.finish(uid, browser.request, {
             kind: 'allow',
             account: account ?? asking.accounts[0]?.id ?? null,
             optional: asking.scopes.filter(({ isOptional }) => isOptional).map(({ id }) => id),

@@ -81,7 +81,7 @@ test('both secrets are good while a rotation lasts, and the last use of each is 
   await site.store.oauthClients.replace({ ...kept.record, secrets }, kept.version)
   await tokensOf(site, browser, app)
   await tokensOf(site, browser, { ...app, secret: value })
-  await site.face.close()
+  await site.oauth.close()
   const used = (await site.store.oauthClients.get(app.client.account, app.client.id))!
   for (const { lastUsedAt } of used.record.secrets) assert.ok(lastUsedAt! > Date.now() - 3_700_000)
   const { digest, key } = used.record.secrets[1]!

@@ -6,25 +6,25 @@ import { oauthScopes } from '../../src/permissions/scopes.ts'
 import { clientWith, verificationWith } from '../oauth/clients/client-with.ts'
 import { Site } from './site.ts'
 
-type Asking = Awaited<ReturnType<Interactions['load']>>
+type ConsentStep = Awaited<ReturnType<Interactions['load']>>
 type Decision = Parameters<Interactions['finish']>[2]
 
 /** An authorization server that asks one thing, and notes what is decided. */
 class Asked implements Interactions {
-  asking: Asking
+  step: ConsentStep
   readonly decided: Decision[] = []
   finished: Awaited<ReturnType<Interactions['finish']>> = { kind: 'resume', location: '/oauth2/auth/abc' }
 
-  constructor(asking: Asking) {
-    this.asking = asking
+  constructor(step: ConsentStep) {
+    this.step = step
   }
 
   async clientOf() {
     return client
   }
 
-  async load(): Promise<Asking> {
-    return this.asking
+  async load(): Promise<ConsentStep> {
+    return this.step
   }
 
   async finish(_: string, __: unknown, decision: Decision) {
@@ -48,10 +48,10 @@ const consent = {
   scopes: oauthScopes.slice(0, 5).map((scope, i) => ({ ...scope, isOptional: i >= 3 })),
   apis: ['management', 'ai'],
   remembered: null,
-} as const satisfies Asking
+} as const satisfies ConsentStep
 
-async function arrive(t: Parameters<typeof Site.open>[0], asking: Asking) {
-  const interactions = new Asked(asking)
+async function arrive(t: Parameters<typeof Site.open>[0], step: ConsentStep) {
+  const interactions = new Asked(step)
   const site = await Site.open(t, { interactions })
   const visitor = await site.signedIn(await site.settle())
   return { interactions, site, visitor }
@@ -79,7 +79,7 @@ test('accounts with the same name are told apart', async t => {
   const twins = consent.accounts.map(one => ({ ...one, name: 'Shop' }))
   const { interactions, visitor } = await arrive(t, { ...consent, accounts: twins })
   assert.match((await visitor.get(path)).text, /Shop aaaaaaaa….*Shop bbbbbbbb…/)
-  interactions.asking = consent
+  interactions.step = consent
   assert.doesNotMatch((await visitor.get(path)).text, /aaaaaaaa…/)
 })
 
@@ -87,7 +87,7 @@ test('a publisher is verified once their domain is, and not before', async t => 
   const { interactions, visitor } = await arrive(t, consent)
   const shown = async (status: 'in_progress' | 'verified') => {
     const verification = verificationWith({ host: 'tea.example', status })
-    interactions.asking = { ...consent, client: { ...client, clientUri, verification } }
+    interactions.step = { ...consent, client: { ...client, clientUri, verification } }
     return (await visitor.get(path)).text
   }
   let clientUri: string | null = 'https://tea.example/'
@@ -104,7 +104,7 @@ test('beside what is verified stands where it leads elsewhere, and what its name
     const clientUri = 'https://tea.example.com/'
     const proof = { ...verification, ...(!isVerified && ({ status: 'failed' } as const)) }
     const named = { ...client, name, clientUri, verification: proof }
-    interactions.asking = { ...consent, client: named, redirectUri }
+    interactions.step = { ...consent, client: named, redirectUri }
     const { text } = await visitor.get(path)
     return /Published by (.*?) Gets access to /.exec(text)?.[1]
   }
@@ -139,7 +139,7 @@ test('beside what is verified stands where it leads elsewhere, and what its name
   const unverified = (await shown('Pаypal by paypal.com', 'https://evil.example/', false)) ?? ''
   assert.match(unverified, /^Not verified .* Its name has letters of several scripts/)
   assert.doesNotMatch(unverified, /the verified domain/)
-  interactions.asking = {
+  interactions.step = {
     ...consent,
     kind: 'refused',
     reason: 'no account',
@@ -187,7 +187,7 @@ test('a page that asks once more shows what was decided before, and on the devic
   assert.match(page.body, new RegExp(`value="${remembered.account}" required checked>`))
   assert.match(page.body, new RegExp(`name="optional.${first!.id}" [^>]* checked`))
   assert.doesNotMatch(page.body, new RegExp(`name="optional.${second!.id}" [^>]* checked`))
-  interactions.asking = { ...consent, remembered, redirectUri: 'com.example.app:/cb' }
+  interactions.step = { ...consent, remembered, redirectUri: 'com.example.app:/cb' }
   assert.match((await visitor.get(path)).text, /before\. Allow it again only if you have just started this/)
 })
 
@@ -198,7 +198,7 @@ test('a page that asks for a host that was not seen before says so', async t => 
     (await visitor.get(path)).text,
     /allowed this before, but then the app sent you to another place\./,
   )
-  interactions.asking = { ...consent, remembered, redirectUri: 'http://127.0.0.1:9/cb' }
+  interactions.step = { ...consent, remembered, redirectUri: 'http://127.0.0.1:9/cb' }
   assert.match((await visitor.get(path)).text, /before\. Allow it again only if you have just started this/)
 })
 
@@ -207,14 +207,14 @@ test('the page names what the app gets access to, unless it only learns who sign
   const access = async () =>
     /Gets access to (.*?) (?:More|In which)/.exec((await visitor.get(path)).text)?.[1]
   assert.equal(await access(), 'The management API and AI gateways')
-  interactions.asking = { ...consent, apis: ['ai'] }
+  interactions.step = { ...consent, apis: ['ai'] }
   assert.equal(await access(), 'AI gateways')
-  interactions.asking = { ...consent, apis: ['management'] }
+  interactions.step = { ...consent, apis: ['management'] }
   assert.equal(await access(), 'The management API')
   const scopes = consent.scopes.filter(({ id }) => id === 'openid' || id === 'offline_access')
-  interactions.asking = { ...consent, scopes }
+  interactions.step = { ...consent, scopes }
   assert.equal(await access(), undefined)
-  interactions.asking = { ...consent, scopes, apis: ['ai'] }
+  interactions.step = { ...consent, scopes, apis: ['ai'] }
   assert.equal(await access(), 'AI gateways')
 })
 
@@ -241,8 +241,8 @@ test('choices stay selected if the consent cannot be accepted yet', async t => {
 })
 
 test('a visitor without a recent sign-in is sent to sign in, and returns', async t => {
-  const asking = { kind: 'sign_in', client, loginHint: 'ada@example.com', isFresh: true } as const
-  const { visitor, site } = await arrive(t, asking)
+  const step = { kind: 'sign_in', client, loginHint: 'ada@example.com', isFresh: true } as const
+  const { visitor, site } = await arrive(t, step)
   const sent = await visitor.get(path)
   assert.equal(sent.location, leadingOn(paths.signIn, path, { fresh: '1', login_hint: 'ada@example.com' }))
   const page = await sent.follow()
@@ -258,13 +258,13 @@ test('a user who may not allow the app is told why, and can return to it', async
   assert.match(page.text, /only for members of the account that registered it/)
   await page.submit(path, { decision: 'deny' })
   assert.deepEqual(interactions.decided, [{ kind: 'deny' }])
-  interactions.asking = { ...refused, reason: 'no account' }
+  interactions.step = { ...refused, reason: 'no account' }
   assert.match((await visitor.get(path)).text, /more than your roles reach/)
 })
 
 test('what is over is said to be over, and what needs nothing goes on', async t => {
   const { interactions, visitor } = await arrive(t, { kind: 'gone' })
   assert.deepEqual((await visitor.get(path)).status, 404)
-  interactions.asking = { kind: 'resume', location: '/oauth2/auth/abc' }
+  interactions.step = { kind: 'resume', location: '/oauth2/auth/abc' }
   assert.equal((await visitor.get(path)).headers.get('refresh'), '0;url=/oauth2/auth/abc')
 })

@@ -1,5 +1,5 @@
-// What clients authenticate with: which of their secrets it is, and how many wrong ones a client may show.
-// Nobody is kept out by the wrong secrets of somebody else.
+// How clients authenticate: which of their secrets is right, and how many wrong ones they may send. Wrong
+// secrets never keep out a right one.
 
 import type { Limiter } from '../../limits/limiter.ts'
 import { limitOf } from '../../limits/limit.ts'
@@ -9,10 +9,10 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 
-/** Wrong secrets of one client, counted with all who share the store. */
+/** Wrong secrets per client, counted together by all who share the store. */
 const wrongSecrets = limitOf('wrong client secrets', 60, { kind: 'sliding', period: 60_000 })
 
-/** `wrong`: for a reason. `throttled`: after too many of them, with the seconds to wait. */
+/** `wrong` has a reason, `throttled` the seconds to wait after too many wrong ones. */
 type SecretVerdict =
   | { readonly kind: 'right' }
   | { readonly kind: 'wrong'; readonly reason: string }
@@ -31,7 +31,7 @@ export class ClientSecrets {
     this.#limiter = limiter
   }
 
-  /** Judges what a client shows, by the secrets that it has now. */
+  /** Checks a secret against those that the client has now. */
   async judge(client: OAuthClient, value: string): Promise<SecretVerdict> {
     const secret = secretThatMatches(client, value, this.#keys)
     if (secret !== null) {
@@ -51,7 +51,7 @@ export class ClientSecrets {
   }
 }
 
-/** Writes a time that has passed, roughly. */
+/** Writes a duration roughly. */
 function formatAge(ms: number): string {
   const minutes = Math.max(0, Math.round(ms / 60_000))
   if (minutes < 120) return `${minutes} min`

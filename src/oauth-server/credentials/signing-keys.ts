@@ -1,5 +1,5 @@
-// The keys that sign ID tokens. They replace themselves: the next one is published a day before it signs, and
-// the last one until nothing that it signed is good.
+// The keys that sign ID tokens. They rotate by themselves: the next one is published a day before it signs,
+// and the last one as long as anything that it signed is valid.
 
 import { generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -12,11 +12,11 @@ import type { Store } from '../../store/contract/store.ts'
 export type Jwk = Readonly<Record<string, string>>
 
 export interface KeySet {
-  /** Names this set: another text for another set. */
+  /** Identifies the set. */
   readonly name: string
-  /** Private keys, that which signs first. */
+  /** Private keys; the first one signs. */
   readonly signing: readonly Jwk[]
-  /** Public keys of all that may have signed what is good still, and of the next. */
+  /** Public keys that may have signed a valid token, and the next one. */
   readonly published: readonly Jwk[]
 }
 
@@ -35,17 +35,17 @@ const period = 90 * day
 const lead = day
 /** How long a key is published after it last signed. */
 const tail = day + hour
-/** How long a set is used before the store is asked again. */
-const trust = 60_000
-const most = 100
+/** How long a set is used before the store is read again. */
+const cacheLife = 60_000
+const maxKeys = 100
 
 export class SigningKeys {
   readonly #store: Store
   readonly #secrets: SecretKeys
   readonly #log: Logger
   readonly #clock: Clock
-  #known: { readonly set: KeySet; readonly at: number } | null = null
-  #looking: Promise<KeySet> | null = null
+  #cached: { readonly set: KeySet; readonly at: number } | null = null
+  #reading: Promise<KeySet> | null = null
 
   constructor({ store, secrets, log, clock = systemClock }: SigningKeysOptions) {
     this.#store = store
@@ -55,20 +55,20 @@ export class SigningKeys {
   }
 
   /**
-   * Returns the keys of now, and makes one where it is time; rejects with `StoreUnreachable` where none are
-   * known.
+   * Returns the current keys, and creates the next one when it is due; rejects with `StoreUnreachable` if it
+   * has none.
    */
   async current(): Promise<KeySet> {
-    if (this.#known === null) return this.#look()
-    if (this.#clock.now() - this.#known.at > trust) this.#look().catch(() => {})
-    return this.#known.set
+    if (this.#cached === null) return this.#refresh()
+    if (this.#clock.now() - this.#cached.at > cacheLife) this.#refresh().catch(() => {})
+    return this.#cached.set
   }
 
-  #look(): Promise<KeySet> {
-    this.#looking ??= this.#read().finally(() => {
-      this.#looking = null
+  #refresh(): Promise<KeySet> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null
     })
-    return this.#looking
+    return this.#reading
   }
 
   async #read(): Promise<KeySet> {
@@ -86,16 +86,16 @@ export class SigningKeys {
       keys = await this.#list()
     }
     const set = this.#setOf(await this.#withoutOld(keys))
-    this.#known = { set, at: this.#clock.now() }
+    this.#cached = { set, at: this.#clock.now() }
     return set
   }
 
   async #list(): Promise<readonly SigningKey[]> {
-    const { items } = await this.#store.signingKeys.list(keyOwner, { offset: 0, limit: most })
+    const { items } = await this.#store.signingKeys.list(keyOwner, { offset: 0, limit: maxKeys })
     return items
   }
 
-  /** Of several processes that make the next key, one does: it has the same id for all. */
+  /** Creates the next key. If several processes do, one succeeds: the id is the same for all. */
   async #make(newest: SigningKey | undefined): Promise<void> {
     const number = Number(newest?.id.slice(prefix.length) ?? 0) + 1
     const id = `${prefix}${number}`

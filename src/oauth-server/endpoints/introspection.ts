@@ -10,7 +10,7 @@ import { digestOf, isWellFormed } from '../../tokens/token.ts'
 import type { Call, EndpointParts } from './endpoint.ts'
 import { readForm, tooLarge } from '../http/forms.ts'
 import { sendError, sendJson } from '../http/responses.ts'
-import { faultOfStanding } from '../../oauth/grants/eligibility.ts'
+import { ineligibilityOf } from '../../oauth/grants/eligibility.ts'
 
 /** Serves a request that has an API token. */
 export async function introspectByToken(
@@ -63,7 +63,7 @@ async function introspect(
     store.credentials.hasEnded(endDigestOf(family)),
   ])
   if (grant === null || hasEnded) return inactive
-  if ((await faultOfStanding(store, { client, user: credential.user, account })) !== null) return inactive
+  if ((await ineligibilityOf(store, { client, user: credential.user, account })) !== null) return inactive
   const scopes = (scope ?? '')
     .split(' ')
     .filter(one => grant.record.scopes.includes(one) && client.scopes.includes(one))

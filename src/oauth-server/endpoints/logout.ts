@@ -18,13 +18,13 @@ export async function logout(
   const error = 'invalid_request'
   const form = request.method === 'POST' ? await readForm(request) : new URLSearchParams(query)
   if (form === null) return sendError(response, issuer, { status: 413, error, description: tooLarge })
-  const wish = await readLogout(form, { issuer, clients, keys: (await keys.current()).published })
-  if (wish.kind === 'fault') {
-    const { description } = wish
+  const intent = await readLogout(form, { issuer, clients, keys: (await keys.current()).published })
+  if (intent.kind === 'fault') {
+    const { description } = intent
     const uri = errorUri(issuer, error)
     return sendPage(response, errorPage({ status: 400, error, description, uri, ray: sender.ray, app: null }))
   }
-  const { client, user, location } = wish
+  const { client, user, location } = intent
   const person = await personOf(request)
   // An app that proves whose session it is may end it; a link without that could come from anywhere.
   const isProven = user !== null && user === person?.user

@@ -2,7 +2,7 @@
 
 import { bearerOf } from '../../tokens/bearer.ts'
 import { redirectForm } from './authorization-request.ts'
-import { allowGet, sentToAllPages } from '../http/cors.ts'
+import { respondToPreflight, allowAllOrigins } from '../http/cors.ts'
 import type { Call, EndpointParts } from './endpoint.ts'
 import { introspectByToken } from './introspection.ts'
 import type { LibraryEndpoints } from './library-endpoints.ts'
@@ -57,8 +57,8 @@ const routes: Readonly<Record<string, Route>> = {
 
 /** Sends what is public, to pages of other sites too. */
 function publish({ request, response }: Call, document: object): void {
-  sentToAllPages(response)
-  if (request.method === 'OPTIONS') return allowGet(response)
+  allowAllOrigins(response)
+  if (request.method === 'OPTIONS') return respondToPreflight(response)
   response.setHeader('cache-control', 'public, max-age=300')
   sendJson(response, 200, document)
 }

@@ -7,7 +7,7 @@ import type { Credential, CredentialKind, Json } from '../../store/records/crede
 import type { Store } from '../../store/contract/store.ts'
 import { digestOf, isWellFormed } from '../../tokens/token.ts'
 import type { ClientDirectory } from '../../oauth/clients/client-directory.ts'
-import { faultOfStanding } from '../../oauth/grants/eligibility.ts'
+import { ineligibilityOf } from '../../oauth/grants/eligibility.ts'
 import type { Guard } from '../http/unavailable.ts'
 import { grantPayload, readReference, writeReference } from './grant-payload.ts'
 import type { Adapter, Context, Library, Payload } from './library.ts'
@@ -266,7 +266,7 @@ class GrantAdapter extends NoAdapter {
     if (client === null) return this.#refuse(route, 'the client was deleted')
     const request = currentRequest()
     const { user, account } = record
-    const fault = await faultOfStanding(store, { client, user, account }, id => request.findUser(id, store))
+    const fault = await ineligibilityOf(store, { client, user, account }, id => request.findUser(id, store))
     if (fault !== null) return this.#refuse(route, fault)
     return grantPayload(record, client, { reference, resources: resourcesOf(request.exchange.presented) })
   }

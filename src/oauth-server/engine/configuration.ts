@@ -3,7 +3,7 @@
 import { oauthScopes } from '../../permissions/scopes.ts'
 import { consentPath } from '../../pages/parts/paths.ts'
 import { cookieNames } from '../http/cookies.ts'
-import { isReadableFrom } from '../http/cors.ts'
+import { isAllowedOrigin } from '../http/cors.ts'
 import { paths } from '../http/paths.ts'
 import type { Guard } from '../http/unavailable.ts'
 import { adapters } from './adapter.ts'
@@ -37,7 +37,7 @@ export function configurationOf(
     ...fixedSettings(),
     adapter: adapters({ store, clients, context, errors, guard, admit: request => decisions.admit(request) }),
     clientBasedCORS: ({ oidc }: Context, origin: string, client: LibraryClient) =>
-      isReadableFrom(origin, recordOf(client), oidc.route),
+      isAllowedOrigin(origin, recordOf(client), oidc.route),
     cookies: cookiesOf(issuer),
     // Not a parameter, but a check that comes once the client and its redirect URI are known to be valid.
     extraParams: { gatehouse_rules: async (context: Context) => decisions.examine(context) },

@@ -13,7 +13,7 @@ import { Consents } from '../../oauth/grants/consents.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { Context, InteractionResult, Library } from './library.ts'
 import { recordOf } from './client-metadata.ts'
-import { Reason, shown } from './reasons.ts'
+import { Reason, valueText } from './reasons.ts'
 import { isShared } from '../../oauth/clients/redirect-uri.ts'
 import { type Confirmation, currentRequest, type OAuthRequest } from './request.ts'
 import { faultOfScopes, scopesOf } from './scopes.ts'
@@ -63,7 +63,9 @@ export class Decisions {
     const { errors } = this.#library
     const { refusedMode } = currentRequest()
     if (refusedMode !== null)
-      throw new errors.UnsupportedResponseMode(`response_mode sent: ${shown(refusedMode)}; supported: query`)
+      throw new errors.UnsupportedResponseMode(
+        `response_mode sent: ${valueText(refusedMode)}; supported: query`,
+      )
     const { scopes: registered } = recordOf(oidc.client!)
     const scopes = scopesOf(typeof query.scope === 'string' ? query.scope : undefined, registered)
     const fault = faultOfScopes(scopes, registered)
@@ -79,7 +81,7 @@ export class Decisions {
   async resource(resource: string): Promise<object> {
     if (this.#parts.apiOf(resource) === null)
       throw new this.#library.errors.InvalidTarget(
-        `resource sent: ${shown(resource)}; it names no API of this server`,
+        `resource sent: ${valueText(resource)}; it names no API of this server`,
       )
     return { scope: resourceScopes.join(' '), audience: resource, accessTokenFormat: 'opaque' }
   }

@@ -4,7 +4,7 @@ import type { Config } from '../../config/model/config.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { Logger } from '../../log/log.ts'
 import type { PeopleMetrics } from '../../metrics/counters/people-metrics.ts'
-import type { Happening } from '../../oauth/grants/authorization-log.ts'
+import type { AuthorizationOutcome } from '../../oauth/grants/authorization-log.ts'
 import type { Json } from '../../store/records/credential.ts'
 import type { Api } from '../../store/records/records.ts'
 import type { Store } from '../../store/contract/store.ts'
@@ -28,7 +28,7 @@ export interface EngineParts {
   /** Returns the URL of the page that explains an error of OAuth. */
   readonly errorUri: (error: string) => string
   /** Takes an event for the owner of the client. */
-  readonly note: (happening: Happening) => void
+  readonly note: (outcome: AuthorizationOutcome) => void
   readonly metrics: PeopleMetrics
   readonly log: Logger
 }

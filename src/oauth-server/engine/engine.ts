@@ -14,7 +14,7 @@ import { finishing } from './finish-response.ts'
 
 export interface Engine {
   /** Serves a request. */
-  handle(request: IncomingMessage, response: ServerResponse, known: OAuthRequest): Promise<void>
+  handle(request: IncomingMessage, response: ServerResponse, state: OAuthRequest): Promise<void>
 }
 
 /** Loads the library, with the first request that needs it, and sets it up. */
@@ -36,7 +36,7 @@ export async function openEngine(parts: EngineParts): Promise<Engine> {
   listen(provider, library.errors, parts.log)
   const respond = provider.callback()
   return {
-    handle: (request, response, known) => withRequest(known, () => respond(request, response)),
+    handle: (request, response, state) => withRequest(state, () => respond(request, response)),
   }
 }
 

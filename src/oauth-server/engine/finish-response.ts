@@ -1,7 +1,7 @@
 // What happens once the library has made its response: tokens are committed before it goes out, errors are
 // explained, and the outcome is recorded.
 
-import { sentToNoPage } from '../http/cors.ts'
+import { removeCorsHeaders } from '../http/cors.ts'
 import { type Guard, unavailable } from '../http/unavailable.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { explainError, keepFromApp, replaceByError } from './error-response.ts'
@@ -17,7 +17,7 @@ export function finishing(parts: EngineParts, errors: Errors, guard: Guard) {
   return async (context: Context, next: () => Promise<void>): Promise<void> => {
     const request = currentRequest()
     await next()
-    if (context.oidc?.route === 'introspection') sentToNoPage(context)
+    if (context.oidc?.route === 'introspection') removeCorsHeaders(context)
     await commit(context, request, { errors, store: parts.store, guard })
     if (hasUnregisteredGrantType(context, request)) {
       const description = 'the client has not registered this grant type'

@@ -1,4 +1,4 @@
-// When a person has to do something before an app gets a code: sign in, choose an account, consent.
+// What a person must do before an app gets a code: sign in, choose an account, consent.
 
 import type { Context, Library } from './library.ts'
 
@@ -10,7 +10,7 @@ interface Needs {
   readonly newHost: (context: Context) => boolean
 }
 
-/** Makes the prompts in the order in which they are asked; `needs` decides on the last. */
+/** Makes the prompts in the order in which they appear; `needs` decides about consent. */
 export function prompts({ Prompt, Check, base }: Policy, needs: Needs): readonly object[] {
   const consent = new Check('not_granted', 'consent is missing', 'consent_required', needs.consent)
   const confirmation = new Check(

@@ -45,11 +45,11 @@ function explanationOf(error: string, circumstances: Circumstances): string | nu
         ? 'the Authorization field with the access token is missing'
         : 'the access token is unknown: it was revoked, or has expired'
     case 'unsupported_response_type':
-      return `response_type sent: ${shown(params.response_type)}; supported: code`
+      return `response_type sent: ${valueText(params.response_type)}; supported: code`
     case 'unsupported_grant_type':
-      return `grant_type sent: ${shown(params.grant_type)}; supported: authorization_code, refresh_token`
+      return `grant_type sent: ${valueText(params.grant_type)}; supported: authorization_code, refresh_token`
     case 'invalid_redirect_uri':
-      return `redirect_uri sent: ${shown(params.redirect_uri)}`
+      return `redirect_uri sent: ${valueText(params.redirect_uri)}`
     case 'request_not_supported':
       return 'the parameter request is not supported: send the parameters themselves'
     case 'request_uri_not_supported':
@@ -84,7 +84,7 @@ function faultOfCode({ presented, client, params }: Circumstances): string | nul
   if (typeof verifier === 'string' && hash('sha256', verifier, 'base64url') !== challenge)
     return 'the PKCE code_verifier does not match the code_challenge'
   if (redirectUri === params.redirect_uri) return null
-  return `redirect_uri sent: ${shown(params.redirect_uri)}; in the authorization request: ${redirectUri ?? 'none'}`
+  return `redirect_uri sent: ${valueText(params.redirect_uri)}; in the authorization request: ${redirectUri ?? 'none'}`
 }
 
 function faultOfAudience({ data }: Credential): string | null {
@@ -101,7 +101,7 @@ function hasExpired({ expiresAt }: Credential): boolean {
 const maxShown = 200
 
 /** Writes the value of a parameter so that it can be part of a message. */
-export function shown(value: unknown): string {
+export function valueText(value: unknown): string {
   if (value === undefined || value === '') return 'none'
   return typeof value === 'string' ? visible(value.slice(0, maxShown)) : 'several'
 }

@@ -2,7 +2,7 @@
 
 import { oauthScopes } from '../../permissions/scopes.ts'
 
-const known: ReadonlySet<string> = new Set(oauthScopes.map(({ id }) => id))
+const existing: ReadonlySet<string> = new Set(oauthScopes.map(({ id }) => id))
 
 /**
  * Reads the `scope` of a request without duplicates; without one, the client's registered scopes (RFC 6749
@@ -18,21 +18,21 @@ export function scopesOf(text: string | undefined, registered: readonly string[]
  * good.
  */
 export function faultOfScopes(scopes: readonly string[], registered: readonly string[]): string | null {
-  const unknown = scopes.filter(scope => !known.has(scope))
-  const unregistered = scopes.filter(scope => known.has(scope) && !registered.includes(scope))
+  const unknown = scopes.filter(scope => !existing.has(scope))
+  const unregistered = scopes.filter(scope => existing.has(scope) && !registered.includes(scope))
   const parts = [
-    ...(unknown.length === 0 ? [] : [`unknown: ${listed(unknown)}`]),
-    ...(unregistered.length === 0 ? [] : [`not registered for this client: ${listed(unregistered)}`]),
+    ...(unknown.length === 0 ? [] : [`unknown: ${listOf(unknown)}`]),
+    ...(unregistered.length === 0 ? [] : [`not registered for this client: ${listOf(unregistered)}`]),
   ]
   return parts.length === 0 ? null : `scope ${parts.join('; ')}`
 }
 
 const maxListed = 10
 
-function listed(scopes: readonly string[]): string {
-  const shown = scopes.slice(0, maxListed).map(scope => visible(scope).slice(0, 60))
-  const left = scopes.length - shown.length
-  return shown.join(' ') + (left > 0 ? ` and ${left} more` : '')
+function listOf(scopes: readonly string[]): string {
+  const listed = scopes.slice(0, maxListed).map(scope => visible(scope).slice(0, 60))
+  const left = scopes.length - listed.length
+  return listed.join(' ') + (left > 0 ? ` and ${left} more` : '')
 }
 
 /** Replaces what `error_description` must not contain (RFC 6749 section 4.1.2.1). */

@@ -1,17 +1,17 @@
-// The errors of OAuth that clients can get here: what each means, and what to look at.
+// The errors of OAuth that clients can get from this server, with what each means and what to check.
 
 export interface ErrorEntry {
   readonly error: string
   readonly title: string
   readonly meaning: string
-  /** What whoever builds the app looks at. */
+  /** What the developer of the app should check. */
   readonly checks: readonly string[]
 }
 
 const events =
   'The authorization events of the client name the exact reason: `GET /client/v4/accounts/{account_id}/oauth_clients/{client_id}/authorization_events`.'
 
-/** The entries, in the order in which an authorization meets them. */
+/** The entries, in the order in which an authorization can meet them. */
 export const errorEntries: readonly ErrorEntry[] = [
   {
     error: 'invalid_request',

@@ -1,5 +1,5 @@
-// The pages that the authorization server itself shows: an error that must not be sent to the app, signing
-// out, and what the errors mean.
+// The pages of the authorization server: errors that must not be sent to the app, signing out, and
+// explanations of errors.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { negotiate } from '../../errors/audience/negotiate.ts'
@@ -9,23 +9,23 @@ import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import { type ErrorEntry, errorEntries } from './error-entries.ts'
 import { paths } from '../http/paths.ts'
 
-/** A request that ends here. */
+/** An error that is not sent to the app. */
 interface RequestError {
   readonly status: number
   readonly error: string
   readonly description: string
   readonly uri: string
   readonly ray: string
-  /** The name of the client; null where it is not known. */
+  /** The name of the client; null if unknown. */
   readonly app: string | null
 }
 
-/** Explains to a person why a request of an app goes nowhere. */
+/** Explains to a person why an app's request fails. */
 export function errorPage(error: RequestError): PageResponse {
   return writePage(oauthErrorPage(error))
 }
 
-/** Asks whether an app may sign the person out; the form sends the request once more. */
+/** Asks whether an app may sign the person out; its form sends the request again. */
 export function logoutPage(form: URLSearchParams, client: OAuthClient | null): PageResponse {
   const title = 'Sign out?'
   return writePage({
@@ -43,8 +43,8 @@ ${[...form].map(
 }
 
 /**
- * Ends a sign-out; with somewhere to go, the page leads there by itself if it may, since browsers hold a
- * redirect after a form to the policy of its page.
+ * Confirms a sign-out. The page leads on by itself if it may, since browsers apply the form policy of a page
+ * to redirects after it.
  */
 export function signedOutPage(location: string | null, leads = true): PageResponse {
   const title = 'You are signed out'
@@ -65,7 +65,7 @@ function hostIn(location: string | null): string {
   return URL.parse(location ?? '')?.host || 'the app'
 }
 
-/** Explains an error, or lists them all where none is named; null for an unknown one. */
+/** Explains an error, or lists all of them if none is named; null for an unknown one. */
 export function errorDocument(error: string | null, accept: string | null): PageResponse | null {
   const entry = error === null ? null : byError.get(error)
   if (entry === undefined) return null
@@ -111,7 +111,7 @@ ${checks.map(
 )}</ul></div>`
 }
 
-/** Sets what stands between backticks as code. */
+/** Marks text between backticks as code. */
 function coded(text: string): readonly (string | Html)[] {
   return text.split('`').map((part, at) => (at % 2 === 0 ? part : html`<code>${part}</code>`))
 }

@@ -1,4 +1,4 @@
-// The OAuth clients by their id alone, remembered until they change.
+// The OAuth clients by id alone, cached until they change.
 
 import { ReadThrough } from '../../store/cache/read-through.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
@@ -8,10 +8,10 @@ const size = 10_000
 const missLife = 5_000
 
 export class ClientDirectory {
-  readonly #known: ReadThrough<OAuthClient>
+  readonly #cache: ReadThrough<OAuthClient>
 
   constructor(store: Store) {
-    this.#known = new ReadThrough({
+    this.#cache = new ReadThrough({
       load: id => store.oauthClients.find(id),
       changes: store.changes,
       kinds: ['oauth_client'],
@@ -22,8 +22,8 @@ export class ClientDirectory {
     })
   }
 
-  /** Finds a client; null where there is none. Rejects with `StoreUnreachable`. */
+  /** Finds a client, or null; rejects with `StoreUnreachable`. */
   async find(id: string): Promise<OAuthClient | null> {
-    return /^[\da-f]{32}$/.test(id) ? this.#known.get(id) : null
+    return /^[\da-f]{32}$/.test(id) ? this.#cache.get(id) : null
   }
 }

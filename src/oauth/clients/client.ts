@@ -1,9 +1,9 @@
-// The record of a client, from what it is to be. The management API makes and changes them.
+// The record of a client, made of its settings.
 
 import { newId } from '../../base/ids/id.ts'
 import type { ClientSecret, DomainVerification, OAuthClient } from '../../store/records/oauth-client.ts'
 
-/** What its owner decides; all of it is valid already. */
+/** What its owner decides; already valid. */
 export type ClientSettings = Pick<
   OAuthClient,
   | 'name'
@@ -22,14 +22,14 @@ export type ClientSettings = Pick<
 >
 
 interface FirstParts {
-  /** Null where the method is `none`. */
+  /** Null if the method is `none`. */
   readonly secret: ClientSecret | null
   /** Null without a `clientUri`. */
   readonly verification: DomainVerification | null
   readonly now: number
 }
 
-/** Makes a private client of the account. */
+/** Returns a new, private client of the account. */
 export function newClient(
   account: string,
   settings: ClientSettings,
@@ -49,7 +49,7 @@ export function newClient(
   }
 }
 
-/** Changes what is named and nothing else, as the next revision. */
+/** Applies changes as the next revision. */
 export function revised(client: OAuthClient, changes: Partial<OAuthClient>, now: number): OAuthClient {
   return { ...client, ...changes, updatedAt: now, revision: client.revision + 1 }
 }

@@ -1,18 +1,20 @@
-// In which scripts a name is written. Letters of several can look the same, so a name that mixes them may imitate another one (Unicode Technical Standard 39).
+// The scripts of a name. Letters of several can look the same, so a name that mixes them may imitate another
+// one (Unicode Technical Standard 39).
 
-/** Letters of one script. */
+/** The letters of one script. */
 interface Script {
-  /** As Unicode calls it, such as `Cyrillic`; `another script` for one that is not told apart here. */
+  /** Its Unicode name, such as `Cyrillic`; `another script` for those not told apart here. */
   readonly name: string
-  /** The first of them, each once. */
+  /** The first of its letters, without duplicates. */
   readonly letters: readonly string[]
 }
 
 const mostLetters = 5
 
 /**
- * Returns the scripts of a name that mixes some that are not written together, each with its letters; none for any other name. Japanese, Korean and Chinese
- * are written in several scripts, also together with Latin (the profile "highly restrictive" of UTS 39 section 5.2).
+ * Returns the scripts of a name that mixes some that are not written together, each with its letters; empty
+ * for any other name. Japanese, Korean and Chinese are written in several scripts, with Latin too (the
+ * profile "highly restrictive" of UTS 39 section 5.2).
  */
 export function mixedScripts(name: string): readonly Script[] {
   const scripts = scriptsOf(name)
@@ -20,14 +22,20 @@ export function mixedScripts(name: string): readonly Script[] {
   return scripts.length < 2 || isUsual ? [] : scripts
 }
 
-/** Returns the script of a name all of whose letters are of one that has the shapes of many Latin letters, such as Cyrillic; null for any other name. */
+/**
+ * Returns the script of a name if all its letters are of one whose letters often look like Latin, such as
+ * Cyrillic; null for any other name.
+ */
 export function latinLike(name: string): string | null {
   const scripts = scriptsOf(name)
   const [only] = scripts
   return scripts.length === 1 && likeLatin.has(only!.name) ? only!.name : null
 }
 
-/** Returns what people should know of the letters of a name, as clauses whose subject is the name; none where there is nothing. */
+/**
+ * Returns what people should know about the letters of a name, as clauses whose subject is the name; empty if
+ * nothing.
+ */
 export function scriptDoubts(name: string): readonly string[] {
   const mixed = mixedScripts(name)
   if (mixed.length > 0) {
@@ -42,7 +50,7 @@ export function scriptDoubts(name: string): readonly string[] {
 
 const listing = new Intl.ListFormat('en')
 
-/** Lists the scripts of the letters of a name; digits, punctuation and marks that belong to several have none. */
+/** Lists the scripts of a name's letters; digits, punctuation and shared marks have none. */
 function scriptsOf(name: string): readonly Script[] {
   if (/^[\0-\x7f]*$/.test(name)) return []
   const text = name.normalize('NFKC')
@@ -58,7 +66,7 @@ const together: readonly ReadonlySet<string>[] = [
   new Set(['Latin', 'Han', 'Bopomofo']),
 ]
 
-/** Those of which UTS 39 lists whole words that look like Latin ones. */
+/** The scripts for which UTS 39 lists whole words that look Latin. */
 const likeLatin: ReadonlySet<string> = new Set([
   'Armenian',
   'Cherokee',
@@ -69,21 +77,21 @@ const likeLatin: ReadonlySet<string> = new Set([
   'Lisu',
 ])
 
-/** Those that are told apart by name; all others count as one more. */
-const told =
+/** The scripts that are told apart; all others count as one more. */
+const scriptNames =
   `Latin Cyrillic Greek Han Hiragana Katakana Hangul Bopomofo Arabic Armenian Bengali Canadian_Aboriginal Cherokee
   Coptic Deseret Devanagari Ethiopic Georgian Gothic Gujarati Gurmukhi Hebrew Kannada Khmer Lao Lisu Malayalam Mongolian Myanmar
   Osage Runic Sinhala Tamil Telugu Thaana Thai Tibetan Tifinagh Vai Yi`.split(/\s+/)
 
-// Made with the first name that is not ASCII: few are.
-let known: readonly (readonly [name: string, pattern: RegExp])[] | null = null
+// Made with the first name that is not ASCII, since few are.
+let compiled: readonly (readonly [name: string, pattern: RegExp])[] | null = null
 
 function patterns() {
-  const scripts = told.map(name => `\\p{Script=${name}}`)
+  const scripts = scriptNames.map(name => `\\p{Script=${name}}`)
   const others = `[^\\p{Script=Common}\\p{Script=Inherited}\\p{Script=Unknown}${scripts.join('')}]`
-  known ??= [...scripts, others].map((pattern, i) => {
-    const name = told[i]?.replace('_', ' ') ?? 'another script'
+  compiled ??= [...scripts, others].map((pattern, i) => {
+    const name = scriptNames[i]?.replace('_', ' ') ?? 'another script'
     return [name, new RegExp(pattern, 'gu')] as const
   })
-  return known
+  return compiled
 }

@@ -1,9 +1,12 @@
-// Which host a client has proven to be its publisher's, as far as people may be told so, and what that says nothing of.
+// The host that a client has proven to be its publisher's, as far as people may be told.
 
 import { hostsNamedIn } from '../../domains/host.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 
-/** Returns the host of client_uri, in lower case and as punycode, once DNS has verified it; null before, and for a client that names none any more. */
+/**
+ * Returns the host of client_uri, in lower case and as punycode, once DNS has verified it; null before, and
+ * without a client_uri.
+ */
 export function provenHostOf({
   clientUri,
   verification,
@@ -11,20 +14,26 @@ export function provenHostOf({
   return clientUri !== null && verification?.status === 'verified' ? verification.host : null
 }
 
-/** Whether it is known whose a client is, so that a link alone may lead people on to it: it is public, which needs a proven host, or has proven one. */
+/**
+ * Whether the publisher of a client is known, so that a link alone may lead people to it: the client is
+ * public, which needs a proven host, or has proven one.
+ */
 export function hasKnownPublisher(
   client: Pick<OAuthClient, 'visibility' | 'clientUri' | 'verification'>,
 ): boolean {
   return client.visibility === 'public' || provenHostOf(client) !== null
 }
 
-/** Whether a redirect leads to a proven host, or to a name below it, which belongs to its owner too; not to a program or app of a device. */
+/**
+ * Whether a redirect leads to a proven host or a name below it, which has the same owner; never to a program
+ * or app on a device.
+ */
 export function leadsToProven(redirectUri: string, proven: string): boolean {
   const url = URL.parse(redirectUri)
   return url?.protocol === 'https:' && isWithin(url.hostname, proven)
 }
 
-/** Returns a host that the name of a client names although the client has proven another one; null for none. */
+/** Returns a host in a client's name that differs from the proven one, or null. */
 export function otherHostIn(name: string, proven: string): string | null {
   return hostsNamedIn(name).find(host => !isWithin(host, proven) && !isWithin(proven, host)) ?? null
 }

@@ -1,17 +1,17 @@
-// What a client still lacks before everybody may authorize it. The management API asks before it makes one public, and whenever it changes one that is.
+// What a client must have before it can become public, and while it is.
 
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import { oauthScopes } from '../../permissions/scopes.ts'
 import { provenHostOf } from './proven-host.ts'
 
 interface MissingPrecondition {
-  /** As the management API calls it. */
+  /** The member of the management API. */
   readonly member: 'client_name' | 'logo_uri' | 'client_uri' | 'scopes'
-  /** What is missing, without a full stop at its end. */
+  /** Without a full stop at its end. */
   readonly sentence: string
 }
 
-/** Lists all that is missing; nothing when the client can be public. */
+/** Lists what is missing; empty if the client can be public. */
 export function missingForPublic(client: OAuthClient): readonly MissingPrecondition[] {
   return preconditions.flatMap(({ member, lack }) => {
     const sentence = lack(client)

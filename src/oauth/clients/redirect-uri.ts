@@ -1,13 +1,13 @@
-// Whether a redirect URI is one that a client has registered: letter for letter, but for the port of a
-// program on the user's own device.
+// Whether a client has registered a redirect URI: letter by letter, but for the port of a program on the
+// user's device.
 
 import { isOfDevice } from './uri-rules.ts'
 
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?(?=[/?]|$)/
 
 /**
- * Compares a URI with those that are registered (RFC 9700 section 2.1); http on a loopback address matches
- * whatever the port is (RFC 8252 section 7.3).
+ * Compares a URI with the registered ones (RFC 9700 section 2.1); http on a loopback address matches with any
+ * port (RFC 8252 section 7.3).
  */
 export function redirectMatches(uri: string, registered: readonly string[]): boolean {
   if (registered.includes(uri)) return true
@@ -16,8 +16,8 @@ export function redirectMatches(uri: string, registered: readonly string[]): boo
 }
 
 /**
- * Whether other programs on the device of a person can receive what goes to a URI: its ports, by any name,
- * and schemes of apps are anybody's (RFC 8252 sections 8.1 and 8.3).
+ * Whether other programs on a person's device can receive what is sent to a URI: its ports, by any name, and
+ * the schemes of apps are open to all of them (RFC 8252 sections 8.1 and 8.3).
  */
 export function isShared(uri: string): boolean {
   const url = URL.parse(uri)
@@ -35,9 +35,9 @@ export function redirectHostOf(uri: string): string {
   return isOfDevice(hostname) ? 'localhost' : host
 }
 
-/** Takes the port out of the URI of a loopback address; null for any other. */
+/** Removes the port from the URI of a loopback address; returns null for any other. */
 function withoutPort(uri: string): string | null {
-  const [found, host, port] = loopback.exec(uri) ?? []
-  if (found === undefined || (port !== undefined && Number(port) > 65_535)) return null
-  return `http://${host}${uri.slice(found.length)}`
+  const [start, host, port] = loopback.exec(uri) ?? []
+  if (start === undefined || (port !== undefined && Number(port) > 65_535)) return null
+  return `http://${host}${uri.slice(start.length)}`
 }

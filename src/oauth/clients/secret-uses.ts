@@ -20,7 +20,7 @@ interface Use {
   readonly hour: number
 }
 
-/** How often a use is tried while others write the same client. */
+/** Attempts to write a use while others write the same client. */
 const attempts = 10
 
 export class SecretUses {
@@ -33,28 +33,30 @@ export class SecretUses {
     this.#uses = new LastUsedTimes({ what: 'client secrets', write, atOnce: 1, ...rest })
   }
 
-  /** Takes it that the client has just authenticated with this secret; never throws, and waits for nothing. */
+  /** Records that the client has just authenticated with this secret; never throws, and waits for nothing. */
   note({ account, id: client }: OAuthClient, { digest, lastUsedAt }: ClientSecret): void {
     const hour = this.#uses.hour()
-    const isKept = lastUsedAt !== null && lastUsedAt >= hour
-    if (!isKept && this.#uses.wants(digest)) this.#uses.note(digest, { account, client, digest, hour })
+    const isRecorded = lastUsedAt !== null && lastUsedAt >= hour
+    if (!isRecorded && this.#uses.wants(digest)) this.#uses.note(digest, { account, client, digest, hour })
   }
 
-  /** Writes what waits, unless the store is unreachable; what comes after is forgotten. */
+  /** Writes the waiting uses, unless the store is unreachable; later uses are dropped. */
   close(): Promise<void> {
     return this.#uses.close()
   }
 
   async #replace(use: Use): Promise<void> {
     for (let attempt = 0; attempt < attempts; attempt++) {
-      const kept = await this.#store.oauthClients.get(use.account, use.client)
-      const used = kept && withUse(kept.record, use)
-      if (!used || (await this.#store.oauthClients.replace(used, kept.version))) return
+      const stored = await this.#store.oauthClients.get(use.account, use.client)
+      const used = stored && withUse(stored.record, use)
+      if (!used || (await this.#store.oauthClients.replace(used, stored.version))) return
     }
   }
 }
 
-/** Null where there is nothing to write: the secret is gone, or another process has noted the hour. */
+/**
+ * Returns null if there is nothing to write: the secret is gone, or another process has recorded the hour.
+ */
 function withUse(client: OAuthClient, { digest, hour }: Use): OAuthClient | null {
   const used = client.secrets.find(secret => secret.digest === digest)
   if (used === undefined || (used.lastUsedAt !== null && used.lastUsedAt >= hour)) return null

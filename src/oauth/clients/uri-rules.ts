@@ -1,15 +1,19 @@
-// The rules for the URIs of a client, as words that follow the name of a member. The URL parser repairs what it reads, and two parsers repair
-// differently: so the text is looked at first, and has to be as the parser would write it, without needless escapes.
+// The rules for the URIs of a client, as words that follow the member's name. URL parsers repair what they
+// read, each differently, so a URI must already have the form that our parser writes, without needless
+// escapes.
 
 import { canonicalAddress } from '../../net/address/address.ts'
 import type { TokenEndpointAuthMethod } from '../../store/records/oauth-client.ts'
 
-/** Returns the rule that a redirect URI breaks, or one to go to after a logout: https, http on this machine, or for `none` a scheme of an app (RFC 8252 section 7). */
+/**
+ * Returns the rule that a redirect URI, or one for after a logout, breaks: it must be https, http on this
+ * machine, or for `none` the scheme of an app (RFC 8252 section 7).
+ */
 export function redirectUriFault(uri: string, method: TokenEndpointAuthMethod): string | null {
-  return fault(uri, 512, [url => schemeFault(url, method), replyFault])
+  return fault(uri, 512, [url => schemeFault(url, method), responseParameterFault])
 }
 
-/** Returns the rule that an origin breaks: scheme, host and port, and nothing else. */
+/** Returns the rule that an origin breaks: it is a scheme, host and port, and nothing else. */
 export function originFault(origin: string): string | null {
   return fault(origin, 512, [webFault], url => url.origin)
 }
@@ -20,8 +24,9 @@ export function pageUriFault(uri: string): string | null {
 }
 
 /**
- * Whether a host, as the URL parser writes it, is the user's own device: a loopback address or the unspecified one, or a name that systems give to them (RFC 6761 section
- * 6.3). A certificate for such a name says nothing of the program that has the port.
+ * Whether a host, as the URL parser writes it, is the user's own device: a loopback or unspecified address,
+ * or a name that systems give to them (RFC 6761 section 6.3). A certificate for such a name says nothing
+ * about the program on a port.
  */
 export function isOfDevice(hostname: string): boolean {
   const host = hostname.replace(/\.$/, '')
@@ -35,7 +40,10 @@ type UrlRule = (url: URL) => string | null
 
 const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'])
 
-/** Schemes that open something of the user's own machine, or run what they carry; none of them is an app that waits for an answer. */
+/**
+ * Schemes that open something on the user's machine, or run what they carry; none is an app that waits for a
+ * response.
+ */
 const refusedSchemes: ReadonlySet<string> = new Set([
   'about:',
   'blob:',
@@ -55,16 +63,19 @@ const refusedSchemes: ReadonlySet<string> = new Set([
   'wss:',
 ])
 
-/** The parameters of an authorization answer (RFC 6749 section 4.1.2, RFC 9207): the client must not take its own for ours. */
-const replyKeys = ['code', 'state', 'iss', 'error'] as const
+/**
+ * The parameters of an authorization response (RFC 6749 section 4.1.2, RFC 9207): a client must not take its
+ * own for ours.
+ */
+const responseParameters = ['code', 'state', 'iss', 'error'] as const
 
 function fault(
   text: string,
-  longest: number,
+  maxLength: number,
   rules: readonly UrlRule[],
   spell = ({ href }: URL) => href,
 ): string | null {
-  const flaw = textFault(text, longest)
+  const flaw = textFault(text, maxLength)
   if (flaw !== null) return flaw
   const url = URL.parse(text)
   if (url === null) return 'must be an absolute URI, such as https://app.example/path'
@@ -73,15 +84,15 @@ function fault(
     if (broken !== null) return broken
   }
   const spelling = withoutNeedlessEscapes(spell(url))
-  // Of the URI of a bare host only the slash may lack.
+  // Only the slash of a bare host may be missing.
   if (text === spelling || `${text}/` === spelling) return null
-  return fault(spelling, longest, rules, spell) ?? `must be written as ${spelling}`
+  return fault(spelling, maxLength, rules, spell) ?? `must be written as ${spelling}`
 }
 
-function textFault(text: string, longest: number): string | null {
+function textFault(text: string, maxLength: number): string | null {
   if (!/^[!-~]+$/.test(text))
     return 'must contain only printable ASCII characters without spaces (write others as %XX, or as punycode in the host)'
-  if (text.length > longest) return `must have at most ${longest} bytes`
+  if (text.length > maxLength) return `must have at most ${maxLength} bytes`
   if (text.includes('#')) return 'must not have a fragment (#)'
   if (text.includes('*')) return 'must not contain a wildcard (*)'
   if (text.includes('\\')) return 'must not contain a backslash'
@@ -90,7 +101,10 @@ function textFault(text: string, longest: number): string | null {
   return null
 }
 
-/** Writes out what needs no escape (RFC 3986 section 2.3): `%41` and `A` are one path to some readers and two to others. */
+/**
+ * Removes needless escapes (RFC 3986 section 2.3): `%41` and `A` are one path to some readers and two to
+ * others.
+ */
 function withoutNeedlessEscapes(href: string): string {
   return href.replace(/%[\da-f]{2}/gi, triplet => {
     const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16))
@@ -117,18 +131,21 @@ function pageFault({ protocol }: URL): string | null {
   return protocol === 'https:' ? null : 'must begin with https://'
 }
 
-function replyFault({ searchParams }: URL): string | null {
-  const taken = replyKeys.find(key => searchParams.has(key))
-  return taken === undefined
+function responseParameterFault({ searchParams }: URL): string | null {
+  const reserved = responseParameters.find(key => searchParams.has(key))
+  return reserved === undefined
     ? null
-    : `must not have ${taken} in its query: the authorization response sets it`
+    : `must not have ${reserved} in its query: the authorization response sets it`
 }
 
 function userFault({ username, password }: URL): string | null {
   return username === '' && password === '' ? null : 'must not have a user name or password'
 }
 
-/** The parser lets a host have characters that end or part a value in a header field; names on the web have none of them. */
+/**
+ * The parser accepts characters in a host that end or separate header values; names on the web have none of
+ * them.
+ */
 function hostFault({ protocol, hostname }: URL): string | null {
   if (/^\[[0-9a-f:]+\]$/.test(hostname)) return null
   const isOfTheWeb = protocol === 'https:' || protocol === 'http:'
@@ -137,7 +154,7 @@ function hostFault({ protocol, hostname }: URL): string | null {
   return labelFault(hostname, 'host')
 }
 
-/** Returns the rule for labels between dots (RFC 1035 section 2.3.4) that a name breaks. */
+/** Returns the rule for labels between dots that a name breaks (RFC 1035 section 2.3.4). */
 function labelFault(name: string, what: 'host' | 'scheme'): string | null {
   if (/^\.|\.\.|\.$/.test(name))
     return `must have a ${what} that does not begin or end with a dot or contain two in a row`

@@ -1,5 +1,5 @@
-// What an access token may do now. Nothing of it is stored with the token: it is put together, at each lookup, of the consent, the client, the person and their
-// membership, and ends with any of them.
+// What an access token permits at this moment. None of it is stored with the token: each lookup derives it
+// from the consent, the client, the user and their membership, and it ends with any of them.
 
 import { type Credential, isDigest } from '../../store/records/credential.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
@@ -13,23 +13,23 @@ import { endDigestOf, familyOf } from './token-family.ts'
 import { apisOf } from './resource-indicator.ts'
 import { lacksSecondFactor } from '../../people/second-factor/second-factor.ts'
 
-/** The records that an access token is made of. */
+/** The records that an access token depends on. */
 export interface Parts {
   readonly credential: Credential
   readonly grant: OAuthGrant
   readonly client: OAuthClient
   readonly user: User
-  /** The account that was consented to; null for none. */
+  /** The account of the consent; null if it has none. */
   readonly account: Account | null
-  /** What the user is in the account that was consented to; null for nothing. */
+  /** The user's membership in that account; null if they have none. */
   readonly member: Member | null
-  /** What the user is in the account of the client; null for nothing. */
+  /** The user's membership in the account that owns the client; null if they have none. */
   readonly insider: Member | null
 }
 
-/** What opens APIs by access tokens. */
+/** Finds access tokens for the APIs that accept them. */
 export class AccessTokens {
-  /** Of what they are made. */
+  /** The records that can change what a token permits. */
   readonly kinds = ['credential', 'oauth_grant', 'oauth_client', 'user', 'member', 'account'] as const
   readonly #store: Store
   readonly #apiOf: (resource: string) => Api | null
@@ -40,31 +40,37 @@ export class AccessTokens {
     this.#apiOf = apiOf
   }
 
-  /** Returns what stands for the access token of a digest; null where there is none, or any of what it is made of is gone. Rejects with `StoreUnreachable`. */
+  /**
+   * Returns what the access token with a digest permits; null if it does not exist, or a record that it
+   * depends on is gone. Rejects with `StoreUnreachable`.
+   */
   find(digest: string): MaybeAtOnce<Token | null> {
     const credential = this.#store.credentials.get('access_token', digest)
     return credential === null ? null : this.#read(credential)
   }
 
-  /** Whether a token may be another since a change. */
+  /** Whether a change may affect a token. */
   concerns({ id }: RecordChange, { account, actor }: Token): boolean {
     if (actor === undefined || id === account) return true
     const { user, client, grant, members } = actor
     return id === grant || id === client || id === user || members.includes(id)
   }
 
-  /** Returns the digest of the credential or family that a change has ended; null where it may concern any token, such as all of a user. */
+  /**
+   * Returns the digest of the credential or family that a change has ended; null if it may affect several
+   * tokens.
+   */
   endedBy({ kind, id }: RecordChange): string | null {
     return kind === 'credential' && isDigest(id) ? id : null
   }
 
-  /** Returns what ends a token together with others. */
+  /** Returns the digest of the family that a token ends with. */
   groupOf({ actor }: Token): string | null {
     return actor?.end ?? null
   }
 
-  async #read(found: MaybeAtOnce<Credential | null>): Promise<Token | null> {
-    const credential = await found
+  async #read(lookup: MaybeAtOnce<Credential | null>): Promise<Token | null> {
+    const credential = await lookup
     const parts = credential && (await this.#partsOf(credential))
     return parts && tokenOf(parts, this.#apiOf)
   }
@@ -103,7 +109,9 @@ export class AccessTokens {
   }
 }
 
-/** Puts together what stands for an access token; null where what it is made of does not belong together or is not good any more. */
+/**
+ * Returns what an access token permits; null if its records do not belong together or are no longer valid.
+ */
 export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): Token | null {
   const { credential, grant, client, user, account, member, insider } = parts
   if (credential.consumedAt !== null || credential.grant !== grant.id) return null
@@ -113,12 +121,12 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
   const family = familyOf(credential)
   const isPrivate = client.visibility === 'private'
   if (isPrivate && insider?.status !== 'accepted') return null
-  const { scope, resources } = saidIn(credential)
+  const { scope, resources } = limitsOf(credential)
   const scopes = grant.scopes.filter(one => client.scopes.includes(one) && scope.includes(one))
   const mayAct = account === null || !lacksSecondFactor(user, account)
-  const held = groupsOfRoles(mayAct ? (member?.roles ?? []) : [])
-  const groups = [...groupsOfScopes(scopes)].filter(group => held.has(group))
-  // Neither the token alone nor the consent alone decides: it may be of a consent for another resource.
+  const ofRoles = groupsOfRoles(mayAct ? (member?.roles ?? []) : [])
+  const groups = [...groupsOfScopes(scopes)].filter(group => ofRoles.has(group))
+  // The token alone does not decide: the consent may be for other resources.
   const consented = apisOf(grant.resource, apiOf)
   const apis = apisOf(resources ?? [], apiOf).filter(api => consented.includes(api))
   const members = [member, isPrivate ? insider : null].flatMap(one => (one === null ? [] : [one.id]))
@@ -150,8 +158,11 @@ export function tokenOf(parts: Parts, apiOf: (resource: string) => Api | null): 
   }
 }
 
-/** Reads what a token was issued for: its `scope` (RFC 6749 section 3.3), and its `aud` where resources were asked for (RFC 8707). Without a scope it has none. */
-function saidIn({ data }: Credential): { scope: readonly string[]; resources: readonly string[] | null } {
+/**
+ * Returns the scopes that a token was issued for (RFC 6749 section 3.3), and its resources, null for all (RFC
+ * 8707).
+ */
+function limitsOf({ data }: Credential): { scope: readonly string[]; resources: readonly string[] | null } {
   const { scope, aud } = (data ?? {}) as { readonly scope?: unknown; readonly aud?: unknown }
   const scopes = typeof scope === 'string' ? scope.split(' ') : []
   if (aud === undefined || aud === null) return { scope: scopes, resources: null }

@@ -1,4 +1,4 @@
-// Keeps what happens at the authorization server for each client, written behind the requests, as far as they differ.
+// The events of each client at the authorization server, written in the background; repeated ones count once.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { newId } from '../../base/ids/id.ts'
@@ -12,17 +12,20 @@ interface LogParts {
   readonly clock?: Clock
 }
 
-export type Happening = Omit<AuthorizationEvent, 'id' | 'at'>
+export type AuthorizationOutcome = Omit<AuthorizationEvent, 'id' | 'at'>
 
-/** Ms that an event waits for others. */
-const patience = 250
-/** Of one client that are written at once, and of all that wait; as many that are unproven, so that they keep nothing else out. */
-const mostOfClient = 50
-/** Of these of one user and result. */
-const mostOfOne = 20
-const most = 2_000
+/** How long events are collected before they are written, in ms. */
+const delay = 250
+/**
+ * Events per write of one client, and of these of one user and result. Unproven events have limits of their
+ * own.
+ */
+const maxOfClient = 50
+const maxOfUser = 20
+/** Events that wait to be written. */
+const maxWaiting = 2_000
 /** In characters. */
-const longestReason = 2_000
+const maxReason = 2_000
 
 export class AuthorizationLog {
   readonly #store: LogParts['store']
@@ -41,24 +44,24 @@ export class AuthorizationLog {
     this.#clock = clock
   }
 
-  /** Takes an event to keep; never throws, and waits for nothing. Of the same several times in a moment, the last is kept. */
-  note(happening: Happening): void {
-    const reason = happening.reason?.slice(0, longestReason) ?? null
-    const event = { ...happening, reason, id: newId(), at: this.#clock.now() }
+  /** Records an event soon; never throws. Of equal events within the delay, the last is written. */
+  note(outcome: AuthorizationOutcome): void {
+    const reason = outcome.reason?.slice(0, maxReason) ?? null
+    const event = { ...outcome, reason, id: newId(), at: this.#clock.now() }
     const kind = event.isUnproven ? 'unproven' : 'proven'
     const part = `${event.client} ${kind}`
     let events = this.#waiting.get(part)
     if (events === undefined) this.#waiting.set(part, (events = []))
     const same = events.findIndex(one => isSame(one, event))
     if (same >= 0) events.splice(same, 1, event)
-    else if (events.length < mostOfClient && this.#counts[kind] < most && !isCrowded(events, event)) {
+    else if (events.length < maxOfClient && this.#counts[kind] < maxWaiting && !isCrowded(events, event)) {
       events.push(event)
       this.#counts[kind]++
     } else this.#dropped++
-    this.#timer ??= setTimeout(() => this.#flush(), patience).unref()
+    this.#timer ??= setTimeout(() => this.#flush(), delay).unref()
   }
 
-  /** Writes what waits. */
+  /** Writes the waiting events. */
   async close(): Promise<void> {
     this.#flush()
     await this.#writing
@@ -87,10 +90,10 @@ export class AuthorizationLog {
   }
 }
 
-/** Whether so many are of one user that the rest of the room is for others. */
+/** Whether one user has as many events as they may, so that others have room. */
 function isCrowded(events: readonly AuthorizationEvent[], { user, result }: AuthorizationEvent): boolean {
-  if (user === null || events.length < mostOfOne) return false
-  return events.filter(one => one.user === user && one.result === result).length >= mostOfOne
+  if (user === null || events.length < maxOfUser) return false
+  return events.filter(one => one.user === user && one.result === result).length >= maxOfUser
 }
 
 function isSame(one: AuthorizationEvent, other: AuthorizationEvent): boolean {

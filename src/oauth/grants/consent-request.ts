@@ -1,29 +1,30 @@
-// What a person is asked before an app gets a code, and what they can decide: what the authorization server and the pages tell each other.
+// What a person is asked before an app gets a code, and what they can decide. The authorization server and
+// the pages exchange these.
 
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { Api } from '../../store/records/records.ts'
 
-/** What to show. */
-export type Asking =
-  /** It has expired, is finished, belongs to another browser, or leads where its client does not want people to go any more. */
+/** What the page does next. */
+export type ConsentStep =
+  /** It has expired, is finished, belongs to another browser, or its client has dropped the redirect URI. */
   | { readonly kind: 'gone' }
-  /** Nothing is left to ask: go there. */
+  /** Nothing is left to ask: the browser goes there. */
   | { readonly kind: 'resume'; readonly location: string }
-  /** Sign in, and come back; `isFresh` where the session that there is does not do. */
+  /** The person signs in and comes back; `isFresh` if the existing session is not enough. */
   | {
       readonly kind: 'sign_in'
       readonly client: OAuthClient
       readonly loginHint: string | null
       readonly isFresh: boolean
     }
-  | Refused
+  | ConsentRefusal
   | Consent
 
-/** This person cannot let the app in. */
-export interface Refused {
+/** This person cannot authorize the app. */
+export interface ConsentRefusal {
   readonly kind: 'refused'
   readonly client: OAuthClient
-  readonly person: AskedPerson
+  readonly person: RequestedUser
   readonly redirectUri: string
   readonly reason: 'not a member' | 'no account' | 'no second factor'
 }
@@ -31,25 +32,25 @@ export interface Refused {
 interface Consent {
   readonly kind: 'consent'
   readonly client: OAuthClient
-  readonly person: AskedPerson
+  readonly person: RequestedUser
   /** Where the code goes. */
   readonly redirectUri: string
-  /** Where the person may choose; none where what is asked for belongs to no account. */
+  /** The accounts to choose from; empty if the scopes concern no account. */
   readonly accounts: readonly { readonly id: string; readonly name: string }[]
-  readonly scopes: readonly AskedScope[]
-  /** Where the scopes are good. */
+  readonly scopes: readonly RequestedScope[]
+  /** The APIs that the scopes apply to. */
   readonly apis: readonly Api[]
-  /** The consent that covers all of it, where the person gave one before. */
-  readonly remembered: Remembered | null
+  /** An existing consent that covers the whole request; null if there is none. */
+  readonly remembered: EarlierConsent | null
 }
 
-interface AskedPerson {
+interface RequestedUser {
   /** Their id. */
   readonly user: string
   readonly email: string
 }
 
-export interface AskedScope {
+export interface RequestedScope {
   readonly id: string
   readonly name: string
   readonly description: string
@@ -57,21 +58,21 @@ export interface AskedScope {
   readonly isOptional: boolean
 }
 
-interface Remembered {
+interface EarlierConsent {
   readonly account: string
-  /** Optional scopes that were unticked. */
+  /** Optional scopes that the person left out. */
   readonly declined: readonly string[]
   /** Whether it was given for redirects to the same host. */
   readonly isHostSeen: boolean
 }
 
-/** `optional`: those of the optional scopes that stay ticked. */
+/** `optional`: the optional scopes that the person allows. */
 export type Decision =
   | { readonly kind: 'allow'; readonly account: string | null; readonly optional: readonly string[] }
   | { readonly kind: 'deny' }
 
-/** `location`: where the browser goes on. `invalid`: the account cannot be chosen (any more). */
-export type Finished =
+/** `location`: where the browser goes next. `invalid`: the account cannot be chosen, or no longer. */
+export type DecisionResult =
   | { readonly kind: 'resume'; readonly location: string }
   | { readonly kind: 'gone' }
   | { readonly kind: 'invalid' }

@@ -1,4 +1,4 @@
-// The consents that people gave: which one covers a request, and how another is kept.
+// The consents that people have given: which one covers a request, and how another one is stored.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { newId } from '../../base/ids/id.ts'
@@ -7,26 +7,27 @@ import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
 import { everybody } from '../../store/records/people.ts'
 import type { Store } from '../../store/contract/store.ts'
-import { faultOfStanding } from './eligibility.ts'
+import { ineligibilityOf } from './eligibility.ts'
+import { grantsOfUser } from './iterate-grants.ts'
 import { redirectHostOf } from '../clients/redirect-uri.ts'
 
 /** What an app asks for. */
-interface Asked {
+interface Requirements {
   readonly scopes: readonly string[]
-  /** Resource indicators; none for all APIs. */
+  /** Resource indicators; empty for all APIs. */
   readonly resource: readonly string[]
   /** Where the code goes. */
   readonly redirectUri: string
 }
 
-interface Covering {
+interface CoveringConsent {
   readonly grant: OAuthGrant
   /** Whether the person has seen the host that the code goes to. */
   readonly isHostSeen: boolean
 }
 
-/** What a person decided. */
-interface Decided {
+/** A person's decision. */
+interface Decision {
   readonly client: OAuthClient
   readonly user: string
   readonly account: string
@@ -36,9 +37,8 @@ interface Decided {
   readonly redirectUri: string
 }
 
-const pageSize = 100
-/** How often a consent is written while others write the same one. */
-const attempts = 20
+/** Attempts to write a consent while others write the same one. */
+const maxAttempts = 20
 
 export class Consents {
   readonly #store: Store
@@ -50,74 +50,73 @@ export class Consents {
   }
 
   /**
-   * Finds the consent that covers a request; null where there is none, or where several accounts have one, so
-   * that the person has to choose.
+   * Finds the consent that covers a request; null if there is none, or if several accounts have one, so that
+   * the person has to choose.
    */
-  async covering(client: OAuthClient, user: string, asked: Asked): Promise<Covering | null> {
-    const host = redirectHostOf(asked.redirectUri)
-    const found: Covering[] = []
-    for await (const grant of this.#of(client, user)) {
-      const { account } = grant
-      if (!covers(grant, client, asked)) continue
-      if ((await faultOfStanding(this.#store, { client, user, account })) !== null) continue
-      // Whom an account has come to require a second factor of is told so before the app gets tokens that
-      // open nothing.
-      if (await this.#isShut(user, account)) continue
-      found.push({ grant, isHostSeen: grant.redirectHosts!.includes(host) })
-    }
-    const isOneAccount = new Set(found.map(({ grant }) => grant.account)).size === 1
-    return isOneAccount ? (found.find(({ isHostSeen }) => isHostSeen) ?? found[0]!) : null
+  async covering(client: OAuthClient, user: string, required: Requirements): Promise<CoveringConsent | null> {
+    const host = redirectHostOf(required.redirectUri)
+    const matches: CoveringConsent[] = []
+    for await (const grants of grantsOfUser(user, this.#store))
+      for (const grant of grants)
+        if (
+          grant.client === client.id &&
+          covers(grant, client, required) &&
+          (await this.#isUsable(grant, client))
+        )
+          matches.push({ grant, isHostSeen: grant.redirectHosts!.includes(host) })
+    const isOneAccount = new Set(matches.map(({ grant }) => grant.account)).size === 1
+    return isOneAccount ? (matches.find(({ isHostSeen }) => isHostSeen) ?? matches[0]!) : null
   }
 
-  /** Keeps what a person decided, beside what was allowed in that account for the same resources before. */
-  async keep(decided: Decided): Promise<OAuthGrant> {
-    const { client, user, account } = decided
-    const party = { client: client.id, user, account, resource: inOrder(decided.resource) }
-    for (let attempt = 0; attempt < attempts; attempt++) {
+  /** Stores a decision, in addition to what was allowed before in that account for the same resources. */
+  async store(decision: Decision): Promise<OAuthGrant> {
+    const { client, user, account } = decision
+    const party = { client: client.id, user, account, resource: inOrder(decision.resource) }
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const before = await this.#store.oauthGrants.find(party)
-      const grant = grantOf(decided, before?.record ?? null, this.#clock.now())
-      const isKept =
+      const grant = grantOf(decision, before?.record ?? null, this.#clock.now())
+      const isStored =
         before === null
           ? await this.#store.oauthGrants.insert(grant)
           : await this.#store.oauthGrants.replace(grant, before.version)
-      if (isKept) return grant
+      if (isStored) return grant
     }
-    throw new Error('the consent could not be kept: others keep writing it')
+    throw new Error('the consent could not be stored: others keep writing it')
   }
 
-  /** Whether a user lacks the second factor that an account requires. */
-  async #isShut(user: string, account: string): Promise<boolean> {
-    if (account === everybody) return false
-    const [kept, found] = await Promise.all([
+  /**
+   * Whether the client may act by a grant now. A user who lacks the second factor that the account requires
+   * is asked again, to find that out before the app gets tokens that permit nothing.
+   */
+  async #isUsable({ user, account }: OAuthGrant, client: OAuthClient): Promise<boolean> {
+    if ((await ineligibilityOf(this.#store, { client, user, account })) !== null) return false
+    if (account === everybody) return true
+    const [person, record] = await Promise.all([
       this.#store.users.get(everybody, user),
       this.#store.accounts.get(account),
     ])
-    return kept !== null && found !== null && lacksSecondFactor(kept.record, found)
-  }
-
-  async *#of(client: OAuthClient, user: string): AsyncIterable<OAuthGrant> {
-    for (let offset = 0; ; offset += pageSize) {
-      const { items } = await this.#store.oauthGrants.ofUser(user, { offset, limit: pageSize })
-      yield* items.filter(grant => grant.client === client.id)
-      if (items.length < pageSize) return
-    }
+    return person === null || record === null || !lacksSecondFactor(person.record, record)
   }
 }
 
-function covers(grant: OAuthGrant, { optionalScopes }: OAuthClient, { scopes, resource }: Asked): boolean {
+function covers(
+  grant: OAuthGrant,
+  { optionalScopes }: OAuthClient,
+  { scopes, resource }: Requirements,
+): boolean {
   const { declined, redirectHosts } = grant
   if (redirectHosts === undefined) return false
-  const isAnswered = (scope: string) =>
+  const isDecided = (scope: string) =>
     grant.scopes.includes(scope) || (optionalScopes.includes(scope) && declined.includes(scope))
-  if (!scopes.every(isAnswered)) return false
+  if (!scopes.every(isDecided)) return false
   if (grant.resource.length === 0) return true
   return resource.length > 0 && resource.every(one => grant.resource.includes(one))
 }
 
-function grantOf(decided: Decided, before: OAuthGrant | null, now: number): OAuthGrant {
-  const { client, user, account, allowed, declined, resource, redirectUri } = decided
-  const kept = (before?.scopes ?? []).filter(scope => !declined.includes(scope))
-  const scopes = union(kept, allowed)
+function grantOf(decision: Decision, before: OAuthGrant | null, now: number): OAuthGrant {
+  const { client, user, account, allowed, declined, resource, redirectUri } = decision
+  const stillAllowed = (before?.scopes ?? []).filter(scope => !declined.includes(scope))
+  const scopes = union(stillAllowed, allowed)
   return {
     account,
     id: before?.id ?? newId(),
@@ -133,7 +132,7 @@ function grantOf(decided: Decided, before: OAuthGrant | null, now: number): OAut
   }
 }
 
-/** Resources in another order are the same ones. */
+/** Sorts resources, since their order means nothing. */
 function inOrder(resource: readonly string[]): string[] {
   return [...new Set(resource)].sort()
 }

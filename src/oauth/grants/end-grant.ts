@@ -1,12 +1,13 @@
-// Ends what a user allowed an OAuth client to do, whoever asks for it.
+// The end of what a user has allowed an OAuth client to do.
 
 import type { AuditEntry } from '../../store/records/records.ts'
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
 import type { Store } from '../../store/contract/store.ts'
 
 /**
- * Removes a grant with its codes and tokens, and keeps the entry with it; false when it had ended already. It is gone with its record, at once and everywhere: what
- * goes after it opens nothing any more, so that a crash between the two leaves nothing open.
+ * Removes a grant with its codes and tokens, and writes the audit entry; false if it had already ended.
+ * Without the record, no code or token of it is valid, so a crash before they are removed leaves nothing
+ * usable behind.
  */
 export async function removeGrant(
   { account, id }: Pick<OAuthGrant, 'account' | 'id'>,

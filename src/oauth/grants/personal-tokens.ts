@@ -1,4 +1,5 @@
-// What a token may do now that a member made for themselves. Of the store it has the value and the limits; what it allows is looked up with the membership, and ends with it.
+// What a member's own token permits at this moment. The store has its value and limits; what it permits is
+// looked up with the membership, and ends with it.
 
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { groupsOfRoles } from '../../permissions/roles.ts'
@@ -8,11 +9,11 @@ import type { Token } from '../../store/records/records.ts'
 import type { RecordChange } from '../../store/cache/read-through.ts'
 import type { Store } from '../../store/contract/store.ts'
 
-/** The permission group that such tokens may have, and no other. */
+/** The only permission group of such tokens. */
 export const runGroup = permissionGroups.find(({ name }) => name === 'AI Gateway Run')!.id
 
 export class PersonalTokens {
-  /** What may change what they allow. */
+  /** The records that can change what a token permits. */
   readonly kinds = ['member', 'user', 'account'] as const
   readonly #store: Pick<Store, 'members' | 'users' | 'accounts'>
 
@@ -20,7 +21,10 @@ export class PersonalTokens {
     this.#store = store
   }
 
-  /** Returns the token with what its owner may do now: to run models, where their roles include it, and otherwise nothing; null where the membership is gone. Rejects with `StoreUnreachable`. */
+  /**
+   * Returns the token with what its owner may do now: to run models if their roles include that, otherwise
+   * nothing; null if the membership is gone. Rejects with `StoreUnreachable`.
+   */
   async reach(token: Token & Required<Pick<Token, 'person'>>): Promise<Token | null> {
     const { account, person } = token
     const [member, user, owning] = await Promise.all([
@@ -36,13 +40,13 @@ export class PersonalTokens {
     return { ...token, policies }
   }
 
-  /** Whether a token may allow something else since a change. */
+  /** Whether a change may affect a token. */
   concerns({ id }: RecordChange, { account, person }: Token): boolean {
     return person !== undefined && (id === person.member || id === person.user || id === account)
   }
 }
 
-/** Takes from a policy what such tokens never allow; what it denies stays. */
+/** Reduces a policy to what such tokens may permit; what it denies stays. */
 function onlyRun(policy: Token['policies'][number], account: string): Token['policies'][number] {
   const permissionGroups = policy.permissionGroups.filter(group => group === runGroup)
   return { ...policy, permissionGroups, accounts: [account] }

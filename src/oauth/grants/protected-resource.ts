@@ -1,21 +1,23 @@
-// How a client that knows nothing but the URL of an API finds its way to a token: the challenge of a 401 or 403 names the metadata of the API (RFC 9728), which name
-// the authorization server.
+// How a client that has only the URL of an API finds out where to get a token: the challenge of a 401 or 403
+// names the metadata of the API (RFC 9728), which name the authorization server.
 
 import { oauthScopes } from '../../permissions/scopes.ts'
 import type { Api } from '../../store/records/records.ts'
 
-/** Where the metadata of a resource are: between its origin and its path (RFC 9728 section 3.1). */
+/**
+ * The path of a resource's metadata, which comes between its origin and its own path (RFC 9728 section 3.1).
+ */
 export const metadataPath = '/.well-known/oauth-protected-resource'
 
 /** What is wrong with the token that was sent (RFC 6750 section 3.1). */
 type TokenError = 'invalid_token' | 'insufficient_scope'
 
 interface Challenge {
-  /** Where the API is, as far as its metadata are about it; null where no authorization server can be named. */
+  /** The API's URL; null if no authorization server can be named. */
   readonly resource: Pick<URL, 'origin' | 'pathname'> | null
-  /** The scope that is needed; null where any will do. */
+  /** The scope that the request needs; null if it needs none in particular. */
   readonly scope: string | null
-  /** Null where no token was sent. */
+  /** Null if no token was sent. */
   readonly error: TokenError | null
 }
 
@@ -40,12 +42,12 @@ export function metadataOf(resource: URL, api: Api, issuer: string): string {
   })
 }
 
-/** Returns the URL of a resource at an origin (`https://host`); null where there is no such URL. */
+/** Returns the URL of a resource at an origin (`https://host`); null if it is not a URL. */
 export function resourceAt(origin: string, path: string): URL | null {
   return URL.canParse(origin + path) ? new URL(origin + path) : null
 }
 
-/** Without the slash that stands for no path. */
+/** Returns a path, which is empty for `/`. */
 function pathOf({ pathname }: Pick<URL, 'pathname'>): string {
   return pathname === '/' ? '' : pathname
 }

@@ -1,17 +1,17 @@
-// Which API a resource indicator means (RFC 8707). Clients name what they reach by a URL of the issuer or of an AI host; any other is somebody else's, who must not
-// get a token that opens something here.
+// Which API a resource indicator means (RFC 8707): a URL of the issuer or of an AI host. Any other belongs to
+// somebody else, who must not get a token that is valid here.
 
 import { isLoopback } from '../../config/shape/host-rules.ts'
 import type { Api } from '../../store/records/records.ts'
 
 export interface Places {
-  /** The URL of the authorization server, where the management API is; null for none. */
+  /** The URL of the authorization server and the management API; null if there is none. */
   readonly issuer: string | null
-  /** Names and addresses with AI routes, in lower case, IPv6 without brackets. */
+  /** Hosts with AI routes, in lower case, IPv6 without brackets. */
   readonly aiHosts: readonly string[]
 }
 
-/** Returns the API that a resource is of; null where it is of none of ours. */
+/** Returns the API of a resource; null if it is not ours. */
 export function apiOf(resource: string, { issuer, aiHosts }: Places): Api | null {
   const url = URL.canParse(resource) ? new URL(resource) : null
   if (url === null || !isPlain(url) || resource.includes('#')) return null
@@ -25,7 +25,7 @@ export function apiOf(resource: string, { issuer, aiHosts }: Places): Api | null
 
 const everyApi: readonly Api[] = ['management', 'ai']
 
-/** Returns the APIs that resources are of, each once; all of ours where none is named. */
+/** Returns the APIs of resources without duplicates; all of ours if no resource is named. */
 export function apisOf(
   resources: readonly string[],
   apiOf: (resource: string) => Api | null,
@@ -35,7 +35,7 @@ export function apisOf(
   return everyApi.filter(api => named.has(api))
 }
 
-/** Names APIs in words for people; resources may be of none, where the configuration has changed. */
+/** Names APIs for people; there may be none if the configuration has changed. */
 export function wordsOf(apis: readonly Api[]): string {
   return apis.length === 0 ? 'no API of this gateway' : apis.map(api => words[api]).join(' and ')
 }
@@ -49,13 +49,13 @@ function isPlain({ protocol, username, password }: URL): boolean {
   return (protocol === 'https:' || protocol === 'http:') && username === '' && password === ''
 }
 
-/** Whether two URLs lead to one server: all names of loopback are one. */
+/** Whether two URLs lead to the same server; all names of loopback do. */
 function isSameServer(a: URL, b: URL): boolean {
   if (a.protocol !== b.protocol || a.port !== b.port) return false
   return a.hostname === b.hostname || (isLoopback(bare(a)) && isLoopback(bare(b)))
 }
 
-/** Returns the host of a URL, that of IPv6 without brackets. */
+/** Returns the host of a URL, IPv6 without brackets. */
 function bare({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }

@@ -1,35 +1,39 @@
-// Families: all that was given for one code, also by way of refresh tokens. They end together, and for good: by a credential that says so, which outlasts them.
+// Families: all tokens that were issued for one code, by way of refresh tokens too. They end together, by a
+// credential that records the end and outlasts them.
 
 import { hash } from 'node:crypto'
 import type { Credential, CredentialKind, Succession } from '../../store/records/credential.ts'
 
-/** How long a refresh token that was used may be used again, since apps race and lose responses; in ms. */
+/** How long a refresh token can be used again after its first use, in ms: apps race, and lose responses. */
 const grace = 30_000
-/** Longer than any token of a family lives, in ms. */
+/** Longer than the life of any token, in ms. */
 const endLife = 31 * 86_400_000
 
-/** Whose a family is. */
-type Owned = Pick<Credential, 'user' | 'client' | 'grant'>
+/** The owners of a family. */
+type Owners = Pick<Credential, 'user' | 'client' | 'grant'>
 
-/** Returns the name of the family that a code or token is of; null for none. */
+/** Returns the name of the family of a code or token; null if it has none. */
 export function familyOf({ data }: Credential): string | null {
   const { family } = (data ?? {}) as { readonly family?: unknown }
   return typeof family === 'string' ? family : null
 }
 
-/** Returns the digest of what ends a family. */
+/** Returns the digest of the credential that records the end of a family. */
 export function endDigestOf(family: string): string {
   return hash('sha256', `family ${family}`)
 }
 
-/** Makes what ends a family, now (ms since the epoch). */
-export function endOf(family: string, { user, client, grant }: Owned, now: number): Credential {
+/** Makes the credential that records the end of a family; `now` is in ms since the epoch. */
+export function endOf(family: string, { user, client, grant }: Owners, now: number): Credential {
   const owners = { user, client, grant }
   const times = { createdAt: now, expiresAt: now + endLife, consumedAt: null }
   return { kind: 'ended_family', digest: endDigestOf(family), ...owners, ...times, data: null }
 }
 
-/** Returns what is kept of a family beside the tokens that are issued for `spent`: which they are. Null where no refresh token is among them. */
+/**
+ * Records which tokens of a family are the last, once they are issued for `spent`; null if there is no
+ * refresh token.
+ */
 export function successionOf(
   spent: Credential,
   issued: readonly Credential[],
@@ -47,12 +51,12 @@ export function successionOf(
   }
 }
 
-/** Returns for how long after its first use a code or token may be used again, in ms. */
+/** Returns how long after its first use a code or refresh token can be used again, in ms. */
 export function graceOf(kind: CredentialKind): number {
   return kind === 'refresh_token' ? grace : 0
 }
 
-/** Returns a sentence about what a replay has done. */
+/** Returns a clause that says what a replay has caused. */
 export function replayReason(kind: CredentialKind, consumedAt: number | null, now: number): string {
   const ended = 'so the tokens that came of it are revoked'
   if (consumedAt === null) return `another refresh token has taken the place of this one, ${ended}`

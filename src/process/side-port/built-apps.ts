@@ -14,7 +14,7 @@ import { endCookie, readCookies } from '../../pages/forms/cookies.ts'
 import { PersonTokens } from '../../people/sign-in/person-token.ts'
 import type { AdminServer } from '../../admin/server.ts'
 import { DashboardFace } from '../../dashboard/dashboard.ts'
-import { OAuthFace } from '../../oauth-server/authorization-server.ts'
+import { AuthorizationServer } from '../../oauth-server/authorization-server.ts'
 import { Grants } from '../../sign-in/connected-apps.ts'
 import { SignInFace } from '../../sign-in/face.ts'
 import { AiEndpoint } from './ai-endpoint.ts'
@@ -42,7 +42,7 @@ export interface BuiltApps {
   readonly signIn: SignInFace
   readonly dashboard: DashboardFace
   /** Null where there is no authorization server. */
-  readonly oauth: OAuthFace | null
+  readonly oauth: AuthorizationServer | null
   /** Finishes what is written behind requests; before the store closes. */
   readonly close: () => Promise<void>
 }
@@ -57,14 +57,14 @@ export function buildApps(parts: AppParts): BuiltApps {
   return { ...pages, oauth, close }
 }
 
-function buildOAuth({ config, services, management, sidePort, metrics, log }: AppParts): OAuthFace {
+function buildOAuth({ config, services, management, sidePort, metrics, log }: AppParts): AuthorizationServer {
   const { oauth } = config
   const issuer = () => issuerOf({ config, sidePort })
   const { store, limiter, tags } = services
   const sessions = new Sessions(store)
   const sessionIn = ({ headers }: Pick<IncomingMessage, 'headers'>) =>
     readCookies(headers.cookie, issuer().startsWith('https:')).gatehouse
-  return new OAuthFace({
+  return new AuthorizationServer({
     config: oauth,
     issuer,
     store,
@@ -88,7 +88,7 @@ function buildOAuth({ config, services, management, sidePort, metrics, log }: Ap
   })
 }
 
-function buildPages(parts: AppParts, oauth: OAuthFace | null) {
+function buildPages(parts: AppParts, oauth: AuthorizationServer | null) {
   const { config, services, management, sidePort, askAs, metrics, log } = parts
   const { store } = services
   const people = new People({ store, keys: management.secrets, config: config.people, metrics, log })
