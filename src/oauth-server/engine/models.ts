@@ -13,8 +13,8 @@ const second = 1000
 
 /**
  * Returns the class of provider whose models are ours. No setting chooses the form of tokens or a login
- * session that is kept elsewhere, so the models are extended, and the library finds them under their own
- * names.
+ * session that is kept elsewhere, so the models are extended. The library knows a model by the name of its
+ * class, which is set here, since the build drops names that nothing refers to.
  */
 export function providerClass({ Provider }: Library, tags: TokenTags): Library['Provider'] {
   return class extends Provider {
@@ -26,6 +26,8 @@ export function providerClass({ Provider }: Library, tags: TokenTags): Library['
 
 function accessTokenClass(Base: Provider['AccessToken'], tags: TokenTags): Provider['AccessToken'] {
   return class AccessToken extends Base {
+    static override readonly name = 'AccessToken'
+
     override generateTokenId(): string {
       this.format = 'opaque'
       return tags.mintAtOnce('svco_').value
@@ -35,6 +37,8 @@ function accessTokenClass(Base: Provider['AccessToken'], tags: TokenTags): Provi
 
 function refreshTokenClass(Base: Provider['RefreshToken']): Provider['RefreshToken'] {
   return class RefreshToken extends Base {
+    static override readonly name = 'RefreshToken'
+
     override generateTokenId(): string {
       return mintToken('svcr_').value
     }
@@ -47,6 +51,8 @@ function refreshTokenClass(Base: Provider['RefreshToken']): Provider['RefreshTok
  */
 function sessionClass(Base: Provider['Session']): Provider['Session'] {
   return class Session extends Base {
+    static override readonly name = 'Session'
+
     static override async get(_: Context): Promise<Session> {
       const { person } = currentRequest()
       const session = new Session({ jti: 'mirrored', uid: 'mirrored' })
