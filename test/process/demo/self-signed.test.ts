@@ -18,6 +18,14 @@ test('the certificate is for its name, signed by its own key, and valid now and 
   assert.ok(days > 6.9 && days < 7.1)
 })
 
+test('it can be read whatever its length, also where its last line is full', () => {
+  for (let length = 1; length <= 48; length++) {
+    const { cert } = selfSigned('a'.repeat(length))
+    assert.doesNotMatch(cert, /\n\n/)
+    assert.equal(new X509Certificate(cert).subject, `CN=${'a'.repeat(length)}`)
+  }
+})
+
 test('a TLS client refuses it, unless it is told to trust it', async t => {
   const identity = selfSigned('shop.example')
   const server = createServer(identity, (socket: TLSSocket) => socket.on('error', () => {}).end('welcome'))
