@@ -309,7 +309,7 @@ test('every name in which proxies tell of a client is known, and docs/proxying.m
   else equal(text, written)
 })
 
-const head = '| what is told | from a trusted proxy | names |'
+const head = '| information | from a trusted proxy | names |'
 
 /** What each kind of claim tells, and what becomes of that of a trusted proxy. */
 const told: Readonly<Record<Claim, readonly [string, string]>> = {
