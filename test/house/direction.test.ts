@@ -57,7 +57,7 @@ const ranks: Readonly<Record<string, Levels>> = {
   base: [['.', 'ids', 'path', 'secrets', 'system', 'text', 'turns']],
   net: [['address'], ['socket'], ['http']],
   http1: [['fields', 'websocket'], ['body'], ['heads']],
-  http2: [['hpack'], ['frames'], ['client', 'server']],
+  http2: [['hpack'], ['frames'], ['session'], ['client', 'server']],
   ai: [['parsing'], ['usage', 'translate'], ['providers'], ['.']],
   metrics: [['counters'], ['families'], ['.']],
   config: [['model'], ['file'], ['shape'], ['settings'], ['resolve'], ['load']],

@@ -5,11 +5,11 @@ import type { FrameWriter } from '../frames/frame-writer.ts'
 import { errorCode, flag, frameType } from '../frames/frames.ts'
 import { largestWindow, type PeerSettings } from '../frames/peer-settings.ts'
 import type { Liveness } from './liveness.ts'
-import type { Outflow } from './outflow.ts'
+import type { Outflow } from '../session/outflow.ts'
 import { faultOfSettings } from './session-fault.ts'
 import type { SessionCalls } from './session-calls.ts'
 import type { SessionParts } from './session-parts.ts'
-import type { StreamFault } from './stream.ts'
+import type { ClientStream, StreamFault } from './stream.ts'
 import type { Streams } from './streams.ts'
 
 /** The codes by which an origin says that it has done nothing with a request. */
@@ -23,7 +23,7 @@ export class ControlFrames {
   hasSettings = false
   readonly #session: SessionCalls
   readonly #output: FrameWriter
-  readonly #outflow: Outflow
+  readonly #outflow: Outflow<ClientStream>
   readonly #streams: Streams
   readonly #liveness: Liveness
   readonly #peer: PeerSettings
@@ -71,7 +71,7 @@ export class ControlFrames {
     if (stream === null) {
       // The response is here, and the rest of the request is not wanted.
       const whole = this.#streams.get(id)
-      if (whole !== undefined) this.#outflow.stop(whole)
+      if (whole !== undefined) this.#outflow.close(whole)
       return this.#session.idleFrame()
     }
     this.#streams.fail(stream, stream.hasHead ? 'reset' : (untouched.get(code) ?? 'reset'))
@@ -105,8 +105,8 @@ export class ControlFrames {
     for (const stream of this.#streams.all()) {
       stream.sendWindow += change
       if (stream.sendWindow > largestWindow) return this.#session.break('flow_control')
+      this.#outflow.ready(stream)
     }
-    if (this.#outflow.isWaiting) this.#session.wantFlush()
   }
 
   #ping(id: number, flags: number, bytes: Buffer, from: number, to: number): void {
@@ -152,12 +152,13 @@ export class ControlFrames {
     stream.sendWindow += more
     if (more === 0) return void this.#streams.spoil(stream, 'bad_framing')
     if (stream.sendWindow > largestWindow) return void this.#streams.spoil(stream, 'bad_framing')
+    this.#outflow.ready(stream)
     this.#windowOpened()
   }
 
   /** A window that nobody waits for says as little as a PING; one in small pieces costs a frame each. */
   #windowOpened(): void {
-    if (!this.#outflow.isWaiting) this.#session.idleFrame()
+    if (this.#outflow.stalledCount === 0) this.#session.idleFrame()
     else this.#session.wantFlush()
   }
 }

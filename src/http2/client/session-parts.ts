@@ -5,12 +5,13 @@ import type { PeerSettings } from '../frames/peer-settings.ts'
 import type { TurnWork } from '../frames/turn-work.ts'
 import type { Inflow } from './inflow.ts'
 import type { Liveness } from './liveness.ts'
-import type { Outflow } from './outflow.ts'
+import type { Outflow } from '../session/outflow.ts'
+import type { ClientStream } from './stream.ts'
 import type { Streams } from './streams.ts'
 
 export interface SessionParts {
   readonly output: FrameWriter
-  readonly outflow: Outflow
+  readonly outflow: Outflow<ClientStream>
   readonly inflow: Inflow
   readonly streams: Streams
   readonly liveness: Liveness

@@ -11,7 +11,7 @@ import { DataFrames } from './data-frames.ts'
 import { HeaderFrames, largestHead } from './header-frames.ts'
 import { Inflow } from './inflow.ts'
 import { Liveness } from './liveness.ts'
-import { Outflow } from './outflow.ts'
+import { Outflow } from '../session/outflow.ts'
 import type { RequestFields } from '../frames/request-block.ts'
 import type { SessionCalls } from './session-calls.ts'
 import { codeOf, type SessionFault } from './session-fault.ts'
@@ -28,6 +28,8 @@ interface SessionKeeper {
   changed(): void
 }
 
+/** Bytes of output up to which bodies are written. */
+const outputGoal = 256 * 1024
 /** Frames that say nothing of a response, as many as an origin may send at once, and in a second. */
 const mostIdleFrames = 1_000
 const idleFramesPerSecond = 100
@@ -43,7 +45,7 @@ export class ClientSession implements FrameTaker, SessionCalls {
   readonly #keeper: SessionKeeper
   readonly #reader = new FrameReader(this)
   readonly #output = new FrameWriter()
-  readonly #outflow = new Outflow(this.#output, () => (this.#idleFrames += idleFramesPerFrame))
+  readonly #outflow = new Outflow<ClientStream>(this.#output, this, outputGoal)
   readonly #inflow = new Inflow(this.#output, () => this.wantFlush())
   readonly #streams = new Streams(this, this.#output, this.#outflow, this.#inflow)
   readonly #liveness: Liveness
@@ -148,7 +150,7 @@ export class ClientSession implements FrameTaker, SessionCalls {
     this.#idleFrames += idleFramesPerFrame
     if (this.#streams.size === 0) this.#liveness.owes()
     const stream = this.#streams.open(user, this.#peer.initialWindow)
-    stream.hasSentAll = isWhole
+    if (isWhole) stream.close()
     this.#output.request(stream.id, fields, isWhole)
     this.wantFlush()
     return stream
@@ -156,14 +158,14 @@ export class ClientSession implements FrameTaker, SessionCalls {
 
   /** Sends bytes of a request's body; false when the origin should be given time to read. */
   send(stream: ClientStream, bytes: Buffer): boolean {
-    if (stream.isOver || bytes.length === 0) return true
+    if (stream.isClosed || bytes.length === 0) return true
     this.wantFlush()
-    return this.#outflow.send(stream, bytes)
+    return this.#outflow.write(stream, bytes)
   }
 
   /** Ends a request's body; the trailers are lines, null for none. */
   endRequest(stream: ClientStream, trailers: string | null): void {
-    if (stream.isOver || stream.isEnding || stream.hasSentAll) return
+    if (stream.isClosed || stream.isWritten) return
     this.#outflow.end(stream, trailers)
     this.wantFlush()
   }
@@ -204,10 +206,24 @@ export class ClientSession implements FrameTaker, SessionCalls {
     return this.#output.take()
   }
 
-  /** Takes note whether the connection takes more at once. */
+  /** Learns whether the connection takes more at once; until it does, bodies wait. */
   written(mayGoOn: boolean): void {
-    this.#outflow.written(mayGoOn)
-    if (mayGoOn && this.#outflow.isWaiting) this.wantFlush()
+    this.#outflow.goal = mayGoOn ? outputGoal : 0
+    if (mayGoOn && this.#outflow.canSend) this.wantFlush()
+  }
+
+  /** Part of sending, as `sent` and `sentFrame`; not for callers. */
+  drained({ user }: ClientStream): void {
+    user.drained()
+  }
+
+  sent(stream: ClientStream): void {
+    stream.close()
+    if (stream.isStalled) stream.user.drained()
+  }
+
+  sentFrame(): void {
+    this.#idleFrames += idleFramesPerFrame
   }
 
   /** Announces that no stream will follow. */

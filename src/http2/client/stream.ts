@@ -2,6 +2,7 @@
 
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import { firstWindow } from '../frames/peer-settings.ts'
+import { SendingStream } from '../session/sending-stream.ts'
 
 /**
  * What became of one stream. `refused`: the origin has surely done nothing with the request (RFC 9113 section 8.7); `http1_required`: nor then, but it takes it by HTTP/1.1
@@ -36,24 +37,14 @@ export interface StreamUser {
 /** Pieces in which bytes are kept. */
 const mostPieces = 64
 
-export class ClientStream {
-  readonly id: number
+export class ClientStream extends SendingStream {
   readonly user: StreamUser
-  /** Bytes that the origin lets us send. */
-  sendWindow: number
   /** Bytes that the origin may still send; a full window of them waits here for a client that does not read. */
   receiveWindow = firstWindow
   /** Bytes of a full window; doubled for a response that its reader keeps up with. */
   fullWindow = firstWindow
   /** Bytes that were delivered and not yet given back. */
   consumed = 0
-  /** What waits for a window. */
-  readonly pending: Buffer[] = []
-  pendingSize = 0
-  /** Whether the request ends behind what is pending, and with which lines. */
-  isEnding = false
-  trailers: string | null = null
-  hasSentAll = false
   hasHead = false
   /** Bytes that are still to come of a body of known length, -1 where it is not. */
   remaining = -1
@@ -68,9 +59,8 @@ export class ClientStream {
   isTouched = false
 
   constructor(id: number, user: StreamUser, sendWindow: number) {
-    this.id = id
+    super(id, sendWindow)
     this.user = user
-    this.sendWindow = sendWindow
   }
 
   /** Keeps bytes for a user that does not read now. */

@@ -3,7 +3,7 @@
 import type { FrameWriter } from '../frames/frame-writer.ts'
 import { errorCode } from '../frames/frames.ts'
 import type { Inflow } from './inflow.ts'
-import type { Outflow } from './outflow.ts'
+import type { Outflow } from '../session/outflow.ts'
 import type { SessionCalls } from './session-calls.ts'
 import { ClientStream, type StreamFault, type StreamUser } from './stream.ts'
 
@@ -17,12 +17,12 @@ export class Streams {
   taken = 0
   readonly #session: SessionCalls
   readonly #output: FrameWriter
-  readonly #outflow: Outflow
+  readonly #outflow: Outflow<ClientStream>
   readonly #inflow: Inflow
   readonly #open = new Map<number, ClientStream>()
   #nextId = 1
 
-  constructor(session: SessionCalls, output: FrameWriter, outflow: Outflow, inflow: Inflow) {
+  constructor(session: SessionCalls, output: FrameWriter, outflow: Outflow<ClientStream>, inflow: Inflow) {
     this.#session = session
     this.#output = output
     this.#outflow = outflow
@@ -106,14 +106,16 @@ export class Streams {
 
   /** Ends all with their session; their users hear nothing of it. */
   close(): void {
-    for (const stream of this.#open.values()) stream.isOver = true
+    for (const stream of this.#open.values()) {
+      stream.isOver = true
+      this.#outflow.close(stream)
+    }
     this.#open.clear()
-    this.#outflow.clear()
   }
 
   #ended(stream: ClientStream, trailers: string[] | null): void {
     stream.isOver = true
-    this.#drop(stream, stream.hasSentAll ? null : errorCode.cancel)
+    this.#drop(stream, stream.isClosed ? null : errorCode.cancel)
     stream.user.end(trailers)
     this.#session.changed()
   }
@@ -121,7 +123,7 @@ export class Streams {
   /** Forgets one, and tells the origin so where there is a code. */
   #drop(stream: ClientStream, code: number | null): void {
     if (!this.#open.delete(stream.id)) return
-    this.#outflow.stop(stream)
+    this.#outflow.close(stream)
     this.#inflow.stop(stream)
     if (code === null) return
     if (stream.heldEnd === null) this.#inflow.expectStrays(stream)

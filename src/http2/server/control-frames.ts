@@ -4,10 +4,11 @@ import type { Allowance } from './allowance.ts'
 import { uint31 } from '../frames/frame-reader.ts'
 import type { FrameWriter } from '../frames/frame-writer.ts'
 import { type ErrorCode, errorCode, flag, frameType } from '../frames/frames.ts'
-import type { Outflow } from './outflow.ts'
+import type { Outflow } from '../session/outflow.ts'
 import { largestWindow, type PeerSettings } from '../frames/peer-settings.ts'
 import type { FaultTaker, SessionParts } from './session-parts.ts'
 import type { SessionUser } from './session-user.ts'
+import type { Stream } from './stream.ts'
 import type { Streams } from './streams.ts'
 import { type TurnWork, workOfRequest } from '../frames/turn-work.ts'
 
@@ -19,7 +20,7 @@ export class ControlFrames<Owner> {
   readonly #session: FaultTaker<Owner>
   readonly #user: SessionUser<Owner>
   readonly #writer: FrameWriter
-  readonly #outflow: Outflow<Owner>
+  readonly #outflow: Outflow<Stream<Owner>>
   readonly #streams: Streams<Owner>
   readonly #allowance: Allowance
   readonly #peer: PeerSettings

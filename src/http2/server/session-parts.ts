@@ -3,7 +3,7 @@
 import type { Allowance } from './allowance.ts'
 import type { FrameWriter } from '../frames/frame-writer.ts'
 import type { ErrorCode } from '../frames/frames.ts'
-import type { Outflow } from './outflow.ts'
+import type { Outflow } from '../session/outflow.ts'
 import type { PeerSettings } from '../frames/peer-settings.ts'
 import type { SessionFault, SessionUser } from './session-user.ts'
 import type { Stream } from './stream.ts'
@@ -13,7 +13,7 @@ import type { TurnWork } from '../frames/turn-work.ts'
 export interface SessionParts<Owner> {
   readonly user: SessionUser<Owner>
   readonly writer: FrameWriter
-  readonly outflow: Outflow<Owner>
+  readonly outflow: Outflow<Stream<Owner>>
   readonly streams: Streams<Owner>
   readonly allowance: Allowance
   readonly peer: PeerSettings

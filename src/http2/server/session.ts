@@ -10,7 +10,7 @@ import { FrameWriter } from '../frames/frame-writer.ts'
 import { type ErrorCode, errorCode, flag, frameType, setting } from '../frames/frames.ts'
 import { HeaderFrames } from './header-frames.ts'
 import { Inflow } from './inflow.ts'
-import { Outflow } from './outflow.ts'
+import { Outflow } from '../session/outflow.ts'
 import { largestWindow, PeerSettings } from '../frames/peer-settings.ts'
 import type { FaultTaker } from './session-parts.ts'
 import type { ReadState, SessionFault, SessionUser } from './session-user.ts'
@@ -23,6 +23,8 @@ const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
 /** Ms between the two steps of a shutdown, so that what is on its way arrives before the second. */
 const shutdownPause = 1_000
+/** Bytes of output up to which bodies are written. */
+const outputGoal = 64 * 1024
 /** Bytes of output at which no more is read until it was taken. */
 const mostOutput = 256 * 1024
 
@@ -38,7 +40,7 @@ export class ServerSession<Owner> implements FrameTaker, FaultTaker<Owner> {
   readonly #streams: Streams<Owner>
   readonly #allowance: Allowance
   readonly #inflow: Inflow<Owner>
-  readonly #outflow: Outflow<Owner>
+  readonly #outflow: Outflow<Stream<Owner>>
   readonly #headerFrames: HeaderFrames<Owner>
   readonly #controlFrames: ControlFrames<Owner>
   /** Received and not read. */
@@ -66,7 +68,7 @@ export class ServerSession<Owner> implements FrameTaker, FaultTaker<Owner> {
   ) {
     const writer = this.#writer
     const allowance = new Allowance(this, budgets, now, user.headTimeout)
-    const outflow = new Outflow(writer, this)
+    const outflow = new Outflow<Stream<Owner>>(writer, this, outputGoal)
     const streams = new Streams(user, writer, outflow, maxConcurrentStreams, now)
     const parts = { user, writer, outflow, streams, allowance, peer: new PeerSettings(1), work }
     this.#user = user
@@ -250,7 +252,7 @@ export class ServerSession<Owner> implements FrameTaker, FaultTaker<Owner> {
     stream.hasResponded = true
     this.#writer.headers(stream.id, status, lines, ended)
     if (ended) {
-      stream.isResponseOver = true
+      stream.isWritten = true
       this.sent(stream)
     }
     this.#announce()
@@ -268,10 +270,8 @@ export class ServerSession<Owner> implements FrameTaker, FaultTaker<Owner> {
 
   /** Ends the response behind what waits of it; `trailers` are flat, null for none. A request that is not whole may come to its end for two seconds, and is called off then. */
   end(stream: Stream<Owner>, trailers: readonly string[] | null): void {
-    if (stream.isClosed || stream.isResponseOver) return
-    stream.isResponseOver = true
-    stream.responseTrailers = trailers === null ? null : linesOf(trailers)
-    this.#outflow.end(stream)
+    if (stream.isClosed || stream.isWritten) return
+    this.#outflow.end(stream, trailers === null ? null : linesOf(trailers))
     this.#announce()
   }
 
@@ -294,8 +294,8 @@ export class ServerSession<Owner> implements FrameTaker, FaultTaker<Owner> {
     this.#inflow.discard(stream)
   }
 
-  sentFrame(): void {
-    this.#allowance.earnByFrame()
+  sentFrame(isCut: boolean): void {
+    if (!isCut) this.#allowance.earnByFrame()
   }
 
   // ── endings ──

@@ -3,7 +3,7 @@
 import { ClosedStreams, type StreamEnd } from './closed-streams.ts'
 import type { FrameWriter } from '../frames/frame-writer.ts'
 import { type ErrorCode, errorCode } from '../frames/frames.ts'
-import type { Outflow } from './outflow.ts'
+import type { Outflow } from '../session/outflow.ts'
 import { ResponsePace } from './response-pace.ts'
 import type { SessionUser } from './session-user.ts'
 import type { Stream } from './stream.ts'
@@ -18,7 +18,7 @@ export class Streams<Owner> {
   held = 0
   readonly #user: SessionUser<Owner>
   readonly #writer: FrameWriter
-  readonly #outflow: Outflow<Owner>
+  readonly #outflow: Outflow<Stream<Owner>>
   readonly #most: number
   readonly #open = new Map<number, Stream<Owner>>()
   readonly #closed = new ClosedStreams()
@@ -31,7 +31,7 @@ export class Streams<Owner> {
   constructor(
     user: SessionUser<Owner>,
     writer: FrameWriter,
-    outflow: Outflow<Owner>,
+    outflow: Outflow<Stream<Owner>>,
     most: number,
     now: number,
   ) {

@@ -182,8 +182,9 @@ test('one stream is opened before the origin says how many it takes, and no more
 test('a body waits for the window of its stream and that of the connection, and streams take turns', () => {
   const origin = Origin.greeted(10, [setting.initialWindowSize, 20_000])
   const [a, b] = [origin.ask('POST', false), origin.ask('POST', false)]
-  assert.equal(origin.session.send(a.stream!, Buffer.alloc(30_000)), false)
-  assert.equal(origin.session.send(b.stream!, Buffer.alloc(18_000)), true)
+  assert.equal(origin.session.send(a.stream!, Buffer.alloc(45_000)), false)
+  assert.equal(origin.session.send(b.stream!, Buffer.alloc(20_000)), true)
+  assert.equal(origin.session.send(b.stream!, Buffer.alloc(5_000)), false)
   origin.session.endRequest(b.stream!, null)
   const sizes = () =>
     origin
@@ -192,15 +193,23 @@ test('a body waits for the window of its stream and that of the connection, and 
       .map(({ stream, payload, flags }) => [stream, payload.length, flags])
   assert.deepEqual(sizes(), [
     [1, 16_384, 0],
-    [3, 16_384, 0],
     [1, 3_616, 0],
-    [3, 1_616, flag.endStream],
+    [3, 16_384, 0],
+    [3, 3_616, 0],
   ])
-  assert.equal(a.drains, 0)
+  origin.send(windowUpdate(1, 20_000), windowUpdate(3, 20_000))
+  assert.deepEqual(sizes(), [
+    [1, 16_384, 0],
+    [3, 5_000, flag.endStream],
+    [1, 3_616, 0],
+  ])
   origin.send(windowUpdate(1, 10_000))
+  assert.deepEqual(sizes(), [[1, 535, 0]])
+  assert.equal(a.drains, 0)
+  origin.send(windowUpdate(0, 10_000))
   origin.session.endRequest(a.stream!, 'x-sum: 1\r\n')
   const [rest, trailers] = origin.frames()
-  assert.deepEqual([rest!.payload.length, rest!.flags], [10_000, 0])
+  assert.deepEqual([rest!.payload.length, rest!.flags], [4_465, 0])
   assert.deepEqual(origin.fieldsOf(trailers!), [['x-sum', '1']])
   assert.equal(a.drains, 1)
 })

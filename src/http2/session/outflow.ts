@@ -1,0 +1,149 @@
+// Sends the bodies of all streams of a connection within its windows (RFC 9113 section 5.2), a frame of each in turn,
+// so that no stream holds up another.
+
+import { frameLimit } from '../frames/frame-reader.ts'
+import type { FrameWriter } from '../frames/frame-writer.ts'
+import { firstWindow, largestWindow } from '../frames/peer-settings.ts'
+import type { SendingStream } from './sending-stream.ts'
+
+/** Learns what was sent. */
+interface Sender<Stream> {
+  /** A stream whose writer was told to wait can go on. */
+  drained(stream: Stream): void
+  /** The whole message is sent. */
+  sent(stream: Stream): void
+  /** A frame of data was sent; `isCut` if a window has made it shorter than it could be. */
+  sentFrame(isCut: boolean): void
+}
+
+export class Outflow<Stream extends SendingStream> {
+  /** Bytes of output up to which bodies are written; the rest waits, uncopied, until the output is taken. */
+  goal: number
+  #sent = 0
+  readonly #writer: FrameWriter
+  readonly #sender: Sender<Stream>
+  #window = firstWindow
+  /** Streams that have something to send and a window for it, in turn. */
+  #ready: Stream[] = []
+  #next = 0
+  #stalledCount = 0
+
+  constructor(writer: FrameWriter, sender: Sender<Stream>, goal: number) {
+    this.#writer = writer
+    this.#sender = sender
+    this.goal = goal
+  }
+
+  /** Returns how many bytes of bodies were sent since the last call. */
+  takeSent(): number {
+    const sent = this.#sent
+    this.#sent = 0
+    return sent
+  }
+
+  /** Streams with a body that waits. */
+  get stalledCount(): number {
+    return this.#stalledCount
+  }
+
+  /** Whether something could be sent at once. */
+  get canSend(): boolean {
+    return this.#next < this.#ready.length && (this.#window > 0 || this.#ready[this.#next]!.waiting === 0)
+  }
+
+  /** Sends bytes of a body, or has them wait; returns false if no more should be written before `drained`. */
+  write(stream: Stream, bytes: Buffer): boolean {
+    let at = 0
+    if (stream.waiting === 0 && this.#next === this.#ready.length)
+      while (at < bytes.length && this.#writer.length < this.goal) {
+        const length = this.#allowed(stream, bytes.length - at)
+        if (length === 0) break
+        this.#send(stream, bytes, at, length, false)
+        at += length
+      }
+    if (at === bytes.length) return true
+    if (stream.waiting === 0) this.#stalledCount++
+    stream.queue(at === 0 ? bytes : bytes.subarray(at))
+    stream.isStalled = true
+    this.ready(stream)
+    return false
+  }
+
+  /** Ends a body, behind what waits of it. */
+  end(stream: Stream, trailers: string | null): void {
+    stream.isWritten = true
+    stream.trailers = trailers
+    if (stream.waiting === 0) this.#finish(stream)
+  }
+
+  /** Closes our half of a stream, and drops what waits of it. */
+  close(stream: Stream): void {
+    if (stream.waiting > 0) this.#stalledCount--
+    stream.close()
+  }
+
+  /** Fills the output up to its goal. */
+  fill(): void {
+    while (this.canSend && this.#writer.length < this.goal) {
+      const stream = this.#ready[this.#next++]!
+      stream.isReady = false
+      this.#sendFrame(stream)
+      if (this.#next > 64 && this.#next * 2 > this.#ready.length) this.#compact()
+    }
+    if (this.#next === this.#ready.length) this.#compact()
+  }
+
+  /** Adds a stream to those that take turns, if it has something to send and a window. */
+  ready(stream: Stream): void {
+    if (stream.isReady || stream.isClosed || stream.waiting === 0 || stream.sendWindow <= 0) return
+    stream.isReady = true
+    this.#ready.push(stream)
+  }
+
+  /** Widens the window of the connection; returns false if it is too wide then. */
+  widen(increment: number): boolean {
+    this.#window += increment
+    return this.#window <= largestWindow
+  }
+
+  #sendFrame(stream: Stream): void {
+    if (stream.isClosed) return
+    const { first, firstAt } = stream
+    const length = this.#allowed(stream, first.length - firstAt)
+    // A setting has shrunk its window since it became ready.
+    if (length === 0) return
+    const isLast = length === stream.waiting && stream.isWritten && stream.trailers === null
+    this.#send(stream, first, firstAt, length, isLast)
+    stream.unqueue(length)
+    if (stream.waiting > 0) return this.ready(stream)
+    this.#stalledCount--
+    if (stream.isWritten) return isLast ? this.#sender.sent(stream) : this.#finish(stream)
+    if (!stream.isStalled) return
+    stream.isStalled = false
+    this.#sender.drained(stream)
+  }
+
+  #finish(stream: Stream): void {
+    if (stream.trailers === null) this.#writer.endStream(stream.id)
+    else this.#writer.headers(stream.id, 0, stream.trailers, true)
+    this.#sender.sent(stream)
+  }
+
+  #allowed(stream: Stream, wanted: number): number {
+    return Math.max(0, Math.min(wanted, frameLimit, this.#window, stream.sendWindow))
+  }
+
+  #send(stream: Stream, bytes: Buffer, at: number, length: number, isLast: boolean): void {
+    this.#writer.data(stream.id, bytes, at, at + length, isLast)
+    this.#window -= length
+    stream.sendWindow -= length
+    stream.sentSince += length
+    this.#sent += length
+    this.#sender.sentFrame(length < frameLimit && at + length < bytes.length)
+  }
+
+  #compact(): void {
+    this.#ready = this.#ready.slice(this.#next)
+    this.#next = 0
+  }
+}
