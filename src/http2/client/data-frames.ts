@@ -57,7 +57,7 @@ export class DataFrames {
     const length = this.#left - 1 - this.#padding
     this.#left = length
     this.#stream = null
-    if (length < 0) this.#session.break('protocol')
+    if (length < 0) this.#session.fail('protocol')
     else if (stream !== null) {
       this.#stream = this.#allowed(stream, length)
       // Padding is given back though nobody reads it: a body of padding alone would stop at its window.
@@ -71,7 +71,7 @@ export class DataFrames {
     const stream = this.#streams.find(id)
     if (stream === false) return false
     if (!this.#inflow.spend(stream, length)) return this.#session.fail('flow_control')
-    if (stream === null && length < leastStray) this.#session.idleFrame()
+    if (stream === null && length < leastStray) this.#session.spendControl()
     return this.#session.isClosed ? false : stream
   }
 
@@ -79,7 +79,7 @@ export class DataFrames {
   #allowed(stream: ClientStream | null, length: number): ClientStream | null {
     if (stream === null) return null
     const isEnd = this.#endsStream
-    if (length === 0 && !isEnd) this.#session.idleFrame()
+    if (length === 0 && !isEnd) this.#session.spendControl()
     if (this.#session.isClosed) return null
     if (!stream.hasHead) return this.#streams.spoil(stream, 'bad_head')
     if (length > 0 && !stream.mayHaveBody) return this.#streams.spoil(stream, 'bad_framing')

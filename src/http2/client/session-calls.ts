@@ -4,11 +4,9 @@ import type { SessionFault } from './session-fault.ts'
 
 export interface SessionCalls {
   readonly isClosed: boolean
-  /** Counts frames that say nothing of a response, of which too many end the session. */
-  idleFrame(frames?: number): void
-  /** Ends the session for a fault of the origin. */
-  break(fault: SessionFault): void
-  /** `break` for places that return whether to go on; always false. */
+  /** Pays for frames that carry nothing of a response; false if the session failed for it, or before. */
+  spendControl(frames?: number): boolean
+  /** Ends the session for a fault of the origin; always false. */
   fail(fault: SessionFault): false
   /** There is something to be sent. */
   wantFlush(): void

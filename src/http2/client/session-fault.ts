@@ -12,7 +12,12 @@ export type SessionFault =
   | 'flood'
   | 'silence'
 
-export const faultOfSettings = { too_many: 'flood', window: 'flow_control', value: 'protocol' } as const
+/** Names a fault by the code of the rule that was broken. */
+export const faultOf: Readonly<Record<ErrorCode, SessionFault>> = {
+  [errorCode.frameSize]: 'frame_size',
+  [errorCode.flowControl]: 'flow_control',
+  [errorCode.enhanceYourCalm]: 'flood',
+}
 
 export const codeOf: Readonly<Record<SessionFault, ErrorCode>> = {
   protocol: errorCode.protocol,

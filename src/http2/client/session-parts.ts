@@ -4,17 +4,15 @@ import type { FrameWriter } from '../frames/frame-writer.ts'
 import type { PeerSettings } from '../frames/peer-settings.ts'
 import type { TurnWork } from '../frames/turn-work.ts'
 import type { Inflow } from './inflow.ts'
-import type { Liveness } from './liveness.ts'
 import type { Outflow } from '../session/outflow.ts'
 import type { ClientStream } from './stream.ts'
 import type { Streams } from './streams.ts'
 
 export interface SessionParts {
-  readonly output: FrameWriter
+  readonly writer: FrameWriter
   readonly outflow: Outflow<ClientStream>
   readonly inflow: Inflow
   readonly streams: Streams
-  readonly liveness: Liveness
   readonly peer: PeerSettings
   readonly work: TurnWork
 }

@@ -1,20 +1,20 @@
 // One connection of HTTP/2 in the role of the client (RFC 9113): requests become streams, and frames become responses. It has no socket and no clock: who keeps
 // it brings bytes, takes bytes, and tells the time.
 
-import { frameLimit, FrameReader, type FrameTaker } from '../frames/frame-reader.ts'
+import { FrameReader } from '../frames/frame-reader.ts'
 import { FrameWriter } from '../frames/frame-writer.ts'
-import { errorCode, flag, frameType, setting } from '../frames/frames.ts'
+import { type ErrorCode, errorCode, setting } from '../frames/frames.ts'
 import { PeerSettings } from '../frames/peer-settings.ts'
 import { TurnWork, workOfTurn } from '../frames/turn-work.ts'
-import { ControlFrames } from './control-frames.ts'
 import { DataFrames } from './data-frames.ts'
-import { HeaderFrames, largestHead } from './header-frames.ts'
+import { HeaderBlocks, largestHead } from './header-blocks.ts'
 import { Inflow } from './inflow.ts'
 import { Liveness } from './liveness.ts'
+import { type FrameRole, IncomingFrames } from '../session/incoming-frames.ts'
 import { Outflow } from '../session/outflow.ts'
 import type { RequestFields } from '../frames/request-block.ts'
 import type { SessionCalls } from './session-calls.ts'
-import { codeOf, type SessionFault } from './session-fault.ts'
+import { codeOf, faultOf, type SessionFault } from './session-fault.ts'
 import type { ClientStream, StreamUser } from './stream.ts'
 import { Streams } from './streams.ts'
 
@@ -40,19 +40,17 @@ const mostCancelled = 100
 /** What we assume until the origin says what it takes. */
 const firstStreams = 1
 
-export class ClientSession implements FrameTaker, SessionCalls {
+export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
   isClosed = false
   readonly #keeper: SessionKeeper
-  readonly #reader = new FrameReader(this)
+  readonly #reader: FrameReader
   readonly #output = new FrameWriter()
   readonly #outflow = new Outflow<ClientStream>(this.#output, this, outputGoal)
   readonly #inflow = new Inflow(this.#output, () => this.wantFlush())
   readonly #streams = new Streams(this, this.#output, this.#outflow, this.#inflow)
   readonly #liveness: Liveness
   readonly #peer = new PeerSettings(0)
-  readonly #dataFrames: DataFrames
-  readonly #headerFrames: HeaderFrames
-  readonly #controlFrames: ControlFrames
+  readonly #frames: IncomingFrames<ClientStream>
   /** Most streams that we want. */
   readonly #mostStreams: number
   #cancelled = 0
@@ -60,10 +58,6 @@ export class ClientSession implements FrameTaker, SessionCalls {
   /** What this turn may still read, and what is left for the next one. */
   readonly #work = new TurnWork()
   #unread: Buffer | null = null
-  /** Of the frame that is being read. */
-  #type = 0
-  #flags = 0
-  #id = 0
   #isFlushing = false
 
   /** `now` is monotonic ms. */
@@ -72,17 +66,16 @@ export class ClientSession implements FrameTaker, SessionCalls {
     this.#mostStreams = mostStreams
     this.#liveness = new Liveness(now)
     const parts = {
-      output: this.#output,
+      writer: this.#output,
       outflow: this.#outflow,
       inflow: this.#inflow,
       streams: this.#streams,
-      liveness: this.#liveness,
       peer: this.#peer,
       work: this.#work,
     }
-    this.#dataFrames = new DataFrames(this, parts)
-    this.#headerFrames = new HeaderFrames(this, parts)
-    this.#controlFrames = new ControlFrames(this, parts)
+    const dataFrames = new DataFrames(this, parts)
+    this.#frames = new IncomingFrames(this, new HeaderBlocks(this, parts), dataFrames, parts)
+    this.#reader = new FrameReader(this.#frames)
     this.#output.preface()
     this.#output.settings([
       [setting.enablePush, 0],
@@ -105,7 +98,7 @@ export class ClientSession implements FrameTaker, SessionCalls {
 
   /** Whether the origin has said how many streams it takes. */
   get isGreeted(): boolean {
-    return this.#controlFrames.hasSettings
+    return this.#frames.hasSettings
   }
 
   /** Whether the origin owes responses and has said nothing for so long that it may be gone. */
@@ -246,7 +239,7 @@ export class ClientSession implements FrameTaker, SessionCalls {
     const passed = this.#liveness.tick(now)
     this.#work.left = workOfTurn
     this.#idleFrames = Math.min(mostIdleFrames, this.#idleFrames + (passed * idleFramesPerSecond) / 1000)
-    if (this.#liveness.isDead) this.break('silence')
+    if (this.#liveness.isDead) this.fail('silence')
   }
 
   /** Takes bytes as they come; false where it is not done with them, and gets no more until `readOn` in another turn says that it is. */
@@ -270,57 +263,60 @@ export class ClientSession implements FrameTaker, SessionCalls {
       at = this.#reader.next(bytes, at)
     if (at !== -1 && at < bytes.length && !this.isClosed) this.#unread = bytes.subarray(at)
     this.#inflow.flush()
+    if (!this.isClosed && (this.#output.length > 0 || this.#outflow.canSend)) this.wantFlush()
     return this.#unread === null
   }
 
-  /** Part of reading, as all that follows; not for callers. */
-  frameBegun(type: number, flags: number, id: number, length: number): boolean {
-    const isSettings = type === frameType.settings && (flags & flag.ack) === 0
-    if (!this.isGreeted && !isSettings) return this.fail('protocol')
-    if (length > frameLimit) return this.fail('frame_size')
-    const { stream } = this.#headerFrames
-    if (stream !== 0 && (type !== frameType.continuation || id !== stream)) return this.fail('protocol')
-    this.#type = type
-    this.#flags = flags
-    this.#id = id
-    return type !== frameType.data || this.#dataFrames.begin(id, flags, length)
+  // ── what frames say; part of reading, and not for callers ──
+
+  violated(code: ErrorCode, detail: string): false {
+    return this.fail(faultOf[code] ?? 'protocol', detail)
   }
 
-  dataPart(bytes: Buffer, at: number, end: number, isLast: boolean): void {
-    this.#dataFrames.part(bytes, at, end, isLast)
+  streamError(stream: ClientStream, code: ErrorCode): void {
+    if (stream.heldEnd === null) this.#streams.spoil(stream, 'bad_framing', code)
   }
 
-  frame(bytes: Buffer, from: number, to: number): void {
-    const flags = this.#flags
-    const id = this.#id
-    switch (this.#type) {
-      case frameType.headers:
-        return this.#headerFrames.headers(id, flags, bytes, from, to)
-      case frameType.continuation:
-        return this.#headerFrames.continuation(flags, bytes, from, to)
-      default:
-        this.#controlFrames.frame(this.#type, flags, id, bytes, from, to)
-    }
-  }
-
-  idleFrame(frames = 1): void {
+  spendControl(frames = 1): boolean {
     this.#idleFrames -= frames
-    if (this.#idleFrames < 0) this.break('flood')
+    if (this.#idleFrames < 0) this.fail('flood')
+    return !this.isClosed
+  }
+
+  /** A window that no body waits for says as little as a PING; one in small pieces costs a frame each. */
+  spendWindowUpdate(stream: ClientStream | null | undefined): boolean {
+    return (stream !== undefined && this.#outflow.stalledCount > 0) || this.spendControl()
+  }
+
+  settingsApplied(): void {
+    this.changed()
+  }
+
+  settingsAcknowledged(): void {
+    this.#liveness.settingsAcknowledged()
+  }
+
+  pingAcknowledged(): void {
+    if (this.#liveness.answered()) this.changed()
+  }
+
+  rstStream(stream: ClientStream, code: ErrorCode): void {
+    this.#streams.reset(stream, code)
+  }
+
+  goAway(last: number, code: ErrorCode): void {
+    this.#streams.goAway(last, code)
   }
 
   changed(): void {
     this.#keeper.changed()
   }
 
-  break(fault: SessionFault): void {
-    if (this.isClosed) return
+  fail(fault: SessionFault, detail: string = fault): false {
+    if (this.isClosed) return false
     this.isClosed = true
-    this.#output.goAway(0, codeOf[fault], fault)
+    this.#output.goAway(0, codeOf[fault], detail)
     this.#keeper.broken(fault)
-  }
-
-  fail(fault: SessionFault): false {
-    this.break(fault)
     return false
   }
 

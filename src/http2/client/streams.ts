@@ -1,7 +1,7 @@
 // The streams of a connection to an origin: which are open, and how each ends.
 
 import type { FrameWriter } from '../frames/frame-writer.ts'
-import { errorCode } from '../frames/frames.ts'
+import { type ErrorCode, errorCode } from '../frames/frames.ts'
 import type { Inflow } from './inflow.ts'
 import type { Outflow } from '../session/outflow.ts'
 import type { SessionCalls } from './session-calls.ts'
@@ -9,6 +9,12 @@ import { ClientStream, type StreamFault, type StreamUser } from './stream.ts'
 
 /** The numbers are used up with it. */
 const lastStream = 0x7fff_0000
+
+/** The codes that say that the origin has done nothing with a request. */
+const untouched: ReadonlyMap<number, StreamFault> = new Map([
+  [errorCode.refusedStream, 'refused'],
+  [errorCode.http11Required, 'http1_required'],
+])
 
 export class Streams {
   /** Whether no further one is to be opened: the origin wants none, or the numbers are used up. */
@@ -62,8 +68,12 @@ export class Streams {
   find(id: number): ClientStream | null | false {
     const stream = this.#open.get(id)
     if (stream !== undefined && stream.heldEnd === null) return stream
-    if (id === 0 || (id & 1) === 0 || id >= this.#nextId) return this.#session.fail('protocol')
-    return null
+    return this.isIdle(id) ? this.#session.fail('protocol') : null
+  }
+
+  /** Whether no stream had this id yet, or can have it: then nothing may come for it (RFC 9113 section 5.1). */
+  isIdle(id: number): boolean {
+    return id === 0 || id % 2 === 0 || id >= this.#nextId
   }
 
   /** Ends one whose response is whole, behind what its user has not read. */
@@ -87,17 +97,37 @@ export class Streams {
   }
 
   /** Fails one for what its origin sent; the connection goes on. */
-  spoil(stream: ClientStream, fault: StreamFault): null {
-    this.#output.rstStream(stream.id, errorCode.protocol)
-    this.#session.idleFrame()
-    this.#session.wantFlush()
-    if (!stream.isOver) this.fail(stream, fault)
+  spoil(stream: ClientStream, fault: StreamFault, code: ErrorCode = errorCode.protocol): null {
+    this.#output.rstStream(stream.id, code)
+    this.#session.spendControl()
+    if (!stream.isOver) this.#fail(stream, fault)
     this.#session.changed()
     return null
   }
 
+  /** Ends a stream that the origin has reset; if its response is whole, only the rest of the request is not wanted. */
+  reset(stream: ClientStream, code: ErrorCode): void {
+    if (stream.heldEnd !== null) {
+      this.#outflow.close(stream)
+      return void this.#session.spendControl()
+    }
+    this.#fail(stream, stream.hasHead ? 'reset' : (untouched.get(code) ?? 'reset'))
+    this.#session.changed()
+  }
+
+  /** Opens no more streams, and ends those above the last one that the origin has taken. */
+  goAway(last: number, code: ErrorCode): void {
+    const taken = (last + 1) >> 1
+    if (code === errorCode.none && taken < this.opened) this.taken = taken
+    this.areLast = true
+    const fault = untouched.get(code) ?? 'refused'
+    for (const stream of [...this.#open.values()])
+      if (stream.id > last && stream.heldEnd === null) this.#fail(stream, stream.hasHead ? 'reset' : fault)
+    this.#session.changed()
+  }
+
   /** Fails one whose origin has ended it. */
-  fail(stream: ClientStream, fault: StreamFault): void {
+  #fail(stream: ClientStream, fault: StreamFault): void {
     this.#inflow.expectStrays(stream)
     this.#drop(stream, null)
     stream.isOver = true

@@ -3,7 +3,7 @@
 import { frameLimit } from './frame-reader.ts'
 
 /** What bounds a block: its bytes, and the frames that it comes in. */
-interface BlockLimits {
+export interface BlockLimits {
   readonly bytes: number
   readonly frames: number
 }

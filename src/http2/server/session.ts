@@ -4,19 +4,19 @@
 
 import { Allowance } from './allowance.ts'
 import { Budgets } from './budget.ts'
-import { ControlFrames } from './control-frames.ts'
-import { type FrameTaker, FrameReader, frameLimit } from '../frames/frame-reader.ts'
+import { FrameReader } from '../frames/frame-reader.ts'
 import { FrameWriter } from '../frames/frame-writer.ts'
-import { type ErrorCode, errorCode, flag, frameType, setting } from '../frames/frames.ts'
-import { HeaderFrames } from './header-frames.ts'
+import { type ErrorCode, errorCode, setting } from '../frames/frames.ts'
+import { HeaderBlocks } from './header-blocks.ts'
 import { Inflow } from './inflow.ts'
+import { type FrameRole, IncomingFrames } from '../session/incoming-frames.ts'
 import { Outflow } from '../session/outflow.ts'
 import { largestWindow, PeerSettings } from '../frames/peer-settings.ts'
 import type { FaultTaker } from './session-parts.ts'
 import type { ReadState, SessionFault, SessionUser } from './session-user.ts'
 import type { Stream } from './stream.ts'
 import { Streams } from './streams.ts'
-import { TurnWork, workOfTurn } from '../frames/turn-work.ts'
+import { TurnWork, workOfRequest, workOfTurn } from '../frames/turn-work.ts'
 
 /** What every client begins with (RFC 9113 section 3.4). */
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
@@ -33,30 +33,27 @@ interface SessionSettings {
   readonly maxConcurrentStreams: number
 }
 
-export class ServerSession<Owner> implements FrameTaker, FaultTaker<Owner> {
+export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTaker<Owner> {
   readonly #user: SessionUser<Owner>
-  readonly #reader = new FrameReader(this)
+  readonly #reader: FrameReader
   readonly #writer = new FrameWriter()
   readonly #streams: Streams<Owner>
   readonly #allowance: Allowance
   readonly #inflow: Inflow<Owner>
   readonly #outflow: Outflow<Stream<Owner>>
-  readonly #headerFrames: HeaderFrames<Owner>
-  readonly #controlFrames: ControlFrames<Owner>
+  readonly #headerBlocks: HeaderBlocks<Owner>
+  readonly #frames: IncomingFrames<Stream<Owner>>
   /** Received and not read. */
   #pending: Buffer | null = null
   #prefaceAt = 0
   readonly #work: TurnWork
   #isReading = false
   #isOver = false
+  /** Whether the client has announced that it ends the connection. */
+  #isLeaving = false
   #shutdownAt = Number.POSITIVE_INFINITY
   /** Whether the user was told that there is output. */
   #isAnnounced = false
-
-  // The frame that is being read.
-  #type = 0
-  #flags = 0
-  #id = 0
 
   /** Begins at monotonic ms `now`, with the budgets of the client, where it has met the end of them lately, and the work that sessions share. */
   constructor(
@@ -77,8 +74,9 @@ export class ServerSession<Owner> implements FrameTaker, FaultTaker<Owner> {
     this.#outflow = outflow
     this.#streams = streams
     this.#inflow = new Inflow(this, parts)
-    this.#headerFrames = new HeaderFrames(this, parts, this.#inflow)
-    this.#controlFrames = new ControlFrames(this, parts)
+    this.#headerBlocks = new HeaderBlocks(this, parts, this.#inflow)
+    this.#frames = new IncomingFrames(this, this.#headerBlocks, this.#inflow, parts)
+    this.#reader = new FrameReader(this.#frames)
     writer.settings([
       [setting.maxConcurrentStreams, maxConcurrentStreams],
       [setting.maxHeaderListSize, user.limits.headerSection],
@@ -115,7 +113,7 @@ export class ServerSession<Owner> implements FrameTaker, FaultTaker<Owner> {
 
   /** Requests that have begun so far. */
   get requestCount(): number {
-    return this.#headerFrames.requestCount
+    return this.#headerBlocks.requestCount
   }
 
   /** Whether there is output to take. */
@@ -125,7 +123,7 @@ export class ServerSession<Owner> implements FrameTaker, FaultTaker<Owner> {
 
   /** Whether it is over, or is ending and has no stream left, so that the connection can be closed behind the last output. */
   get isDone(): boolean {
-    const isLeaving = this.#controlFrames.isLeaving || this.#streams.areLast
+    const isLeaving = this.#isLeaving || this.#streams.areLast
     return this.#isOver || (isLeaving && this.#streams.size === 0)
   }
 
@@ -183,35 +181,41 @@ export class ServerSession<Owner> implements FrameTaker, FaultTaker<Owner> {
     return at
   }
 
-  frameBegun(type: number, flags: number, id: number, length: number): boolean {
-    this.#type = type
-    this.#flags = flags
-    this.#id = id
-    if (length > frameLimit)
-      return this.fail('protocol', errorCode.frameSize, 'a frame of more than 16,384 bytes')
-    const { stream } = this.#headerFrames
-    if (stream !== 0 && (type !== frameType.continuation || id !== stream))
-      return this.fail('protocol', errorCode.protocol, 'a frame in the middle of a header block')
-    if (!this.#controlFrames.hasSettings && (type !== frameType.settings || (flags & flag.ack) !== 0))
-      return this.fail('protocol', errorCode.protocol, 'no SETTINGS first')
-    return type === frameType.data ? this.#inflow.begin(id, flags, length) : true
+  // ── what frames say; part of reading ──
+
+  violated(code: ErrorCode, detail: string): false {
+    return this.fail(code === errorCode.enhanceYourCalm ? 'control_frames' : 'protocol', code, detail)
   }
 
-  dataPart(bytes: Buffer, at: number, end: number, isLast: boolean): void {
-    this.#inflow.part(bytes, at, end, isLast)
+  spendControl(): boolean {
+    return this.#allowance.spendControl()
   }
 
-  frame(bytes: Buffer, at: number, end: number): void {
-    const flags = this.#flags
-    const id = this.#id
-    switch (this.#type) {
-      case frameType.headers:
-        return this.#headerFrames.headers(id, flags, bytes, at, end)
-      case frameType.continuation:
-        return this.#headerFrames.continuation(flags, bytes, at, end)
-      default:
-        this.#controlFrames.frame(this.#type, flags, id, bytes, at, end)
-    }
+  spendWindowUpdate(): boolean {
+    return this.#allowance.spendControl()
+  }
+
+  settingsApplied(): void {
+    this.#allowance.headWhole()
+  }
+
+  settingsAcknowledged(): void {
+    this.#allowance.settingsAcknowledged()
+  }
+
+  pingAcknowledged(): void {}
+
+  rstStream(stream: Stream<Owner>): void {
+    // It may have to close a connection to an origin.
+    this.#work.left -= workOfRequest
+    this.#streams.drop(stream, 'reset')
+    if (stream.lingersUntil > 0) return void this.#allowance.spendControl()
+    this.#user.aborted(stream, 'client_reset')
+    this.#allowance.spendReset()
+  }
+
+  goAway(): void {
+    this.#isLeaving = true
   }
 
   // ── what goes out ──
@@ -357,7 +361,7 @@ export class ServerSession<Owner> implements FrameTaker, FaultTaker<Owner> {
   #end(): void {
     this.#isOver = true
     this.#pending = null
-    this.#headerFrames.drop()
+    this.#frames.drop()
     this.#streams.end()
   }
 

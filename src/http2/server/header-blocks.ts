@@ -1,8 +1,9 @@
-// Takes the header blocks of a connection, in whichever frames they come (RFC 9113 sections 6.2 and 6.10): each begins a request, or is the trailer section of one.
+// Takes the header blocks of a client: each begins a request, or is the trailer section of one.
 
 import type { Allowance } from './allowance.ts'
 import { errorCode, flag } from '../frames/frames.ts'
-import { HeaderBlock } from '../frames/header-block.ts'
+import type { BlockLimits } from '../frames/header-block.ts'
+import type { BlockTaker } from '../session/incoming-frames.ts'
 import { type FieldSink, HpackDecoder } from '../hpack/decoder.ts'
 import type { Inflow } from './inflow.ts'
 import { firstWindow, type PeerSettings } from '../frames/peer-settings.ts'
@@ -15,11 +16,11 @@ import { nobody, TrailerFields } from '../frames/trailer-fields.ts'
 import { type TurnWork, workOfRequest } from '../frames/turn-work.ts'
 
 /** Frames of one header block. */
-const mostBlockFrames = 64
+const maxBlockFrames = 64
 /** Bytes by which a header list may be too large and still be refused as a request: beyond, its block repeats long fields of the table, to cost more than it has sent. */
 const mostExcess = 512 * 1024
 
-export class HeaderFrames<Owner> {
+export class HeaderBlocks<Owner> implements BlockTaker {
   /** Requests that have begun so far. */
   requestCount = 0
   readonly #session: FaultTaker<Owner>
@@ -31,8 +32,6 @@ export class HeaderFrames<Owner> {
   readonly #work: TurnWork
   readonly #decoder = new HpackDecoder()
   readonly #fields = new RequestFields()
-  /** The block that is being read. */
-  readonly #block = new HeaderBlock()
 
   constructor(
     session: FaultTaker<Owner>,
@@ -48,49 +47,20 @@ export class HeaderFrames<Owner> {
     this.#work = work
   }
 
-  /** The stream whose block goes on with the next frame; 0 for none. */
-  get stream(): number {
-    return this.#block.stream
+  get blockLimits(): BlockLimits {
+    return { bytes: this.#user.limits.headerSection, frames: maxBlockFrames }
   }
 
-  /** Takes a HEADERS frame. */
-  headers(id: number, flags: number, bytes: Buffer, at: number, end: number): void {
-    const session = this.#session
-    if (id === 0) return void session.fail('protocol', errorCode.protocol, 'HEADERS on stream 0')
-    const extra = ((flags & flag.padded) === 0 ? 0 : 1) + ((flags & flag.priority) === 0 ? 0 : 5)
-    if (end - at < extra) return void session.fail('protocol', errorCode.frameSize, 'HEADERS too short')
-    const padding = (flags & flag.padded) === 0 ? 0 : bytes[at]!
-    if (padding > end - at - extra)
-      return void session.fail('protocol', errorCode.protocol, 'more padding than HEADERS')
-    if ((flags & flag.endHeaders) !== 0) return this.#whole(id, flags, bytes, at + extra, end - padding)
-    this.#block.begin(id, flags)
+  begun(): void {
     this.#allowance.headBegun(this.#user.headTimeout)
-    this.#add(bytes, at + extra, end - padding)
   }
 
-  /** Takes a CONTINUATION frame, which is of the stream that it must be of. */
-  continuation(flags: number, bytes: Buffer, at: number, end: number): void {
-    const { stream, flags: first } = this.#block
-    if (stream === 0)
-      return void this.#session.fail('protocol', errorCode.protocol, 'CONTINUATION of nothing')
-    if (!this.#add(bytes, at, end) || (flags & flag.endHeaders) === 0) return
-    const block = this.#block.take()
-    this.#allowance.headWhole()
-    this.#whole(stream, first, block, 0, block.length)
-  }
-
-  /** Drops what has come of a block. */
-  drop(): void {
-    this.#block.drop()
-  }
-
-  #add(bytes: Buffer, at: number, end: number): boolean {
-    const limits = { bytes: this.#user.limits.headerSection, frames: mostBlockFrames }
-    if (this.#block.add(bytes, at, end, limits) === null) return true
+  tooLarge(): false {
     return this.#session.fail('header_block', errorCode.enhanceYourCalm, 'a header block that is too large')
   }
 
-  #whole(id: number, flags: number, bytes: Buffer, at: number, end: number): void {
+  block(id: number, flags: number, bytes: Buffer, at: number, end: number): void {
+    this.#allowance.headWhole()
     const isLast = (flags & flag.endStream) !== 0
     const stream = this.#streams.get(id)
     if (stream !== undefined) return this.#trailers(stream, isLast, bytes, at, end)

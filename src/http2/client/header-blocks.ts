@@ -1,8 +1,8 @@
-// Takes the header blocks of a connection to an origin, in whichever frames they come (RFC 9113 sections 6.2 and 6.10): each is an interim response, the head of
-// the final one, or its trailer section.
+// Takes the header blocks of an origin: each is an interim response, the head of the final one, or its trailer section.
 
 import { flag } from '../frames/frames.ts'
-import { HeaderBlock } from '../frames/header-block.ts'
+import type { BlockLimits } from '../frames/header-block.ts'
+import type { BlockTaker } from '../session/incoming-frames.ts'
 import { HpackDecoder } from '../hpack/decoder.ts'
 import { nobody, TrailerFields } from '../frames/trailer-fields.ts'
 import type { TurnWork } from '../frames/turn-work.ts'
@@ -22,14 +22,13 @@ const workOfBlock = 16
 /** As how many frames that say nothing of a response an interim one counts. */
 const idleFramesOfInterim = 10
 
-export class HeaderFrames {
+export class HeaderBlocks implements BlockTaker {
+  readonly blockLimits = blockLimits
   readonly #session: SessionCalls
   readonly #streams: Streams
   readonly #inflow: Inflow
   readonly #work: TurnWork
   readonly #decoder = new HpackDecoder()
-  /** The block that is being read. */
-  readonly #block = new HeaderBlock()
 
   constructor(session: SessionCalls, { streams, inflow, work }: SessionParts) {
     this.#session = session
@@ -38,46 +37,20 @@ export class HeaderFrames {
     this.#work = work
   }
 
-  /** The stream whose block goes on with the next frame; 0 for none. */
-  get stream(): number {
-    return this.#block.stream
+  begun(): void {}
+
+  tooLarge(limit: keyof BlockLimits): false {
+    return this.#session.fail(limit === 'bytes' ? 'head_too_large' : 'flood')
   }
 
-  /** Takes a HEADERS frame. */
-  headers(id: number, flags: number, bytes: Buffer, from: number, to: number): void {
-    if ((flags & flag.padded) !== 0) {
-      to -= to > from ? bytes[from]! : 1
-      from++
-    }
-    if ((flags & flag.priority) !== 0) from += 5
-    if (from > to) return this.#session.break('protocol')
-    if (this.#streams.find(id) === false) return
-    if ((flags & flag.endHeaders) !== 0) return this.#read(id, flags, bytes, from, to)
-    this.#block.begin(id, flags)
-    this.#add(bytes, from, to)
-  }
-
-  /** Takes a CONTINUATION frame, which is of the stream that it must be of. */
-  continuation(flags: number, bytes: Buffer, from: number, to: number): void {
-    const { stream, flags: first } = this.#block
-    if (stream === 0) return this.#session.break('protocol')
-    if (!this.#add(bytes, from, to) || (flags & flag.endHeaders) === 0) return
-    const block = this.#block.take()
-    this.#read(stream, first, block, 0, block.length)
-  }
-
-  #add(bytes: Buffer, from: number, to: number): boolean {
-    const limit = this.#block.add(bytes, from, to, blockLimits)
-    return limit === null || this.#session.fail(limit === 'bytes' ? 'head_too_large' : 'flood')
-  }
-
-  #read(id: number, flags: number, bytes: Buffer, from: number, to: number): void {
+  block(id: number, flags: number, bytes: Buffer, from: number, to: number): void {
     this.#work.left -= workOfBlock
     const isEnd = (flags & flag.endStream) !== 0
-    const stream = this.#streams.get(id) ?? null
-    if (stream === null || stream.isOver) {
-      this.#session.idleFrame()
-      if (this.#decoder.decode(bytes, from, to, 0, nobody) === -1) this.#session.break('compression')
+    const stream = this.#streams.find(id)
+    if (stream === false) return
+    if (stream === null) {
+      this.#session.spendControl()
+      if (this.#decoder.decode(bytes, from, to, 0, nobody) === -1) this.#session.fail('compression')
     } else if (stream.hasHead) this.#readTrailers(stream, isEnd, bytes, from, to)
     else this.#readHead(stream, isEnd, bytes, from, to)
   }
@@ -86,7 +59,7 @@ export class HeaderFrames {
     const streams = this.#streams
     const fields = new ResponseFields()
     const size = this.#decoder.decode(bytes, from, to, largestHead, fields)
-    if (size === -1) return this.#session.break('compression')
+    if (size === -1) return void this.#session.fail('compression')
     if (size > largestHead) return void streams.spoil(stream, 'head_too_large')
     const { head } = fields
     if (fields.isMalformed || head.status === 0) return void streams.spoil(stream, 'bad_head')
@@ -94,8 +67,7 @@ export class HeaderFrames {
     if (head.status >= 200) return this.#takeHead(stream, fields, isEnd)
     if (isEnd) return void streams.spoil(stream, 'bad_head')
     // Each goes on to the client, be it one field or as many as a head may have.
-    this.#session.idleFrame(idleFramesOfInterim)
-    if (!this.#session.isClosed) stream.user.interim(head)
+    if (this.#session.spendControl(idleFramesOfInterim)) stream.user.interim(head)
   }
 
   #takeHead(stream: ClientStream, { head }: ResponseFields, isEnd: boolean): void {
@@ -117,7 +89,7 @@ export class HeaderFrames {
     const streams = this.#streams
     const fields = new TrailerFields()
     const size = this.#decoder.decode(bytes, from, to, largestHead, fields)
-    if (size === -1) return this.#session.break('compression')
+    if (size === -1) return void this.#session.fail('compression')
     if (size > largestHead) return void streams.spoil(stream, 'head_too_large')
     if (fields.isMalformed || !isEnd || stream.remaining > 0) return void streams.spoil(stream, 'bad_framing')
     streams.end(stream, fields.fields)
