@@ -69,7 +69,7 @@ export class Tap {
   }
 
   /** Takes what the client gets instead of the provider's response. */
-  noteOwnAnswer(body: string): void {
+  noteOwnResponse(body: string): void {
     if (!this.keepsPayloads || !this.isUnderWay) return
     this.relayed = new Capture({ isEncoded: false })
     this.relayed.take(Buffer.from(body, 'latin1'))

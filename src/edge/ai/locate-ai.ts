@@ -25,7 +25,7 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   x.ai = new AiExchange(target, x.head, x.client.last)
   // A credential as the method is reported as such.
   if (target.api !== 'native' && x.head.method !== 'POST' && x.ai.misplaced === null)
-    return x.upgrade === 'asked' ? noWebSocket : onlyPost
+    return x.upgrade === 'requested' ? noWebSocket : onlyPost
   return null
 }
 

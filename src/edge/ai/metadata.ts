@@ -65,7 +65,7 @@ export function asksForMetadata({ head }: Exchange, isShared: boolean): boolean 
  * Serves the metadata of AI routes to who asks for them, in the words of RFC 9728 section 3.2; and HEAD of a base URL with 204, whoever asks: it opens a
  * connection, without a token, and must neither count as a call without one nor reach a provider.
  */
-export function describe(x: Exchange): Refusal | 'answered' | null {
+export function describe(x: Exchange): Refusal | 'responded' | null {
   if (x.asksForBase) return respondToBase(x)
   if (!x.asksForMetadata) return null
   const issuer = x.plane.ai?.issuer ?? null
@@ -76,7 +76,7 @@ export function describe(x: Exchange): Refusal | 'answered' | null {
   const { method } = x.head
   if (method !== 'GET' && method !== 'HEAD') return { ...refuse('method_not_allowed'), allow: 'GET, HEAD' }
   respond(x, metadataOf(resource, 'ai', issuer!))
-  return 'answered'
+  return 'responded'
 }
 
 function respond(x: Exchange, body: string): void {
@@ -87,7 +87,7 @@ function respond(x: Exchange, body: string): void {
   x.client.finish(x)
 }
 
-function respondToBase(x: Exchange): 'answered' {
+function respondToBase(x: Exchange): 'responded' {
   x.status = 204
   x.client.respond(
     x,
@@ -95,7 +95,7 @@ function respondToBase(x: Exchange): 'answered' {
     '',
   )
   x.client.finish(x)
-  return 'answered'
+  return 'responded'
 }
 
 function linesFor(x: Exchange, length: number): string {
@@ -116,6 +116,6 @@ function originOf(x: Exchange): string | null {
   return `${x.scheme === 'https' ? 'https' : 'http'}://${host.toLowerCase()}`
 }
 
-function hostOf({ head, way }: Exchange): string | null {
-  return way?.host ?? head.host
+function hostOf({ head, forwarded }: Exchange): string | null {
+  return forwarded?.host ?? head.host
 }

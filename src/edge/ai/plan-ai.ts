@@ -27,7 +27,7 @@ export function planAi(x: Exchange, ai: AiExchange): Verdict {
 function planNative(x: Exchange, ai: AiExchange, target: Native): Verdict {
   const { provider: name, path } = target
   const route = x.snapshot.ai!.providers.native(name, path, ai.token !== null)
-  if ('error' in route) return x.upgrade === 'asked' && route.error === 'not_found' ? noWebSocket : route
+  if ('error' in route) return x.upgrade === 'requested' && route.error === 'not_found' ? noWebSocket : route
   if (route.provider.dialect === 'anthropic') x.audience = audienceOf(target, 'anthropic')
   const refusal = sendTo(x, ai, route.provider, route.path)
   if (refusal !== null || ai.keys === null || x.requestBody.done) return refusal

@@ -11,7 +11,7 @@ import { lastChunk } from '../../http1/body/chunk.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { HeadFault } from '../../http1/heads/request-line.ts'
 import { Shown } from '../../tokens/verify.ts'
-import { answer, answerBug } from '../exchange/deliver.ts'
+import { deliver, deliverBug } from '../exchange/deliver.ts'
 import type { Client, ClientTls, Exchange, ResponseSink, ResponseTop } from '../exchange/exchange.ts'
 import { BodyWriter, type ByteSink, writeTo } from '../wire/body-writer.ts'
 import type { PinnedConnections } from '../origin/idle/pinned-connections.ts'
@@ -77,7 +77,7 @@ export class ClientConnection implements Client, ByteSink {
   readonly isAnonymous: boolean
   readonly node: string
   readonly tls: ClientTls | null
-  readonly isMisplaced: boolean
+  readonly isPlaintextOnTls: boolean
   readonly shown = new Shown()
   readonly last = new LastRequest()
   pinned: PinnedConnections | null = null
@@ -107,7 +107,7 @@ export class ClientConnection implements Client, ByteSink {
     this.#socket = socket
     this.#transport = arrival.transport
     this.tls = arrival.tls
-    this.isMisplaced = arrival.isMisplaced
+    this.isPlaintextOnTls = arrival.isMisplaced
     this.#tlsPace = arrival.tls === null ? null : new TlsPace(socket, arrival.transport)
     this.#plane = plane
     this.#closed = closed
@@ -129,7 +129,7 @@ export class ClientConnection implements Client, ByteSink {
 
   // ── what the steps ask of the client ──
 
-  invite(x: Exchange): void {
+  sendContinue(x: Exchange): void {
     this.interim(x, { status: 100, reason: 'Continue', lines: '' })
   }
 
@@ -155,7 +155,7 @@ export class ClientConnection implements Client, ByteSink {
     this.finish(x)
   }
 
-  switched(_: Exchange, top: ResponseTop): void {
+  switchProtocols(_: Exchange, top: ResponseTop): void {
     this.write(switchText(top))
   }
 
@@ -281,7 +281,7 @@ export class ClientConnection implements Client, ByteSink {
     const x = this.#exchanges.of(head, body, this)
     if (x === null) return this.refuse('host_invalid', bytes)
     this.exchange = x
-    x.startShortPhase()
+    x.holdLongWork()
     this.#lifetime.exchangeBegun()
     if (x.requestBody.done) this.#halfClosed?.provoke(x)
     serve(x)
@@ -290,13 +290,13 @@ export class ClientConnection implements Client, ByteSink {
   refuse(fault: HeadFault | 'request_timeout', bytes: Buffer): void {
     this.#reader.pending = null
     this.exchange = this.#exchanges.ofBytes(bytes, this)
-    answer(this.exchange, refuse(fault))
+    deliver(this.exchange, refuse(fault))
   }
 
   refuseBody(x: Exchange, refusal: Refusal): void {
     x.handler?.abort()
     x.keepAlive = false
-    answer(x, refusal)
+    deliver(x, refusal)
   }
 
   bodyDone(x: Exchange): void {
@@ -313,7 +313,7 @@ export class ClientConnection implements Client, ByteSink {
 
   crashed(bug: unknown): void {
     const x = this.exchange
-    if (x !== null) return answerBug(x, bug)
+    if (x !== null) return deliverBug(x, bug)
     this.#plane.log.error({ err: bug }, 'client connection failed: internal error')
     this.destroy()
   }
@@ -389,7 +389,7 @@ export class ClientConnection implements Client, ByteSink {
   }
 
   #conclude(x: Exchange): void {
-    x.endShortPhase()
+    x.releaseLongWork()
     this.#lifetime.exchangeEnded(x)
     this.#pace.exchangeEnded()
     x.stage = 'complete'

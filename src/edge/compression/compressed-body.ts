@@ -3,7 +3,7 @@
 // does not.
 
 import type { ContentCoding } from '../../config/model/compression-config.ts'
-import { answerBug } from '../exchange/deliver.ts'
+import { deliverBug } from '../exchange/deliver.ts'
 import type { Exchange, ResponseSink } from '../exchange/exchange.ts'
 import { guarded } from '../../base/guarded.ts'
 import { compressedTrailers } from '../encoding/compressed-fields.ts'
@@ -236,6 +236,6 @@ export class CompressedBody implements ResponseSink, Encoded {
     if (this.#isOver) return
     this.close()
     if (this.#x.stage === 'none') this.#x.compressed = null
-    answerBug(this.#x, bug)
+    deliverBug(this.#x, bug)
   }
 }

@@ -13,10 +13,10 @@ import { talliesOf } from './count-error.ts'
 import { hstsLine, ownStatusLines } from './status-lines.ts'
 
 /** Ends the exchange with the refusal, as far as the client can still be informed. */
-export function answer(x: Exchange, given: Refusal): void {
+export function deliver(x: Exchange, original: Refusal): void {
   if (x.stage === 'complete') return
   const provider = x.ai?.provider ?? null
-  const refusal = provider === null ? given : inNameOf(provider.name, given, x.route!.config.timeouts)
+  const refusal = provider === null ? original : inNameOf(provider.name, original, x.route!.config.timeouts)
   x.refusal = refusal
   if (x.stage === 'none') return respond(x, refusal)
   if (x.upgrade === 'done') return x.client.cutOff(x, true)
@@ -33,14 +33,14 @@ export function answer(x: Exchange, given: Refusal): void {
 }
 
 /** Ends the exchange after a bug: the log gets the details, the client only learns that the gateway failed. Never throws. */
-export function answerBug(x: Exchange, bug: unknown): void {
+export function deliverBug(x: Exchange, bug: unknown): void {
   const { log } = x.plane
   log.error({ err: bug, ray: x.ray }, 'request failed: internal error')
   try {
     x.handler?.abort()
     // How far the request was read is unknown.
     x.keepAlive = false
-    answer(x, refuse('internal_server_error', {}, bug))
+    deliver(x, refuse('internal_server_error', {}, bug))
   } catch (worse) {
     log.error({ err: worse, ray: x.ray }, 'request cut off: internal error')
     x.handler = null
@@ -62,14 +62,14 @@ function respond(x: Exchange, refusal: Refusal): void {
   x.status = status
   const body = x.head.method === 'HEAD' ? '' : whole
   x.bytesOut = body.length
-  x.tap?.noteOwnAnswer(body)
+  x.tap?.noteOwnResponse(body)
   const all = `${lines}${hstsLine(x)}${x.addedLines}${ownStatusLines(x)}Date: ${x.plane.date()}\r\n`
   x.client.respond(x, { status, reason, lines: all }, body)
   x.client.finish(x)
 }
 
 function composeFor(x: Exchange, refusal: Refusal): WrittenResponse {
-  const custom = x.audience.kind === 'people' ? composeInTheirWords(x, refusal) : null
+  const custom = x.audience.kind === 'people' ? composeByOperator(x, refusal) : null
   return custom ?? x.audience.compose(refusal, occasionOf(x), optionsOf(x))
 }
 
@@ -86,18 +86,18 @@ function operatorOf({ zone, snapshot }: Exchange): Operator | null {
 }
 
 /** Composes the operator's custom content; null where there is none, and where a bug in it must not hide the error. */
-function composeInTheirWords(x: Exchange, refusal: Refusal): WrittenResponse | null {
+function composeByOperator(x: Exchange, refusal: Refusal): WrittenResponse | null {
   const custom = x.zone?.errors ?? x.snapshot.errors
   if (custom.isEmpty) return null
   const { log, metrics } = x.plane
   try {
     const facts = factsOf(x)
-    const found = custom.find(refusal.error, facts)
-    if (found === null) return null
-    const composed = written(composeCustom(found.content, refusal, occasionOf(x), facts))
+    const match = custom.find(refusal.error, facts)
+    if (match === null) return null
+    const composed = written(composeCustom(match.content, refusal, occasionOf(x), facts))
     if (x.isPreview) return composed
-    metrics.customErrors[found.source].inc()
-    if (found.rule !== null) talliesOf(x).counter('error_rule', ruleIdOf(found.rule)).inc()
+    metrics.customErrors[match.source].inc()
+    if (match.rule !== null) talliesOf(x).counter('error_rule', ruleIdOf(match.rule)).inc()
     return composed
   } catch (bug) {
     log.error({ err: bug, ray: x.ray }, 'custom error content failed to render')
@@ -116,14 +116,14 @@ function occasionOf(x: Exchange) {
   return {
     ray: x.ray,
     zone: x.host,
-    origin: originAsked(x),
+    origin: requestedOrigin(x),
     accept: x.head.accept,
     time: x.plane.clock.now(),
   }
 }
 
 /** Writes the scheme and authority by which the client asked; empty where it named no host. */
-function originAsked(x: Exchange): string {
+function requestedOrigin(x: Exchange): string {
   const { host } = x
   if (host === '') return ''
   return `${x.scheme}://${host.includes(':') ? `[${host}]` : host}${portIn(x.head.host!)}`

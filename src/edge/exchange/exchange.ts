@@ -27,7 +27,7 @@ import type { HeaderChanges } from '../rewrite/headers.ts'
 import type { Trace } from '../trace/trace.ts'
 import type { LastRequest } from './request-reuse.ts'
 import { isGrpc } from './grpc.ts'
-import { schemeOf, type Way, wayOf } from './forwarded-trust.ts'
+import { schemeOf, type Forwarded, forwardedOf } from './forwarded-trust.ts'
 
 /** What the TLS handshake of a client has shown. */
 export interface ClientTls {
@@ -91,11 +91,11 @@ export interface Client {
   /** Null for plain HTTP. */
   readonly tls: ClientTls | null
   /** Whether it speaks plain HTTP where TLS is expected. */
-  readonly isMisplaced: boolean
+  readonly isPlaintextOnTls: boolean
   /** The connections to origins that belong to its connection; null for none. */
   pinned: PinnedConnections | null
   /** Asks a client that waits for it to send its body (RFC 9110 section 10.1.1). */
-  invite(exchange: Exchange): void
+  sendContinue(exchange: Exchange): void
   /** Sends an interim response (RFC 9110 section 15.2), where the client understands one; false when it should be given time to read. */
   interim(exchange: Exchange, top: ResponseTop): boolean
   /** Sends a whole response of our own, its body as latin1 text; `finish` has to follow. */
@@ -107,7 +107,7 @@ export interface Client {
   /** Ends such a body, and the exchange. */
   endBody(exchange: Exchange): void
   /** Sends the response that makes a WebSocket of the exchange. */
-  switched(exchange: Exchange, top: ResponseTop): void
+  switchProtocols(exchange: Exchange, top: ResponseTop): void
   /** Sends bytes of a WebSocket; false when the client should be given time to read. */
   write(bytes: Buffer): boolean
   /** Whether the rest of a small body is read before the response, since a client that is refused may then go on on its connection; calls back once it is. */
@@ -150,7 +150,7 @@ export interface RequestHandler {
 export type Verdict = Refusal | null | Promise<Refusal | null>
 
 /** One step in the life of a request; `answered` where it has sent the response itself. */
-export type Step = (x: Exchange) => Verdict | 'answered'
+export type Step = (x: Exchange) => Verdict | 'responded'
 
 /** What was sent to the client: nothing yet, the head (and perhaps part of the body), or everything. */
 type ResponseStage = 'none' | 'begun' | 'complete'
@@ -198,7 +198,7 @@ export class Exchange {
   member: EdgeMember | null = null
   retries = 0
   /** Whether the request was last sent to our own side port, whose cookies pass; those of this gateway pass to and from nobody else. */
-  isAtHome = false
+  isToSidePort = false
   status = 0
   refusal: Refusal | null = null
   stage: ResponseStage = 'none'
@@ -210,7 +210,7 @@ export class Exchange {
   /** The body of its response where that is compressed. */
   compressed: Encoded | null = null
   /** Whether the request asks for a WebSocket, and whether it became one. */
-  upgrade: 'none' | 'asked' | 'done' = 'none'
+  upgrade: 'none' | 'requested' | 'done' = 'none'
   aborted = false
   /** What it is counted under as a short exchange; 0 before and after. */
   #shortRound = 0
@@ -224,14 +224,14 @@ export class Exchange {
   isPreview = false
   /** In monotonic ms: the last send to an origin began, a streamed body was sent, the head of the response arrived; 0 where that did not happen. */
   sentAt = 0
-  awaitedAt = 0
-  answeredAt = 0
+  bodySentAt = 0
+  respondedAt = 0
   /** Ms that it took to open the connection to the origin, where this exchange opened it. */
   openingTimes: Dial['times'] | null = null
   /** Its place in a trace, once that is asked for; null where that is not sampled. */
   trace: Trace | null = null
 
-  #way: Way | null | undefined = undefined
+  #forwarded: Forwarded | null | undefined = undefined
   #paths: readonly string[] | null | undefined = undefined
   #work: Work | null = null
 
@@ -256,15 +256,15 @@ export class Exchange {
   }
 
   /** What trusted hops report about the request; null where the peer is not trusted, or where it cannot be read. */
-  get way(): Way | null {
+  get forwarded(): Forwarded | null {
     if (!this.client.isTrusted) return null
-    return this.#way === undefined ? (this.#way = wayOf(this)) : this.#way
+    return this.#forwarded === undefined ? (this.#forwarded = forwardedOf(this)) : this.#forwarded
   }
 
   /** The address of the client behind the trusted hops. */
   get clientAddress(): string {
     if (!this.client.isTrusted) return this.client.peer
-    return this.way?.hops.at(-1) ?? this.client.peer
+    return this.forwarded?.hops.at(-1) ?? this.client.peer
   }
 
   /** The ways in which origins may read the path, from `pathReadings`. */
@@ -280,16 +280,16 @@ export class Exchange {
 
   /** The scheme by which the client reached this gateway, or as a trusted hop reports it. */
   get scheme(): 'http' | 'https' {
-    return this.way?.proto ?? schemeOf(this.client)
+    return this.forwarded?.proto ?? schemeOf(this.client)
   }
 
   /** Has steps of long work wait for it: until the head of its response is relayed, unless that takes long. */
-  startShortPhase(): void {
+  holdLongWork(): void {
     this.#shortRound = shortExchanges.begin(this.startedAt)
   }
 
   /** Has them wait no longer. */
-  endShortPhase(): void {
+  releaseLongWork(): void {
     if (this.#shortRound === 0) return
     shortExchanges.passed(this.#shortRound)
     this.#shortRound = 0
@@ -306,7 +306,7 @@ export class Exchange {
 
   /** Hands over a connection that has switched protocols, so that its bytes are passed through. */
   becomeTunnel(tunnel: RequestHandler): void {
-    this.endShortPhase()
+    this.releaseLongWork()
     this.status = 101
     this.stage = 'begun'
     this.upgrade = 'done'

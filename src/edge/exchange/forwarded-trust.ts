@@ -12,7 +12,7 @@ import { hostName } from '../../http1/fields/host.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 
 /** What trusted hops report of a request. */
-export interface Way {
+export interface Forwarded {
   /** Addresses from the peer on to the client. */
   readonly hops: readonly string[]
   /** How the client asked the first of the trusted hops, and for which host, with the port; null where no hop reports it. */
@@ -37,13 +37,13 @@ interface Arrival {
 
 /** A request that goes on, and the way that it has come. */
 interface Departure extends Arrival {
-  readonly way: Way | null
+  readonly forwarded: Forwarded | null
   readonly outgoing: RequestHead
   readonly clientAddress: string
 }
 
 /** Finds the way of a request whose peer is trusted; null for a Forwarded that can't be read. */
-export function wayOf({ client, head, snapshot }: Arrival): Way | null {
+export function forwardedOf({ client, head, snapshot }: Arrival): Forwarded | null {
   const { trusted, clientAddress } = snapshot
   if (clientAddress === 'x-forwarded-for') {
     const hops = believedHops(client.peer, head.xForwardedFor, trusted)
@@ -89,12 +89,12 @@ function linesFor(client: Peer, head: RequestHead): string {
 /** Writes what an origin learns of a request from a trusted hop: the client first, and then each hop that was believed. */
 export function trustedLines(x: Departure): string {
   const { client, head } = x
-  const way = x.way!
+  const forwarded = x.forwarded!
   return (
-    `X-Forwarded-For: ${[...way.hops].reverse().join(', ')}\r\n` +
-    `X-Forwarded-Proto: ${way.proto ?? schemeOf(client)}\r\n` +
-    hostLine(way.host ?? head.host) +
-    `Forwarded: ${elementsOf(way, client, head.host)}\r\n` +
+    `X-Forwarded-For: ${[...forwarded.hops].reverse().join(', ')}\r\n` +
+    `X-Forwarded-Proto: ${forwarded.proto ?? schemeOf(client)}\r\n` +
+    hostLine(forwarded.host ?? head.host) +
+    `Forwarded: ${elementsOf(forwarded, client, head.host)}\r\n` +
     claims(x)
   )
 }
@@ -116,9 +116,9 @@ function claims(x: Departure): string {
 
 /** Returns a value of such a field that agrees with what was decided; null where none does. */
 function agreeing(x: Departure, id: FieldId, name: string, value: string): string | null {
-  const { way, client, snapshot, clientAddress, outgoing } = x
+  const { forwarded, client, snapshot, clientAddress, outgoing } = x
   const believesOthers = snapshot.clientAddress === 'x-forwarded-for'
-  const scheme = way!.proto ?? schemeOf(client)
+  const scheme = forwarded!.proto ?? schemeOf(client)
   switch (id) {
     case field.clientAddress:
       return clientAddress
@@ -130,9 +130,9 @@ function agreeing(x: Departure, id: FieldId, name: string, value: string): strin
     case field.claimedSecurity:
       return securityWord(value, scheme === 'https')
     case field.claimedPort:
-      return believesOthers ? portOf(value, way!.host) : null
+      return believesOthers ? portOf(value, forwarded!.host) : null
     case field.claimedHost:
-      return way!.host ?? hostOf(value)
+      return forwarded!.host ?? hostOf(value)
     case field.claimedCertificate:
       return hasOtherSpelling(outgoing, name) ? null : value
     case field.xForwarded:
@@ -179,7 +179,7 @@ function asRead(name: string): string {
 }
 
 /** Writes the hops and this one as elements of Forwarded (RFC 7239 section 4), the client first, with what was decided of it. */
-function elementsOf({ hops, proto, host }: Way, client: Peer, asked: string | null): string {
+function elementsOf({ hops, proto, host }: Forwarded, client: Peer, asked: string | null): string {
   const nodes = hops.slice(1).map(address => `for=${nodeOf(address)}`)
   if (nodes.length === 0) return element(client.node, host ?? asked, proto ?? schemeOf(client))
   const ofClient = nodes.length - 1

@@ -1,7 +1,7 @@
 // Asks a client for its body, and reads it whole for a step that can't go on without it.
 
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
-import { answer } from './deliver.ts'
+import { deliver } from './deliver.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange, RequestHandler } from './exchange.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
@@ -20,7 +20,7 @@ export function gatherBody(x: Exchange): Promise<Buffer> | Refusal {
   if (bodyBytes.value + Math.max(0, head.contentLength) > plane.snapshot.gatherLimit) return noRoom
   return new Promise(resolve => {
     x.handler = new Gathering(x, x.ai!, resolve)
-    if (head.expect !== null) x.client.invite(x)
+    if (head.expect !== null) x.client.sendContinue(x)
     x.client.readBody()
   })
 }
@@ -79,6 +79,6 @@ class Gathering implements RequestHandler {
   #stop(refusal: Refusal): void {
     this.#x.handler = null
     this.#x.keepAlive = false
-    answer(this.#x, refusal)
+    deliver(this.#x, refusal)
   }
 }

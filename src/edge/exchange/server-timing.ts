@@ -6,8 +6,8 @@ import type { Exchange } from './exchange.ts'
 export function serverTimingLine({
   openingTimes,
   sentAt,
-  awaitedAt,
-  answeredAt,
+  bodySentAt,
+  respondedAt,
   startedAt,
   plane,
 }: Exchange): string {
@@ -17,7 +17,7 @@ export function serverTimingLine({
   if (openingTimes !== null && openingTimes.resolve >= 0) add('dns', openingTimes.resolve)
   if (openingTimes !== null && openingTimes.connect >= 0) add('connect', openingTimes.connect)
   if (openingTimes !== null && openingTimes.handshake >= 0) add('tls', openingTimes.handshake)
-  if (answeredAt !== 0) add('origin', answeredAt - (awaitedAt === 0 ? sentAt : awaitedAt))
+  if (respondedAt !== 0) add('origin', respondedAt - (bodySentAt === 0 ? sentAt : bodySentAt))
   add('total', plane.clock.monotonic() - startedAt)
   return `Server-Timing: ${metrics.join(', ')}\r\n`
 }

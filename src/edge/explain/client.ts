@@ -30,7 +30,7 @@ export class AbsentClient implements Client {
   isTrusted = false
   readonly isAnonymous = false
   readonly tls: ClientTls | null
-  readonly isMisplaced = false
+  readonly isPlaintextOnTls = false
   readonly pinned = null
   /** The field lines of the response. */
   lines = ''
@@ -92,10 +92,10 @@ export class AbsentClient implements Client {
     return true
   }
 
-  invite(): void {}
+  sendContinue(): void {}
   append(): void {}
   endBody(): void {}
-  switched(): void {}
+  switchProtocols(): void {}
   pauseBody(): void {}
 
   /** Delivers the body as a connection would. */

@@ -17,7 +17,7 @@ import { createLogger } from '../../log/log.ts'
 import { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import { TallyBook } from '../../activity/tally-book.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
-import { answer } from '../exchange/deliver.ts'
+import { deliver } from '../exchange/deliver.ts'
 import { tooLarge } from '../exchange/bounds.ts'
 import { requestBody } from '../../http1/heads/request-head.ts'
 import { Exchanges } from '../client/exchanges.ts'
@@ -62,7 +62,7 @@ export async function rehearse(stage: Stage, asked: RequestInQuestion): Promise<
     if (elsewhere !== null) return { elsewhere }
   }
   const { verdict } = decisions.at(-1)!
-  if (verdict !== null && typeof verdict === 'object') answer(x, verdict)
+  if (verdict !== null && typeof verdict === 'object') deliver(x, verdict)
   return { explanation: explanationOf(rehearsed) }
 }
 
@@ -84,7 +84,7 @@ function isOver(decisions: readonly Decision[]): boolean {
 
 async function verdictOf(x: Exchange, client: AbsentClient, decide: Step): Promise<Decision['verdict']> {
   const verdict = decide(x)
-  if (verdict === 'answered') return 'responds'
+  if (verdict === 'responded') return 'responds'
   if (!(verdict instanceof Promise)) return verdict
   const end = await Promise.race([verdict, client.bodyEnd])
   return end === 'unknown' ? 'depends' : end

@@ -8,7 +8,7 @@ import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import { FirstContent } from '../ai-call/content-start.ts'
 import { largestReason, mayRefuseUsage, refusesUsage } from '../ai/usage-refusal.ts'
-import { answerBug } from '../exchange/deliver.ts'
+import { deliverBug } from '../exchange/deliver.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 import { keepCredentialsFrom } from '../exchange/gateway-credentials.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -99,7 +99,7 @@ export class Attempt implements ConnectionRequest {
   }
 
   get wantsUpgrade(): boolean {
-    return this.#x.upgrade === 'asked'
+    return this.#x.upgrade === 'requested'
   }
 
   /**
@@ -204,7 +204,7 @@ export class Attempt implements ConnectionRequest {
     const x = this.#x
     this.endUpload()
     this.#streamed!.end(trailersOf(x))
-    x.awaitedAt = x.plane.clock.monotonic()
+    x.bodySentAt = x.plane.clock.monotonic()
     this.#await(this.#lease!)
   }
 
@@ -284,9 +284,9 @@ export class Attempt implements ConnectionRequest {
     this.endUpload()
     health.answered(x)
     health.succeeded()
-    x.answeredAt = x.plane.clock.monotonic()
+    x.respondedAt = x.plane.clock.monotonic()
     x.becomeTunnel(tunnel)
-    x.client.switched(x, relayedSwitch(x, head))
+    x.client.switchProtocols(x, relayedSwitch(x, head))
     x.client.readBody()
     if (x.plane.isGoingAway) tunnel.goAway()
     return tunnel
@@ -304,7 +304,7 @@ export class Attempt implements ConnectionRequest {
   }
 
   crashed(bug: unknown): void {
-    answerBug(this.#x, bug)
+    deliverBug(this.#x, bug)
   }
 
   #send(lease: Lease): void {
@@ -312,7 +312,7 @@ export class Attempt implements ConnectionRequest {
     const body = this.#body
     x.sentAt = x.plane.clock.monotonic()
     // Providers think before they respond.
-    if (x.ai !== null) x.endShortPhase()
+    if (x.ai !== null) x.releaseLongWork()
     if (!lease.isReused) x.openingTimes = lease.times
     if (authenticatesConnection(x.outgoing)) this.#pin(lease)
     const head = outboundHead(x, lease.address)

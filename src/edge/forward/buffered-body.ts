@@ -2,7 +2,7 @@
 // the beginning of a large one.
 
 import { GrowingBytes } from '../wire/growing-bytes.ts'
-import { answerBug } from '../exchange/deliver.ts'
+import { deliverBug } from '../exchange/deliver.ts'
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 import { callTimeout, isGrpc } from '../exchange/grpc.ts'
 import { guarded } from '../../base/guarded.ts'
@@ -76,11 +76,11 @@ export class BufferedBody implements RequestHandler {
       setImmediate(
         guarded(
           () => this.#sendAtOnce(),
-          bug => answerBug(x, bug),
+          bug => deliverBug(x, bug),
         ),
       )
     }
-    if (x.head.expect !== null) x.client.invite(x)
+    if (x.head.expect !== null) x.client.sendContinue(x)
     x.client.readBody()
   }
 

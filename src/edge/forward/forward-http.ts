@@ -9,7 +9,7 @@ import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import { verdictOnKey } from '../ai/provider-keys.ts'
 import { noteResponse } from '../ai/provider-states.ts'
 import { askWithoutUsage, noteUsageRefusal } from '../ai/usage-refusal.ts'
-import { answer } from '../exchange/deliver.ts'
+import { deliver } from '../exchange/deliver.ts'
 import { callTimeout, isGrpc } from '../exchange/grpc.ts'
 import { forgetBody } from '../exchange/gather-body.ts'
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
@@ -152,7 +152,7 @@ class Forwarding implements RequestHandler, ForwardState {
   }
 
   get wantsUpgrade(): boolean {
-    return this.#x.upgrade === 'asked'
+    return this.#x.upgrade === 'requested'
   }
 
   get sentBody(): ForwardState['sentBody'] {
@@ -300,7 +300,7 @@ class Forwarding implements RequestHandler, ForwardState {
     const request = this.#redirected!
     if (request.method !== x.outgoing.method) this.#body = null
     this.#notePassedOver(head)
-    x.awaitedAt = 0
+    x.bodySentAt = 0
     x.outgoing = request
     this.redirect = 'none'
     this.#redirectBody = new RedirectBody(x, this, this.#attempt!.takeLease())
@@ -352,7 +352,7 @@ class Forwarding implements RequestHandler, ForwardState {
     if ('head' in event) this.#notePassedOver(event.head)
     x.member!.health.released(x)
     x.handler = null
-    answer(x, this.#refusalFor(event))
+    deliver(x, this.#refusalFor(event))
   }
 
   #refusalFor(event: AttemptEvent): Refusal {

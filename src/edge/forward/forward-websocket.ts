@@ -3,7 +3,7 @@
 import { FrameBorders } from '../../http1/websocket/frame-borders.ts'
 import { goingAway, maskedGoingAway } from '../../http1/websocket/going-away.ts'
 import { modelInQuery } from '../ai-call/query-model.ts'
-import { answerBug } from '../exchange/deliver.ts'
+import { deliverBug } from '../exchange/deliver.ts'
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 import type { Lease } from '../origin/lease.ts'
 import type { TunnelHandler } from '../origin/response-handler.ts'
@@ -59,7 +59,7 @@ export class Tunnel implements RequestHandler, TunnelHandler {
   }
 
   crashed(bug: unknown): void {
-    answerBug(this.#x, bug)
+    deliverBug(this.#x, bug)
   }
 
   // What the client sends.

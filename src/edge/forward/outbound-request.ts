@@ -16,12 +16,12 @@ import { appended, strangersLines, trustedLines } from '../exchange/forwarded-tr
 export function outboundHead(x: Exchange, address: string): OutboundHead {
   const { outgoing: head, ai } = x
   if (ai !== null) return providerHead(x, ai)
-  x.isAtHome = isSidePort(x.plane.sidePort, address, x.origin!.config.port)
+  x.isToSidePort = isSidePort(x.plane.sidePort, address, x.origin!.config.port)
   return {
     method: head.method,
     target: head.target,
     authority: hostFor(x),
-    lines: `${x.snapshot.tracing === null ? head.crossing(x.isAtHome) : tracedLines(x, x.snapshot.tracing)}${lengthLine(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${x.isAtHome ? vouching(x) : ''}svc-ray: ${x.ray}\r\n`,
+    lines: `${x.snapshot.tracing === null ? head.crossing(x.isToSidePort) : tracedLines(x, x.snapshot.tracing)}${lengthLine(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${x.isToSidePort ? vouching(x) : ''}svc-ray: ${x.ray}\r\n`,
     isChunked: head.chunked,
     wantsUpgrade: x.upgrade !== 'none',
     takesTrailers: x.origin!.config.transport.http !== '1' && takesTrailers(head),

@@ -3,7 +3,7 @@
 
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { Failure } from '../../errors/catalogue/origin-failure.ts'
-import { answerBug } from '../exchange/deliver.ts'
+import { deliverBug } from '../exchange/deliver.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ResponseHandler, ResponseBody, TunnelHandler } from '../origin/response-handler.ts'
 import type { Lease } from '../origin/lease.ts'
@@ -73,7 +73,7 @@ export class RedirectBody implements ResponseHandler {
   }
 
   crashed(bug: unknown): void {
-    answerBug(this.#x, bug)
+    deliverBug(this.#x, bug)
   }
 
   flushResponse(): void {}

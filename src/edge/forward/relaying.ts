@@ -14,8 +14,8 @@ import type { ResponseBody } from '../origin/response-handler.ts'
 
 /** Begins to relay a response; null where it must be rewritten but can't be. */
 export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: ResponseBody): Relaying | null {
-  x.answeredAt = x.plane.clock.monotonic()
-  x.endShortPhase()
+  x.respondedAt = x.plane.clock.monotonic()
+  x.releaseLongWork()
   x.status = head.status
   const { compression } = x.route!
   const settled = compression === null ? null : settle(x, compression, head, rewritten(x, head))

@@ -14,7 +14,7 @@ export function relayedHead(x: Exchange, head: ResponseHead, settled: Settled | 
   const message = settled === null ? rewritten(x, head) : settled.message
   const length = settled === null || settled.keepsLength ? lengthLine(x, head) : ''
   const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
-  const lines = `${crossingLines(message, true, x.isAtHome)}${length}${date}${unsaidHstsLine(x, message)}${x.addedLines}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
+  const lines = `${crossingLines(message, true, x.isToSidePort)}${length}${date}${unsaidHstsLine(x, message)}${x.addedLines}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
   return { status: head.status, reason: head.reason, lines }
 }
 
@@ -24,13 +24,13 @@ export function relayedFraming(body: ResponseBody, isRewritten: boolean): Framin
 }
 
 /** Writes an interim response (RFC 9110 section 15.2). */
-export function relayedInterim({ isAtHome }: Exchange, head: ResponseHead): ResponseTop {
+export function relayedInterim({ isToSidePort: isAtHome }: Exchange, head: ResponseHead): ResponseTop {
   return { status: head.status, reason: head.reason, lines: crossingLines(head, true, isAtHome) }
 }
 
 /** Writes the response that turns the exchange into a WebSocket. */
 export function relayedSwitch(x: Exchange, head: ResponseHead): ResponseTop {
-  const lines = `${crossingLines(rewritten(x, head), true, x.isAtHome)}${x.addedLines}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
+  const lines = `${crossingLines(rewritten(x, head), true, x.isToSidePort)}${x.addedLines}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
   return { status: head.status, reason: head.reason, lines }
 }
 

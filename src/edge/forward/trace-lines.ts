@@ -8,7 +8,7 @@ import { newTraces, parentIn, sampledTrace, stateOf, type Trace } from '../trace
 
 /** Writes the fields of a request that go on to its origin, with its place in the trace in place of that of the client; what the operator sets takes precedence. */
 export function tracedLines(x: Exchange, tracing: Tracing): string {
-  const { outgoing, requestChanges, isAtHome } = x
+  const { outgoing, requestChanges, isToSidePort: isAtHome } = x
   if (requestChanges?.concerns('traceparent') || requestChanges?.concerns('tracestate'))
     return outgoing.crossing(isAtHome)
   return `${crossingLines(outgoing, false, isAtHome)}${traceLines(x, tracing)}`

@@ -16,7 +16,7 @@ import type { Dial } from '../origin/dial/dial.ts'
 import type { ClientTls, Exchange } from '../exchange/exchange.ts'
 import { noteError } from '../exchange/count-error.ts'
 import { forgetBody } from '../exchange/gather-body.ts'
-import { tellSpans } from '../spans/request-spans.ts'
+import { sendSpans } from '../spans/request-spans.ts'
 
 /** Counts the exchange and writes its line; an exception in that is logged, since the exchange itself is complete. */
 export function record(x: Exchange): void {
@@ -43,7 +43,7 @@ function recordAll(x: Exchange): void {
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()
   if (x.ai !== null) forgetBody(x, x.ai)
-  if (x.trace !== null && x.trace.recording !== null) tellSpans(x, x.trace, x.trace.recording, now)
+  if (x.trace !== null && x.trace.recording !== null) sendSpans(x, x.trace, x.trace.recording, now)
   if (x.tap?.isUnderWay) plane.ai!.logs.add(observationOf(x, x.ai!, x.tap, now))
   // A flood of invalid tokens must not become a flood of lines.
   if (x.ai?.isTurnedAway) return
@@ -53,10 +53,10 @@ function recordAll(x: Exchange): void {
 function countPhases(x: Exchange, now: number): void {
   const { phases } = x.plane.metrics
   if (x.openingTimes !== null) countOpening(x.openingTimes, phases)
-  if (x.awaitedAt !== 0) phases.send.observe(x.awaitedAt - x.sentAt)
-  if (x.answeredAt === 0) return
+  if (x.bodySentAt !== 0) phases.send.observe(x.bodySentAt - x.sentAt)
+  if (x.respondedAt === 0) return
   phases.wait.observe(waitTime(x))
-  phases.receive.observe(now - x.answeredAt)
+  phases.receive.observe(now - x.respondedAt)
 }
 
 function countOpening({ resolve, connect, handshake }: Dial['times'], phases: EdgeMetrics['phases']): void {
@@ -69,16 +69,16 @@ function countOpening({ resolve, connect, handshake }: Dial['times'], phases: Ed
 function phasesOf(x: Exchange, now: number): Partial<Record<Phase, number>> {
   const times: Partial<Record<Phase, number>> = {}
   for (const [phase, ms] of Object.entries(x.openingTimes ?? {})) if (ms >= 0) times[phase as Phase] = ms
-  if (x.awaitedAt !== 0) times.send = x.awaitedAt - x.sentAt
-  if (x.answeredAt === 0) return times
+  if (x.bodySentAt !== 0) times.send = x.bodySentAt - x.sentAt
+  if (x.respondedAt === 0) return times
   times.wait = waitTime(x)
-  times.receive = now - x.answeredAt
+  times.receive = now - x.respondedAt
   return times
 }
 
 /** Ms from the end of the request to the head of its response, which may arrive first. */
 function waitTime(x: Exchange): number {
-  return Math.max(0, x.answeredAt - (x.awaitedAt === 0 ? x.sentAt : x.awaitedAt))
+  return Math.max(0, x.respondedAt - (x.bodySentAt === 0 ? x.sentAt : x.bodySentAt))
 }
 
 function entryOf(x: Exchange, now: number): AccessEntry {

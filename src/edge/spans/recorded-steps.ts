@@ -5,7 +5,7 @@ import { Recording } from '../trace/recording.ts'
 import { sampledTrace } from '../trace/trace.ts'
 
 /** Whether spans are sent of the request; then what is noted for them begins. */
-export function isRecorded(x: Exchange): boolean {
+export function startRecording(x: Exchange): boolean {
   const { tracing } = x.snapshot
   const trace = tracing === null ? null : sampledTrace(x, tracing)
   if (trace === null) return false
@@ -14,7 +14,9 @@ export function isRecorded(x: Exchange): boolean {
 }
 
 /** Returns the steps in their order, each of which notes itself; the last one also notes that the request was let through. */
-export function noting(steps: readonly { readonly name: string; readonly decide: Step }[]): readonly Step[] {
+export function recordingEach(
+  steps: readonly { readonly name: string; readonly decide: Step }[],
+): readonly Step[] {
   return steps.map(({ name, decide }, i) => x => {
     const recording = x.trace!.recording!
     recording.step = name

@@ -16,7 +16,7 @@ import type { AttemptNote, Recording } from '../trace/recording.ts'
 import type { Trace } from '../trace/trace.ts'
 
 /** Hands over the spans of a request that ends at monotonic `now`; those of an AI call once what its response says of its use is read. */
-export function tellSpans(x: Exchange, trace: Trace, recording: Recording, now: number): void {
+export function sendSpans(x: Exchange, trace: Trace, recording: Recording, now: number): void {
   const { plane, ai, tap } = x
   // One difference for all times of a request, which keep their order.
   const shift = plane.clock.now() - plane.clock.monotonic()
@@ -28,7 +28,7 @@ export function tellSpans(x: Exchange, trace: Trace, recording: Recording, now: 
     ),
   ]
   if (ai === null || ai.provider === null || tap === null) return plane.spans!.take(spans(noAttributes))
-  callAttributes(ai, tap, x.refusal === null && !x.aborted).then(
+  readCallAttributes(ai, tap, x.refusal === null && !x.aborted).then(
     ofCall => plane.spans!.take(spans(ofCall)),
     bug => plane.log.error({ err: bug, ray: x.ray }, 'reading the use of a call failed: internal error'),
   )
@@ -64,7 +64,7 @@ function requestSpan(x: Exchange, trace: Trace, { step, admittedAt }: Recording,
     start: wall(x.startedAt),
     end: wall(now),
     isError: isFailed,
-    attributes: given({
+    attributes: withoutNulls({
       'http.request.method': method,
       'http.request.method_original':
         method === other && !holdsOurs(head.method) ? head.method.slice(0, 32) : null,
@@ -89,10 +89,10 @@ function requestSpan(x: Exchange, trace: Trace, { step, admittedAt }: Recording,
     events: [
       event('request.received', x.startedAt),
       ...(admittedAt === 0
-        ? [event('request.refused', now, given({ 'gatehouse.step': step }))]
+        ? [event('request.refused', now, withoutNulls({ 'gatehouse.step': step }))]
         : [event('request.admitted', admittedAt)]),
       ...(x.sentAt === 0 ? [] : [event('origin.connected', x.sentAt)]),
-      ...(x.answeredAt === 0 ? [] : [event('response.first_byte', x.answeredAt)]),
+      ...(x.respondedAt === 0 ? [] : [event('response.first_byte', x.respondedAt)]),
       event('request.ended', now),
     ],
   }
@@ -110,7 +110,7 @@ function attemptSpan(x: Exchange, trace: Trace, { attempts }: Recording, parts: 
   const { attempt, i, now, wall, ofCall } = parts
   const isLast = i === attempts.length - 1
   const { url, host, port } = attempt.origin
-  const status = attempt.status || (isLast && x.answeredAt !== 0 && attempt.error === null ? x.status : 0)
+  const status = attempt.status || (isLast && x.respondedAt !== 0 && attempt.error === null ? x.status : 0)
   const refusal = isLast && attempt.status === 0 && !x.isPreview ? x.refusal : null
   const error = attempt.error ?? refusal?.error ?? null
   const method = methodOf(x.outgoing.method)
@@ -127,7 +127,7 @@ function attemptSpan(x: Exchange, trace: Trace, { attempts }: Recording, parts: 
     end: wall(attempt.end || now),
     isError: error !== null || status >= 400,
     attributes: {
-      ...given({
+      ...withoutNulls({
         'http.request.method': method,
         'http.request.resend_count': i || null,
         'http.response.status_code': status || null,
@@ -144,7 +144,7 @@ function attemptSpan(x: Exchange, trace: Trace, { attempts }: Recording, parts: 
 }
 
 /** Returns what is known of an AI call (semantic conventions for generative AI): which model was asked for what, and what it used as far as the response says so. */
-async function callAttributes(ai: AiExchange, tap: Tap, isWhole: boolean): Promise<Attributes> {
+async function readCallAttributes(ai: AiExchange, tap: Tap, isWhole: boolean): Promise<Attributes> {
   const { head } = tap
   const excerpt = await decodedExcerptOf(tap.response, head?.contentEncoding ?? null)
   const usage =
@@ -157,7 +157,7 @@ async function callAttributes(ai: AiExchange, tap: Tap, isWhole: boolean): Promi
             isEventStream: head?.isEventStream ?? false,
             isWhole: isWhole && excerpt.hasEnd,
           })
-  return given({
+  return withoutNulls({
     'gen_ai.operation.name': operationOf(ai),
     'gen_ai.provider.name': providers[ai.provider!.name] ?? ai.provider!.name,
     'gen_ai.request.model': ai.model && redacted(ai.model),
@@ -179,8 +179,8 @@ const providers: Readonly<Record<string, string>> = {
 
 /** Finds what a call is for by its path at the provider, whatever its API; null where that does not say. */
 function operationOf({ path }: AiExchange): string | null {
-  const asked = withoutQuery(path)
-  for (const [end, operation] of operations) if (end.test(asked)) return operation
+  const providerPath = withoutQuery(path)
+  for (const [end, operation] of operations) if (end.test(providerPath)) return operation
   return null
 }
 
@@ -220,11 +220,11 @@ function inTrace({ traceId, flags, state }: Trace): Pick<Span, 'traceId' | 'flag
   return { traceId, flags, state }
 }
 
-function given(values: Readonly<Record<string, AttributeValue | null>>): Attributes {
-  const kept: Record<string, AttributeValue> = {}
+function withoutNulls(values: Readonly<Record<string, AttributeValue | null>>): Attributes {
+  const present: Record<string, AttributeValue> = {}
   for (const name in values) {
     const value = values[name]
-    if (value != null) kept[name] = value
+    if (value != null) present[name] = value
   }
-  return kept
+  return present
 }

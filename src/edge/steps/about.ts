@@ -11,7 +11,7 @@ import { ownStatusLines } from '../exchange/status-lines.ts'
 const end = '/about'
 
 /** Responds to a GET or HEAD for the page about an error that there is, and to no other request: returns whether it did. */
-export function answerAbout(x: Exchange): boolean {
+export function respondWithAbout(x: Exchange): boolean {
   const { method, accept } = x.head
   const path = withoutQuery(x.head.target)
   if (!path.startsWith(errorsPrefix) || !path.endsWith(end)) return false

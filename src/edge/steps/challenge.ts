@@ -6,7 +6,7 @@ import { ownStatusLines } from '../exchange/status-lines.ts'
 const folder = '/.well-known/acme-challenge/'
 
 /** Responds to the request of an authority for a token of an order that is under way for its host (RFC 8555 section 8.3), and to no other: returns whether it did. */
-export function answerChallenge(x: Exchange): boolean {
+export function respondToChallenge(x: Exchange): boolean {
   const { challenges } = x.snapshot
   if (challenges.isEmpty || !x.head.target.startsWith(folder)) return false
   const { method, target } = x.head

@@ -10,7 +10,7 @@ import type { Exchange } from '../exchange/exchange.ts'
  * ignored, as a server may (RFC 9110 section 7.8).
  */
 export function examine(x: Exchange): Refusal | null {
-  if (x.client.isMisplaced) return refuseMisplaced(x)
+  if (x.client.isPlaintextOnTls) return refuseMisplaced(x)
   const { method, upgrade, expect } = x.head
   if (method === 'CONNECT') {
     // What follows may not be HTTP.
@@ -19,8 +19,8 @@ export function examine(x: Exchange): Refusal | null {
   }
   // A trace would show the client the fields that the gateway adds (RFC 9110 section 9.3.8).
   if (method === 'TRACE') return refuse('method_not_allowed')
-  if (upgrade !== null && asksForWebSocket(x)) x.upgrade = 'asked'
-  if (x.client.isTrusted && x.way === null) return refuse('bad_request')
+  if (upgrade !== null && asksForWebSocket(x)) x.upgrade = 'requested'
+  if (x.client.isTrusted && x.forwarded === null) return refuse('bad_request')
   if (expect !== null && !equalsIgnoreCase(expect, '100-continue')) return refuse('expectation_failed')
   return null
 }

@@ -3,8 +3,8 @@
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { isAmongAiRoutes } from '../../ai/target.ts'
-import { answerAbout } from './about.ts'
-import { answerChallenge } from './challenge.ts'
+import { respondWithAbout } from './about.ts'
+import { respondToChallenge } from './challenge.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { EdgeZone } from '../snapshot/snapshot.ts'
 import { asksForMetadata } from '../ai/metadata.ts'
@@ -16,12 +16,12 @@ import { refuseAmbiguousPath } from '../../errors/catalogue/ambiguous-path.ts'
  * Finds zone and route, or refuses: an unknown host (1001, 1003), a zone that cannot serve (1004, 1023, 1049), a path that origins may read differently where
  * that matters (400). A paused zone still shows previews, and gets certificates.
  */
-export function locate(x: Exchange): Refusal | 'answered' | null {
-  if (answerChallenge(x)) return 'answered'
+export function locate(x: Exchange): Refusal | 'responded' | null {
+  if (respondToChallenge(x)) return 'responded'
   const { ai, zones } = x.snapshot
   x.asksForPreview = asksForPreview(x)
   const zone = zones.find(x.host)
-  if (x.asksForPreview && isAbout(x, zone)) return 'answered'
+  if (x.asksForPreview && isAbout(x, zone)) return 'responded'
   if (ai?.hosts.has(x.host)) {
     x.asksForMetadata = asksForMetadata(x, zone !== null)
     if (x.asksForMetadata || isForAi(x, zone)) return locateAi(x, ai)
@@ -41,7 +41,7 @@ export function locate(x: Exchange): Refusal | 'answered' | null {
 
 function isAbout(x: Exchange, zone: EdgeZone | null): boolean {
   x.zone = zone
-  if (answerAbout(x)) return true
+  if (respondWithAbout(x)) return true
   x.zone = null
   return false
 }

@@ -10,7 +10,7 @@ import { ownStatusLines } from '../exchange/status-lines.ts'
  * Redirects plain HTTP where the zone wants https, and refuses TLS for a host of another zone (1013, over HTTP/2 only where the certificate is another one, 421), a client without a certificate that the zone accepts (1017),
  * and TLS with what is not approved (1044), below its version (1028) or with a suite that it does not list (1029). A version and a suite are known of TLS to this gateway only, not of TLS to a hop before it.
  */
-export function secure(x: Exchange): Refusal | 'answered' | null {
+export function secure(x: Exchange): Refusal | 'responded' | null {
   const { tls } = x.client
   if (tls !== null && !isFor(x, tls)) {
     if (x.head.version !== '2') return refuse('sni_host_mismatch')
@@ -56,7 +56,7 @@ function mayShare({ snapshot, zone, host }: Exchange, tls: ClientTls): boolean {
   return trust === (zone?.trust ?? '') && certificates.find(serverName) === certificates.find(host)
 }
 
-function redirect(x: Exchange): Refusal | 'answered' {
+function redirect(x: Exchange): Refusal | 'responded' {
   // A client of HTTP/1.0 may name no host.
   if (x.host === '') return refuse('bad_request')
   x.status = 308
@@ -67,5 +67,5 @@ function redirect(x: Exchange): Refusal | 'answered' {
   const lines = `Location: https://${host}${port}${target}\r\nContent-Length: 0\r\nsvc-ray: ${x.ray}\r\n${ownStatusLines(x)}Date: ${x.plane.date()}\r\n`
   x.client.respond(x, { status: 308, reason: 'Permanent Redirect', lines }, '')
   x.client.finish(x)
-  return 'answered'
+  return 'responded'
 }

@@ -40,10 +40,10 @@ test('what the client gets in other words is kept beside the response', () => {
 
 test('an error of ours is kept as the response to a call that went on its way, and to no other', () => {
   const tap = tapped()
-  tap.noteOwnAnswer('an error: \u00e9')
+  tap.noteOwnResponse('an error: \u00e9')
   assert.equal(textOf(tap.relayed), 'an error: \u00e9')
   const early = new Tap({ keepsPayloads: true, isEncoded: false })
-  early.noteOwnAnswer('an error')
+  early.noteOwnResponse('an error')
   assert.equal(early.relayed, null)
 })
 
@@ -73,7 +73,7 @@ test('without stored payloads the response is only read for its usage', () => {
   tap.noteRequest(bytes('ask'))
   tap.noteHead(ok, true)
   tap.noteResponse(bytes('told'), new ManualClock())
-  tap.noteOwnAnswer('an error')
+  tap.noteOwnResponse('an error')
   tap.noteOwnEnd('an error')
   assert.deepEqual([tap.request, textOf(tap.response), tap.relayed], [null, 'told', null])
 })

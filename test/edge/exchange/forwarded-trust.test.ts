@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { AddressSet, believedHops } from '../../../src/net/address/address.ts'
 import type { Exchange } from '../../../src/edge/exchange/exchange.ts'
-import { trustedLines, wayOf } from '../../../src/edge/exchange/forwarded-trust.ts'
+import { trustedLines, forwardedOf } from '../../../src/edge/exchange/forwarded-trust.ts'
 import { parseForwarded } from '../../../src/http1/fields/forwarded.ts'
 import { hostName } from '../../../src/http1/fields/host.ts'
 import { parseRequestHead, RequestHead } from '../../../src/http1/heads/request-head.ts'
@@ -77,9 +77,9 @@ for (const clientAddress of ['x-forwarded-for', 'forwarded'] as const)
         const text = `GET / HTTP/1.1\r\nHost: site.test\r\n${fields.map(line => `${line}\r\n`).join('')}\r\n`
         const sent = read(text)
         const x = { client: peer, head: sent, outgoing: sent, snapshot: { trusted, clientAddress } }
-        const way = wayOf(x as unknown as Exchange)!
-        const client = way.hops.at(-1)!
-        const lines = trustedLines({ ...x, way, clientAddress: client } as unknown as Exchange)
+        const forwarded = forwardedOf(x as unknown as Exchange)!
+        const client = forwarded.hops.at(-1)!
+        const lines = trustedLines({ ...x, forwarded, clientAddress: client } as unknown as Exchange)
         const told = read(`GET / HTTP/1.1\r\nHost: site.test\r\n${lines}\r\n`)
         const listOf = (name: string) => valuesOf(told, name).join(', ')
         assert.equal(walk(listOf('X-Forwarded-For')), client)
@@ -93,7 +93,7 @@ for (const clientAddress of ['x-forwarded-for', 'forwarded'] as const)
         assert.equal(valuesOf(told, 'X-Real-IP').length, valuesOf(sent, 'X-Real-IP').length)
 
         const [scheme, ...others] = valuesOf(told, 'X-Forwarded-Proto')
-        assert.deepEqual([others, scheme], [[], way.proto ?? 'http'])
+        assert.deepEqual([others, scheme], [[], forwarded.proto ?? 'http'])
         assert.ok(scheme === 'http' || scheme === 'https')
         assert.equal(elements[0]!.proto ?? 'http', scheme)
         for (const name of schemes)
@@ -103,16 +103,16 @@ for (const clientAddress of ['x-forwarded-for', 'forwarded'] as const)
           for (const value of valuesOf(told, name))
             assert.ok((scheme === 'https' ? ['on', 'true'] : ['off', 'false']).includes(value), value)
 
-        const host = way.host ?? 'site.test'
+        const host = forwarded.host ?? 'site.test'
         assert.deepEqual(valuesOf(told, 'X-Forwarded-Host'), [host])
         assert.notEqual(hostName(host), null)
         assert.equal(elements[0]!.host ?? 'site.test', host)
         for (const name of ['X-Original-Host', 'X-Host', 'Forwarded-Host'])
           for (const value of valuesOf(told, name))
-            assert.ok(way.host === null ? hostName(value) !== null : value === host, value)
+            assert.ok(forwarded.host === null ? hostName(value) !== null : value === host, value)
         for (const port of valuesOf(told, 'X-Forwarded-Port')) {
           assert.match(port, /^\d+$/)
-          if (way.host === 'shop.test:444') assert.equal(port, '444')
+          if (forwarded.host === 'shop.test:444') assert.equal(port, '444')
         }
         if (elements.length > 1)
           assert.deepEqual(elements.at(-1), { node: '10.0.0.1', host: 'site.test', proto: 'http' })

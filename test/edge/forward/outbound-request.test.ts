@@ -135,7 +135,7 @@ test('a client is vouched for at the side port of this gateway, and nowhere else
       isOurs ? { address: '192.0.2.1', ray: x.ray } : null,
     )
     assert.equal(/^Cookie: (.*)$/m.exec(text)![1], isOurs ? 'a=1; gatehouse=s' : 'a=1')
-    assert.equal(x.isAtHome, isOurs)
+    assert.equal(x.isToSidePort, isOurs)
   }
 })
 

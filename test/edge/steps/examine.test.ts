@@ -19,7 +19,7 @@ test('only a GET of HTTP/1.1 without a body asks for a WebSocket', t => {
   const steps = stepsOver(t, [])
   const fields = ['Connection: Upgrade', 'Upgrade: h2c, WebSocket']
   for (const [text, upgrade] of [
-    [request('GET /', ...fields), 'asked'],
+    [request('GET /', ...fields), 'requested'],
     [request('POST /', ...fields), 'none'],
     [request('GET /', ...fields, 'Content-Length: 1'), 'none'],
     [request('GET /', 'Upgrade: websocket'), 'none'],

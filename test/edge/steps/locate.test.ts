@@ -10,8 +10,8 @@ import { mintToken } from '../../../src/tokens/token.ts'
 /** Takes the step, which only answers authorities that check a host. */
 function locate(x: Exchange) {
   const verdict = located(x)
-  assert.notEqual(verdict, 'answered')
-  return verdict === 'answered' ? null : verdict
+  assert.notEqual(verdict, 'responded')
+  return verdict === 'responded' ? null : verdict
 }
 
 const origin = 'http://127.0.0.1:1'

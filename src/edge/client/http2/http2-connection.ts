@@ -192,7 +192,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
       this.#lifetime.exchangeEnded(x)
       this.#lifetime.awaitRequest()
     }
-    x.endShortPhase()
+    x.releaseLongWork()
     record(x)
   }
 

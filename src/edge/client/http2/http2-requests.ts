@@ -5,7 +5,7 @@ import type { RequestHead } from '../../../http1/heads/request-head.ts'
 import type { HeadFault } from '../../../http1/heads/request-line.ts'
 import { errorCode } from '../../../http2/frames/frames.ts'
 import type { StreamFault } from '../../../http2/server/session-user.ts'
-import { answer, answerBug } from '../../exchange/deliver.ts'
+import { deliver, deliverBug } from '../../exchange/deliver.ts'
 import { tooLarge } from '../../exchange/bounds.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { Plane } from '../../snapshot/plane.ts'
@@ -63,12 +63,12 @@ export class Http2Requests {
     stream.owner = client
     this.#clients.add(client)
     this.#connection.begun(exchange.snapshot.limits.requestsPerConnection)
-    if (x === null) answer(exchange, refuse(fault ?? 'host_invalid'))
+    if (x === null) deliver(exchange, refuse(fault ?? 'host_invalid'))
     else this.#serve(x)
   }
 
   #serve(x: Exchange): void {
-    x.startShortPhase()
+    x.holdLongWork()
     serve(x)
   }
 
@@ -84,7 +84,7 @@ export class Http2Requests {
       x.handler?.body(bytes)
       this.#fed.push(client)
     } catch (bug) {
-      answerBug(x, bug)
+      deliverBug(x, bug)
     }
   }
 
@@ -96,7 +96,7 @@ export class Http2Requests {
       client.body.trailers = trailers === null ? null : [...trailers]
       x.handler?.bodyEnd()
     } catch (bug) {
-      answerBug(x, bug)
+      deliverBug(x, bug)
     }
   }
 
@@ -113,7 +113,7 @@ export class Http2Requests {
     try {
       x.handler?.clientDrained()
     } catch (bug) {
-      answerBug(x, bug)
+      deliverBug(x, bug)
     }
   }
 
@@ -144,7 +144,7 @@ export class Http2Requests {
       try {
         exchange?.handler?.goAway?.()
       } catch (bug) {
-        answerBug(exchange!, bug)
+        deliverBug(exchange!, bug)
       }
   }
 
@@ -180,7 +180,7 @@ export class Http2Requests {
       this.#plane.metrics.slowClients[fault].inc()
       refuseBody(x, refuse('request_timeout', {}, { code: `GH_${fault.toUpperCase()}` }))
     } catch (bug) {
-      answerBug(x, bug)
+      deliverBug(x, bug)
     }
   }
 }
@@ -189,7 +189,7 @@ function abandon(client: StreamClient, x: Exchange): void {
   try {
     client.left(x)
   } catch (bug) {
-    answerBug(x, bug)
+    deliverBug(x, bug)
   }
 }
 
@@ -197,11 +197,11 @@ function flushBody(x: Exchange): void {
   try {
     x.handler?.flushBody()
   } catch (bug) {
-    answerBug(x, bug)
+    deliverBug(x, bug)
   }
 }
 
 function refuseBody(x: Exchange, refusal: Refusal): void {
   x.handler?.abort()
-  answer(x, refusal)
+  deliver(x, refusal)
 }

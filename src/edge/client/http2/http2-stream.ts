@@ -54,7 +54,7 @@ export class StreamClient implements Client, ResponseSink {
   readonly tls: ClientTls | null
   readonly shown: Shown
   readonly last: LastRequest
-  readonly isMisplaced = false
+  readonly isPlaintextOnTls = false
   isTrusted = false
   /** The exchange, until it is over. */
   exchange: Exchange | null = null
@@ -90,7 +90,7 @@ export class StreamClient implements Client, ResponseSink {
 
   // ── what the steps ask of the client ──
 
-  invite(): void {
+  sendContinue(): void {
     if (this.#mayUse('invite')) this.#session.interim(this.stream, 100, '')
   }
 
@@ -124,7 +124,7 @@ export class StreamClient implements Client, ResponseSink {
   }
 
   /** Opens the tunnel, with 200 in place of 101, and with what became of a key only where the client sent one (RFC 8441 section 5). */
-  switched(_: Exchange, { lines }: ResponseTop): void {
+  switchProtocols(_: Exchange, { lines }: ResponseTop): void {
     if (!this.#mayUse('switched')) return
     const wanted = this.stream.hasKey ? lines : lines.replace(acceptLine, '')
     this.#session.respond(this.stream, 200, wanted, false)
