@@ -1,4 +1,4 @@
-// The data plane of one process: the configuration in effect, and what is shared by all requests under it.
+// The data plane of one process: the configuration in effect, and what all its requests share.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { ListeningSocket } from '../net/socket/listening-socket.ts'
@@ -31,10 +31,12 @@ import { type ProviderInProcess, providerStates } from './ai/provider-states.ts'
 import { automaticParts, buildSnapshot, type Snapshot, type SnapshotParts } from './snapshot/snapshot.ts'
 import type { ZoneDirectory } from './snapshot/zone-settings.ts'
 
-/** Ms between two looks at the deadlines: what a timeout may be late by. */
+/** Ms between two checks of the deadlines, by which a timeout may be late. */
 const tickPeriod = 100
 interface DataPlaneOptions {
-  /** Base of the `type` URIs, without a slash at the end; null for the gateway's own pages on every host. */
+  /**
+   * The base of the `type` URIs, without a trailing slash; null for the gateway's own pages on every host.
+   */
   readonly documentation: string | null
   readonly metrics: EdgeMetrics
   readonly accessLog: AccessLog | null
@@ -43,7 +45,7 @@ interface DataPlaneOptions {
   readonly spans?: SpanSink | null
   readonly ai?: AiServices
   readonly sidePort?: SidePort
-  /** Address lists and geographic databases that rules name; by default none. */
+  /** Address lists and geographic databases of rules; by default none. */
   readonly access?: AccessSources
   /** API-managed settings of zones; by default none. */
   readonly zones?: ZoneDirectory
@@ -58,7 +60,7 @@ interface DataPlaneOptions {
   /** The share of this process in the limits on connections; by default all of it. */
   readonly share?: Share
   readonly clock?: Clock
-  /** Looks up the names of origins; by default the system does. */
+  /** Looks up the names of origins; by default with the system. */
   readonly lookup?: NameLookup
 }
 
@@ -66,7 +68,7 @@ interface DataPlaneOptions {
 export interface PreparedConfig {
   /** Applies it in one step, in which nothing can fail, with the last results of all checks. */
   commit(checks?: readonly KeyedCheckResult[]): void
-  /** Forgets it, and releases what only it needs. */
+  /** Discards it, and releases what only it needs. */
   discard(): void
 }
 
@@ -92,7 +94,7 @@ export class DataPlane implements Plane {
   readonly #zones: ZoneDirectory | null
   #automatic: AutomaticTls
   #config: Config
-  /** The configuration that is prepared; null where none is. */
+  /** The prepared configuration; null for none. */
   #next: Next | null = null
   readonly #origins: Origins
   readonly #clients: Clients
@@ -105,7 +107,7 @@ export class DataPlane implements Plane {
   #dateSecond = 0
   #date = ''
 
-  /** Throws when the configuration does not build. */
+  /** Throws if the configuration does not build. */
   constructor(config: Config, { clock = systemClock, ...options }: DataPlaneOptions) {
     this.clock = clock
     this.metrics = options.metrics
@@ -148,7 +150,7 @@ export class DataPlane implements Plane {
     this.#ticker = setInterval(tick, tickPeriod).unref()
   }
 
-  /** Binds every listener and returns them with their real ports; binds none when one of them cannot be bound. */
+  /** Binds every listener and returns them with their real ports; binds none if one of them fails. */
   async listen(options: ListenOptions): Promise<readonly Listener[]> {
     const bound = await this.#listeners.bind(this.#listen, options)
     this.#origins.ownEndpoints = bound
@@ -157,7 +159,7 @@ export class DataPlane implements Plane {
     return bound
   }
 
-  /** The sockets that this process accepts from. */
+  /** The sockets from which this process accepts. */
   get sockets(): readonly ListeningSocket[] {
     return this.#listeners.sockets
   }
@@ -167,14 +169,14 @@ export class DataPlane implements Plane {
     return this.#listeners.adopt(this.#listen[socket.listener]!, socket)
   }
 
-  /** Leaves a socket to the processes that have it too. */
+  /** Stops accepting from a socket, which other processes share. */
   release(socket: Omit<ListeningSocket, 'handle' | 'isAlone'>): void {
     this.#listeners.release(socket)
   }
 
   /**
-   * Builds everything that another configuration needs, with the files that its rules name. Throws, and changes
-   * nothing, when it does not build or takes from a zone what a rule of the API names.
+   * Builds everything that another configuration needs, with the files that its rules name. Throws, and
+   * changes nothing, if it does not build, or if it removes from a zone what an API-managed rule names.
    */
   prepare(config: Config, sources: AccessSources = this.#access): PreparedConfig {
     const access = { ...this.#access, ...sources }
@@ -206,14 +208,14 @@ export class DataPlane implements Plane {
     this.#keepOnly(this.#config)
   }
 
-  /** Recompiles the rules of zones after the API has changed some. */
+  /** Recompiles the rules of zones after a change by the API. */
   refresh(): void {
     this.#install(this.#build(this.#config, this.#access), this.#config)
     const next = this.#next
     if (next !== null) next.snapshot = this.#build(next.config, next.access)
   }
 
-  /** Serves these certificates in place of earlier ones, and answers these authorities. */
+  /** Serves these certificates in place of earlier ones, and responds to these challenges. */
   takeCertificates(automatic: AutomaticTls): void {
     this.#automatic = automatic
     const served = (config: Config, snapshot: Snapshot) => ({
@@ -235,7 +237,7 @@ export class DataPlane implements Plane {
     this.#tellOfBroken()
   }
 
-  /** Forgets everything that the configuration in effect does not name. */
+  /** Drops the state of everything that the configuration in effect does not name. */
   #keepOnly(config: Config): void {
     this.#bans.keep(config)
     this.#origins.keep(this.snapshot.origins)
@@ -250,28 +252,28 @@ export class DataPlane implements Plane {
       this.log.error({ zone, reason }, 'zone disabled: its API-managed rules failed to compile')
   }
 
-  /** Takes more of a limit on connections; none where no other worker has any to spare. */
+  /** Adds to the share in a limit on connections; 0 if no other worker has any to spare. */
   grantShare(key: string, count: number): void {
     this.#clients.grantShare(key, count)
   }
 
-  /** Leaves some of a limit on connections to other workers; returns how much. */
+  /** Gives some of the share in a limit on connections to other workers; returns how much. */
   leaveShare(claim: ShareClaim): number {
     return this.#clients.leaveShare(claim)
   }
 
-  /** How the pools are doing. */
+  /** The state of the pools. */
   get pools(): readonly PoolState[] {
     return this.snapshot.pools.named.map(poolState)
   }
 
-  /** How the providers are doing, as far as calls have told. */
+  /** The state of the providers, as far as calls have shown it. */
   get providers(): readonly ProviderInProcess[] {
     const { ai } = this.snapshot
     return ai === null ? [] : providerStates(ai, this.clock)
   }
 
-  /** Explains what would happen to a request, and does nothing of it. */
+  /** Explains what would happen to a request, without doing any of it. */
   explain(asked: RequestInQuestion): Promise<Explained> {
     return rehearse(
       {
@@ -285,7 +287,7 @@ export class DataPlane implements Plane {
     )
   }
 
-  /** Takes what active checks found of origins. */
+  /** Takes the results of active checks of origins. */
   takeChecks(results: readonly KeyedCheckResult[]): void {
     for (const result of results) this.#checks.set(result.key, result)
     this.snapshot.pools.takeChecks(results)
@@ -300,7 +302,8 @@ export class DataPlane implements Plane {
   /** Stops accepting, lets running exchanges finish, and cuts what is left after `grace` ms. */
   async drain(grace: number): Promise<void> {
     await this.#listeners.closeWhenQuiet()
-    // Only now: a client whose connection closes reconnects at once, and must not meet a listener that is closing.
+    // Only now: a client whose connection closes reconnects at once, and must not meet a listener that is
+    // closing.
     this.isDraining = true
     const drained = this.#clients.drain(grace)
     const farewell = this.#farewellIn(grace)
@@ -309,7 +312,10 @@ export class DataPlane implements Plane {
     this.destroy()
   }
 
-  /** Has WebSockets closed some time before the end of the grace, at the earliest when half of it is over. */
+  /**
+   * Schedules the closing of WebSockets some time before the grace ends, at the earliest when half of it is
+   * over.
+   */
   #farewellIn(grace: number): NodeJS.Timeout | undefined {
     const before = Math.min(this.#config.shutdown.webSocketClose, grace / 2)
     if (before === 0) return undefined
@@ -323,7 +329,7 @@ export class DataPlane implements Plane {
     )
   }
 
-  /** Cuts everything at once. */
+  /** Closes everything at once. */
   destroy(): void {
     clearInterval(this.#ticker)
     this.tallies.flush()
@@ -360,7 +366,7 @@ export class DataPlane implements Plane {
     }
   }
 
-  /** Counts and logs that there was no file descriptor for a connection to an origin. */
+  /** Counts and logs that no file descriptor was left for a connection to an origin. */
   noteShortage(failure: { readonly code?: string }): void {
     this.metrics.dialShortages.inc()
     this.#warnings.warn('dial', { err: failure }, 'origin connections failed: no file descriptors left')
@@ -377,7 +383,7 @@ export class DataPlane implements Plane {
   }
 }
 
-/** The configuration that is about to replace the one in effect. What changes meanwhile is built into it, too. */
+/** The configuration that is about to replace the one in effect. Later changes are built into it, too. */
 interface Next {
   readonly config: Config
   readonly access: AccessParts

@@ -1,10 +1,11 @@
-// The request fields that AI routes read, and those that are removed here: what a caller tells the gateway is not meant for a provider.
+// The request fields that AI routes read, and those that are removed here: what a caller tells the gateway is
+// not meant for a provider.
 
 import { type FieldId, type FieldLines, field } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import { placeInField, placeInLine } from '../../tokens/misplaced-tokens.ts'
 
-/** Marks a field that came twice where only one can count. */
+/** Marks a field that came twice although only one can count. */
 export const repeated = Symbol('repeated')
 export type Once = string | null | typeof repeated
 
@@ -18,11 +19,11 @@ export class AiFields {
   collectLogPayload: Once = null
   contentType: string | null = null
   contentEncoding: string | null = null
-  /** The first field for the gateway that is unknown, in lower case; null where there is none. */
+  /** The first unknown field for the gateway, in lower case; null for none. */
   unknown: string | null = null
-  /** Where a credential of this gateway was found in a field that must not have it; null where none was. */
+  /** The field with a credential of this gateway that must not be there; null for none. */
   misplaced: string | null = null
-  /** The lines that they were read from. */
+  /** The lines that the fields were read from. */
   readonly ids: readonly FieldId[]
 
   constructor({ fields, ids }: FieldLines) {
@@ -34,7 +35,7 @@ export class AiFields {
     }
   }
 
-  /** Takes one field; returns whether it may have a credential of this gateway as `Bearer`. */
+  /** Reads one field; returns whether it may have a credential of this gateway as `Bearer`. */
   #take(id: FieldId, name: string, value: string): boolean {
     if (id === field.contentType) this.contentType = value
     else if (id === field.contentEncoding) this.contentEncoding = value
@@ -69,21 +70,26 @@ export class AiFields {
   }
 }
 
-/** Reads the fields of a call, or returns those of the last one on its connection, whose lines it repeats. */
+/**
+ * Reads the fields of a call, or returns those of the last call on its connection if the lines are the same.
+ */
 export function aiFieldsOf(head: RequestHead, last: { aiFields: AiFields | null }): AiFields {
   if (last.aiFields?.ids !== head.ids) last.aiFields = new AiFields(head)
   return last.aiFields
 }
 
-/** Returns where a call has a credential of this gateway that must not be there; null where it has none. */
+/** Returns the place of a credential of this gateway that must not be there; null for none. */
 export function misplacedIn(head: RequestHead, fields: AiFields): string | null {
   return placeInLine(head) ?? fields.misplaced
 }
 
-/** The most characters of a name that are shown. */
+/** Characters of a name that are shown. */
 const longestName = 64
 
-/** Whether a field is meant for the gateway alone, in any case and also with underscores: a provider might fold those into hyphens. */
+/**
+ * Whether a field is meant for the gateway alone, in any case, and also with underscores: a provider might
+ * fold those into hyphens.
+ */
 export function isForGateway(name: string): boolean {
   if (name.length < prefix.length || (name.charCodeAt(0) | 0x20) !== 0x73) return false
   for (let i = 0; i < prefix.length; i++) {

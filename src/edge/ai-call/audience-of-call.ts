@@ -1,14 +1,17 @@
-// Who the errors of an AI call are for, by the kind of route and the dialect of its streams.
+// The audience of errors of an AI call, by the kind of route and the dialect of its streams.
 
 import type { AiTarget, Operation } from '../../ai/target.ts'
 import { type AiCallers, aiCallers, type StreamDialect } from '../../errors/audience/ai-callers.ts'
 
-/** Returns the audience of a call; its dialect is guessed from the API that was called until the provider is known. */
+/**
+ * Returns the audience of a call. Until the provider is known, its dialect is guessed from the API that was
+ * called.
+ */
 export function audienceOf(target: AiTarget, dialect: StreamDialect = dialectOf(target)): AiCallers {
   return aiCallers(target.api === 'rest' ? 'rest' : 'native', dialect)
 }
 
-/** Returns the audience of a path that is no route. */
+/** Returns the audience for a path that is no route. */
 export function audienceAt(path: string): AiCallers {
   return aiCallers(path.startsWith('/v1/') ? 'native' : 'rest', isOfMessages(path) ? 'anthropic' : 'openai')
 }
@@ -31,7 +34,7 @@ const streamDialects: Readonly<Record<Operation, StreamDialect>> = {
   run: 'openai',
 }
 
-/** Whether a path creates a response, or is about one, at any provider. */
+/** Whether a path belongs to the Responses API of any provider. */
 function isOfResponses(path: string): boolean {
   const at = path.indexOf('/responses')
   if (at === -1) return false
@@ -39,7 +42,9 @@ function isOfResponses(path: string): boolean {
   return next === undefined || next === '?' || next === '/'
 }
 
-/** Whether a path is one of Messages, at any provider; `/threads/{id}/messages` of OpenAI is not. */
+/**
+ * Whether a path belongs to the Messages API of any provider; `/threads/{id}/messages` of OpenAI does not.
+ */
 function isOfMessages(path: string): boolean {
   return path.includes('/v1/messages')
 }

@@ -1,17 +1,21 @@
-// Finds where the content of a provider's response begins: a stream's head, first events and comments may come at once, and what the model says minutes later.
+// Finds where the content of a provider's response begins. The head, first events and comments of a stream
+// may come at once, and the words of the model minutes later.
 
 import { SseReader } from '../../ai/parsing/sse.ts'
 import { isObject } from '../../ai/translate/rules.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 
-/** The most characters of an event that is parsed; those that hold no content are short, except for a call that is repeated to its caller. */
+/** Characters of an event that is parsed. Events without content are short, unless they repeat the call. */
 const largestOpening = 1024 * 1024
 
-/** Types of events that only say that something has begun, or that the connection is alive, in any API: message_start, response.in_progress, ping. */
+/**
+ * Types of events that only say that something has begun, or that the connection is alive, in any API:
+ * message_start, response.in_progress, ping.
+ */
 const opening = /(?:^|[._-])(?:ping|keepalive|heartbeat|start|created|queued|in_progress|added)$/
 
 export class FirstContent {
-  /** Null where the first byte is content, as far as can be told. */
+  /** Null if the first byte counts as content. */
   readonly #reader: SseReader | null
   #hasBegun = false
 
@@ -31,7 +35,7 @@ export class FirstContent {
   }
 }
 
-/** Whether an event is more than an opening; one that is not understood is. */
+/** Whether an event has content. One that cannot be understood counts as content. */
 function isContent(event: string, data: string): boolean {
   const value = parse(data)
   if (!isObject(value)) return true
@@ -40,7 +44,7 @@ function isContent(event: string, data: string): boolean {
   return !Array.isArray(choices) || 'error' in value || choices.some(isBegun)
 }
 
-/** Whether a choice of a chunk says more than whose turn it is. */
+/** Whether a choice of a chunk has more than a role. */
 function isBegun(choice: unknown): boolean {
   if (!isObject(choice) || isFilled(choice.finish_reason)) return true
   if (!isObject(choice.delta)) return choice.text !== ''

@@ -1,5 +1,5 @@
-// An AI call as its provider will see it: what the caller sent except what is removed here, the provider's credential, and nothing about the client behind the
-// gateway.
+// An AI call as its provider will see it: the caller's fields without those that are removed here, the
+// provider's credential, and nothing about the client behind the gateway.
 
 import { crosses, equalsIgnoreCase, type FieldId } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
@@ -12,7 +12,7 @@ import { isOfTrace } from '../trace/trace.ts'
 import { isForGateway } from './ai-fields.ts'
 import type { AiExchange } from './ai-exchange.ts'
 
-/** The lines of a call as its provider is sent them, and what they were written for. */
+/** The field lines for a provider, and the call that they were written for. */
 export interface ProviderLines {
   readonly ids: readonly FieldId[]
   readonly provider: Provider
@@ -20,16 +20,17 @@ export interface ProviderLines {
   readonly asks: Dialect | null
   readonly isRewritten: boolean
   readonly isTraced: boolean
-  /** The fields that are forwarded, but for a credential. */
+  /** The forwarded fields without credentials. */
   readonly forwarded: string
-  /** The credential that the caller brought, where it may be forwarded; empty for none. */
+  /** The caller's credential, if it may be forwarded; empty for none. */
   readonly credential: string
   readonly defaults: string
 }
 
 /**
- * Writes the fields that are forwarded, and those that the gateway adds: a configured credential only where the caller brought none that may be forwarded. The place in
- * a trace is left out where the gateway writes its own. `last` has the lines of the last call on the connection, which are those of a call that repeats them.
+ * Writes the forwarded fields and those that the gateway adds. A configured credential is added only if the
+ * caller brought none that may be forwarded. Trace fields are left out if the gateway writes its own. `last`
+ * holds the lines of the last call on the connection, which are reused for a call with the same fields.
  */
 export function providerFields(
   head: RequestHead,
@@ -94,10 +95,13 @@ export function bringsCredential({ fields, hopByHop }: RequestHead, ai: AiExchan
   return hasKeyInQuery(ai.path, ai.provider!.credentialParameter)
 }
 
-/** Every field in which callers send a credential to any provider. */
+/** The fields in which callers send a credential to any provider. */
 const credentials = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
 
-/** Writes the caller's credential for the provider, if allowed: REST routes use only configured ones, and the unified endpoint has one field for all providers. */
+/**
+ * Writes the caller's credential for the provider, if allowed. REST routes use only configured ones, and the
+ * unified endpoint has one field for all providers.
+ */
 function broughtCredential(
   { target, provider }: AiExchange,
   name: string,
@@ -134,7 +138,7 @@ function isSent(name: string, fields: readonly string[]): boolean {
   return false
 }
 
-/** Not offered: the log reads what providers send over a WebSocket, which an extension would compress. */
+/** Not forwarded: the log reads what providers send over a WebSocket, which an extension would compress. */
 const extensions = 'sec-websocket-extensions'
 
 /** Whether a field is only for the gateway or its host. */
@@ -142,7 +146,7 @@ function endsHere(name: string): boolean {
   return isForGateway(name) || equalsIgnoreCase(name, 'cookie') || equalsIgnoreCase(name, extensions)
 }
 
-/** Whether a field is for another API than the one that is called, where it has no place, or another meaning. */
+/** Whether a field belongs to another API than the provider's, which might read it differently. */
 function isOfOtherApi(name: string, asks: Dialect): boolean {
   const prefix = asks === 'openai' ? 'anthropic-' : 'openai-'
   return name.length > prefix.length && equalsIgnoreCase(name.slice(0, prefix.length), prefix)

@@ -1,6 +1,6 @@
-// The model that the handshake of a Realtime session names, in its query.
+// The model in the query of a Realtime handshake.
 
-/** Returns the parameter `model` of a path; null for none, and for an odd one. */
+/** Returns the parameter `model` of a path; null for none or an overlong one. */
 export function modelInQuery(path: string): string | null {
   const at = path.indexOf('?')
   const model = at === -1 ? null : new URLSearchParams(path.slice(at)).get('model')

@@ -1,11 +1,13 @@
-// Rewrites the body of a provider's response on its way to the client.
+// The interface of what rewrites a provider's response on its way to the client.
 
 /** Rewrites the body of one response. */
 export interface Rewriter {
-  /** Whether nothing may be sent before the end, which may still turn out to be an error. */
+  /** Whether the head must wait for the end of the body, which may still turn out to be an error. */
   readonly holdsHead: boolean
-  /** Takes bytes as they arrive; returns those to send on at once; false for more than can be buffered. */
+  /**
+   * Takes bytes as they arrive; returns those to send at once, or false if they exceed what can be buffered.
+   */
   push(bytes: Buffer): Buffer | null | false
-  /** Returns what is still to be sent; false when the response cannot be understood, or ended early. */
+  /** Returns what is left to send; false if the response cannot be understood, or ended early. */
   end(): Buffer | null | false
 }

@@ -1,4 +1,4 @@
-// Decides how a provider's response is rewritten for a caller that speaks another API, or wants it in an envelope.
+// How a provider's response is rewritten for a caller that uses another API, or wants it in an envelope.
 
 import type { Call } from '../../ai/plan.ts'
 import type { EventTranslator, Translation } from '../../ai/translate/translation.ts'
@@ -7,7 +7,7 @@ import { GrowingBytes } from '../wire/growing-bytes.ts'
 import type { Rewriter } from './rewriter.ts'
 import { WithheldUsage } from './withheld-usage.ts'
 
-/** What counts as JSON by Content-Type: application/json and types that end in +json (RFC 6839 section 3.1). */
+/** Content types that count as JSON: application/json, and types that end in +json (RFC 6839 section 3.1). */
 export const jsonType = /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;|$)/i
 
 export class Rewriting {
@@ -21,7 +21,10 @@ export class Rewriting {
     this.#hidesUsage = hidesUsage
   }
 
-  /** Makes the rewriter for a response with this head; null where it is left alone, false where it cannot be rewritten: it has an unrequested coding, or is not JSON. */
+  /**
+   * Creates the rewriter for a response with this head. Null leaves it unchanged; false means that it cannot
+   * be rewritten: it has an unrequested coding, or is not JSON.
+   */
   begin(head: ResponseHead): Rewriter | null | false {
     if (head.status < 200 || head.status > 299) return null
     if (head.isEncoded) return this.#translation === null && !this.#wraps ? null : false
@@ -34,12 +37,12 @@ export class Rewriting {
   }
 }
 
-/** Returns how the response to a call must be rewritten; null when it is passed on as it is. */
+/** Returns how the response to a call must be rewritten; null passes it on unchanged. */
 export function rewritingOf(call: Call): Rewriting | null {
   return call.translation !== null || call.wraps || call.hidesUsage ? new Rewriting(call) : null
 }
 
-/** The response as the result of the API envelope. */
+/** Wraps the response as the result of the API envelope. */
 class Enveloped implements Rewriter {
   readonly holdsHead = false
   #hasBegun = false

@@ -13,17 +13,17 @@ export class Tap {
   /** Whether the call was sent to a provider, so that there is something to log. */
   isUnderWay = false
   metadata: Metadata | null = null
-  /** The members of the request that the translation left out. */
+  /** Members of the request that the translation left out. */
   dropped: readonly string[] = []
   readonly request: Capture | null
   response: Capture | null = null
-  /** What the client gets instead of the provider's response; null where it gets that. */
+  /** What the client gets in place of the provider's response; null if it gets that. */
   relayed: Capture | null = null
   head: ResponseHead | null = null
   /** What the events of a WebSocket report; null for any other call. */
   session: SessionUsage | null = null
   #messages: FrameMessages | null = null
-  /** Monotonic ms at which the first byte of the response's body arrived; 0 before. */
+  /** Monotonic ms at which the first byte of the response body arrived; 0 before. */
   firstByteAt = 0
 
   constructor({ keepsPayloads, isEncoded }: { keepsPayloads: boolean; isEncoded: boolean }) {
@@ -31,25 +31,25 @@ export class Tap {
     this.request = keepsPayloads ? new Capture({ isEncoded }) : null
   }
 
-  /** Takes bytes of the request body. */
+  /** Records bytes of the request body. */
   noteRequest(bytes: Buffer): void {
     this.request?.take(bytes)
   }
 
-  /** Takes the head of the provider's response, and whether its body is rewritten for the client. */
+  /** Records the head of the provider's response, and whether its body is rewritten for the client. */
   noteHead(head: ResponseHead, isRewritten: boolean): void {
     this.head = head
     this.response = new Capture({ isEncoded: head.isEncoded })
     if (this.keepsPayloads && isRewritten) this.relayed = new Capture({ isEncoded: false })
   }
 
-  /** Takes bytes of the provider's response. */
+  /** Records bytes of the provider's response. */
   noteResponse(bytes: Buffer, clock: Clock): void {
     if (this.firstByteAt === 0) this.firstByteAt = clock.monotonic()
     this.response?.take(bytes)
   }
 
-  /** Begins to read the events of a WebSocket. `model` is the one that the handshake names; null for none. */
+  /** Starts reading the events of a WebSocket. `model` is the one in the handshake; null for none. */
   noteSession(model: string | null): void {
     const session = new SessionUsage()
     session.model = model
@@ -57,29 +57,29 @@ export class Tap {
     this.#messages = new FrameMessages(text => session.take(text), isWorthReading)
   }
 
-  /** Takes bytes that the provider sends over a WebSocket. */
+  /** Records bytes that the provider sends over a WebSocket. */
   noteFrames(bytes: Buffer, clock: Clock): void {
     if (this.firstByteAt === 0) this.firstByteAt = clock.monotonic()
     this.#messages?.push(bytes)
   }
 
-  /** Takes bytes that the client gets instead. */
+  /** Records bytes that the client gets in place of the provider's. */
   noteRelayed(bytes: Buffer): void {
     this.relayed?.take(bytes)
   }
 
-  /** Takes what the client gets instead of the provider's response. */
+  /** Records the gateway's own response, which the client gets in place of the provider's. */
   noteOwnResponse(body: string): void {
     if (!this.keepsPayloads || !this.isUnderWay) return
     this.relayed = new Capture({ isEncoded: false })
     this.relayed.take(Buffer.from(body, 'latin1'))
   }
 
-  /** Takes what the client gets after the part of the provider's response that it has. */
+  /** Records what the client gets after the part of the provider's response that it has. */
   noteOwnEnd(text: string): void {
     if (!this.keepsPayloads || this.response === null) return
     if (this.relayed === null) {
-      // So much is kept that the end is dropped.
+      // The recording is full, so the end would be dropped.
       if (this.response.isCut) return
       this.relayed = new Capture({ isEncoded: false })
       this.relayed.take(this.response.head())
@@ -88,7 +88,7 @@ export class Tap {
   }
 }
 
-/** Whether an event is anything but a piece of sound, of which there are many, and large ones. */
+/** Whether an event is anything but a piece of audio: those are many and large. */
 function isWorthReading(beginning: Buffer): boolean {
   return !beginning.subarray(0, 256).includes('audio.delta"')
 }

@@ -1,14 +1,14 @@
-// Removes the usage chunk from a chat stream when only the gateway asked for it.
+// Removes the usage chunk from a chat stream if only the gateway asked for it.
 
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 import type { Rewriter } from './rewriter.ts'
 
-/** The most bytes of an event that are searched; usage events are far smaller. */
+/** Bytes of an event that are searched; usage events are far smaller. */
 const largestEvent = 64 * 1024
 
 export class WithheldUsage implements Rewriter {
   readonly holdsHead = false
-  /** The beginning of an event whose end has not arrived yet. */
+  /** The beginning of an event that is still incomplete. */
   #begun: GrowingBytes | null = null
 
   push(bytes: Buffer): Buffer | null {
@@ -44,10 +44,13 @@ export class WithheldUsage implements Rewriter {
   }
 }
 
-/** Occurs in every usage event, and in no text, where quotes are escaped. */
+/** Occurs in every usage event, and never in text, where quotes are escaped. */
 const counted = '"prompt_tokens"'
 
-/** Returns the offset after the last complete event (WHATWG HTML, section 9.2.5), none of which ends before `from`; 0 for none. */
+/**
+ * Returns the offset after the last complete event (WHATWG HTML, section 9.2.5), or 0. No event ends before
+ * `from`.
+ */
 function endOfEvents(bytes: Buffer, from: number): number {
   const fresh = bytes.subarray(from)
   let end = 0

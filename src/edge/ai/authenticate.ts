@@ -1,5 +1,6 @@
-// Checks the token of an AI call where its gateway requires one, and that no request to an origin carries one.
-// A refusal costs a lookup in memory, reaches no provider, and leaves only a count. While the store is unreachable, known tokens and gateways stay valid for `store.grace`; others are refused with 503.
+// Verifies the token of an AI call if its gateway requires one, and that no request to an origin carries one.
+// A refusal costs a lookup in memory, reaches no provider, and leaves only a count. While the store is
+// unreachable, cached tokens and gateways stay valid for `store.grace`; others are refused with 503.
 
 import { memoizeLast } from '../../base/memo.ts'
 import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
@@ -21,9 +22,10 @@ import { keepCredentials } from '../exchange/gateway-credentials.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 
 /**
- * Lets a call in, or refuses: a credential of this gateway in a place from which it would be forwarded, in a request to an origin too (400), or where only the other kind of route reads it (400), no valid token (401), a token without permission
- * (403), an unknown gateway (404), an unreachable store (503).
- * Waits for the store where nothing is cached.
+ * Grants access to a call, or refuses: a credential of this gateway that would be forwarded, also to an
+ * origin (400), or that only the other kind of route reads (400), no valid token (401), a token without
+ * permission (403), an unknown gateway (404), an unreachable store (503). Waits for the store if nothing is
+ * cached.
  */
 export function authenticate(x: Exchange): Verdict {
   const { ai } = x
@@ -67,7 +69,7 @@ function judge(
     if (lacksScope) ai.challenge = challengeFor(x, 'insufficient_scope')
     return turnAway(x, ai, 'forbidden')
   }
-  // Checked only now, so that only those with permission learn which gateways exist.
+  // Checked last, so that only those with permission learn which gateways exist.
   if (gateway !== null) return letIn(x, ai, gateway, token)
   return ai.fields.gatewayId === repeated ? repeatedId : noGateway
 }
@@ -87,7 +89,7 @@ function turnAway(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
   return (reason === 'forbidden' ? forbidden : unauthorized)[ai.target.api === 'rest' ? 'rest' : 'native']
 }
 
-/** Returns where the credential was found and where it belongs, and nothing of its value. */
+/** Names the place of the credential and where it belongs, and nothing of its value. */
 function misplaced({ target, misplaced }: AiExchange): Refusal {
   return refuseMisplaced(`must not be in ${misplaced}: send it as ${fieldOf(target)}: Bearer TOKEN`)
 }
@@ -97,7 +99,11 @@ const refuseMisplaced = memoizeLast((rule: string) =>
   refuseCall('invalid', 'A credential of this gateway', rule),
 )
 
-/** Whether a call without a valid token has a credential of this gateway only where the other kind of route reads it, and notes the place. It goes by the form of the credential alone: nobody learns whether it exists. */
+/**
+ * Whether a call without a valid token has a credential of this gateway only where the other kind of route
+ * reads it; records the place. Only the form of the credential counts, so that callers cannot find out
+ * whether it exists.
+ */
 function isStray({ fields }: RequestHead, ai: AiExchange): boolean {
   const own = fieldOf(ai.target).toLowerCase()
   let place: string | null = null
@@ -116,7 +122,7 @@ function fieldOf({ api }: AiTarget): string {
 
 function tokenIn({ target, fields }: AiExchange): string | null {
   const field = target.api === 'rest' ? fields.authorization : fields.gatewayAuthorization
-  // With two of them it is unclear which one counts, so neither does.
+  // With two it is unclear which one counts, so neither does.
   return field === repeated ? '' : bearerOf(field)
 }
 

@@ -1,4 +1,5 @@
-// Finds the AI route of a request on the hosts of `ai.hosts`. Other requests go to the zone that has the host, if any.
+// Finds the AI route of a request on the hosts of `ai.hosts`. Other requests go to the zone that has the
+// host, if any.
 
 import { memoizeLast } from '../../base/memo.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
@@ -10,7 +11,10 @@ import { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { EdgeAi } from '../snapshot/snapshot.ts'
 
-/** Finds the AI route, or refuses: an unknown path (404), a method that it does not have (405), a WebSocket where there is none (426). */
+/**
+ * Finds the AI route, or refuses: an unknown path (404), a wrong method (405), a WebSocket on a route without
+ * one (426).
+ */
 export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   x.route = ai.route
   x.bodyLimit = ai.route.config.bodyLimit
@@ -23,16 +27,16 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   x.audience = target === null ? audienceAt(x.head.target) : audienceOf(target)
   if (target === null) return noRouteFor(x)
   x.ai = new AiExchange(target, x.head, x.client.last)
-  // A credential as the method is reported as such.
+  // A credential in the method is refused as such.
   if (target.api !== 'native' && x.head.method !== 'POST' && x.ai.misplaced === null)
     return x.upgrade === 'requested' ? noWebSocket : onlyPost
   return null
 }
 
-/** Most calls have the target of the one before. */
+/** Most calls have the target of the previous one. */
 const targetOf = memoizeLast(parseAiTarget)
 
-/** Responds to programs in their envelope, and to others with the record. */
+/** Responds to programs in their envelope, and to others with the error record. */
 function noRouteFor({ head }: Exchange): Refusal {
   const format = negotiateForPrograms(head.accept)
   return format === 'json' || format === 'problem' ? noRoute : noSuchPage
@@ -40,6 +44,6 @@ function noRouteFor({ head }: Exchange): Refusal {
 
 const noSuchPage = refuse('not_found')
 const noRoute = refuseCall('no_ai_route')
-/** By this status, programs that try a WebSocket first go on without one at once. */
+/** On this status, programs that try a WebSocket first continue without one at once. */
 export const noWebSocket = refuseCall('no_web_socket')
 const onlyPost = { ...refuseCall('method_not_allowed', 'POST'), allow: 'POST' }

@@ -1,4 +1,5 @@
-// What a caller without a token learns of AI routes: the challenge of a refusal, and the metadata that it names (RFC 9728).
+// What a caller without a token learns about AI routes: the challenge of a refusal, and the metadata that it
+// links to (RFC 9728).
 
 import { withoutQuery } from '../../base/path/path.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
@@ -14,7 +15,7 @@ export const runScope = 'ai_gateway.run'
 
 type TokenError = 'invalid_token' | 'insufficient_scope' | null
 
-/** The last challenge and what it was made of: in a flood of refused calls it is the same for most. */
+/** The last challenge and its inputs: in a flood of refused calls it is mostly the same. */
 interface Challenge {
   readonly host: string | null
   readonly isSecure: boolean
@@ -28,7 +29,10 @@ interface Challenge {
 
 let last: Challenge | null = null
 
-/** Returns the value of WWW-Authenticate for an AI call, and `error` for what is wrong with its token (RFC 6750 section 3.1). */
+/**
+ * Returns the value of WWW-Authenticate for an AI call; `error` says what is wrong with its token (RFC 6750
+ * section 3.1).
+ */
 export function challengeFor(x: Exchange, error: TokenError): string {
   const { target } = x.ai!
   const { account } = target
@@ -53,7 +57,10 @@ export function challengeFor(x: Exchange, error: TokenError): string {
   return text
 }
 
-/** Whether a request is for the metadata of AI routes. A host that a zone has too shows there only what is about AI routes, since the rest may be about the site. */
+/**
+ * Whether a request is for the metadata of AI routes. On a host that a zone shares, only metadata of AI
+ * routes counts, since the rest may be about the site.
+ */
 export function asksForMetadata({ head }: Exchange, isShared: boolean): boolean {
   const { target } = head
   if (!target.startsWith(metadataPath)) return false
@@ -62,8 +69,8 @@ export function asksForMetadata({ head }: Exchange, isShared: boolean): boolean 
 }
 
 /**
- * Serves the metadata of AI routes to who asks for them, in the words of RFC 9728 section 3.2; and HEAD of a base URL with 204, whoever asks: it opens a
- * connection, without a token, and must neither count as a call without one nor reach a provider.
+ * Serves the metadata of AI routes (RFC 9728 section 3.2), and HEAD of a base URL with 204: SDKs open a
+ * connection with it, without a token, and it must neither count as a call without one nor reach a provider.
  */
 export function describe(x: Exchange): Refusal | 'responded' | null {
   if (x.asksForBase) return respondToBase(x)
@@ -109,7 +116,10 @@ function ownLines(x: Exchange): string {
 
 const safetyLines = safetyHeaders.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('')
 
-/** Returns the scheme and authority by which the client reaches the edge, as it says or a trusted hop does; null for what is neither. */
+/**
+ * Returns the scheme and authority by which the client reaches the edge, as it or a trusted hop reports them;
+ * null if malformed.
+ */
 function originOf(x: Exchange): string | null {
   const host = hostOf(x)
   if (host === null || hostName(host) === null) return null

@@ -1,4 +1,4 @@
-// What is stored of an AI call in the log of its gateway.
+// Decides what is stored of an AI call in the log of its gateway.
 
 import { parseMetadata } from '../../ai-logs/metadata.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
@@ -7,7 +7,10 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { type Once, repeated } from '../ai-call/ai-fields.ts'
 import { Tap } from '../ai-call/tap.ts'
 
-/** Opens the log of a call as its gateway and its client want it; refuses unknown fields for the gateway (400), since the client may rely on them. */
+/**
+ * Opens the log of a call as its gateway and its client want it. Refuses unknown fields for the gateway
+ * (400), since the client may rely on them.
+ */
 export function openLog(x: Exchange): Refusal | null {
   const { ai } = x
   if (ai === null) return null

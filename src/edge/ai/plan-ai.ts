@@ -1,4 +1,4 @@
-// Plans an AI call: which provider it goes to, at which path, and with what body.
+// Plans an AI call: its provider, path and body.
 
 import { planCall } from '../../ai/plan.ts'
 import type { Provider } from '../../ai/providers/providers.ts'
@@ -18,12 +18,15 @@ import { jsonType, rewritingOf } from '../ai-call/rewriting.ts'
 type Native = AiTarget & { readonly api: 'native' }
 type Parsed = Exclude<AiTarget, Native>
 
-/** Picks the provider, or refuses: an unknown one (404), a body that cannot be understood (400, 415); waits for a body that has to be buffered or parsed. */
+/**
+ * Picks the provider, or refuses: an unknown one (404), a body that cannot be understood (400, 415). Waits
+ * for a body that must be buffered or parsed.
+ */
 export function planAi(x: Exchange, ai: AiExchange): Verdict {
   return ai.target.api === 'native' ? planNative(x, ai, ai.target) : planParsed(x, ai, ai.target)
 }
 
-/** Leaves the body alone: it is passed on byte for byte, and streamed where the call has no choice of keys. */
+/** Passes the body on byte for byte, and streams it unless there are several keys to choose from. */
 function planNative(x: Exchange, ai: AiExchange, target: Native): Verdict {
   const { provider: name, path } = target
   const route = x.snapshot.ai!.providers.native(name, path, ai.token !== null)
@@ -31,7 +34,8 @@ function planNative(x: Exchange, ai: AiExchange, target: Native): Verdict {
   if (route.provider.dialect === 'anthropic') x.audience = audienceOf(target, 'anthropic')
   const refusal = sendTo(x, ai, route.provider, route.path)
   if (refusal !== null || ai.keys === null || x.requestBody.done) return refusal
-  // Only a buffered body can be sent again with another key; one that is too large, or where there is no room, is streamed.
+  // Only a buffered body can be sent again with another key. One that is too large or finds no room is
+  // streamed.
   const most = x.route!.config.bodyLimit
   if (x.head.contentLength > most) return null
   const { bodyLimit } = x
@@ -99,7 +103,10 @@ function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): 
   return refuseWithoutKey(x, ai)
 }
 
-/** Whether a call is one that no provider takes without a key: some have lists of models that are public, and a handshake of WebSocket may bring a key as a subprotocol. */
+/**
+ * Whether no provider takes a call without a key. Some have public lists of models, and a WebSocket handshake
+ * may bring a key as a subprotocol.
+ */
 function needsKey({ head: { method } }: Exchange): boolean {
   return method !== 'GET' && method !== 'HEAD'
 }

@@ -1,4 +1,5 @@
-// One small request to a provider, which shows whether it is reached and takes a key: on a connection of its own, by the way that calls take.
+// Checks with one small request whether a provider is reachable and accepts a key. It uses a connection of
+// its own, dialled like those of calls.
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
@@ -18,16 +19,16 @@ import { AddressBook } from '../resolver/address-book.ts'
 import { AddressGuard } from '../resolver/address-guard.ts'
 import { NameLookup } from '../resolver/name-lookup.ts'
 
-/** Ms that a check may take. */
+/** The timeout of a check in ms. */
 const longestCheck = 10_000
 
 /** The result of a check. */
 interface ProviderCheck {
-  /** Null where no response came. */
+  /** Null without a response. */
   readonly status: number | null
-  /** Null where one came. */
+  /** Null with a response. */
   readonly error: ErrorName | null
-  /** The code of the system, TLS or DNS for that error; empty for none. */
+  /** The system, TLS or DNS code of that error; empty for none. */
   readonly code: string
   /** Ms. */
   readonly duration: number
@@ -35,7 +36,7 @@ interface ProviderCheck {
 
 interface ProviderCheckerOptions {
   readonly metrics: EdgeMetrics
-  /** Takes a bug of ours. */
+  /** Called for an internal error. */
   readonly crashed: (bug: unknown) => void
   readonly clock?: Clock
   readonly longest?: number
@@ -54,7 +55,7 @@ export class ProviderChecker {
     this.#clock = options.clock ?? systemClock
   }
 
-  /** Where this gateway itself listens for requests: no check goes there. */
+  /** The addresses on which this gateway itself listens, which are never checked. */
   set ownEndpoints(endpoints: readonly Endpoint[]) {
     this.#guard.ownEndpoints = endpoints
   }
@@ -63,7 +64,10 @@ export class ProviderChecker {
     this.#lookup.close()
   }
 
-  /** Sends one request with a key, or without any where it is null; redirects are not followed, and nothing of the body is read. Never rejects. */
+  /**
+   * Sends one request with the key, or without one for null. Redirects are not followed, and the body is not
+   * read. Never rejects.
+   */
   async check(provider: Provider, ai: AiConfig, key: string | null): Promise<ProviderCheck> {
     const began = performance.now()
     const { longest = longestCheck } = this.#options
@@ -144,7 +148,7 @@ export class ProviderChecker {
   }
 }
 
-/** Sends the request on a connection, and returns the status that comes. */
+/** Sends the request on a connection, and returns the status of the response. */
 function respond(
   socket: Socket,
   provider: Provider,

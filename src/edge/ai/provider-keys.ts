@@ -1,4 +1,5 @@
-// Chooses the key for a call where several are configured for a provider: one that is refused rests, and the call continues with the next.
+// Chooses the key for a call if several are configured for a provider: one that is refused rests, and the
+// call continues with the next.
 
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
@@ -9,7 +10,7 @@ import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { secondsOf } from '../snapshot/limit-fields.ts'
 
-/** Refuses a call for which every key is resting (1015), with the shortest wait. */
+/** Refuses a call if every key is resting (1015), with the shortest wait. */
 export function refuseWithoutKey(x: Exchange, ai: AiExchange): Refusal | null {
   const now = x.plane.clock.monotonic()
   const first = ai.keys === null ? null : ai.keys.firstBack(now)
@@ -17,8 +18,8 @@ export function refuseWithoutKey(x: Exchange, ai: AiExchange): Refusal | null {
 }
 
 /**
- * Notes what a response says about the key: null where it is the caller's, `another` where the same call is to be made with another key, and a refusal (1015) where none is
- * left. `isWhole` says whether the call can be repeated.
+ * Records what a response says about the key. Null relays the response; `another` retries the call with
+ * another key; a refusal (1015) means that no key is left. `isWhole` says whether the call can be repeated.
  */
 export function verdictOnKey(
   x: Exchange,
@@ -30,7 +31,7 @@ export function verdictOnKey(
   if (key === null || keys === null) return null
   const now = x.plane.clock.monotonic()
   if (head.status < 400) keys.worked(key, now)
-  // The provider accepts a key for this call, so that the others were to blame.
+  // The provider accepts a key for this call, so the others were at fault.
   if (ai.doubted !== null && head.status < 500 && head.status !== 401)
     for (const other of ai.doubted) setAside(x, ai, other, 401, null, [])
   if (head.status !== 429 && head.status !== 401) return null
@@ -43,7 +44,7 @@ export function verdictOnKey(
   setAside(x, ai, key, head.status, word, limitsIn(head.fields))
   const first = keys.firstBack(now)
   if (first !== null) return outOfKeys(x, ai, first, now)
-  // A key that is back by now must not keep a call going forever.
+  // A key that is available again must not keep a call retrying forever.
   return isWhole && ++ai.keyChanges < keys.size ? 'another' : null
 }
 
@@ -56,7 +57,7 @@ function setAside(
   limits: readonly string[],
 ): void {
   const keys = ai.keys!
-  // With 429 the provider has accepted the key all the same.
+  // With 429 the provider has accepted the key.
   if (status === 401) keys.refused(key)
   key.status = status
   const rest = keys.setAside(key, x.plane.clock.monotonic(), word, limits)
@@ -67,8 +68,8 @@ function setAside(
 }
 
 /**
- * Whether a provider may respond with 401 because of what the caller sent: a path or an organization that none of our keys may use. One caller must not disable
- * all keys for the others.
+ * Whether a provider may respond with 401 because of the caller's input: a path or an organization that none
+ * of our keys may use. One caller must not disable all keys for the others.
  */
 function mayBeRefusedItself({ head }: Exchange, { target }: AiExchange): boolean {
   if (target.api === 'native') return true
@@ -77,10 +78,10 @@ function mayBeRefusedItself({ head }: Exchange, { target }: AiExchange): boolean
   return false
 }
 
-/** The prefixes of OpenAI-Organization and OpenAI-Project values. */
+/** The prefix of OpenAI-Organization and OpenAI-Project. */
 const ofOpenai = 'openai-'
 
-/** Refuses with what the provider said of the key that is back first: its wait and its limits. */
+/** Refuses with what the provider said about the key that is available first: its wait and its limits. */
 function outOfKeys(x: Exchange, { provider }: AiExchange, { saidUntil, limits }: Key, now: number): Refusal {
   const wait = saidUntil - now
   let mayRetry: boolean | null = null
@@ -95,7 +96,7 @@ function outOfKeys(x: Exchange, { provider }: AiExchange, { saidUntil, limits }:
   return refuse('rate_limited', { retryAfter: secondsOf(wait), mayRetry }, cause)
 }
 
-/** Returns the fields in which a provider tells its limits, and what its SDK is to do: name, value, name, value … */
+/** Returns the fields with the provider's limits and instructions to its SDK: name, value, name, value … */
 function limitsIn(fields: readonly string[]): readonly string[] {
   const found: string[] = []
   for (let i = 0; i < fields.length; i += 2)
@@ -103,9 +104,12 @@ function limitsIn(fields: readonly string[]): readonly string[] {
   return found.length > mostLimits ? [] : found
 }
 
-/** In any spelling of the providers: x-ratelimit-reset-tokens, anthropic-ratelimit-requests-limit, ratelimitbysize-query-cost, RateLimit-Policy. */
+/**
+ * In any spelling of the providers: x-ratelimit-reset-tokens, anthropic-ratelimit-requests-limit,
+ * ratelimitbysize-query-cost, RateLimit-Policy.
+ */
 const aboutLimits = /^(?:(?:x-|anthropic-)?rate-?limit|retry-after-ms$|x-should-retry$)/i
-/** The most names and values that are kept of one response. */
+/** Names and values that are stored of one response. */
 const mostLimits = 128
 
 /** Returns the wait in the field that OpenAI's SDKs read before Retry-After; null for none. */

@@ -1,4 +1,4 @@
-// What this process knows of each provider from the calls that it made.
+// What this process knows about each provider from its calls.
 
 import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 import type { Cause } from '../../errors/catalogue/origin-failure.ts'
@@ -9,7 +9,10 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { bringsCredential } from '../ai-call/outbound-call.ts'
 
-/** How one provider is doing in this process, as data that crosses from process to process. Times are in ms since the epoch, 0 for never. */
+/**
+ * The state of one provider in this process, as data that is sent between processes. Times are in ms since
+ * the epoch, 0 for never.
+ */
 export interface ProviderInProcess {
   readonly name: string
   readonly resource: string | null
@@ -25,26 +28,26 @@ export interface ProviderInProcess {
 }
 
 interface KeyInProcess {
-  /** 0 where it does not rest. */
+  /** 0 if it is not resting. */
   readonly restsUntil: number
-  /** The status for which it rests, or did. */
+  /** The status for which it rests or last rested. */
   readonly status: number
 }
 
-/** Notes the status with which a provider responded. */
+/** Records the status of a provider's response. */
 export function noteResponse(x: Exchange, ai: AiExchange, { status }: ResponseHead): void {
   const mayBeRefusal = status >= 400 && status < 500
   const isOurs = !mayBeRefusal || ai.key !== null || !bringsCredential(x.head, ai)
   ai.calls!.responded(status, x.plane.clock.now(), isOurs)
 }
 
-/** Notes that a provider did not respond. */
+/** Records that a provider did not respond. */
 export function noteNoResponse(x: Exchange, ai: AiExchange, error: ErrorName, { code }: Cause): void {
-  // What this machine lacks is no fault of the provider, nor of the way to it.
+  // A lack of local resources is no fault of the provider or the network.
   if (error !== 'internal_server_error') ai.calls!.failed(error, code ?? '', x.plane.clock.now())
 }
 
-/** Lists the providers that the configuration has, and others that were called. */
+/** Lists the configured providers, and others that were called. */
 export function providerStates({ providers, routeTo }: EdgeAi, clock: Clock): readonly ProviderInProcess[] {
   const [now, monotonic] = [clock.now(), clock.monotonic()]
   const found = new Map<string, ProviderInProcess>()

@@ -1,6 +1,7 @@
-// The body of a response on its way through an encoder. A small one that comes in one piece is encoded at once, which costs half as much; anything else goes
-// through the thread pool, so that nobody else waits. What the origin has sent is never held back for long: all that came is flushed when it pauses, and now and then while it
-// does not.
+// The body of a response on its way through an encoder. A small one that arrives in one piece is encoded in
+// one call, at half the cost; anything else goes through the thread pool, so that it delays no one else. What
+// the origin has sent is never held back for long: it is flushed when the origin pauses, and now and then
+// while it does not.
 
 import type { ContentCoding } from '../../config/model/compression-config.ts'
 import { deliverBug } from '../exchange/deliver.ts'
@@ -11,18 +12,18 @@ import { codings, type Encoder } from '../encoding/encoders.ts'
 import type { Encoded, Encoding } from '../encoding/encoding.ts'
 import { Finishing } from './finishing.ts'
 
-/** Bytes that may wait for the encoder before the origin has to. */
+/** Bytes that may be queued for the encoder before the origin is paused. */
 const mostWaiting = 64 * 1024
 
 /** Ms without a byte after which the origin counts as pausing. */
 const pauseAfter = 20
 
-/** Ms after which what came is flushed even where more keeps coming. */
+/** Ms after which held bytes are flushed even though more keep coming. */
 const longestHeld = 100
 
-/** Where the body comes from. */
+/** The origin's side of the body. */
 interface BodySource {
-  /** There is room for more, after `data` returned false. */
+  /** Called when there is room again, after `data` returned false. */
   goOn(): void
 }
 
@@ -37,21 +38,23 @@ export class CompressedBody implements ResponseSink, Encoded {
   readonly #encoded = guarded<unknown>(() => this.#wasEncoded(), this.#crashed)
   /** Null until there is more than one piece. */
   #encoder: Encoder | null = null
-  /** What the encoder is yet to be given. */
+  /** What is queued for the encoder. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
-  /** Whether the encoder works on a piece, and whether it may hold back some of what it got. */
+  /** Whether the encoder works on a piece, and whether it may hold back some of its input. */
   #isBusy = false
   #holdsBack = false
-  /** Whether the origin waits for the encoder. */
+  /** Whether the origin is paused. */
   #isFull = false
   #pause: NodeJS.Timeout | null = null
-  /** Monotonic ms since which something is held back that is not about to be flushed; 0 for nothing. */
+  /** Monotonic ms since when something has been held back without a pending flush; 0 for nothing. */
   #heldSince = 0
-  /** Whether what waits is to be flushed once it is encoded, and whether what is being encoded is. */
+  /**
+   * Whether the queued bytes are to be flushed once they are encoded, and whether those being encoded are.
+   */
   #isDue = false
   #isDueNow = false
-  /** Once the origin has sent all. */
+  /** Set once the origin has sent everything. */
   #finishing: Finishing | null = null
   #trailers: readonly string[] | null = null
   #isOver = false
@@ -71,7 +74,10 @@ export class CompressedBody implements ResponseSink, Encoded {
     return this.#sink.hasBegun
   }
 
-  /** Whether some is still to be sent though the origin has sent all: the exchange is then finished from here. */
+  /**
+   * Whether the origin has sent everything and some of it is still to be encoded: the exchange is then
+   * finished here.
+   */
   get isFinishing(): boolean {
     return this.#finishing !== null
   }
@@ -87,13 +93,13 @@ export class CompressedBody implements ResponseSink, Encoded {
     return !this.#isFull
   }
 
-  /** Sends the head if that is still to go, and sees to it that nothing that came of the body is held back if nothing follows. */
+  /** Sends the head if that is still held back, and flushes the body if nothing follows soon. */
   flush(): boolean {
     if (this.#waitingBytes > 0 || this.#holdsBack) this.#awaitPause()
     return this.#sink.flush()
   }
 
-  /** Encodes a body that has come in one piece. */
+  /** Encodes a body that has arrived in one piece. */
   bodyEnd(): void {
     if (this.#encoder !== null) return
     const bytes = codings[this.coding].whole(this.#take(), this.#level)
@@ -112,13 +118,13 @@ export class CompressedBody implements ResponseSink, Encoded {
     if (!this.#isBusy) this.#encode()
   }
 
-  /** Goes on as the client reads; returns whether there is room for more. */
+  /** Continues when the client reads; returns whether there is room for more. */
   goOn(): boolean {
     this.#encoder?.resume()
     return !this.#isFull
   }
 
-  /** Frees the encoder; what it still had is not sent. */
+  /** Frees the encoder, and drops what it still holds. */
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -131,7 +137,7 @@ export class CompressedBody implements ResponseSink, Encoded {
     bytesOut[this.coding].value += this.#x.bytesOut
   }
 
-  /** Whether each piece is sent at once: the events of a stream are. */
+  /** Whether each piece is sent at once, as for the events of a stream. */
   get #isPrompt(): boolean {
     return this.#x.eventStream !== null
   }
@@ -143,7 +149,10 @@ export class CompressedBody implements ResponseSink, Encoded {
     return bytes
   }
 
-  /** Hands the encoder what waits, or the end. It has one piece at a time: what comes meanwhile is the next one. */
+  /**
+   * Passes the encoder what is queued, or the end. It has one piece at a time, and what arrives until it is
+   * done becomes the next one.
+   */
   #encode(): void {
     if (this.#isBusy) return
     const encoder = (this.#encoder ??= this.#open())
@@ -184,7 +193,7 @@ export class CompressedBody implements ResponseSink, Encoded {
   }
 
   #send(bytes: Buffer): void {
-    // Some may come behind the end of an encoder that was destroyed.
+    // An encoder that was destroyed may still emit.
     if (this.#isOver) return
     const x = this.#x
     x.bytesOut += bytes.length
@@ -223,7 +232,7 @@ export class CompressedBody implements ResponseSink, Encoded {
     else this.#release()
   }
 
-  /** Has the encoder give out what it holds back. */
+  /** Flushes what the encoder holds back. */
   #release(): void {
     this.#isDueNow = false
     if (!this.#holdsBack || this.#finishing !== null) return

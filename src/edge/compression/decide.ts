@@ -1,4 +1,4 @@
-// Decides whether a response is compressed, and what becomes of its fields.
+// Decides whether a response is compressed, and how its fields change.
 
 import type { ContentCoding } from '../../config/model/compression-config.ts'
 import type { FieldLines } from '../../http1/fields/fields.ts'
@@ -10,16 +10,19 @@ import type { Compression } from '../encoding/compression.ts'
 import { codings } from '../encoding/encoders.ts'
 import type { Encoding } from '../encoding/encoding.ts'
 
-/** A response as it is sent on. */
+/** A response as it will be sent. */
 export interface Settled {
   readonly message: FieldLines
-  /** Null where the body passes as it is. */
+  /** Null passes the body unchanged. */
   readonly encoding: Encoding | null
-  /** Whether the length that the origin announced is that of the response. */
+  /** Whether the length that the origin announced still applies. */
   readonly keepsLength: boolean
 }
 
-/** Settles a response whose fields are as the route leaves them; a response to HEAD as that to GET would be. */
+/**
+ * Decides on a response with the changes of its route applied. A response to HEAD is treated like that to
+ * GET.
+ */
 export function settle(
   x: Exchange,
   compression: Compression,

@@ -1,13 +1,13 @@
-// An exchange whose origin has sent all, while the last of it is encoded and read by the client.
+// An exchange whose origin has sent everything, while the rest of the body is encoded and sent.
 
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 import { deadlineIn } from '../exchange/deadline.ts'
 
-/** A body of which the client has yet to get some. */
+/** A body of which the client still lacks some. */
 interface Unfinished {
-  /** Goes on as the client reads. */
+  /** Continues when the client reads. */
   goOn(): void
-  /** Sends no more. */
+  /** Stops sending. */
   close(): void
 }
 
@@ -22,7 +22,7 @@ export class Finishing implements RequestHandler {
     this.stay()
   }
 
-  /** Takes note that the client reads. */
+  /** Restarts the idle timeout. */
   stay(): void {
     this.deadline = deadlineIn(this.#x, this.#x.route!.config.timeouts.idle)
   }
@@ -32,7 +32,7 @@ export class Finishing implements RequestHandler {
     this.#body.goOn()
   }
 
-  /** Abandons a client that reads no more: it waits for nothing else. */
+  /** Abandons a client that stopped reading: nothing else is pending. */
   expire(): void {
     this.#x.client.abandon(this.#x)
   }
@@ -42,7 +42,7 @@ export class Finishing implements RequestHandler {
     this.#x.handler = null
   }
 
-  // What still comes of the request nobody reads.
+  // The rest of the request is not read.
   body(): void {}
   flushBody(): void {}
   bodyEnd(): void {}

@@ -4,7 +4,7 @@ import Negotiator from 'negotiator'
 import { ownText } from '../../base/text/own-text.ts'
 import type { ContentCoding } from '../../config/model/compression-config.ts'
 
-/** Clients send few different lines: the choices for the most recent ones of reasonable length are kept. */
+/** Clients send few different lines, so recent choices are cached. Overlong lines are not. */
 const mostRemembered = 64
 const longestRemembered = 256
 const longestRead = 4096
@@ -13,14 +13,14 @@ export class AcceptedCodings {
   readonly #codings: readonly string[]
   readonly #remembered = new Map<string, ContentCoding | null>()
 
-  /** Takes the codings that can be chosen, the most preferred first. */
+  /** Takes the available codings, the most preferred first. */
   constructor(codings: readonly ContentCoding[]) {
     this.#codings = [...codings, identity]
   }
 
   /**
-   * Returns the coding with the highest weight, of equal ones the most preferred; null where no coding is accepted, the plain content has a higher
-   * weight than each, or the line is not well-formed.
+   * Returns the coding with the highest weight, and among equals the most preferred. Null if no coding is
+   * accepted, if plain content has a higher weight, or if the line is malformed.
    */
   choose(line: string): ContentCoding | null {
     const known = this.#remembered.get(line)
@@ -39,20 +39,20 @@ export class AcceptedCodings {
     const remembered = this.#remembered
     if (line.length > longestRemembered) return coding
     if (remembered.size === mostRemembered) remembered.delete(remembered.keys().next().value!)
-    // A copy, since a slice would keep the whole head of its request alive.
+    // A copy, since a slice would keep the whole head of its request in memory.
     remembered.set(ownText(line), coding)
     return coding
   }
 }
 
-/** What the types of the package do not have yet. */
+/** Overloads that the package's types lack. */
 interface Ranking {
   encodings(available: readonly string[], options: { preferred: readonly string[] }): readonly string[]
 }
 
 const identity = 'identity'
 
-/** What gzip is called where recipients are older than its name (RFC 9110 section 8.4.1.3). */
+/** The name of gzip for recipients older than its registration (RFC 9110 section 8.4.1.3). */
 const oldGzip = /(?<![^, \t])x-gzip(?![^,; \t])/g
 
 const token = "[\\w!#$%&'*+.^`|~-]+"

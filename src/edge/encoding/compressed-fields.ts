@@ -5,7 +5,10 @@ import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { ContentCoding } from '../../config/model/compression-config.ts'
 import { isDigest } from './compressible.ts'
 
-/** Returns the fields of a response that is compressed: its validator is a weak one, and no part of it can be asked for (RFC 9110 sections 8.8.1 and 14.3). */
+/**
+ * Returns the fields of a compressed response: its validator is weak, and no range of it can be requested
+ * (RFC 9110 sections 8.8.1 and 14.3).
+ */
 export function compressedFields(message: FieldLines, coding: ContentCoding): FieldLines {
   const kept = changed(message, (name, value) => {
     if (equalsIgnoreCase(name, 'etag')) return weakened(value)
@@ -16,7 +19,10 @@ export function compressedFields(message: FieldLines, coding: ContentCoding): Fi
   return varying(kept)
 }
 
-/** Returns the fields of a response that could have been compressed: caches must not give it to clients that accept something else. */
+/**
+ * Returns the fields of a response that could have been compressed: caches must not send it to clients that
+ * accept something else.
+ */
 export function varying(message: FieldLines): FieldLines {
   const { kind, fields, ids, hopByHop } = message
   for (let i = 0; i < fields.length; i += 2)
@@ -25,8 +31,8 @@ export function varying(message: FieldLines): FieldLines {
 }
 
 /**
- * Returns the fields of a 304 with the validator that the client has: it asked with one that was weakened here, and its cache must not take the response that it
- * keeps for the one of the origin, byte by byte.
+ * Returns the fields of a 304 with the validator that the client sent. That one was weakened here, and the
+ * client's cache must not take its stored response for the origin's, byte by byte.
  */
 export function revalidatedFields(message: FieldLines, { fields }: RequestHead): FieldLines {
   const shown: string[] = []
@@ -42,14 +48,14 @@ export function revalidatedFields(message: FieldLines, { fields }: RequestHead):
   return isOurs ? varying(kept) : message
 }
 
-/** Returns the trailers behind a body that was compressed: none is a digest of what it was. */
+/** Returns the trailers of a compressed body, without digests of the plain one. */
 export function compressedTrailers(trailers: readonly string[] | null): readonly string[] | null {
   if (trailers === null) return null
   const kept = trailers.filter((_, i) => !isDigest(trailers[i - (i % 2)]!))
   return kept.length === 0 ? null : kept
 }
 
-/** Returns an entity tag as a weak one (RFC 9110 section 8.8.3); null for what is none, and could not be made one. */
+/** Returns a weak form of an entity tag (RFC 9110 section 8.8.3); null for a malformed one. */
 function weakened(tag: string): string | null {
   if (tag.startsWith('W/')) return tag
   return tag[0] === '"' ? `W/${tag}` : null
@@ -60,7 +66,7 @@ interface Changed extends FieldLines {
   readonly ids: FieldId[]
 }
 
-/** Copies fields with other values, or without those for which there is none. */
+/** Copies fields with new values; null drops a field. */
 function changed(
   { kind, fields, ids, hopByHop }: FieldLines,
   valueFor: (name: string, value: string) => string | null,
@@ -80,7 +86,7 @@ function variesAlready(value: string): boolean {
   return listHas(value, 'accept-encoding') || listHas(value, '*')
 }
 
-/** Has the fields that are ours sent even where the origin's Connection names them. */
+/** Keeps our own fields from being dropped as named by the origin's Connection. */
 function ours(message: FieldLines): FieldLines {
   const { hopByHop } = message
   if (hopByHop === null) return message

@@ -1,11 +1,12 @@
-// Which responses may be compressed: those that a client can use no less compressed, and that nobody has asked or promised to leave as they are.
+// Which responses may be compressed: those that stay as useful to a client, and that no field requires to be
+// left as they are.
 
 import { equalsIgnoreCase, type FieldLines, field, listHas } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Compression } from './compression.ts'
 
-/** A response whose fields are as the client will see them. */
+/** A response with the fields that the client will see. */
 interface Response {
   readonly head: Pick<ResponseHead, 'status' | 'contentLength'>
   readonly message: FieldLines
@@ -25,7 +26,7 @@ export function isCompressible(
     const id = ids[i]
     if (id === field.contentEncoding) return false
     if (id === field.contentType) {
-      // Readers would differ on which of two it is.
+      // Recipients would differ on which of the two counts.
       if (type !== null) return false
       type = fields[2 * i + 1]!
     } else if (id === field.other && forbids(fields[2 * i]!, fields[2 * i + 1]!)) return false
@@ -33,14 +34,14 @@ export function isCompressible(
   return type !== null && types.has(type)
 }
 
-/** Whether a client wants no intermediary to change content (RFC 9111 section 5.2.1.6). */
+/** Whether a client forbids intermediaries to transform content (RFC 9111 section 5.2.1.6). */
 export function forbidsTransform({ fields }: RequestHead): boolean {
   for (let i = 0; i < fields.length; i += 2)
     if (equalsIgnoreCase(fields[i]!, 'cache-control') && listHas(fields[i + 1]!, 'no-transform')) return true
   return false
 }
 
-/** Whether a name is that of a digest of the content, which is another one once that is compressed. */
+/** Whether a name is that of a digest of the content, which compression changes. */
 export function isDigest(name: string): boolean {
   switch (name.length) {
     case 6:
@@ -54,10 +55,13 @@ export function isDigest(name: string): boolean {
   }
 }
 
-/** No content, none to speak of, or a part of it (RFC 9110 sections 15.3.5 to 15.3.7, 15.4.5). */
+/** Statuses without content, or with little or part of it (RFC 9110 sections 15.3.5 to 15.3.7, 15.4.5). */
 const partial: ReadonlySet<number> = new Set([204, 205, 206, 304])
 
-/** Whether a field of a response says that its content must arrive as it is: an order, a range, a digest, or a signature that may be of one. */
+/**
+ * Whether a field requires the content to arrive unchanged: a directive, a range, a digest, or a signature
+ * that may cover one.
+ */
 function forbids(name: string, value: string): boolean {
   switch (name.length) {
     case 7:

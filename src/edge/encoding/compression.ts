@@ -1,4 +1,4 @@
-// What a route compresses: which of its responses, and how.
+// What a route compresses: which responses, and how.
 
 import type { CompressionConfig, ContentCoding } from '../../config/model/compression-config.ts'
 import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
@@ -6,7 +6,7 @@ import type { RequestHead } from '../../http1/heads/request-head.ts'
 import { AcceptedCodings } from './accept-encoding.ts'
 import { MediaTypes } from './media-types.ts'
 
-/** Those that were compiled, since the routes of a zone mostly have one configuration. */
+/** Compiled configurations, since most routes of a zone share one. */
 const compiled = new WeakMap<CompressionConfig, Compression>()
 
 export class Compression {
@@ -16,7 +16,7 @@ export class Compression {
   readonly types: MediaTypes
   readonly #accepted: AcceptedCodings
 
-  /** Compiles a configuration, or returns what was compiled of it before. */
+  /** Compiles a configuration, once. */
   static of(config: CompressionConfig): Compression {
     const known = compiled.get(config) ?? new Compression(config)
     compiled.set(config, known)
@@ -30,7 +30,10 @@ export class Compression {
     this.#accepted = new AcceptedCodings(encodings)
   }
 
-  /** Returns the coding that a client is to get; null for none. HTTP/1.0 can frame a body of unknown length only by its connection, whose end may be a failure. */
+  /**
+   * Returns the coding for a client; null for none. HTTP/1.0 marks the end of a body of unknown length by
+   * closing the connection, which may also be a failure.
+   */
   codingFor(head: RequestHead): ContentCoding | null {
     const line = head.version === '1.0' ? null : acceptEncodingOf(head)
     return line === null ? null : this.#accepted.choose(line)

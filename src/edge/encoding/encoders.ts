@@ -1,4 +1,5 @@
-// The encoders of each content coding, at sizes that a gateway can afford thousands of times an hour: how they are made, and what memory one takes.
+// The encoders of each content coding, in sizes that a gateway can afford thousands of times: how to create
+// one, and its memory.
 
 import {
   type BrotliOptions,
@@ -23,15 +24,21 @@ export interface Encoder extends Transform {
 }
 
 interface Coding {
-  /** The most bytes that one encoder takes at any level (`bench/micro/compression/memory.ts`), with the pieces of the body that wait for it. */
+  /**
+   * An upper bound of the memory of one encoder in bytes at any level (`bench/micro/compression/memory.ts`),
+   * with the pieces of the body that are queued for it.
+   */
   readonly memory: number
-  /** Bytes of a body up to which its encoding at once holds up others no longer than half a millisecond or so. */
+  /**
+   * Bytes of a body up to which encoding it in one call blocks the thread for no longer than about half a
+   * millisecond.
+   */
   readonly atOnce: number
-  /** What has an encoder give out all that it was given. */
+  /** The flush that makes an encoder emit everything it has taken. */
   readonly flush: number
   /** Encodes a whole body at once. */
   whole(body: Buffer, level: number): Buffer
-  /** Makes an encoder; one that is `prompt` gives out each piece at once. */
+  /** Creates an encoder; a `prompt` one emits each piece at once. */
   open(level: number, isPrompt: boolean): Encoder
 }
 
@@ -68,17 +75,19 @@ export const codings: Readonly<Record<ContentCoding, Coding>> = {
   },
 }
 
-/** Bits of the windows, far below what browsers take (RFC 9659): a page gains next to nothing by more. */
+/**
+ * Bits of the window, far below the maximum of browsers (RFC 9659): a page gains next to nothing from more.
+ */
 const windowBits = 18
 
-/** From level 4 on, tables would grow to many megabytes with the level. */
+/** From level 4 on, tables would grow to many megabytes. */
 function zstdOptions(level: number): ZstdOptions {
   const { ZSTD_c_compressionLevel, ZSTD_c_windowLog, ZSTD_c_hashLog, ZSTD_c_chainLog } = constants
   const tables = level < 4 ? {} : { [ZSTD_c_hashLog]: windowBits - 1, [ZSTD_c_chainLog]: windowBits - 1 }
   return { params: { [ZSTD_c_compressionLevel]: level, [ZSTD_c_windowLog]: windowBits, ...tables } }
 }
 
-/** From level 5 on, only windows of 16 bits have the hash tables that do not grow with the level. */
+/** From level 5 on, only windows of 16 bits have hash tables that do not grow with the level. */
 function brotliOptions(level: number): BrotliOptions {
   const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_LGWIN } = constants
   return { params: { [BROTLI_PARAM_QUALITY]: level, [BROTLI_PARAM_LGWIN]: level < 5 ? windowBits : 16 } }

@@ -1,16 +1,16 @@
-// What is known of a body that is compressed.
+// What is known about a compressed body.
 
 import type { ContentCoding } from '../../config/model/compression-config.ts'
 
-/** How a body is to be compressed. */
+/** How to compress a body. */
 export interface Encoding {
   readonly coding: ContentCoding
   readonly level: number
 }
 
-/** A body that is compressed, as far as it has come. */
+/** The progress of a compressed body. */
 export interface Encoded {
   readonly coding: ContentCoding
-  /** Its bytes before compression. */
+  /** Bytes before compression. */
   readonly taken: number
 }

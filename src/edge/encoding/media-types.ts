@@ -1,8 +1,8 @@
-// A list of media types, with patterns for those of a kind.
+// A list of media types and patterns of them.
 
 import { ownText } from '../../base/text/own-text.ts'
 
-/** Remembered types of responses: origins have few. */
+/** Types of responses that are cached: origins send few. */
 const mostRemembered = 64
 const longestRemembered = 128
 
@@ -15,7 +15,7 @@ export class MediaTypes {
     this.#types = new Set(types)
   }
 
-  /** Whether a Content-Type is of one of these. An event stream is only where its type is listed by name; calls of gRPC never are. */
+  /** Whether a Content-Type is in the list. Event streams match only by name, and gRPC calls never match. */
   has(contentType: string): boolean {
     return this.#remembered.get(contentType) ?? this.#remember(contentType, this.#look(contentType))
   }
@@ -35,7 +35,7 @@ export class MediaTypes {
     const remembered = this.#remembered
     if (contentType.length > longestRemembered) return has
     if (remembered.size === mostRemembered) remembered.delete(remembered.keys().next().value!)
-    // A copy, since a slice would keep the whole head of its response alive.
+    // A copy, since a slice would keep the whole head of its response in memory.
     remembered.set(ownText(contentType), has)
     return has
   }
@@ -45,5 +45,5 @@ const token = "[\\w!#$%&'*+.^`|~-]+"
 const start = new RegExp(`^(${token})/(${token})[ \\t]*(?:;|$)`)
 const eventStream = 'text/event-stream'
 
-/** Messages of gRPC have a coding of their own. */
+/** gRPC messages have a coding of their own. */
 const neverEncoded = /^application\/grpc(?:$|[+-])/

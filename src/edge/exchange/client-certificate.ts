@@ -1,4 +1,4 @@
-// The certificate of a client: which one a zone accepts, and what its origins learn of it.
+// Client certificates: which ones a zone accepts, and what its origins learn about them.
 
 import { authoritiesOf } from '../../certificates/client-trust.ts'
 import type { ClientCertificates } from '../../config/model/config.ts'
@@ -8,7 +8,10 @@ import type { CertificateFault, ClientCertificate } from '../../tls/client-certi
 import type { Exchange } from './exchange.ts'
 import type { EdgeZone } from '../snapshot/snapshot.ts'
 
-/** Refuses a client without a certificate that its zone accepts (1017); one that is optional may be missing, but not wrong. */
+/**
+ * Refuses a client without a certificate that its zone accepts (1017). An optional certificate may be
+ * missing, but not invalid.
+ */
 export function refuseCertificate(x: Exchange, { config, trust }: EdgeZone): Refusal | null {
   const { tls } = x.client
   const isRequired = config.tls.client!.mode === 'required'
@@ -16,7 +19,8 @@ export function refuseCertificate(x: Exchange, { config, trust }: EdgeZone): Ref
   const { certificate } = tls
   if (tls.trust !== trust) {
     if (!isRequired && certificate === null) return null
-    // Only another handshake can ask for what this one did not, or have it checked by what is trusted now.
+    // Only another handshake can request a certificate that this one did not, or have it checked against the
+    // authorities that are trusted now.
     x.keepAlive = false
     return refusals.elsewhere
   }
@@ -25,25 +29,25 @@ export function refuseCertificate(x: Exchange, { config, trust }: EdgeZone): Ref
   return isGood(x, certificate) ? null : refusals.expired
 }
 
-/** Returns the certificate that a client has shown because the zone of its host asks for one, good or not; null for none. */
+/** Returns the certificate that the zone of the host requested, valid or not; null for none. */
 export function shownCertificate(x: Exchange): ClientCertificate | null {
   const { tls } = x.client
   if (tls === null || tls.certificate === null) return null
-  // On AI routes, which are in no zone, another one may have the host too.
+  // AI routes belong to no zone, but a zone may have the same host.
   const trust = x.zone === null ? x.snapshot.zones.find(tls.host)?.trust : x.zone.trust
   return tls.trust === trust ? tls.certificate : null
 }
 
-/** Whether the handshake accepted it, and it is still valid. */
+/** Whether the handshake accepted it, and it has not expired since. */
 export function isGood(x: Exchange, { fault, notAfter }: ClientCertificate): boolean {
   return fault === null && notAfter >= x.plane.clock.now()
 }
 
-/** Writes what an origin learns of the certificate of its client; empty for none (RFC 9440 section 2). */
+/** Writes the certificate fields for an origin; empty for none (RFC 9440 section 2). */
 export function certificateLines(x: Exchange): string {
   const client = x.zone === null ? null : x.zone.config.tls.client
   const certificate = client === null ? null : shownCertificate(x)
-  // The zone would have refused a wrong one.
+  // The zone would have refused an invalid one.
   if (certificate === null) return ''
   const known = written.get(certificate)
   if (known?.forward === client!.forward) return known.lines
@@ -54,7 +58,7 @@ export function certificateLines(x: Exchange): string {
 
 type Forward = ClientCertificates['forward']
 
-/** The lines for each certificate, which all requests of its connection have in common. */
+/** The lines of each certificate, shared by all requests of its connection. */
 const written = new WeakMap<ClientCertificate, { readonly forward: Forward; readonly lines: string }>()
 
 function linesOf(certificate: ClientCertificate, client: ClientCertificates): string {
@@ -68,7 +72,7 @@ function linesOf(certificate: ClientCertificate, client: ClientCertificates): st
   return `${lines}${certificateFields.chain}: ${chain.map(byteSequence).join(', ')}\r\n`
 }
 
-/** Writes bytes as a structured field has them (RFC 9651 section 4.1.8). */
+/** Writes bytes as a structured field (RFC 9651 section 4.1.8). */
 function byteSequence(bytes: Buffer): string {
   return `:${bytes.toString('base64')}:`
 }

@@ -1,4 +1,4 @@
-// Counts the error of a request where an operator looks for it: by its zone or AI gateway, with what leads to its line in the log.
+// Counts the error of a request for its zone or AI gateway, with what leads to its line in the log.
 
 import { withoutQuery } from '../../base/path/path.ts'
 import { ownText } from '../../base/text/own-text.ts'
@@ -11,7 +11,7 @@ import { gatewayError, gatewaysScope, noGateway, noZone } from '../../activity/t
 import type { TallyBook, TallyCounter, TallyScope } from '../../activity/tally-book.ts'
 import type { Exchange } from './exchange.ts'
 
-/** The most characters that are kept of what a client wrote. */
+/** Characters that are stored of client input. */
 const longest = { method: 32, host: 253, path: 300 } as const
 
 /** Counts an error that ended an exchange; `now` is in monotonic ms. */
@@ -21,7 +21,7 @@ export function noteError(x: Exchange, error: ErrorName, now: number): void {
   if (counter.wantsOccurrence) counter.addOccurrence(occurrenceOf(x, now))
 }
 
-/** Returns where things that happen to a request are counted, beside what happens at AI gateways. */
+/** Returns where the events of a request are counted, apart from those of AI gateways. */
 export function talliesOf({ zone, audience, plane }: Exchange): TallyScope {
   return zone?.tallies ?? plane.tallies.scope(audience.kind === 'ai' ? noGateway : noZone)
 }
@@ -39,7 +39,7 @@ function counterOf(x: Exchange, code: number): TallyCounter {
   return last.counter
 }
 
-/** What was counted last at a gateway: in a flood of refused calls the next one is the same. */
+/** The last counter of a gateway: in a flood of refused calls the next one is the same. */
 let last: {
   readonly book: TallyBook
   readonly gateway: Gateway
@@ -52,7 +52,7 @@ function occurrenceOf(x: Exchange, now: number): Occurrence {
   return {
     at: plane.clock.now() - (now - x.startedAt),
     ray,
-    // A method or path that contains one of our credentials must not be kept.
+    // A method or path that contains one of our credentials must not be stored.
     method: holdsOurs(head.method) ? '' : cut(head.method, longest.method),
     host: cut(x.host, longest.host),
     path: holdsOurs(head.target) ? '' : cut(withoutQuery(head.target), longest.path),
@@ -61,7 +61,7 @@ function occurrenceOf(x: Exchange, now: number): Occurrence {
   }
 }
 
-/** Copies what is kept, which would keep the whole head of its request alive. */
+/** Copies the text, since a slice would keep the whole head of its request in memory. */
 function cut(text: string, most: number): string {
   return ownText(text.length > most ? text.slice(0, most) : text)
 }

@@ -1,5 +1,6 @@
-// Delivers a refusal to the client, whatever was sent before: nothing yet, part of an event stream or of a gRPC call, or
-// so much that no error can be sent. The only file that knows these cases; how it is told, the audience knows.
+// Delivers a refusal to the client, whatever was sent before: nothing yet, part of an event stream or of a
+// gRPC call, or so much that no error can be sent. Only this file distinguishes these cases; the audience
+// writes the text.
 
 import type { Operator } from '../../config/model/custom-errors-config.ts'
 import { ruleIdOf } from '../../config/model/rule-id.ts'
@@ -20,25 +21,28 @@ export function deliver(x: Exchange, original: Refusal): void {
   x.refusal = refusal
   if (x.stage === 'none') return respond(x, refusal)
   if (x.upgrade === 'done') return x.client.cutOff(x, true)
-  // Behind a length that was announced, fewer bytes are no response.
+  // A body that is shorter than its announced length is not a response.
   if (x.responseFraming === 'chunked') {
     const trailers = x.audience.composeTrailers(refusal, occasionOf(x), optionsOf(x))
     if (trailers !== null) return x.client.cutOff(x, true, trailers)
   }
   const mayAddEvent = x.eventStream !== null && !x.eventStream.isEncoded && x.responseFraming !== 'length'
   if (mayAddEvent) writeLastEvent(x, refusal)
-  // Programs that call AI take the event for what it is, but many lose it where a broken connection comes with it.
+  // AI SDKs understand the event, but many lose it if the connection breaks right after.
   if (mayAddEvent && x.audience.kind === 'ai') x.client.endBody(x)
   else x.client.cutOff(x, mayAddEvent)
 }
 
-/** Ends the exchange after a bug: the log gets the details, the client only learns that the gateway failed. Never throws. */
+/**
+ * Ends the exchange after a bug. The log gets the details; the client only learns that the gateway failed.
+ * Never throws.
+ */
 export function deliverBug(x: Exchange, bug: unknown): void {
   const { log } = x.plane
   log.error({ err: bug, ray: x.ray }, 'request failed: internal error')
   try {
     x.handler?.abort()
-    // How far the request was read is unknown.
+    // It is unknown how far the request was read.
     x.keepAlive = false
     deliver(x, refuse('internal_server_error', {}, bug))
   } catch (worse) {
@@ -49,7 +53,7 @@ export function deliverBug(x: Exchange, bug: unknown): void {
 }
 
 function respond(x: Exchange, refusal: Refusal): void {
-  // A refusal before the body was read need not cost the client its connection.
+  // The client keeps its connection if the rest of its body is read before the refusal.
   if (
     x.audience.kind === 'ai' &&
     x.keepAlive &&
@@ -85,7 +89,9 @@ function operatorOf({ zone, snapshot }: Exchange): Operator | null {
   return (zone === null ? snapshot.operator : zone.config.errors.operator) ?? null
 }
 
-/** Composes the operator's custom content; null where there is none, and where a bug in it must not hide the error. */
+/**
+ * Composes the operator's custom content; null if there is none, or if a bug in it must not hide the error.
+ */
 function composeByOperator(x: Exchange, refusal: Refusal): WrittenResponse | null {
   const custom = x.zone?.errors ?? x.snapshot.errors
   if (custom.isEmpty) return null
@@ -122,14 +128,14 @@ function occasionOf(x: Exchange) {
   }
 }
 
-/** Writes the scheme and authority by which the client asked; empty where it named no host. */
+/** Returns the scheme and authority that the client requested; empty if it named no host. */
 function requestedOrigin(x: Exchange): string {
   const { host } = x
   if (host === '') return ''
   return `${x.scheme}://${host.includes(':') ? `[${host}]` : host}${portIn(x.head.host!)}`
 }
 
-/** Returns the port of a valid Host with its colon; empty where there is none. */
+/** Returns the port of a valid Host with its colon; empty for none. */
 function portIn(authority: string): string {
   const at = authority.lastIndexOf(':')
   return at === -1 || at < authority.lastIndexOf(']') || at === authority.length - 1

@@ -1,5 +1,5 @@
-// One request and everything that is learned about it. Steps write their findings here, and the record reads them all; every field is set in the constructor so that
-// all exchanges have one shape.
+// One request and everything that is learned about it. Steps write their results here, and the record reads
+// them all. Every field is set in the constructor, so that all exchanges have one shape.
 
 import type { Facts } from '../../expression/expression.ts'
 import { pathReadings } from '../../base/path/path-readings.ts'
@@ -29,88 +29,99 @@ import type { LastRequest } from './request-reuse.ts'
 import { isGrpc } from './grpc.ts'
 import { schemeOf, type Forwarded, forwardedOf } from './forwarded-trust.ts'
 
-/** What the TLS handshake of a client has shown. */
+/** The results of a client's TLS handshake. */
 export interface ClientTls {
-  /** The host that it asked for, in lower case; null where it named none. */
+  /** The requested host in lower case; null for none. */
   readonly serverName: string | null
   /** Such as TLSv1.3. */
   readonly version: string
-  /** The name of the cipher suite in the registry of IANA. */
+  /** The name of the cipher suite in IANA's registry. */
   readonly cipher: string
-  /** The host whose zone decided what was asked of it: the server name, or the address that it connected to. */
+  /**
+   * The host whose zone decided on a client certificate: the server name, or the address of the connection.
+   */
   readonly host: string
-  /** By which authorities a certificate was asked for, as `trustOf` names them; empty where none was. */
+  /** The authorities from which a certificate was requested, as in `trustOf`; empty for none. */
   readonly trust: string
-  /** Whether only what NIST SP 800-52r2 approves could be agreed on. */
+  /** Whether only what NIST SP 800-52r2 approves could be negotiated. */
   readonly isFips: boolean
-  /** The certificate that was shown, good or not; null for none. */
+  /** The certificate of the client, valid or not; null for none. */
   readonly certificate: ClientCertificate | null
 }
 
-/** What the steps need to know of the body of a request, whoever reads it. */
+/** What the steps need of a request body, whatever the version of HTTP. */
 export interface RequestBody {
-  /** How an origin of HTTP/1.1 is to find its end. */
+  /** How an origin of HTTP/1.1 finds the end of it. */
   readonly framing: Framing
-  /** Whether all of it has come. */
+  /** Whether all of it has arrived. */
   readonly done: boolean
-  /** What came behind it and may go on to the next hop; flat, null for none. */
+  /** The trailers that may be forwarded; flat, null for none. */
   readonly trailers: string[] | null
 }
 
-/** What is said of a response before its body: its status, the reason for versions that have one, and lines (`Name: value` CRLF …), none of which is about the connection. */
+/**
+ * The head of a response: its status, the reason for versions that have one, and lines (`Name: value` CRLF …)
+ * without those about the connection.
+ */
 export interface ResponseTop {
   readonly status: number
   readonly reason: string
   readonly lines: string
 }
 
-/** Takes a response on its way to the client. */
+/** Writes a response to the client. */
 export interface ResponseSink {
-  /** Whether anything of it was written. */
+  /** Whether anything was written. */
   readonly hasBegun: boolean
-  /** Takes body bytes; false when the client should be given time to read. */
+  /** Writes body bytes; false when the client should be given time to read. */
   data(bytes: Buffer): boolean
-  /** Writes what is held; false when the client should be given time to read. */
+  /** Writes what is held back; false when the client should be given time to read. */
   flush(): boolean
   /** Ends the body; the trailers are flat, null for none. */
   end(trailers: readonly string[] | null): void
 }
 
-/** The client's side of an exchange, as the steps need it, whatever the version of HTTP. */
+/** The client's side of an exchange, whatever the version of HTTP. */
 export interface Client {
   /** The remote address of the socket. */
   readonly peer: string
   /** The peer as a node of Forwarded (RFC 7239 section 6). */
   readonly node: string
-  /** The last token that it sent. */
+  /** The last token that the client sent. */
   readonly shown: Shown
-  /** What was made of its last request. */
+  /** What is reused from its last request. */
   readonly last: LastRequest
   /** Whether the peer is a trusted hop, whose forwarding fields are believed. */
   readonly isTrusted: boolean
   /** Null for plain HTTP. */
   readonly tls: ClientTls | null
-  /** Whether it speaks plain HTTP where TLS is expected. */
+  /** Whether it sent plain HTTP to a port that expects TLS. */
   readonly isPlaintextOnTls: boolean
-  /** The connections to origins that belong to its connection; null for none. */
+  /** The connections to origins that are reserved for its connection; null for none. */
   pinned: PinnedConnections | null
-  /** Asks a client that waits for it to send its body (RFC 9110 section 10.1.1). */
+  /** Sends 100 Continue to a client that waits for it before sending its body (RFC 9110 section 10.1.1). */
   sendContinue(exchange: Exchange): void
-  /** Sends an interim response (RFC 9110 section 15.2), where the client understands one; false when it should be given time to read. */
+  /**
+   * Sends an interim response (RFC 9110 section 15.2) if the client understands one; false when it should be
+   * given time to read.
+   */
   interim(exchange: Exchange, top: ResponseTop): boolean
-  /** Sends a whole response of our own, its body as latin1 text; `finish` has to follow. */
+  /** Sends a whole response of our own, with the body as latin1 text; must be followed by `finish`. */
   respond(exchange: Exchange, top: ResponseTop, body: string): void
-  /** Begins the response of an origin, whose end is marked as `responseFraming` says. */
+  /** Begins the response of an origin; `responseFraming` says how its end is marked. */
   relay(exchange: Exchange, top: ResponseTop): ResponseSink
-  /** Sends text behind all that was sent of a body whose length nobody announced. */
+  /** Appends text to a body without an announced length. */
   append(exchange: Exchange, text: string): void
   /** Ends such a body, and the exchange. */
   endBody(exchange: Exchange): void
-  /** Sends the response that makes a WebSocket of the exchange. */
+  /** Sends the response that turns the exchange into a WebSocket. */
   switchProtocols(exchange: Exchange, top: ResponseTop): void
   /** Sends bytes of a WebSocket; false when the client should be given time to read. */
   write(bytes: Buffer): boolean
-  /** Whether the rest of a small body is read before the response, since a client that is refused may then go on on its connection; calls back once it is. */
+  /**
+   * Whether the rest of a small body is read before a refusal, so that the client can reuse its connection;
+   * calls `then` after that.
+   */
   discardBody(exchange: Exchange, then: () => void): boolean
   /** Resumes reading the request body, which is then passed to `RequestHandler.body`. */
   readBody(): void
@@ -118,41 +129,48 @@ export interface Client {
   pauseBody(): void
   /** Ends the exchange: the response is complete. */
   finish(exchange: Exchange): void
-  /** Ends the exchange, and the connection where that takes it, so that the client sees the truncation; with `gently`, what is written already is flushed first. Trailers that name the failure come over HTTP/2 in place of a reset. */
+  /**
+   * Ends the exchange so that the client sees the truncation, and its connection if that is the only way.
+   * `gently` first flushes what is written already. Over HTTP/2, trailers that name the failure replace a
+   * reset.
+   */
   cutOff(exchange: Exchange, gently: boolean, trailers?: readonly string[]): void
   /** Ends the exchange and the connection of a client that has left, or no longer reads. */
   abandon(exchange: Exchange): void
-  /** Ends the exchange without a response: the client is to make the request over HTTP/1.1. Not for one that does. */
+  /**
+   * Ends the exchange without a response, so that the client retries it over HTTP/1.1. Undefined for
+   * HTTP/1.1.
+   */
   requireHttp1?(exchange: Exchange): void
 }
 
-/** Handles a request under way to its origin: what the client's side reports. */
+/** Receives the events of the client's side while a request is with its origin. */
 export interface RequestHandler {
-  /** Monotonic ms at which `expire` is to be called. */
+  /** The monotonic ms at which `expire` is called. */
   readonly deadline: number
   expire(): void
-  /** Takes decoded body bytes. */
+  /** Receives decoded body bytes. */
   body(bytes: Buffer): void
-  /** All body bytes that were received so far are delivered. */
+  /** All body bytes that have arrived were delivered. */
   flushBody(): void
   bodyEnd(): void
   /** The client can be written to again after `write` returned false. */
   clientDrained(): void
-  /** The client is gone; nothing may be written any more. */
+  /** The client has left; nothing may be written any more. */
   abort(): void
-  /** A shutdown is near its end: both sides are informed where their protocol has a way to. */
+  /** A shutdown is near its end: both sides are informed if their protocol can. */
   goAway?(): void
-  /** Whether everything has been sent to the client, so that closing its connection truncates nothing. */
+  /** Whether the client has been sent everything, so that closing its connection truncates nothing. */
   readonly isFarewellSaid?: boolean
 }
 
 /** The verdict of a step: null to pass, a refusal to stop, or a promise of one of them. */
 export type Verdict = Refusal | null | Promise<Refusal | null>
 
-/** One step in the life of a request; `answered` where it has sent the response itself. */
+/** One step in the life of a request; `responded` if it has sent the response itself. */
 export type Step = (x: Exchange) => Verdict | 'responded'
 
-/** What was sent to the client: nothing yet, the head (and perhaps part of the body), or everything. */
+/** How much was sent to the client: nothing yet, the head (and perhaps part of the body), or everything. */
 type ResponseStage = 'none' | 'begun' | 'complete'
 
 export class Exchange {
@@ -162,73 +180,88 @@ export class Exchange {
   readonly ray: string
   /** Monotonic ms. */
   readonly startedAt: number
-  /** The snapshot that this exchange started with and keeps. */
+  /** The snapshot in effect when the exchange began. */
   readonly snapshot: Plane['snapshot']
   readonly requestBody: RequestBody
-  /** Lower-case requested host name without port. */
+  /** The requested host name in lower case, without the port. */
   host = ''
   zone: EdgeZone | null = null
   route: EdgeRoute | null = null
-  /** Who an error of this exchange would be for; `locate` chooses it for AI routes. */
+  /** Whom an error of this exchange is for; `locate` chooses it for AI routes. */
   audience: Audience
   /** The state of an AI call, once its route is known. */
   ai: AiExchange | null = null
-  /** Where it has a credential of this gateway, which only our own side port may see; null for none, as far as it was looked for. */
+  /**
+   * The place of a credential of this gateway in the request, which only our own side port may see; null if
+   * none was found so far.
+   */
   credentialPlace: string | null = null
-  /** What is recorded for the log of an AI call; null where there is none. */
+  /** The recording for the log of an AI call; null for none. */
   tap: Tap | null = null
-  /** The facts for expressions, once one needs them. */
+  /** The facts for expressions, created on first use. */
   facts: Facts | null = null
   /** The parts of rate limit keys that were computed so far. */
   keyParts: Map<string, string> | null = null
-  /** Lines that steps add to the response, whoever writes it: those of rate limits, and what an AI call is told. */
+  /**
+   * Lines that steps add to the response, whoever writes it: those of rate limits, and what callers of AI
+   * routes are told.
+   */
   addedLines = ''
-  /** The request as it is sent to origins: the client's, until it is rewritten or a redirect is followed. */
+  /** The request to send to origins: the client's, until it is rewritten or a redirect is followed. */
   outgoing: RequestHead
-  /** What the route changes in the fields of the request and of its response; null for nothing. */
+  /** The route's changes to the fields of the request and of its response; null for none. */
   requestChanges: HeaderChanges | null = null
   responseChanges: HeaderChanges | null = null
-  /** What handles the request now; null while its steps decide, and once it is over. */
+  /** The current handler of the request; null during its steps, and at the end. */
   handler: RequestHandler | null = null
-  /** The most bytes that the request body may have. */
+  /** The maximum bytes of the request body. */
   bodyLimit = Number.POSITIVE_INFINITY
   bytesIn = 0
   bytesOut = 0
-  /** The member of the pool that is handling the request, or did so last. */
+  /** The member of the pool that handled the request last. */
   member: EdgeMember | null = null
   retries = 0
-  /** Whether the request was last sent to our own side port, whose cookies pass; those of this gateway pass to and from nobody else. */
+  /**
+   * Whether the request was last sent to our own side port. Cookies of this gateway pass only to and from
+   * there.
+   */
   isToSidePort = false
   status = 0
   refusal: Refusal | null = null
   stage: ResponseStage = 'none'
   /** Whether the client's connection serves another request after this one. */
   keepAlive: boolean
-  /** How the client finds the end of the body; `chunked` where its length is not known before, whatever the version makes of that. */
+  /**
+   * How the client finds the end of the body; `chunked` for an unknown length, whatever the version makes of
+   * that.
+   */
   responseFraming: Framing = 'none'
   eventStream: EventStream | null = null
-  /** The body of its response where that is compressed. */
+  /** The body of the response if it is compressed. */
   compressed: Encoded | null = null
   /** Whether the request asks for a WebSocket, and whether it became one. */
   upgrade: 'none' | 'requested' | 'done' = 'none'
   aborted = false
-  /** What it is counted under as a short exchange; 0 before and after. */
+  /** The round in which it counts as a short exchange; 0 if it does not. */
   #shortRound = 0
   /** Whether the client asked for a preview of an error, which needs no route. */
   asksForPreview = false
   /** Whether it asked for the metadata of AI routes. */
   asksForMetadata = false
-  /** Whether it is a HEAD request for a base URL of AI calls, by which programs open their connection. */
+  /** Whether it is a HEAD request for a base URL of AI calls, with which SDKs open their connection. */
   asksForBase = false
   /** Whether the refusal is that preview, and nothing actually failed. */
   isPreview = false
-  /** In monotonic ms: the last send to an origin began, a streamed body was sent, the head of the response arrived; 0 where that did not happen. */
+  /**
+   * In monotonic ms: the last send to an origin began, a streamed body was sent, the head of the response
+   * arrived; 0 if that did not happen.
+   */
   sentAt = 0
   bodySentAt = 0
   respondedAt = 0
-  /** Ms that it took to open the connection to the origin, where this exchange opened it. */
+  /** The duration of opening the connection to the origin in ms, if this exchange opened it. */
   openingTimes: Dial['times'] | null = null
-  /** Its place in a trace, once that is asked for; null where that is not sampled. */
+  /** The place in a trace, once that is needed; null if it is not sampled. */
   trace: Trace | null = null
 
   #forwarded: Forwarded | null | undefined = undefined
@@ -255,7 +288,9 @@ export class Exchange {
     this.audience = isGrpc(head) ? grpcClients : people
   }
 
-  /** What trusted hops report about the request; null where the peer is not trusted, or where it cannot be read. */
+  /**
+   * What trusted hops report about the request; null if the peer is not trusted or the report is malformed.
+   */
   get forwarded(): Forwarded | null {
     if (!this.client.isTrusted) return null
     return this.#forwarded === undefined ? (this.#forwarded = forwardedOf(this)) : this.#forwarded
@@ -273,22 +308,22 @@ export class Exchange {
     return this.#paths
   }
 
-  /** The work that is left for access rules, rate limits and rewrites together. */
+  /** The remaining work of access rules, rate limits and rewrites together. */
   get work(): Work {
     return (this.#work ??= new Work())
   }
 
-  /** The scheme by which the client reached this gateway, or as a trusted hop reports it. */
+  /** The scheme by which the client reached this gateway, or the first trusted hop. */
   get scheme(): 'http' | 'https' {
     return this.forwarded?.proto ?? schemeOf(this.client)
   }
 
-  /** Has steps of long work wait for it: until the head of its response is relayed, unless that takes long. */
+  /** Delays long work until the head of the response is relayed, unless that takes long. */
   holdLongWork(): void {
     this.#shortRound = shortExchanges.begin(this.startedAt)
   }
 
-  /** Has them wait no longer. */
+  /** Lets long work proceed. */
   releaseLongWork(): void {
     if (this.#shortRound === 0) return
     shortExchanges.passed(this.#shortRound)
@@ -304,7 +339,7 @@ export class Exchange {
     this.plane.metrics.eventStreams.inc()
   }
 
-  /** Hands over a connection that has switched protocols, so that its bytes are passed through. */
+  /** Hands over a connection that has switched protocols; its bytes are passed through. */
   becomeTunnel(tunnel: RequestHandler): void {
     this.releaseLongWork()
     this.status = 101

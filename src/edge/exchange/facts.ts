@@ -1,4 +1,4 @@
-// What expressions can look at in one exchange, computed on first use and then cached.
+// The facts about an exchange that expressions can use, computed on first use and then cached.
 
 import type { Facts, RequestFacts } from '../../expression/expression.ts'
 import { noTls, type TlsFacts } from '../../expression/tls-facts.ts'
@@ -10,7 +10,10 @@ import type { RequestHead } from '../../http1/heads/request-head.ts'
 import { isGood, shownCertificate } from './client-certificate.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Returns the facts of an exchange, always the same object; the path is normalised, so that no other spelling bypasses a rule. */
+/**
+ * Returns the facts of an exchange, always the same object. The path is normalised, so that no other spelling
+ * bypasses a rule.
+ */
 export function factsOf(x: Exchange): Facts {
   return (x.facts ??= new ExchangeFacts(x, new ExchangeRequestFacts(x)))
 }
@@ -60,7 +63,10 @@ class ExchangeRequestFacts implements RequestFacts {
     this.#x = x
   }
 
-  /** Throws where readers differ, so that the expression fails: Symfony and Django treat `post` like POST, and some frameworks take the method from a field. */
+  /**
+   * Throws, so that the expression fails, if origins may differ: Symfony and Django treat `post` like POST,
+   * and some frameworks take the method from a field.
+   */
   get method(): string {
     const { method, fields } = this.#x.head
     if (lowerCase.test(method) && standard.has(method.toUpperCase())) throw ambiguousMethod
@@ -119,12 +125,15 @@ function tlsFactsOf(x: Exchange): TlsFacts {
 }
 
 const lowerCase = /[a-z]/
-/** Shared by all, since a loop may hit it in every step. */
+/** Shared, since a loop may throw it in every step. */
 const ambiguousMethod = new Error('ambiguous method')
 /** The methods of RFC 9110 and RFC 5789 that the gateway serves. */
 const standard: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Whether a field names another method, as Rails, Laravel, Symfony and ASP.NET may take it in place of that of the request. */
+/**
+ * Whether a field names another method, which Rails, Laravel, Symfony and ASP.NET may use in place of the
+ * request's.
+ */
 function namesOtherMethod(method: string, fields: readonly string[]): boolean {
   const own = method.toLowerCase()
   for (let i = 0; i < fields.length; i += 2)
@@ -152,7 +161,10 @@ function queryOf(target: string): string {
   return query === -1 ? '' : target.slice(query + 1)
 }
 
-/** Leaves out what only the gateway may say of the certificate of a client, and its own cookies: a rule could copy them to an origin. */
+/**
+ * Omits our cookies, and certificate fields that only the gateway may write: a rule could copy them to an
+ * origin.
+ */
 function headersOf({ fields, ids }: RequestHead): ReadonlyMap<string, readonly string[]> {
   const headers = new Map<string, string[]>()
   for (let i = 0; i < fields.length; i += 2) {

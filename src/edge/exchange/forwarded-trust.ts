@@ -1,6 +1,7 @@
-// The path of a request as trusted hops report it. Only one field is believed (`client_address`), since a proxy that
-// maintains one usually passes on the others as its client sent them. Every forwarding field is then written from that
-// decision, never copied: a reader that picks another member of a list would otherwise believe a stranger.
+// The path of a request as trusted hops report it. Only one field is believed (`client_address`), since a
+// proxy that maintains one usually passes on the others as its client sent them. Every forwarding field is
+// then written from that report, never copied: an origin that reads another element of a list would otherwise
+// believe a stranger.
 
 import { isIPv6 } from 'node:net'
 import { ownText } from '../../base/text/own-text.ts'
@@ -11,11 +12,14 @@ import { parseForwarded } from '../../http1/fields/forwarded.ts'
 import { hostName } from '../../http1/fields/host.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 
-/** What trusted hops report of a request. */
+/** What trusted hops report about a request. */
 export interface Forwarded {
-  /** Addresses from the peer on to the client. */
+  /** Addresses from the peer to the client. */
   readonly hops: readonly string[]
-  /** How the client asked the first of the trusted hops, and for which host, with the port; null where no hop reports it. */
+  /**
+   * The scheme, and the host with its port, of the client's request to the first trusted hop; null if no hop
+   * reports it.
+   */
   readonly proto: 'http' | 'https' | null
   readonly host: string | null
 }
@@ -28,21 +32,21 @@ interface Peer {
   readonly tls: unknown
 }
 
-/** A request as it arrived, and whom this gateway trusts. */
+/** A request as it arrived, and the hops that this gateway trusts. */
 interface Arrival {
   readonly client: Peer
   readonly head: RequestHead
   readonly snapshot: { readonly trusted: AddressSet; readonly clientAddress: Config['clientAddress'] }
 }
 
-/** A request that goes on, and the way that it has come. */
+/** A request to send on, and the path that it has taken. */
 interface Departure extends Arrival {
   readonly forwarded: Forwarded | null
   readonly outgoing: RequestHead
   readonly clientAddress: string
 }
 
-/** Finds the way of a request whose peer is trusted; null for a Forwarded that can't be read. */
+/** Returns what trusted hops report about a request from a trusted peer; null for a malformed Forwarded. */
 export function forwardedOf({ client, head, snapshot }: Arrival): Forwarded | null {
   const { trusted, clientAddress } = snapshot
   if (clientAddress === 'x-forwarded-for') {
@@ -63,18 +67,18 @@ export function schemeOf({ tls }: Pick<Peer, 'tls'>): 'http' | 'https' {
   return tls === null ? 'http' : 'https'
 }
 
-/** What an origin learns of a stranger who asks for a host. */
+/** The forwarding lines for a stranger and a host. */
 export interface StrangersLines {
   readonly host: string | null
   readonly text: string
 }
 
-/** A client whose connection has had requests before. */
+/** A client whose connection may have had requests before. */
 interface Stranger extends Peer {
   readonly last: { strangersLines: StrangersLines | null }
 }
 
-/** Writes what an origin learns of a request from a stranger: nothing of what that claims. */
+/** Writes the forwarding lines of a request from a stranger, without any of its claims. */
 export function strangersLines({ client, head }: Arrival & { readonly client: Stranger }): string {
   const { last } = client
   if (last.strangersLines?.host !== head.host)
@@ -86,7 +90,7 @@ function linesFor(client: Peer, head: RequestHead): string {
   return `X-Forwarded-For: ${client.peer}\r\nX-Forwarded-Proto: ${schemeOf(client)}\r\n${hostLine(head.host)}Forwarded: ${element(client.node, head.host, schemeOf(client))}\r\n`
 }
 
-/** Writes what an origin learns of a request from a trusted hop: the client first, and then each hop that was believed. */
+/** Writes the forwarding lines of a request from a trusted hop: first the client, then each believed hop. */
 export function trustedLines(x: Departure): string {
   const { client, head } = x
   const forwarded = x.forwarded!
@@ -99,7 +103,7 @@ export function trustedLines(x: Departure): string {
   )
 }
 
-/** Writes the other fields that only a trusted hop may send, each as it agrees with what was decided. */
+/** Writes the other fields that only a trusted hop may send, in agreement with what was believed. */
 function claims(x: Departure): string {
   const { fields, ids, hopByHop } = x.outgoing
   let lines = ''
@@ -114,7 +118,7 @@ function claims(x: Departure): string {
   return lines
 }
 
-/** Returns a value of such a field that agrees with what was decided; null where none does. */
+/** Returns a value for such a field that agrees with what was believed; null for none. */
 function agreeing(x: Departure, id: FieldId, name: string, value: string): string | null {
   const { forwarded, client, snapshot, clientAddress, outgoing } = x
   const believesOthers = snapshot.clientAddress === 'x-forwarded-for'
@@ -149,21 +153,23 @@ const securityWords = [
   ['no', 'yes'],
 ] as const
 
-/** Returns whether the client used https, in the words of the value that came; `on` or `off` for any other. */
+/**
+ * Returns whether the client used https, in the vocabulary of the value that came, or else as `on` or `off`.
+ */
 function securityWord(value: string, isSecure: boolean): string {
   const came = value.toLowerCase()
   const pair = securityWords.find(words => words.some(word => word === came)) ?? securityWords[0]
   return pair[isSecure ? 1 : 0]
 }
 
-/** Returns the port of the host that was decided, or else the last that the field reports; null for none. */
+/** Returns the port of the believed host, or else the last one in the field; null for none. */
 function portOf(value: string, host: string | null): string | null {
   const ofHost = host === null ? null : /:(\d+)$/.exec(host.slice(host.indexOf(']') + 1))
   const port = ofHost === null ? lastMember(value) : ofHost[1]!
   return port !== null && /^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536 ? port : null
 }
 
-/** Whether a field came under two spellings: the hop may have written one of them, and its client the other. */
+/** Whether a field came in two spellings: the hop may have written one of them, and its client the other. */
 function hasOtherSpelling({ fields, ids }: RequestHead, name: string): boolean {
   const spelling = name.toLowerCase()
   const read = asRead(spelling)
@@ -178,7 +184,10 @@ function asRead(name: string): string {
   return name.replaceAll(/[^a-z0-9]/g, '-')
 }
 
-/** Writes the hops and this one as elements of Forwarded (RFC 7239 section 4), the client first, with what was decided of it. */
+/**
+ * Writes the hops and this gateway as elements of Forwarded (RFC 7239 section 4), beginning with the
+ * client's, which has the believed scheme and host.
+ */
 function elementsOf({ hops, proto, host }: Forwarded, client: Peer, asked: string | null): string {
   const nodes = hops.slice(1).map(address => `for=${nodeOf(address)}`)
   if (nodes.length === 0) return element(client.node, host ?? asked, proto ?? schemeOf(client))
@@ -197,12 +206,12 @@ function element(node: string, host: string | null, proto: string): string {
   return `for=${node}${host === null ? '' : `;host=${quoted(host)}`};proto=${proto}`
 }
 
-/** Writes nothing for a client of HTTP/1.0 that named no host. */
+/** Empty for a client of HTTP/1.0 that named no host. */
 function hostLine(host: string | null): string {
   return host === null ? '' : `X-Forwarded-Host: ${host}\r\n`
 }
 
-/** Joins the values of one field as received; null when it did not come. */
+/** Joins the values of one field as received; null for none. */
 function joined({ fields, ids }: RequestHead, wanted: FieldId): string | null {
   let all: string | null = null
   for (let i = 0; i < ids.length; i++) if (ids[i] === wanted) all = appended(all, fields[2 * i + 1]!)
@@ -214,13 +223,16 @@ function last({ fields, ids }: RequestHead, wanted: FieldId): string | null {
   return i === -1 ? null : fields[2 * i + 1]!
 }
 
-/** Returns what the nearest hop has added to a list; null for nothing. What stands before it may be of a stranger. */
+/**
+ * Returns the last element of a list, which the nearest hop added; null for none. A stranger may have written
+ * what precedes it.
+ */
 function lastMember(list: string | null): string | null {
   const member = list === null ? '' : list.slice(list.lastIndexOf(',') + 1).trim()
   return member === '' ? null : member
 }
 
-/** Returns a list with one more member. */
+/** Returns a list with one more element. */
 export function appended(list: string | null, value: string): string {
   return list === null || list === '' ? value : `${list}, ${value}`
 }
@@ -229,13 +241,16 @@ function quoted(host: string): string {
   return host.includes(':') ? `"${host}"` : host
 }
 
-/** Returns the scheme that a hop reports; http for what is none, which may do least. Some report `wss` of WebSocket handshakes. */
+/**
+ * Returns the scheme that a hop reports. Anything unknown is http, which grants the least. Some report `wss`
+ * for WebSocket handshakes.
+ */
 function protoOf(text: string | null = null): 'http' | 'https' | null {
   if (text === null) return null
   return equalsIgnoreCase(text, 'https') || equalsIgnoreCase(text, 'wss') ? 'https' : 'http'
 }
 
-/** Returns the host that a hop reports; null for what is none. */
+/** Returns the host that a hop reports; null if it is malformed. */
 function hostOf(text: string | null = null): string | null {
   return text !== null && hostName(text) !== null ? text : null
 }

@@ -1,4 +1,5 @@
-// Credentials of this gateway in requests to origins: an origin that has one can act as its owner, so it goes to our own side port alone.
+// Credentials of this gateway in requests to origins. An origin that sees one can act as its owner, so they
+// are sent to our own side port alone.
 
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
@@ -9,7 +10,10 @@ import type { LastRequest } from './request-reuse.ts'
 import type { Exchange } from './exchange.ts'
 import { isSidePort } from '../resolver/own-addresses.ts'
 
-/** Refuses a request to an origin that has a credential of this gateway (400); one to the side port may have it, which is also looked at again by its address. */
+/**
+ * Refuses a request with a credential of this gateway to an origin (400). Requests that may go to the side
+ * port pass, and are checked again by its address.
+ */
 export function keepCredentials(x: Exchange): Refusal | null {
   if (x.route!.config.own !== undefined) return null
   const place = placeIn(x.head, x.client.last)
@@ -18,14 +22,14 @@ export function keepCredentials(x: Exchange): Refusal | null {
   return mayReachSidePort(x) ? null : refuseCredential(x, place)
 }
 
-/** Refuses it too where the address to which it would be sent is not that of the side port. */
+/** Refuses such a request if the address to which it would be sent is not the side port's. */
 export function keepCredentialsFrom(x: Exchange, address: string): Refusal | null {
   const place = x.credentialPlace
   if (place === null || isSidePort(x.plane.sidePort, address, x.origin!.config.port)) return null
   return refuseCredential(x, place)
 }
 
-/** Returns where a request to an origin has a credential of this gateway, in words; null where it has none. */
+/** Describes the place of a credential of this gateway in a request to an origin; null for none. */
 function placeIn(head: RequestHead, last: LastRequest): string | null {
   const place = placeInLine(head)
   if (place !== null) return place
@@ -33,7 +37,10 @@ function placeIn(head: RequestHead, last: LastRequest): string | null {
   return last.credentialPlace
 }
 
-/** Searches field lines that differ from those before. Over HTTP/2, what is the same as before is the same object, since it comes from a table of the connection. */
+/**
+ * Searches the field lines unless they are those of the last request. Over HTTP/2, equal lines are the same
+ * objects, since they come from a table of the connection.
+ */
 function search({ fields, ids, version }: RequestHead, last: LastRequest): void {
   const before = last.searchedFields
   let place: string | null = null
@@ -47,7 +54,9 @@ function search({ fields, ids, version }: RequestHead, last: LastRequest): void 
 
 const noFields: readonly string[] = []
 
-/** Whether all of the pool may be the side port. What names stand for is known only once they are resolved. */
+/**
+ * Whether all of the pool may be the side port. The addresses of names are known only once they are resolved.
+ */
 function mayReachSidePort({ route, plane }: Exchange): boolean {
   const { sidePort } = plane
   return route!.pool.members.every(({ target }) => {
@@ -57,7 +66,7 @@ function mayReachSidePort({ route, plane }: Exchange): boolean {
   })
 }
 
-/** Refuses it in a form for programs, which are what carries tokens. */
+/** Refuses the request in a format for programs, since those send tokens. */
 function refuseCredential(x: Exchange, place: string): Refusal {
   x.audience = audienceAt(x.head.target)
   // Pages do not escape it, and a name may have more characters than letters.
@@ -70,7 +79,7 @@ function refuseCredential(x: Exchange, place: string): Refusal {
 const guidance =
   '**Do not retry as it is.** Correct the base URL of your program, or take the credential out. If others may have seen it, have it revoked.'
 
-/** Writes where such a credential belongs. */
+/** Describes where such a credential belongs. */
 function placesFor({ snapshot: { ai }, plane, host }: Exchange): string {
   const issuer = plane.ai?.issuer ?? null
   const others = `OAuth belongs to ${issuer ?? 'the authorization server'}, and everything else to the management API on the side port.`
@@ -79,7 +88,7 @@ function placesFor({ snapshot: { ai }, plane, host }: Exchange): string {
   return `AI calls belong to ${hosts}, under /client/v4/accounts/{account}/ai/ or /v1/{account}/. ${others}`
 }
 
-/** The most hosts that are named. */
+/** Hosts that are named. */
 const mostHosts = 3
 
 function listed(hosts: readonly string[]): string {

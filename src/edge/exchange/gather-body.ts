@@ -1,4 +1,4 @@
-// Asks a client for its body, and reads it whole for a step that can't go on without it.
+// Reads the whole body of a request for a step that cannot proceed without it.
 
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { deliver } from './deliver.ts'
@@ -6,12 +6,12 @@ import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange, RequestHandler } from './exchange.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 
-/** Ms in which a body must be there, however steadily it comes: what is gathered takes memory. */
+/** Ms in which a body must be complete, however steadily it arrives: it takes memory until then. */
 const patience = 5 * 60 * 1000
 
 /**
- * Reads the body of a call; refuses (503) where there is no room for it. The promise never settles for a client that leaves, is too slow or sends too much: its
- * exchange is over by then.
+ * Reads the body of a call, or refuses if there is no room for it (503). The promise never settles if the
+ * client leaves, is too slow or sends too much: the exchange is over then.
  */
 export function gatherBody(x: Exchange): Promise<Buffer> | Refusal {
   if (x.requestBody.done) return Promise.resolve(Buffer.alloc(0))
@@ -54,7 +54,7 @@ class Gathering implements RequestHandler {
     const { bodyBytes, callsWithoutRoom } = plane.metrics.ai
     this.#ai.gathered += bytes.length
     bodyBytes.value += bytes.length
-    // Mostly all of it comes at once.
+    // The usual case: it arrives at once.
     if (this.#pieces === null && requestBody.done) this.#whole = bytes
     else (this.#pieces ??= new GrowingBytes(head.contentLength)).append(bytes)
     if (bodyBytes.value <= plane.snapshot.gatherLimit) return

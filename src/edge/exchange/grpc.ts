@@ -1,9 +1,10 @@
-// What the gateway knows of gRPC: which requests are its calls, and how long a call may take. All else of it is HTTP/2.
+// What the gateway knows of gRPC: which requests are calls, and their timeouts. Everything else is plain
+// HTTP/2.
 
 import { equalsIgnoreCase, field } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 
-/** Whether a request is a call of gRPC, which only HTTP/2 carries. */
+/** Whether a request is a gRPC call, which only HTTP/2 carries. */
 export function isGrpc({ version, fields, ids }: RequestHead): boolean {
   if (version !== '2') return false
   const i = ids.indexOf(field.contentType)
@@ -12,14 +13,17 @@ export function isGrpc({ version, fields, ids }: RequestHead): boolean {
 
 const callType = /^application\/grpc(?:$|[+;\t ])/i
 
-/** Returns the ms that the client gives a call, from its request to its trailers; Infinity where it sets no limit that can be read. */
+/**
+ * Returns the client's timeout in ms for a call, from its request to its trailers; Infinity for none or a
+ * malformed one.
+ */
 export function callTimeout({ fields }: RequestHead): number {
   for (let i = 0; i < fields.length; i += 2)
     if (equalsIgnoreCase(fields[i]!, 'grpc-timeout')) return timeoutOf(fields[i + 1]!)
   return Number.POSITIVE_INFINITY
 }
 
-/** Reads at most 8 digits and a unit. A call that has no time left still has the shortest. */
+/** Reads at most 8 digits and a unit. A timeout of zero becomes the shortest one. */
 function timeoutOf(value: string): number {
   const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(value) ?? []
   return digits === undefined

@@ -1,4 +1,4 @@
-// What was made of the last request of a connection: mostly the next one says the same.
+// What is reused from the last request of a connection: the next one usually says the same.
 
 import type { AiFields } from '../ai-call/ai-fields.ts'
 import type { FieldId } from '../../http1/fields/fields.ts'
@@ -9,10 +9,13 @@ export class LastRequest {
   /** The fields of an AI call, and what its provider was sent of them. */
   aiFields: AiFields | null = null
   providerLines: ProviderLines | null = null
-  /** Of a request to a site: the lines that were searched for credentials of this gateway, over HTTP/2 what they have, and where one was found. */
+  /**
+   * Of a request to a site: the field lines that were searched for credentials of this gateway (over HTTP/2
+   * their contents), and the place of one.
+   */
   searchedIds: readonly FieldId[] | null = null
   searchedFields: readonly string[] = []
   credentialPlace: string | null = null
-  /** What an origin learned of the client. */
+  /** The forwarding lines for an origin. */
   strangersLines: StrangersLines | null = null
 }

@@ -1,8 +1,11 @@
-// How long the phases of a request took, for developers who look at it in a browser (Server-Timing).
+// The durations of the phases of a request, for developers who look at it in a browser (Server-Timing).
 
 import type { Exchange } from './exchange.ts'
 
-/** Writes the phases so far, in ms: DNS, connection and TLS to the origin where one was opened, the wait for its response, and all since the request came. */
+/**
+ * Writes the phases so far in ms: DNS, connect and TLS if a connection to the origin was opened, the wait for
+ * its response, and the total.
+ */
 export function serverTimingLine({
   openingTimes,
   sentAt,

@@ -1,4 +1,5 @@
-// Response fields that depend on the zone, or on the gateway outside of zones: Proxy-Status, Server-Timing and HSTS.
+// Response fields that depend on the zone, or on the gateway outside of zones: Proxy-Status, Server-Timing
+// and HSTS.
 
 import {
   internalStatusLine,
@@ -8,20 +9,23 @@ import {
 import type { Exchange } from './exchange.ts'
 import { serverTimingLine } from './server-timing.ts'
 
-/** Writes the lines of a response of ours: why it is one, and how long it took. */
+/** Writes the lines of a response of our own: its cause, and the durations. */
 export function ownStatusLines(x: Exchange): string {
   const { proxyStatus, serverTiming } = settingsOf(x)
   return `${proxyStatus ? ownLine(x) : ''}${serverTiming ? serverTimingLine(x) : ''}`
 }
 
-/** Writes the lines of a response that the origin sent with this status: that it came after other attempts, and how long it took. */
+/** Writes the lines of an origin's response with this status: whether it was retried, and the durations. */
 export function relayedStatusLines(x: Exchange, status: number): string {
   const { proxyStatus, serverTiming } = settingsOf(x)
   const isRetried = proxyStatus && x.retries > 0
   return `${isRetried ? retriedStatusLine(x.snapshot.name, status) : ''}${serverTiming ? serverTimingLine(x) : ''}`
 }
 
-/** Returns how long browsers must use https only, as the zone says (RFC 6797 section 6.1); empty over plain HTTP, where they must ignore it. */
+/**
+ * Writes the HSTS line of the zone (RFC 6797 section 6.1); empty over plain HTTP, where browsers must ignore
+ * it.
+ */
 export function hstsLine(x: Exchange): string {
   const hsts = x.zone === null ? null : x.zone.config.tls.hsts
   return hsts === null || x.scheme !== 'https' ? '' : `Strict-Transport-Security: max-age=${hsts}\r\n`

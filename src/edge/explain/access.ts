@@ -15,7 +15,7 @@ import { secondsOf } from '../snapshot/limit-fields.ts'
 import type { Reason } from './rehearsed.ts'
 import { shown, shownPath } from './redact.ts'
 
-/** Describes what the access rules decided, by their last decision. */
+/** Describes the last decision of the access rules. */
 export function accessReason(
   x: Exchange,
   decisions: readonly AccessDecision[],
@@ -66,7 +66,7 @@ function ruleOf({ by, rule, number, zone }: AccessDecision): DecidingRule {
   }
 }
 
-/** Returns the id of a rule that was set by the API; null for a rule of the file. */
+/** Returns the id of an API-managed rule; null for a rule of the file. */
 function idOf(rule: AccessRule): string | null {
   return 'id' in rule ? String(rule.id) : null
 }

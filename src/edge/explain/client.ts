@@ -1,4 +1,4 @@
-// The client of a request that nobody sends: what the gateway writes to it is kept, and nothing leaves the process.
+// The client of a rehearsed request. What the gateway writes to it is stored, and nothing leaves the process.
 
 import { canonicalAddress } from '../../net/address/address.ts'
 import type { BodyReader } from '../../http1/body/body.ts'
@@ -11,7 +11,7 @@ import type { Client, ClientTls, Exchange, ResponseTop } from '../exchange/excha
 import { guarded } from '../../base/guarded.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 
-/** As most clients come. */
+/** TLS as most clients use it. */
 export const usualTls: ClientTls = {
   serverName: null,
   host: '',
@@ -34,9 +34,9 @@ export class AbsentClient implements Client {
   readonly pinned = null
   /** The field lines of the response. */
   lines = ''
-  /** Reads the body of the request; null where that has no head that can be read. */
+  /** Reads the body of the request; null for a malformed head. */
   body: BodyReader | null = null
-  /** Settles when the body is asked for and there is none to read, or it is refused; rejects for a bug. */
+  /** Settles when the body is needed and there is none to read, or it is refused; rejects for a bug. */
   readonly bodyEnd: Promise<'unknown' | Refusal>
   exchange: Exchange | null = null
   readonly #text: string | null
@@ -58,7 +58,7 @@ export class AbsentClient implements Client {
     this.lines = lines
   }
 
-  /** No response comes from an origin. */
+  /** No origin responds in a rehearsal. */
   relay(): never {
     throw new Error('an origin was asked')
   }

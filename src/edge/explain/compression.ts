@@ -1,4 +1,4 @@
-// Whether the response of an origin would be compressed, as far as that can be told before there is one.
+// Whether the response of an origin would be compressed, as far as that is known beforehand.
 
 import type { CompressionConfig } from '../../config/model/compression-config.ts'
 import type { ExplainedCompression } from '../../zones/explanation.ts'
@@ -6,7 +6,7 @@ import { forbidsTransform } from '../encoding/compressible.ts'
 import { acceptEncodingOf } from '../encoding/compression.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 
-/** Returns in which encoding, or why in none. */
+/** Returns the coding, or why there is none. */
 export function compressionOf(x: Exchange): ExplainedCompression {
   const { head, ai } = x
   const { compression: compiled, config } = x.route!

@@ -1,4 +1,4 @@
-// The explanation of a request that was taken through the steps.
+// The explanation of a rehearsed request.
 
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 import type { ExplainedGateway, Explanation } from '../../zones/explanation.ts'

@@ -1,4 +1,4 @@
-// Where a request would be sent, and how it would look there.
+// The destination of a request, and how it would look there.
 
 import type { BalanceConfig } from '../../config/model/pool-config.ts'
 import { withoutQuery } from '../../base/path/path.ts'
@@ -33,7 +33,7 @@ export function routeOf(x: Exchange): ExplainedRoute | null {
   }
 }
 
-/** Returns the pool of the route; null where it leads to none that has a name. */
+/** Returns the pool of the route; null for an unnamed one. */
 export function poolOf({ route, member }: Exchange): ExplainedPool | null {
   const config = route?.config.pool ?? null
   if (route === null || config === null) return null
@@ -111,7 +111,7 @@ function valuesOf(fields: readonly string[]): ReadonlyMap<string, string> {
   return values
 }
 
-/** The fields that say how a request came and how it is framed, which the gateway writes itself. */
+/** The fields about the path and framing of a request, which the gateway writes itself. */
 const ofHop: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -126,7 +126,10 @@ const ofHop: ReadonlySet<string> = new Set([
   ...Object.values(certificateFields).map(name => name.toLowerCase()),
 ])
 
-/** Whether a value holds no secret: the gateway's own words on the hop, or what the question has said itself. A constant of the configuration may be a key of the origin. */
+/**
+ * Whether a value holds no secret: the gateway's own words about the hop, or part of the question. A constant
+ * of the configuration may be a key of the origin.
+ */
 function isHarmless(x: Exchange, name: string, value: string): boolean {
   if (holdsOurs(value)) return false
   if (ofHop.has(name)) return true

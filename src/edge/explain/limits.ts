@@ -1,4 +1,4 @@
-// The limits that would count a request: by what key, and what is left of them.
+// The limits that would count a request: their keys, and what is left.
 
 import type { LimitKey } from '../../config/model/limit-config.ts'
 import type { LimitState } from '../../zones/explanation.ts'
@@ -9,7 +9,9 @@ import type { MeterRule } from '../snapshot/limit-rules.ts'
 import type { Rehearsed } from './rehearsed.ts'
 import type { Look } from './read-only-limiter.ts'
 
-/** Returns the state of each limit that was asked; of one that counts a path by several readings the fullest. */
+/**
+ * Returns the state of each limit that was asked. For a path with several readings it is that of the fullest.
+ */
 export function limitsOf({ x, limiter }: Rehearsed): readonly LimitState[] {
   const rules = rulesOf(x)
   return [...Map.groupBy(limiter.looks, ({ limit }) => limit)].flatMap(([limit, looks]) => {
@@ -19,7 +21,7 @@ export function limitsOf({ x, limiter }: Rehearsed): readonly LimitState[] {
   })
 }
 
-/** Returns the limits of the file that apply where the request leads. */
+/** Returns the limits of the file for the route or zone of the request. */
 function rulesOf({ route, zone }: Exchange): readonly MeterRule[] {
   return (route ?? zone)?.limits ?? []
 }
@@ -47,7 +49,7 @@ function stateOf(x: Exchange, rule: MeterRule | null, { limit, key, spent }: Loo
   }
 }
 
-/** Reads a key back: addresses and paths are shown, and nothing else that a client sent. */
+/** Parses a key: addresses and paths are shown, and nothing else that a client sent. */
 function keyOf(parts: readonly LimitKey[], key: string): LimitState['key'] {
   const values = key.split('\n')
   return parts.map((part, i) => {

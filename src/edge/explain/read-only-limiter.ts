@@ -1,4 +1,4 @@
-// Counts no request, and remembers what each limit was asked.
+// A limiter that counts nothing, and records what each limit was asked.
 
 import type { Spent } from '../../limits/key-count.ts'
 import type { Limit } from '../../limits/limit.ts'
@@ -11,7 +11,7 @@ export interface Look {
 }
 
 export class StillLimiter implements Counting {
-  /** In the order in which they were asked. */
+  /** In the order of the requests. */
   readonly looks: Look[] = []
   readonly #limiter: Limiter
 

@@ -1,4 +1,4 @@
-// Why a step decided as it did, in a sentence and in data.
+// Why a step decided as it did, as a sentence and as data.
 
 import { withoutQuery } from '../../base/path/path.ts'
 import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
@@ -45,7 +45,7 @@ function errorOf({ error, faults: [fault] }: Refusal): ExplainedError {
   return { code: fault?.code ?? code, name: error, title, message: fault?.message ?? null }
 }
 
-/** Describes a refusal where there is nothing closer to say. */
+/** Describes a refusal without a more specific reason. */
 function inWords({ error, faults: [fault], wording }: Refusal): string {
   return fault?.message ?? wording?.heading ?? errorRows[error].title
 }
@@ -119,12 +119,12 @@ function previewReason({ isPreview, snapshot }: Exchange, refusal: Refusal | nul
     : `errors.previews is ${snapshot.previews}, so the client gets 404.`
 }
 
-/** Describes the connection of a request that authenticates it. */
+/** Describes the connection to an origin that authenticates the client. */
 function ofClient({ outgoing }: Exchange): string {
   return authenticatesConnection(outgoing) ? ', on a connection of its own: its credentials are for that' : ''
 }
 
-/** Returns what there is to compare where the zone asks for certificates. */
+/** Returns what was compared if the zone requests certificates. */
 function certificateOf({ client, zone }: Exchange): readonly Compared[] {
   const asked = zone === null ? null : zone.config.tls.client
   if (asked === null) return []
@@ -155,7 +155,7 @@ function located(x: Exchange, refusal: Refusal | null): Reason {
   }
 }
 
-/** Returns the name of the zone by which it was found; `default` for the zone of all other hosts. */
+/** Returns the host pattern of the zone; `default` for the zone of all other hosts. */
 function patternFor({ hosts, isDefault }: ZoneConfig, host: string): string | null {
   return new HostLookup(
     hosts.map(name => [name, name] as const),
@@ -163,7 +163,7 @@ function patternFor({ hosts, isDefault }: ZoneConfig, host: string): string | nu
   ).find(host)
 }
 
-/** Lists how origins may read the path, and the route that each reading leads to. */
+/** Lists how origins may read the path, and the route of each reading. */
 function readingsOf({ head, paths, zone }: Exchange): readonly Compared[] {
   const sent = shownPath(withoutQuery(head.target))
   const routeOf = (path: string) => {
@@ -222,7 +222,7 @@ function authenticated(x: Exchange, refusal: Refusal | null): Reason {
   return { reason: `Gateway ${id} requires a token, and this one may call it.` }
 }
 
-/** Describes what becomes of a request outside AI routes that may have a credential of this gateway. */
+/** Describes what happens to a request outside AI routes that may have a credential of this gateway. */
 function keptBack({ credentialPlace: place, route }: Exchange, refusal: Refusal | null): string {
   if (route!.config.own !== undefined) return 'The gateway itself serves it, credentials included.'
   if (place === null) return 'No credential of this gateway was found in it.'

@@ -1,5 +1,5 @@
-// What would happen to a request that nobody sends: the steps of the gateway themselves decide, on a copy of what they would move. No count moves, nobody is
-// banned, nothing is logged, and no origin is asked.
+// Rehearses a request: the real steps decide, on a copy of the state that they would change. Nothing is
+// counted, banned or logged, and no origin is contacted.
 
 import { X509Certificate } from 'node:crypto'
 import { systemClock } from '../../base/clock.ts'
@@ -32,7 +32,7 @@ import type { Decision, Rehearsed } from './rehearsed.ts'
 import { steps } from '../serve/steps.ts'
 import { StillLimiter } from './read-only-limiter.ts'
 
-/** What a data plane has that a rehearsal looks at, and leaves as it is. */
+/** The parts of a data plane that a rehearsal reads. */
 interface Stage {
   readonly plane: Plane
   readonly config: Config
@@ -66,7 +66,10 @@ export async function rehearse(stage: Stage, asked: RequestInQuestion): Promise<
   return { explanation: explanationOf(rehearsed) }
 }
 
-/** Returns TLS as most clients speak it, where there is a listener with TLS, with a certificate that the zone accepts if the question has one. */
+/**
+ * Returns TLS as most clients use it if there is a TLS listener, with a certificate that the zone accepts if
+ * the question has one.
+ */
 function tlsFor(
   { listen, zones }: Config,
   { zone, host, clientCertificate }: RequestInQuestion,
@@ -90,13 +93,13 @@ async function verdictOf(x: Exchange, client: AbsentClient, decide: Step): Promi
   return end === 'unknown' ? 'depends' : end
 }
 
-/** Returns what the request turned out to be about that is not the asker's. */
+/** Returns what the request turned out to concern outside of the zone or account in question. */
 function elsewhereFor({ zone, ai }: Exchange, asked: RequestInQuestion): 'zone' | 'account' | null {
   if (zone !== null && zone.config.name !== asked.zone) return 'zone'
   return ai !== null && ai.target.account !== asked.account ? 'account' : null
 }
 
-/** Refuses a body without an announced length that would turn out too large on its way. */
+/** Refuses a body without an announced length that would exceed the limit. */
 function refusalOfBody(x: Exchange, { body, bodySize }: RequestInQuestion): Refusal | null {
   const size = body === null ? (bodySize ?? 0) : Buffer.byteLength(body)
   return x.head.chunked && size > x.bodyLimit ? tooLarge(x) : null
@@ -165,13 +168,15 @@ function planeOf(
   }
 }
 
-/** Finds the zone of a host as the data plane does; of all zones that it may find, only the one in question was rebuilt. */
+/**
+ * Finds the zone of a host as the data plane does. Of all candidates, only the zone in question was rebuilt.
+ */
 function zoneFor(host: string, inUse: Snapshot, rebuilt: Snapshot, name: string): EdgeZone | null {
   const zone = inUse.zones.find(host)
   return zone?.config.name === name ? rebuilt.zones.find(host) : zone
 }
 
-/** Apart from those in use, which are nearer to their rules in memory for it. */
+/** Kept apart from the tables in use, which lie closer to their rules in memory. */
 const tableOf = memoizeEach((networks: readonly string[]) => AddressTable.of(networks))
 const unread = new EdgeMetrics()
 const unheard = new TallyBook(systemClock, () => {})

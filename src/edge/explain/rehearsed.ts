@@ -1,4 +1,4 @@
-// A request that was taken through the steps without being sent, and what is said of it.
+// A rehearsed request: one that was taken through the steps without being sent.
 
 import type { AccessDecision } from '../../access/policy.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
@@ -8,23 +8,23 @@ import type { AbsentClient } from './client.ts'
 import type { StepName } from '../serve/steps.ts'
 import type { StillLimiter } from './read-only-limiter.ts'
 
-/** What a step decided. */
+/** The verdict of a step. */
 export interface Decision {
   readonly step: StepName
   readonly verdict: Refusal | 'responds' | 'depends' | null
 }
 
-/** A request that was taken through the steps, as far as it got. */
+/** A rehearsed request, as far as it got. */
 export interface Rehearsed {
   readonly x: Exchange
   readonly client: AbsentClient
   readonly decisions: readonly Decision[]
-  /** What the access rules decided. */
+  /** The decisions of the access rules. */
   readonly access: readonly AccessDecision[]
   readonly limiter: StillLimiter
 }
 
-/** What is said of a step beside its verdict. */
+/** What is said about a step beside its verdict. */
 export interface Reason {
   readonly reason: string
   readonly rule?: DecidingRule | null

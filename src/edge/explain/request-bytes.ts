@@ -1,8 +1,8 @@
-// The head of a request that nobody sends, as the bytes that would arrive.
+// The head of a rehearsed request, as the bytes that would arrive.
 
 import type { RequestInQuestion } from '../../zones/explanation.ts'
 
-/** Writes the head; no part of the request may have line breaks. */
+/** Writes the head; no part of the request may contain line breaks. */
 export function headBytes(asked: RequestInQuestion): Buffer {
   const { method, target, host, headers } = asked
   const fields = [...(host === null ? [] : [['Host', host]]), ...headers, ...lengthOf(asked)]

@@ -1,4 +1,4 @@
-// The response that the gateway itself would give, read back from what it sent.
+// The response that the gateway itself would send, parsed from its bytes.
 
 import type { ErrorRule } from '../../config/model/custom-errors-config.ts'
 import type { ExplainedResponse } from '../../zones/explanation.ts'
@@ -35,7 +35,7 @@ function contentOf(x: Exchange): ExplainedResponse['content'] {
   }
 }
 
-/** Returns the id of a rule that was set by the API; null for a rule of the file. */
+/** Returns the id of an API-managed rule; null for a rule of the file. */
 function idOf(rule: ErrorRule): string | null {
   return 'id' in rule ? String(rule.id) : null
 }

@@ -1,4 +1,4 @@
-// The key by which a rate limit counts a request.
+// The key under which a rate limit counts a request.
 
 import { hash } from 'node:crypto'
 import { clientKey } from '../../net/address/client-key.ts'
@@ -10,7 +10,10 @@ import { type Once, repeated } from '../ai-call/ai-fields.ts'
 import { factsOf } from '../exchange/facts.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 
-/** Returns a text that differs for clients that are counted separately. No value that a client sends equals the address of another. */
+/**
+ * Returns a text that differs for clients that are counted separately. No value that a client sends equals
+ * the address of another.
+ */
 export function keyOf(x: Exchange, parts: readonly LimitKey[]): string {
   // The usual case, in which all requests of a connection share one string.
   if (parts.length === 1 && parts[0]!.by === 'address') return clientKey(x.clientAddress)
@@ -19,7 +22,10 @@ export function keyOf(x: Exchange, parts: readonly LimitKey[]): string {
   return key
 }
 
-/** Returns the further keys of a request that is counted by path where origins may read that in several ways: one per reading. */
+/**
+ * Returns further keys for a request that is counted by path: one for each other reading of the path by
+ * origins.
+ */
 export function otherKeysOf(x: Exchange, parts: readonly LimitKey[]): readonly string[] {
   const { paths } = x
   if (paths === null || paths.length === 1 || !parts.some(({ by }) => by === 'path')) return none
@@ -33,7 +39,10 @@ export function otherKeysOf(x: Exchange, parts: readonly LimitKey[]): readonly s
 
 const none: readonly string[] = []
 
-/** Computes each part once per request, however many rules use it, and keeps a short copy: a value may be as long as a whole head. */
+/**
+ * Computes each part once per request, however many rules use it, and stores a short copy: a value may be as
+ * long as a whole head.
+ */
 function knownPart(x: Exchange, part: LimitKey): string {
   const name = part.by === 'header' ? `header ${part.name}` : part.by
   const known = x.keyParts?.get(name)
@@ -66,7 +75,9 @@ function partOf(x: Exchange, part: LimitKey): string {
   }
 }
 
-/** Names the app for which the token of an AI call was issued, or else the token; null where the call needed none. */
+/**
+ * Names the app to which the token of an AI call was issued, or else the token; null if the call needed none.
+ */
 function appOf({ ai }: Exchange): string | null {
   const token = ai?.token ?? null
   if (token === null) return null
@@ -77,7 +88,10 @@ function marked(mark: string, value: Once): string | null {
   return typeof value === 'string' ? mark + value : null
 }
 
-/** Returns the value of the one field that authenticates a request; values of any other field could be made up freely. */
+/**
+ * Returns the value of the one field that authenticates a request; values of any other could be made up
+ * freely.
+ */
 function tokenOf(x: Exchange): string | null {
   const field = x.ai === null ? fieldOf(x, 'authorization') : credentialOf(x.ai)
   return typeof field === 'string' ? token68Of(field) : null
@@ -89,7 +103,7 @@ function credentialOf({ target, fields }: AiExchange): Once {
   return target.api === 'rest' || gatewayAuthorization === null ? authorization : gatewayAuthorization
 }
 
-/** Returns a field that came once: with two, only one would be counted, and both are forwarded. */
+/** Returns a field that came once. Of two, only one would be counted, and both are forwarded. */
 function fieldOf({ head: { fields } }: Exchange, name: string): Once {
   let found: string | null = null
   for (let i = 0; i < fields.length; i += 2) {

@@ -1,4 +1,4 @@
-// Whether the gateway of an AI call has allowance left.
+// The rate limit of the gateway of an AI call.
 
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { Spent } from '../../limits/key-count.ts'
@@ -26,7 +26,10 @@ function meterOwn(x: Exchange): Verdict {
     : conclude(x, gateway, known, spent)
 }
 
-/** Returns what is counted, under the name of the limit, which has the gateway; no text that a client sends is in it, and calls without a token are counted together. */
+/**
+ * Returns the key within the gateway's limit. It contains no text of the client, and calls without a token
+ * are counted together.
+ */
 function keyOf({ rateLimit }: Gateway, token: Token | null): string {
   const by = rateLimit?.key
   if (by === undefined || token === null) return ''
@@ -54,7 +57,7 @@ interface Known {
   readonly fields: LimitFields
 }
 
-/** The limits by record: changing a gateway makes a new record. */
+/** The limits by record: a changed gateway is a new record. */
 const limits = new WeakMap<Gateway, Known>()
 
 function knownLimit(gateway: Gateway): Known | null {

@@ -1,4 +1,5 @@
-// Whether there is allowance left for a request. All limits that apply count it; what one refuses is given back to the others.
+// Rate limits and quotas. Every limit that applies counts a request; if one refuses it, the others get their
+// count back.
 
 import type { Expression } from '../../expression/expression.ts'
 import { holdsForAny } from '../../expression/readings.ts'
@@ -15,11 +16,11 @@ import { secondsOf } from '../snapshot/limit-fields.ts'
 import { keyOf, otherKeysOf } from './limit-key.ts'
 import type { MeterRule } from '../snapshot/limit-rules.ts'
 
-/** The count of one rule. */
+/** The count of a request by one rule. */
 interface Counted {
   readonly rule: MeterRule
   readonly key: string
-  /** Where origins may read the path in several ways and the rule counts by it: the keys of the other readings. */
+  /** If the rule counts by path and origins may read that in several ways: the keys of the other readings. */
   readonly others: readonly string[]
   spent: Spent | Promise<Spent>
 }
@@ -29,8 +30,8 @@ interface Settled extends Counted {
 }
 
 /**
- * Refuses a request over a rate limit (1015) or over the quota of the zone (1027, 1025), or with a path that cannot be read where a limit looks at it (400);
- * waits for the store only near a limit.
+ * Refuses a request over a rate limit (1015) or over the quota of the zone (1027, 1025), or with a malformed
+ * path that a limit reads (400). Waits for the store only near a limit.
  */
 export function meter(x: Exchange): Verdict {
   const { limits } = (x.route ?? x.zone)!
@@ -39,7 +40,7 @@ export function meter(x: Exchange): Verdict {
   return spend(x, limits)
 }
 
-/** Counts an AI call whose token was checked by the limits that need it, as `meter` does. */
+/** Counts an AI call whose token was verified by the limits that need it, like `meter`. */
 export function meterApp(x: Exchange): Verdict {
   const limits = (x.route ?? x.zone)?.limits
   return limits?.some(needsToken) ? spend(x, limits.filter(needsToken), true) : null
@@ -49,12 +50,12 @@ function needsToken(rule: MeterRule): boolean {
   return rule.needsToken
 }
 
-/** Whether a limit that looks at the path applies to a request. */
+/** Whether a limit that reads the path applies to a request. */
 export function isCountedByPath(x: Exchange): boolean {
   return x.route!.limits.some(rule => readsPath(rule) && (rule.when === null || counts(x, rule.when)))
 }
 
-/** `isChecked`: whether the token of an AI call is. */
+/** `isChecked`: whether the token of an AI call was verified. */
 function spend(x: Exchange, rules: readonly MeterRule[], isChecked = x.ai === null): Verdict {
   const counted: Counted[] = []
   const end = spendSome(x, rules, 0, counted, isChecked)
@@ -65,7 +66,10 @@ function spend(x: Exchange, rules: readonly MeterRule[], isChecked = x.ai === nu
 /** Store queries per turn; each may cost some 30 µs. */
 const mostAsked = 8
 
-/** Counts a request by rules from one on, as many as fit into one turn; returns the index of the next rule, or the end where the request is refused. */
+/**
+ * Counts a request by the rules from `from` on, as many as fit into one turn. Returns the index of the next
+ * rule, or the end if the request is refused.
+ */
 function spendSome(
   x: Exchange,
   rules: readonly MeterRule[],
@@ -93,7 +97,7 @@ function spendSome(
   return rules.length
 }
 
-/** Continues once the store has replied, and others have had their turn. */
+/** Continues after the store has replied, and others have had their turn. */
 async function spendRest(
   x: Exchange,
   rules: readonly MeterRule[],
@@ -125,7 +129,7 @@ function readsPath(rule: MeterRule): boolean {
   return rule.readsPath
 }
 
-/** Counts a request by several keys as if by one: what one of them refuses is given back to the others. */
+/** Counts a request by several keys as if by one: if one of them refuses, the others get their count back. */
 function spendAll(
   limiter: Counting,
   limit: Limit,
@@ -150,7 +154,10 @@ function lesser(a: Spent, b: Spent): Spent {
   return a.remaining < b.remaining || (a.remaining === b.remaining && a.wait >= b.wait) ? a : b
 }
 
-/** Whether a rule counts a request; a rule whose expression fails does, or clients could evade it by making it fail. The failure shows in the metrics. */
+/**
+ * Whether a rule applies to a request. A rule whose expression fails does, or clients could evade it by
+ * making it fail. The failure shows in the metrics.
+ */
 function counts(x: Exchange, when: Expression<boolean>): boolean {
   const answer = holdsForAny(when, factsOf(x), x)
   if (answer === null) x.plane.metrics.expressionFailures.limits.inc()
@@ -171,7 +178,7 @@ function conclude(x: Exchange, counted: readonly Settled[]): Refusal | null {
   return refusalOf(over)
 }
 
-/** Counts the decision, and gives back what was counted for a request that was refused. */
+/** Counts the decision, and gives the count back for a refused request. */
 function note(x: Exchange, one: Settled, over: Settled | null): void {
   const { rule, key, others, spent } = one
   if (one === over) rule.decisions.note('limited')
@@ -188,7 +195,9 @@ function refusalOf({ rule, spent }: Settled): Refusal {
   return refuse(error!, error === 'rate_limited' ? { retryAfter: secondsOf(spent.wait) } : undefined, cause)
 }
 
-/** Writes RateLimit for the limit with the least left, and RateLimit-Policy for all that counted the request. */
+/**
+ * Writes RateLimit for the limit with the least left, and RateLimit-Policy for all that counted the request.
+ */
 function fieldsOf(counted: readonly Settled[], over: Settled | null): string {
   let policies = ''
   let binding: Settled | null = null

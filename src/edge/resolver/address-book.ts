@@ -7,15 +7,18 @@ import { guarded } from '../../base/guarded.ts'
 import type { NameAnswer, NameLookup } from './name-lookup.ts'
 import { type Failure, failureOf } from '../../errors/catalogue/origin-failure.ts'
 
-/** Ms between lookups: the default without a TTL, the most with one, and the least. */
+/** Ms between lookups: the default and the maximum with a TTL, and the minimum. */
 const longest = 30_000
 const shortest = 1_000
-/** Ms until a failed name is looked up again while its old addresses are in use. */
+/** Ms until a failed lookup is retried while the old addresses are in use. */
 const retry = 5_000
-/** Ms by which a lookup may be late before the addresses are no longer used without one: nothing refreshes a name that has no connections. */
+/**
+ * Ms that a lookup may be overdue before its addresses are no longer used without one. A name without
+ * connections is not refreshed.
+ */
 const slack = 30_000
 
-/** A caller that waits for a name about which nothing is known. */
+/** A caller that waits for the first lookup of a name. */
 export interface Asker {
   resolved(): void
   unresolved(failure: Failure): void
@@ -38,10 +41,12 @@ export class AddressBook {
   readonly #askers = new Set<Asker>()
   #addresses: readonly string[] = []
   #turn = 0
-  /** Those that could not be connected to since the last lookup. */
+  /** Addresses that refused a connection since the last lookup. */
   readonly #failed = new Set<string>()
   #isAsking = false
-  /** In monotonic ms: when the next lookup is due, and when the addresses of a name that vanished are dropped. */
+  /**
+   * In monotonic ms: when the next lookup is due, and when the addresses of a name that vanished are dropped.
+   */
   #dueAt = 0
   #endsAt = Number.POSITIVE_INFINITY
 
@@ -53,23 +58,26 @@ export class AddressBook {
     return this.#addresses
   }
 
-  /** Lists the addresses in the order in which they are to be tried; empty while they are unknown, or too old to use without a lookup. */
+  /**
+   * Lists the addresses in the order in which to try them; empty if they are unknown, or too old to use
+   * without a lookup.
+   */
   inTurn(): readonly string[] {
     this.refresh()
     return this.#parts.clock.monotonic() < this.#believedUntil ? this.#turned() : none
   }
 
-  /** Whether there are addresses to fall back on where a lookup takes too long, old as they are. */
+  /** Whether there are old addresses to fall back on if a lookup takes too long. */
   get hasOld(): boolean {
     return this.#addresses.length > 0 && !this.#isTooOld(this.#parts.clock.monotonic())
   }
 
-  /** Lists those in the same order; empty where there are none. */
+  /** Lists the old addresses in the same order; empty for none. */
   oldInTurn(): readonly string[] {
     return this.hasOld ? this.#turned() : none
   }
 
-  /** Looks the name up, and passes the result to everyone who waits for it. */
+  /** Looks the name up, and passes the result to all askers. */
   ask(asker: Asker): void {
     this.#askers.add(asker)
     this.#look()
@@ -79,12 +87,12 @@ export class AddressBook {
     this.#askers.delete(asker)
   }
 
-  /** Moves an address to the end until the next lookup. */
+  /** Moves an address to the end of the list until the next lookup. */
   noteFailure(address: string): void {
     this.#failed.add(address)
   }
 
-  /** Does what is due: drops expired addresses, and looks names up again in the background. */
+  /** Drops expired addresses, and looks the name up again in the background when that is due. */
   refresh(): void {
     if (this.#addresses.length === 0) return
     const now = this.#parts.clock.monotonic()
@@ -92,7 +100,7 @@ export class AddressBook {
     else if (now >= this.#dueAt) this.#look()
   }
 
-  /** Until then the addresses are used without a lookup; monotonic ms. */
+  /** Monotonic ms until which the addresses are used without a lookup. */
   get #believedUntil(): number {
     return this.#dueAt + slack
   }
@@ -143,12 +151,15 @@ export class AddressBook {
     if (ttl !== null) this.#dueAt = since + Math.min(Math.max(ttl * 1000, shortest), longest)
   }
 
-  /** Starts the time that is left to the addresses where the name has vanished; an unreachable server says nothing about the name. */
+  /**
+   * Limits the remaining time of the addresses if the name has vanished. An unreachable server says nothing
+   * about the name.
+   */
   #missed(failure: Failure): void {
     const { clock, dns, metrics } = this.#parts
     metrics.originLookups.failed.inc()
     const now = clock.monotonic()
-    // It may have vanished at any time since the last lookup.
+    // The name may have vanished at any time since the last lookup.
     if (failure.way === 'name_vanished')
       this.#endsAt = Math.min(this.#endsAt, Math.min(now, this.#believedUntil) + dns.keep)
     const isLost = this.#addresses.length === 0 || this.#isTooOld(now)

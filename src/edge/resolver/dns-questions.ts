@@ -4,16 +4,16 @@ import { Resolver } from 'node:dns/promises'
 import { LookupQueue } from './lookup-queue.ts'
 import type { Cause } from '../../errors/catalogue/origin-failure.ts'
 
-/** Addresses of both families, at least one, and the seconds for which all of them are valid. */
+/** The addresses of both families, at least one, and the seconds for which all of them are valid. */
 interface DnsAnswer {
   readonly addresses: readonly string[]
   readonly ttl: number
 }
 
-/** Ms for one try with one DNS server, and the number of tries. */
+/** Ms for one attempt with one DNS server, and the number of attempts. */
 const patience = 2_000
 const tries = 2
-/** Names that are looked up at a time, with two queries each. */
+/** Names that are looked up at the same time, with two queries each. */
 const mostNames = 32
 
 export class DnsQuestions {
@@ -23,12 +23,12 @@ export class DnsQuestions {
   #asking = 0
   #isClosed = false
 
-  /** Takes IP addresses with or without port; empty for the servers of the system. */
+  /** Takes IP addresses with or without a port; none means the servers of the system. */
   constructor(servers: readonly string[]) {
     this.#servers = servers
   }
 
-  /** Looks up both families, of which one is enough; rejects with a failure where neither is found. */
+  /** Looks up both families, of which one is enough; rejects with a failure if neither is found. */
   ask(name: string): Promise<DnsAnswer> {
     return this.#queue.run('new', () => this.#ask(name))
   }
@@ -41,7 +41,8 @@ export class DnsQuestions {
 
   async #ask(name: string): Promise<DnsAnswer> {
     if (this.#isClosed) throw cancelled
-    // One for all queries at a time, and no longer: the servers of the system may have changed, and its sockets close with it.
+    // One resolver for all concurrent queries, and no longer: the servers of the system may have changed, and
+    // its sockets close with it.
     const resolver = (this.#resolver ??= this.#open())
     this.#asking++
     const [v4, v6] = await Promise.allSettled([
@@ -66,10 +67,13 @@ export class DnsQuestions {
 
 const cancelled: Cause = { code: 'ECANCELLED' }
 
-/** The failure for an alias that leads nowhere, which c-ares does not report as one. */
+/** An alias that leads nowhere, which c-ares does not report as a failure. */
 const nothingThere: Cause = { code: 'ENODATA' }
 
-/** Returns why one family failed; that it has no records is not the reason while the other family may have another. */
+/**
+ * Returns why the lookup of one family failed; null if it has no records, since the other family may have
+ * failed for another reason.
+ */
 function failureOf(answer: PromiseSettledResult<unknown>): Cause | null {
   if (answer.status === 'fulfilled') return null
   const failure = answer.reason as Cause

@@ -1,6 +1,6 @@
-// Bounds concurrent lookups, so that names whose servers do not respond do not delay the others.
+// Limits concurrent lookups, so that names with unresponsive servers do not delay the others.
 
-/** The last result for a name: it was found, nothing is known, or it was not found, which may take long again. */
+/** The last result for a name: found, none so far, or not found, which may take long again. */
 export type Standing = 'found' | 'new' | 'failed'
 
 interface Waiting {
@@ -8,7 +8,10 @@ interface Waiting {
   readonly start: () => void
 }
 
-/** Runs so many at a time, and one of those that failed before; the rest is queued in order, except that names that were found come first. */
+/**
+ * Runs a limited number of lookups at a time, one of them for names that failed before. The rest are queued
+ * in order, except that names that were found come first.
+ */
 export class LookupQueue {
   readonly #most: number
   readonly #waiting: Waiting[] = []
@@ -19,7 +22,7 @@ export class LookupQueue {
     this.#most = most
   }
 
-  /** Runs it as soon as possible; settles as it does. */
+  /** Runs the lookup as soon as possible, and settles with it. */
   async run<T>(standing: Standing, work: () => Promise<T>): Promise<T> {
     if (this.#mayRun(standing)) this.#enter(standing)
     else await new Promise<void>(start => this.#waiting.push({ standing, start }))

@@ -1,5 +1,6 @@
-// Resolves the name of an origin. The system resolver does it: its hosts file, search list and order of sources apply to the gateway as to every other
-// program of the machine. It does not report TTLs, so these are looked up in DNS as well where they matter.
+// Resolves the names of origins with the system resolver: its hosts file, search list and order of sources
+// apply to the gateway as to every other program on the machine. It does not report TTLs, so these are looked
+// up in DNS where they matter.
 
 import { lookup } from 'node:dns/promises'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -7,31 +8,36 @@ import { DnsQuestions } from './dns-questions.ts'
 import { LookupQueue, type Standing } from './lookup-queue.ts'
 import { type Failure, failureOf } from '../../errors/catalogue/origin-failure.ts'
 
-/** The result of a lookup: IP addresses, at least one. */
+/** The result of a lookup: at least one IP address. */
 export interface NameAnswer {
   readonly addresses: readonly string[]
-  /** Finds the TTL of the result in seconds; null where it is unknown. Never rejects. */
+  /** Looks up the TTL of the result in seconds; null if unknown. Never rejects. */
   readonly ttl: () => Promise<number | null>
 }
 
 interface NameLookupOptions {
-  /** DNS servers as IP addresses, each with a port where it is not 53, used instead of the system; empty for the system. */
+  /**
+   * DNS servers as IP addresses, with a port unless it is 53, in place of the system; empty for the system.
+   */
   readonly servers?: readonly string[]
   /** Calls the system resolver. */
   readonly system?: (name: string) => Promise<readonly string[]>
   readonly clock?: Clock
 }
 
-/** Names that the system looks up at a time: libuv gives it half of its threads, and a dead name may block one for 10 s. */
+/**
+ * Names that the system looks up at the same time: libuv gives lookups half of its threads, and a dead name
+ * may block one for 10 s.
+ */
 const most = Math.ceil((Number(process.env.UV_THREADPOOL_SIZE) || 4) / 2)
 /** Ms for which a name that was not found is not looked up again. */
 const remembered = 1_000
-/** The monotonic ms of what is not cached. */
+/** The monotonic ms of an outcome that has expired. */
 const longAgo = Number.NEGATIVE_INFINITY
 /** Names that are cached. */
 const mostNames = 4_096
 
-/** The last result of the system; without a failure it found the name. */
+/** The last result of the system for a name; no failure means that it was found. */
 interface Outcome {
   readonly failure: Failure | null
   /** Monotonic ms. */
@@ -94,7 +100,7 @@ export class NameLookup {
       return { addresses, ttl: () => this.#ttlOf(name) }
     } catch (thrown) {
       const failure = failureOf(thrown)
-      // A lost packet is no verdict: an immediate retry must reach the system.
+      // A lost packet proves nothing: an immediate retry must reach the system.
       const isFirst = failure.way === 'name_unanswered' && !last?.failure
       this.#note(name, failure, isFirst ? longAgo : this.#clock.monotonic())
       return failure
@@ -112,7 +118,7 @@ export class NameLookup {
   #note(name: string, failure: Failure | null, at: number): void {
     this.#outcomes.delete(name)
     this.#outcomes.set(name, { failure, at })
-    // Names that no configuration has any more are not looked up again, so the oldest entries are theirs.
+    // Names that have left the configuration are not looked up again, so the oldest entries are theirs.
     if (this.#outcomes.size > mostNames) this.#outcomes.delete(this.#outcomes.keys().next().value!)
   }
 }

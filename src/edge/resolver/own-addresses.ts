@@ -6,12 +6,17 @@ import { AddressSet, canonicalAddress } from '../../net/address/address.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { Endpoint } from '../../config/model/config.ts'
 
-/** Whether the address and port are those of a listener; one on all addresses (0.0.0.0, ::) includes every address of this machine. */
+/**
+ * Whether the address and port are those of a listener. A listener on all addresses (0.0.0.0, ::) includes
+ * every address of this machine.
+ */
 export function isOwn(address: string, port: number, listeners: readonly Endpoint[]): boolean {
   return listeners.some(listener => listener.port === port && isMetAt(address, listener.host))
 }
 
-/** Where the side port listens; `issuer` is the listener of the authorization server alone, null for none. */
+/**
+ * Where the side port listens; `issuer` is a separate listener of the authorization server, null for none.
+ */
 interface SidePortListeners {
   readonly endpoint: Endpoint
   readonly issuer: Endpoint | null
@@ -40,7 +45,10 @@ const nowhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::'
 
 const loopback = new AddressSet(['127.0.0.0/8', '::1'])
 
-/** Ms for which the addresses of this machine are cached: interfaces come and go, and listing them takes longer than connecting. */
+/**
+ * Ms for which the addresses of this machine are cached: interfaces come and go, and listing them takes
+ * longer than connecting.
+ */
 const remembered = 1_000
 
 let locals: ReadonlySet<string> = new Set()

@@ -3,7 +3,9 @@
 import { isIPv4 } from 'node:net'
 import { AddressSet, canonicalAddress } from '../../net/address/address.ts'
 
-/** Those that IANA's registries of special-purpose addresses do not call globally reachable (RFC 6890), and multicast. */
+/**
+ * Addresses that IANA's special-purpose registries do not call globally reachable (RFC 6890), and multicast.
+ */
 const specialV4 = new AddressSet([
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -30,7 +32,7 @@ const specialV6 = new AddressSet([
   '3fff::/20',
 ])
 
-/** Whether an address is globally routable; an IPv4 address in IPv6 notation is judged as IPv4. */
+/** Whether an address is globally routable; an IPv4 address in IPv6 notation is treated as IPv4. */
 export function isPublic(address: string): boolean {
   const canonical = canonicalAddress(address)
   if (canonical === null) return false

@@ -16,13 +16,13 @@ import {
 } from '../../http1/fields/fields.ts'
 import { RewriteValue } from './value.ts'
 
-/** The most bytes of a value; far less than origins accept for a whole head. */
+/** Bytes of a value; far less than origins accept for a whole head. */
 const longestValue = 8 * 1024
 
 interface HeaderRule {
   readonly name: string
   readonly id: FieldId
-  /** Null where the field is removed. */
+  /** Null removes the field. */
   readonly value: RewriteValue | null
   readonly cause: { readonly code: string }
 }
@@ -31,7 +31,10 @@ export class HeaderRules {
   readonly #rules: readonly HeaderRule[]
   readonly #names: ReadonlySet<string>
 
-  /** Compiles rules for messages of one kind; throws where an expression does not compile, or a field is reserved. */
+  /**
+   * Compiles rules for requests or responses; throws if an expression does not compile or a field is
+   * reserved.
+   */
   constructor(rules: readonly HeaderRewrite[], kind: FieldLines['kind'], failures: Tally) {
     this.#rules = rules.map(({ name, value }) => {
       const id = fieldId(name)
@@ -43,7 +46,10 @@ export class HeaderRules {
     this.#names = new Set(rules.map(({ name }) => asRead(name)))
   }
 
-  /** Evaluates the rules for a request, or refuses: an expression that fails (1037), a value that no field may have (1041). */
+  /**
+   * Evaluates the rules for a request, or refuses: an expression that fails (1037), an invalid field value
+   * (1041).
+   */
   evaluate(facts: Facts, read: Read): HeaderChanges | Refusal {
     const fields: string[] = []
     const ids: FieldId[] = []
@@ -60,7 +66,7 @@ export class HeaderRules {
   }
 }
 
-/** The effect of the rules on one message: the fields that are removed, whoever sent them, and those that are set. */
+/** The effect of the rules on one message: the fields to remove, whoever sent them, and the fields to set. */
 export class HeaderChanges {
   readonly #names: ReadonlySet<string>
   readonly #fields: readonly string[]
@@ -72,7 +78,10 @@ export class HeaderChanges {
     this.#ids = ids
   }
 
-  /** Returns the lines of a message to send on. Fields that are set are sent even where the sender's Connection names them: nobody may strip what the operator adds. */
+  /**
+   * Returns the lines of a message to send on. Fields that are set are sent even if the sender's Connection
+   * names them: a sender must not strip what the operator adds.
+   */
   applyTo({ kind, fields, ids, hopByHop }: FieldLines): FieldLines {
     const kept: string[] = []
     const keptIds: FieldId[] = []
@@ -97,20 +106,23 @@ export class HeaderChanges {
   }
 }
 
-/** Returns the trailers to send on: a field that the rules set or remove must not come back after the body. */
+/** Returns the trailers to send on, without the fields that the rules set or remove. */
 export function keptTrailers(changes: HeaderChanges | null, trailers: string[] | null): string[] | null {
   if (changes === null || trailers === null) return trailers
   const kept = trailers.filter((_, i) => !changes.concerns(trailers[i - (i % 2)]!))
   return kept.length === 0 ? null : kept
 }
 
-/** Returns a field name as the most lenient readers see it: some fold every character except letters and digits into one. */
+/**
+ * Returns a field name as the most lenient recipients read it: some fold every character except letters and
+ * digits into one.
+ */
 function asRead(name: string): string {
   const lower = name.toLowerCase()
   return /[^a-z0-9-]/.test(lower) ? lower.replace(/[^a-z0-9]/g, '-') : lower
 }
 
-/** Whether a field may have a value (RFC 9110 section 5.5): characters of one byte, no control characters. */
+/** Whether a field may have this value (RFC 9110 section 5.5): one-byte characters, no control characters. */
 function isFieldValue(value: string): boolean {
   if (value.length > longestValue) return false
   for (let i = 0; i < value.length; i++) if (isFieldByte[value.charCodeAt(i)] !== 1) return false

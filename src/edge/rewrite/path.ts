@@ -1,4 +1,4 @@
-// The path rule of a route: the target of a request as its origin will see it.
+// The path rule of a route: the request target as its origin will see it.
 
 import type { Facts } from '../../expression/expression.ts'
 import type { Tally } from '../../metrics/counters/distribution.ts'
@@ -14,14 +14,15 @@ const cause = { code: 'rewrite of path' }
 export class PathRule {
   readonly #value: RewriteValue
 
-  /** Compiles the rule; throws where its expression does not compile. */
+  /** Compiles the rule; throws if its expression does not compile. */
   constructor(text: string, failures: Tally) {
     this.#value = new RewriteValue(text, failures, cause)
   }
 
   /**
-   * Returns the new target, or refuses: an expression that fails (1037), a result that is not a path or not the origin's (1035), one longer than `longest`
-   * (1036). A request without a path (OPTIONS *) keeps its target.
+   * Returns the new target, or refuses: an expression that fails (1037), a result that is not a path or leads
+   * to paths of the gateway (1035), a target over `longest` characters (1036). A request without a path
+   * (OPTIONS *) keeps its target.
    */
   targetFor(target: string, facts: Facts, read: Read, longest: number): string | Refusal {
     if (target === '*') return target
@@ -33,14 +34,17 @@ export class PathRule {
   }
 }
 
-/** Whether a result may be sent as the target: the same rules as for clients. */
+/** Whether a result may be sent as the target, by the same rules as for clients. */
 function isTarget(path: string): boolean {
   if (path.charCodeAt(0) !== 0x2f) return false
   for (let i = 0; i < path.length; i++) if (isTargetByte[path.charCodeAt(i)] !== 1) return false
   return true
 }
 
-/** Whether a result may lead to the gateway's own paths or upwards: a rule that adds a prefix means to confine clients below it. */
+/**
+ * Whether a result may lead to the gateway's own paths or upwards: a rule that adds a prefix is meant to
+ * confine clients below it.
+ */
 function leadsOutside(target: string, { work }: Read): boolean {
   const path = withoutQuery(target)
   if (isPlainPath(path)) return leads(own, path)
@@ -51,7 +55,7 @@ function leadsOutside(target: string, { work }: Read): boolean {
 const own = '/cdn-cgi'
 const up = /\/\.\.(?:\/|$)/
 
-/** Keeps the query of the request where the rule sets none. */
+/** Keeps the query of the request unless the rule sets one. */
 function withQuery(path: string, target: string): string {
   if (path.includes('?')) return path
   const query = target.indexOf('?')

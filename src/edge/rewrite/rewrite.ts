@@ -1,4 +1,4 @@
-// What a route changes in a request before it is sent to its origin, and in its response.
+// What a route changes in a request before it is sent to its origin, and in the response.
 
 import type { Facts } from '../../expression/expression.ts'
 import type { Tally } from '../../metrics/counters/distribution.ts'
@@ -9,7 +9,7 @@ import { type HeadLimits, RequestHead } from '../../http1/heads/request-head.ts'
 import { HeaderChanges, HeaderRules } from './headers.ts'
 import { PathRule } from './path.ts'
 
-/** A request that is rewritten, with the changes so far. */
+/** A request and the changes to it so far. */
 interface Rewritten extends Read {
   readonly head: RequestHead
   outgoing: RequestHead
@@ -22,7 +22,7 @@ export class Rewrite {
   readonly #request: HeaderRules | null
   readonly #response: HeaderRules | null
 
-  /** Compiles the changes of a route; throws where an expression does not compile. */
+  /** Compiles the changes of a route; throws if an expression does not compile. */
   constructor({ path, requestHeaders, responseHeaders }: RewriteConfig, failures: Tally) {
     this.#path = path === null ? null : new PathRule(path, failures)
     this.#request = requestHeaders.length === 0 ? null : new HeaderRules(requestHeaders, 'request', failures)
@@ -31,8 +31,8 @@ export class Rewrite {
   }
 
   /**
-   * Changes the request and computes the changes of its response, or refuses (400, 1035, 1036, 1037, 1038, 1041). Those of the response depend on the request alone, and
-   * must fail before an origin has done anything.
+   * Changes the request and computes the changes of its response, or refuses (400, 1035, 1036, 1037, 1038,
+   * 1041). Changes of the response depend on the request alone, and must fail before an origin has acted.
    */
   begin(x: Rewritten, facts: Facts, limits: HeadLimits): Refusal | null {
     const { head } = x
@@ -53,7 +53,10 @@ function changes(rules: HeaderRules | null, facts: Facts, read: Read): HeaderCha
   return rules === null ? null : rules.evaluate(facts, read)
 }
 
-/** Returns the least bytes that a head can have, so that one that arrived within the limit never exceeds it unchanged. */
+/**
+ * Returns a lower bound of the size of a head in bytes, so that an unchanged head that arrived within the
+ * limit never exceeds it.
+ */
 function sizeOf(head: RequestHead): number {
   const { fields } = head
   let size = head.method.length + head.target.length + '  HTTP/1.1\r\n\r\n'.length

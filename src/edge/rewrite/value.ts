@@ -14,7 +14,10 @@ export class RewriteValue {
   readonly #failures: Tally
   readonly #cause: unknown
 
-  /** Compiles an expression; its failures are counted, and refused with a cause; throws where it does not compile. */
+  /**
+   * Compiles an expression; throws if that fails. Failures of its evaluation are counted, and refused with
+   * this cause.
+   */
   constructor(text: string, failures: Tally, cause: unknown) {
     const expression = compileExpression(text, 'request', 'string')
     if ('line' in expression) throw new Error(`a rewrite ${describeFlaw(expression)}`)
@@ -23,17 +26,23 @@ export class RewriteValue {
     this.#cause = cause
   }
 
-  /** Evaluates it, or refuses where that fails (1037), exceeds the work that is left, or depends on how the path is read (400). */
+  /**
+   * Evaluates the expression, or refuses if it fails (1037), exceeds the remaining work, or depends on how
+   * the path is read (400).
+   */
   evaluate(facts: Facts, read: Read): string | Refusal {
     const value = this.#expression.evaluate(facts, read.work)
-    // Each character of the result is examined.
+    // Each character of the result will be examined.
     if (value !== null && read.work.take(value.length / 8))
       return this.#meansAlike(value, facts, read) ? value : ambiguousPath
     this.#failures.inc()
     return refuse('rewrite_evaluation_failed', {}, this.#cause)
   }
 
-  /** Whether the result for each reading of the path is a reading of the value, or the value with that in place of the path: otherwise another spelling would bypass the rule. */
+  /**
+   * Whether the result for each reading of the path is a reading of the value, or is the value with that
+   * reading in place of the path. Otherwise another spelling of the path would bypass the rule.
+   */
   #meansAlike(value: string, facts: Facts, read: Read): boolean {
     const sent = facts.request.path
     if (!this.#expression.readsPath || sent === '*' || isPlainPath(sent)) return true
@@ -47,7 +56,7 @@ export class RewriteValue {
       if (other === value) continue
       readings ??= readingsOf(value, work)
       if (readings.includes(withPlainDots(decodedPath(asPath(other))))) continue
-      // Searching a text in another takes as many steps at worst.
+      // Searching one text in another takes as many steps at worst.
       if (!work.take((value.length * sent.length) / 64)) return false
       if (other !== value.replaceAll(sent, () => path)) return false
     }
@@ -59,7 +68,10 @@ function readingsOf(value: string, work: Work): readonly string[] {
   return (work.take(readingWork(value.length)) ? pathReadings(asPath(value)) : null) ?? []
 }
 
-/** Reads a query as part of the path, since a rule may put a path there: behind a character that no request has. */
+/**
+ * Lets a query be read like a path, since a rule may use it as one: it is put behind a character that no
+ * request contains.
+ */
 function asPath(value: string): string {
   return value.replaceAll('?', '\x01')
 }

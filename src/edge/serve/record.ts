@@ -18,7 +18,10 @@ import { noteError } from '../exchange/count-error.ts'
 import { forgetBody } from '../exchange/gather-body.ts'
 import { sendSpans } from '../spans/request-spans.ts'
 
-/** Counts the exchange and writes its line; an exception in that is logged, since the exchange itself is complete. */
+/**
+ * Counts the exchange and writes its log line. An exception in that is logged, since the exchange itself is
+ * complete.
+ */
 export function record(x: Exchange): void {
   try {
     recordAll(x)
@@ -144,14 +147,17 @@ function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Obse
   }
 }
 
-/** The path that was recorded last, and the request target it was cut from. */
+/** The last path that was recorded, and the request target that it was cut from. */
 let last: { readonly provider: Provider | null; readonly asked: string; readonly path: string } = {
   provider: null,
   asked: '',
   path: '',
 }
 
-/** Returns the path at the provider, without query. Mostly it equals that of the previous call, and the same string object is cheaper to handle than an equal one. */
+/**
+ * Returns the path at the provider, without the query. It usually equals that of the previous call, and the
+ * same string object is cheaper to handle than an equal one.
+ */
 function pathOf({ target, provider, path }: AiExchange): string {
   if (target.api !== 'native') return cut(withoutQuery(path))
   if (target.path !== last.asked || provider !== last.provider)
@@ -159,7 +165,7 @@ function pathOf({ target, provider, path }: AiExchange): string {
   return last.path
 }
 
-/** Bounds what callers and providers can add to an entry. */
+/** Limits what callers and providers can add to an entry. */
 function cut<T extends string | null>(text: T): T | string {
   return text !== null && text.length > longest ? ownText(text.slice(0, longest)) : text
 }

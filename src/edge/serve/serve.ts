@@ -7,7 +7,7 @@ import { steps } from './steps.ts'
 
 const plainChain: readonly Step[] = steps.map(({ decide }) => decide)
 
-/** The same steps, each noted, for requests whose spans are recorded. */
+/** The same steps for requests whose spans are recorded. */
 const recordedChain: readonly Step[] = recordingEach(steps)
 
 /** Runs the steps from the first one, as far as the request gets. */
@@ -15,7 +15,7 @@ export function serve(x: Exchange): void {
   advance(x, null, x.plane.spans !== null && startRecording(x) ? recordedChain : plainChain, 0)
 }
 
-/** Continues from a verdict with the steps from `next` on, unless it ends the request. */
+/** Continues after a verdict with the steps from `next` on, unless it ends the request. */
 function advance(x: Exchange, verdict: ReturnType<Step>, chain: readonly Step[], next: number): void {
   try {
     while (verdict === null && next < chain.length) verdict = chain[next++]!(x)
@@ -26,7 +26,7 @@ function advance(x: Exchange, verdict: ReturnType<Step>, chain: readonly Step[],
   }
 }
 
-/** Continues with the next step once the pending verdict is there, unless the client has left by then. */
+/** Continues with the next step after a pending verdict, unless the client has left by then. */
 function advanceAfter(
   x: Exchange,
   pending: Promise<Awaited<Verdict>>,

@@ -1,4 +1,5 @@
-// The life of a request, step by step. Serving, explaining, spans and the pages of the documentation all follow this table.
+// The life of a request, step by step. Serving, explanations, spans and the documentation pages all follow
+// this table.
 
 import { authenticate } from '../ai/authenticate.ts'
 import { describe } from '../ai/metadata.ts'
@@ -17,13 +18,13 @@ import { secure } from '../steps/secure.ts'
 
 interface NamedStep {
   readonly name: string
-  /** What the step looks at, in a few words. */
+  /** The subject of the step in a few words. */
   readonly title: string
   /** Passes, refuses, or responds itself. */
   readonly decide: Step
 }
 
-/** The steps in their order. The last one, `forward`, only does what the others have decided. */
+/** The steps in their order. The last one, `forward`, carries out what the others have decided. */
 export const steps = [
   { name: 'examine', title: 'HTTP', decide: examine },
   { name: 'locate', title: 'Host and route', decide: locate },

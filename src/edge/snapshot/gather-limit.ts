@@ -1,16 +1,19 @@
-// How many bytes of request bodies a process may buffer whole: as much as the memory is good for, whatever else needs some of it.
+// The bytes of whole request bodies that a process may buffer, derived from the memory of the machine.
 
 import { availableParallelism, totalmem } from 'node:os'
 import type { Config } from '../../config/model/config.ts'
 
-/** What buffered bodies may take of the memory of all processes. */
+/** The share of buffered bodies in the memory of all processes. */
 const share = 0.4
-/** Bytes of memory that a byte of a body takes, as measured: with the body for the provider, in which the model has another name, and what of both waits to be collected. */
+/**
+ * Bytes of memory per byte of a body, as measured: it includes the body for the provider, with another model
+ * name, and garbage of both.
+ */
 const cost = 3.2
-/** Most bytes of bodies in one process. */
+/** The maximum for one process. */
 const most = 512 * 1024 * 1024
 
-/** Returns the bytes that all buffered bodies of a process may have together; at least one of the largest size must fit. */
+/** Returns the bytes of all buffered bodies of a process together; at least one of the maximum size fits. */
 export function gatherLimitOf({ workers, ai }: Config, memory = availableToGateway()): number {
   const processes = workers === 'auto' ? availableParallelism() : Math.max(1, workers)
   const affordable = Math.floor((memory * share) / cost / processes)

@@ -1,14 +1,15 @@
-// The response fields that inform clients of a limit (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4).
+// The response fields that inform clients of a limit (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and
+// 4).
 
 import type { Spent } from '../../limits/key-count.ts'
 
 export class LimitFields {
-  /** The limit as a member of RateLimit-Policy. */
+  /** The limit as an element of RateLimit-Policy. */
   readonly policy: string
   /** Seconds of the window. */
   readonly #seconds: number
   readonly #opening: string
-  /** What follows the remaining count in nearly all responses. */
+  /** The text after the remaining count in nearly all responses. */
   readonly #usualEnd: string
 
   /** Takes the period in ms. */
@@ -19,7 +20,7 @@ export class LimitFields {
     this.#usualEnd = this.#end(this.#seconds, this.policy)
   }
 
-  /** Writes both fields for a request that was counted by this limit and by none that leaves less. */
+  /** Writes both fields for a request of which this limit has the least left. */
   lines({ remaining, wait }: Spent, policies = this.policy): string {
     const seconds = secondsOf(wait)
     const isUsual = policies === this.policy && seconds === this.#seconds

@@ -1,4 +1,4 @@
-// Rate limits and quotas of a snapshot: compiled once, with all that a request needs at hand.
+// Rate limits and quotas of a snapshot, compiled once for all requests.
 
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
 import { compileExpression, type Expression } from '../../expression/expression.ts'
@@ -13,28 +13,28 @@ import { LimitFields } from './limit-fields.ts'
 export interface MeterRule {
   readonly limit: Limit
   readonly key: readonly LimitKey[]
-  /** Which requests count; null for all. */
+  /** The requests that count; null for all. */
   readonly when: Expression<boolean> | null
-  /** Whether key or expression look at the path. */
+  /** Whether the key or the expression reads the path. */
   readonly readsPath: boolean
-  /** Whether an AI call is counted only once its token was checked. */
+  /** Whether an AI call is counted only after its token was verified. */
   readonly needsToken: boolean
-  /** Of a quota that of the zone, and the window. */
+  /** Of a quota: the name of its zone, and the window. */
   readonly name: string
-  /** Where it stands in the configuration file; null where that is not known. */
+  /** The line in the configuration file; null if unknown. */
   readonly line: number | null
-  /** The refusal of a request over the limit; null where it is only counted. */
+  /** The refusal over the limit; null if requests are only counted. */
   readonly error: ErrorName | null
-  /** The name in the access log then. */
+  /** The cause in the access log for such a refusal. */
   readonly cause: { readonly code: string }
-  /** How clients are informed of it; null where they are not. */
+  /** The response fields about the limit; null disables them. */
   readonly fields: LimitFields | null
   readonly decisions: LimitDecisions
-  /** The name by which requests over it are counted in their zone. */
+  /** The name under which excess requests are counted in their zone. */
   readonly hits: string
 }
 
-/** Compiles rate limits, in their order. */
+/** Compiles rate limits in their order. */
 export function compileRateLimits(
   configs: readonly RateLimitConfig[],
   { limits }: EdgeMetrics,

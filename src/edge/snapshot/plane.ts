@@ -1,4 +1,4 @@
-// State shared by all connections of one data plane.
+// The state that all connections of one data plane share.
 
 import type { Clock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
@@ -14,19 +14,19 @@ import type { SpanSink } from '../../telemetry/span.ts'
 import type { TokenVerifier } from '../../tokens/verify.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** What AI routes need besides the configuration. */
+/** What AI routes need beyond the configuration. */
 export interface AiServices {
   readonly tokens: TokenVerifier
   readonly gateways: GatewayDirectory
   readonly logs: LogQueue
-  /** The URL of the authorization server; null where there is none. */
+  /** The URL of the authorization server; null for none. */
   readonly issuer?: string | null
 }
 
-/** The side port of this gateway, and the secret of the running gateway that they share. */
+/** The side port of this gateway, and the secret that the processes of the running gateway share. */
 export interface SidePort {
   readonly endpoint: Endpoint
-  /** Where the authorization server is, and nothing else; null where the edge does not serve it. */
+  /** The listener of the authorization server alone; null if the edge does not serve it. */
   readonly issuer: Endpoint | null
   readonly secret: Uint8Array
 }
@@ -40,24 +40,29 @@ export interface Plane {
   /** The time of day in the format of Date (RFC 9110 section 5.6.7), formatted once a second. */
   date(): string
   readonly metrics: EdgeMetrics
-  /** Counts origin connections that failed for lack of file descriptors, and logs them at most once a minute. */
+  /**
+   * Counts origin connections that failed for lack of file descriptors, and logs them at most once a minute.
+   */
   noteShortage(failure: { readonly code?: string }): void
   readonly accessLog: AccessLog | null
   readonly log: Logger
-  /** Takes the spans of sampled requests; null where nobody does. */
+  /** Receives the spans of sampled requests; null disables them. */
   readonly spans: SpanSink | null
-  /** Null where no configuration has AI routes. */
+  /** Null if no configuration has AI routes. */
   readonly ai: AiServices | null
-  /** Null where no database of countries and networks is configured. */
+  /** Null if no database of countries and networks is configured. */
   readonly geo: Geo | null
   readonly limiter: Counting
   /** Counts errors, rules and limits by zone. */
   readonly tallies: TallyBook
-  /** The side port, which learns the clients of the requests that are passed on to it; null where there is none. */
+  /** The side port, which is told the clients of the requests that are passed on to it; null for none. */
   readonly sidePort: (Omit<SidePort, 'secret'> & { readonly auth: SidePortAuth }) | null
-  /** The port of the first listener with TLS, to which plain HTTP is redirected where no public port is set. */
+  /** The port of the first TLS listener, to which plain HTTP is redirected unless a public port is set. */
   readonly securePort: number
-  /** The base of the `type` URIs, without a slash at the end; null for the pages that the gateway has on every host. */
+  /**
+   * The base of the `type` URIs, without a trailing slash; null for the pages that the gateway serves on
+   * every host.
+   */
   readonly documentation: string | null
   /** Whether the data plane is shutting down: each connection closes after its current request. */
   isDraining: boolean

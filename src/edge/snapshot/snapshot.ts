@@ -1,4 +1,4 @@
-// A configuration compiled for requests: frozen lookups with everything a request needs at hand. Built completely, then swapped in as one reference.
+// A configuration compiled for requests. It is built completely, and then swapped in as one reference.
 
 import type {
   AiConfig,
@@ -41,38 +41,41 @@ export interface EdgeRoute extends Route {
   /** All that apply: those of the file, of the zone and of the route. */
   readonly limits: readonly MeterRule[]
   readonly pool: EdgePool
-  /** Null where nothing is changed in its requests and responses. */
+  /** Null changes nothing in requests and responses. */
   readonly rewrite: Rewrite | null
-  /** Null where none of its responses is compressed. */
+  /** Null compresses no responses. */
   readonly compression: Compression | null
 }
 
 export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
   readonly metrics: ZoneMetrics
   readonly tallies: TallyScope
-  /** Which certificates of clients it trusts, as `trustOf` has it; empty where it asks for none. */
+  /** The trusted authorities of client certificates, as in `trustOf`; empty if none is requested. */
   readonly trust: string
-  /** Those of the file and of the zone, for requests that need no route. */
+  /** Those of the file and of the zone, for requests without a route. */
   readonly limits: readonly MeterRule[]
 }
 
-/** Where the calls to one provider go, the keys that are used in turn for callers without one, and what the latest calls came to. */
+/**
+ * The destination of calls to one provider, the keys for callers without one, used in turn, and the results
+ * of recent calls.
+ */
 interface AiRoute extends EdgeRoute {
   readonly keys: KeyRing
   readonly calls: ProviderCalls
 }
 
-/** The AI routes: their hosts, and where their calls go. */
+/** The AI routes: their hosts, and the destinations of their calls. */
 export interface EdgeAi {
   readonly hosts: ReadonlySet<string>
   readonly providers: Providers
-  /** What applies to every call before its provider is known. */
+  /** Applies to every call until its provider is known. */
   readonly route: EdgeRoute
   /** Bytes of a native call, which is streamed. */
   readonly uploadLimit: number
-  /** The keys by where they are valid: a new snapshot takes over those that stay, with their state. */
+  /** The keys by where they are valid. A new snapshot takes over those that remain, with their state. */
   readonly rings: ReadonlyMap<string, KeyRing>
-  /** What the latest calls came to, by the same. */
+  /** The results of recent calls, by the same names. */
   readonly calls: ReadonlyMap<string, ProviderCalls>
   /** The models that do not accept a request for usage; a new snapshot takes them over. */
   readonly usageRefusals: UsageRefusals
@@ -82,22 +85,22 @@ export interface EdgeAi {
 export interface Snapshot {
   readonly name: string
   readonly zones: Pick<HostLookup<EdgeZone>, 'find'>
-  /** What was compiled for each zone, which a later snapshot takes over where it would be the same. */
+  /** The compiled settings of each zone; a later snapshot reuses those that are unchanged. */
   readonly settings: ReadonlyMap<ZoneConfig, ZoneSettings>
-  /** The names of zones whose API-managed settings failed to compile, and why. */
+  /** The zones whose API-managed settings failed to compile, with the reason. */
   readonly broken: ReadonlyMap<string, string>
-  /** Null where no host has AI routes. */
+  /** Null if no host has AI routes. */
   readonly ai: EdgeAi | null
   readonly limits: HeadLimits & Pick<Config['limits'], 'requestsPerConnection' | 'compressionMemory'>
-  /** Bytes of request bodies that are buffered whole. */
+  /** Bytes of whole request bodies that may be buffered. */
   readonly gatherLimit: number
   readonly client: Config['client']
   readonly http2: Config['http2']
-  /** The port at which clients reach https; null where that is the one on which it listens. */
+  /** The port at which clients reach https; null for the one on which the gateway listens. */
   readonly publicPort: number | null
-  /** For the listeners that speak TLS. */
+  /** For the TLS listeners. */
   readonly certificates: Certificates
-  /** Of authorities that check hosts. */
+  /** The responses to authorities that check hosts. */
   readonly challenges: Challenges
   /** Of all zones and AI hosts. */
   readonly access: AccessPolicy
@@ -107,36 +110,36 @@ export interface Snapshot {
   readonly serverTiming: boolean
   readonly operator: Config['errors']['operator']
   readonly previews: Config['errors']['previews']
-  /** How requests take part in traces; null where they do not. */
+  /** How requests take part in traces; null disables tracing. */
   readonly tracing: Tracing | null
   readonly trusted: AddressSet
-  /** The field of a trusted hop that is used. */
+  /** The field of a trusted hop that is believed. */
   readonly clientAddress: Config['clientAddress']
-  /** The Via and CDN-Loop lines of a request that passed no hop before. */
+  /** The Via and CDN-Loop lines of a request without previous hops. */
   readonly hops: string
   readonly origins: ReadonlySet<Origin>
   readonly pools: Pools
 }
 
-/** What a snapshot needs besides the configuration. */
+/** What a snapshot needs beyond the configuration. */
 export interface SnapshotParts {
   readonly origins: Origins
   readonly metrics: EdgeMetrics
   readonly access: AccessParts
   readonly tallies: TallyBook
-  /** What the API has set; null where there is no API. */
+  /** The settings of the API; null without an API. */
   readonly zones: ZoneDirectory | null
   readonly automatic: AutomaticTls
   readonly clock: Clock
-  /** Where the authorization server of this gateway is; null where the edge does not serve it. */
+  /** The listener of this gateway's authorization server; null if the edge does not serve it. */
   readonly issuer: Endpoint | null
   /** The previous snapshot; null for the first. */
   readonly before: Snapshot | null
-  /** Whether no request is served by it, so that nothing that it decides may move what is in use. */
+  /** Whether it serves no requests, so that it must not change any state in use. */
   readonly isRehearsal?: boolean
 }
 
-/** Compiles a configuration; when that fails, throws and changes nothing. */
+/** Compiles a configuration; throws if that fails, and then changes nothing. */
 export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   const { origins, metrics, access } = parts
   const { trace } = config.telemetry
@@ -169,7 +172,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   }
 }
 
-/** Builds what depends on certificates that this gateway got by itself; takes over from `before` what is the same. */
+/** Builds what depends on certificates from ACME; reuses what is unchanged in `before`. */
 export function automaticParts(
   config: Pick<Config, 'tls'>,
   { identities, challenges }: AutomaticTls,
@@ -251,10 +254,13 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
   }
 }
 
-/** Calls and responses pass as they are but for what their API needs: providers and their SDKs settle compression between them. */
+/**
+ * Calls and responses pass unchanged except for what their API needs: providers and their SDKs negotiate
+ * compression themselves.
+ */
 const unchanged = { rewrite: null, compression: null }
 
-/** Returns a listener of this gateway as the origin that connections need. */
+/** Returns a listener of this gateway as an origin to connect to. */
 function ownServer({ host, port }: Endpoint): OriginConfig {
   const url = `http://${host}:${port}`
   return { url, protocol: 'http', host, port, tls: usualTls, transport: usualTransport }

@@ -1,4 +1,5 @@
-// Compiles the settings of one zone from the file and the management API together: those of the API come first, since they are more recent.
+// Compiles the settings of one zone from the file and the management API together. Those of the API come
+// first, since they are more recent.
 
 import type { AccessConfig } from '../../config/model/access-config.ts'
 import type { Config, ZoneConfig } from '../../config/model/config.ts'
@@ -7,33 +8,39 @@ import { type CustomErrorFailure, CustomErrors, type CustomLayer } from '../../e
 import { AccessPolicy, type AccessParts } from '../../access/policy.ts'
 import type { KnownZone } from '../../zones/known-zones.ts'
 
-/** What the API has set, as far as it is known. */
+/** The API-managed settings, as far as they are known. */
 export interface ZoneDirectory {
-  /** Null while nothing is known about any zone. */
+  /** Null while no zone is known. */
   of(zone: string): KnownZone | null
 }
 
 interface ZoneSettingsParts {
   readonly account: Config['errors']
   readonly sources: AccessParts
-  /** Null where there is no API. */
+  /** Null without an API. */
   readonly directory: ZoneDirectory | null
   /** Called for each error rule or page that is broken. */
   readonly failed: (what: CustomErrorFailure) => void
 }
 
-/** The compiled settings, or why the zone cannot be served: what the API has set is unknown, so that rules may be missing, or failed to compile. */
+/**
+ * The compiled settings, or why the zone cannot be served: its API-managed settings are unknown, so that
+ * rules may be missing, or failed to compile.
+ */
 export interface ZoneSettings {
   readonly access: AccessPolicy
   readonly errors: CustomErrors
   readonly fault: 'host_lookup_failed' | 'zone_settings_failed' | null
-  /** Why the settings of the API failed to compile; null where they did not. */
+  /** Why the API-managed settings failed to compile; null if they did not. */
   readonly flaw: string | null
-  /** What they were compiled from. */
+  /** The sources of the compilation. */
   readonly from: Pick<ZoneSettingsParts, 'account' | 'sources'> & { readonly known: KnownZone | null }
 }
 
-/** Returns the settings of a zone: those that were compiled `before` where they would be the same, so that a change in one zone costs nothing in others. Throws where those of the file alone fail to compile. */
+/**
+ * Returns the settings of a zone, and reuses those of `before` if nothing has changed, so that a change in
+ * one zone costs nothing in others. Throws if the settings of the file alone fail to compile.
+ */
 export function zoneSettings(
   zone: ZoneConfig,
   parts: ZoneSettingsParts,
@@ -65,7 +72,10 @@ function compile(
   }
 }
 
-/** Compiles the error rules and pages of a zone: of the API, of the file for the zone, and of the file for all zones. */
+/**
+ * Compiles the error rules and pages of a zone: of the API, of the file for the zone, and of the file for all
+ * zones.
+ */
 export function zoneErrors(
   { errors }: ZoneConfig,
   known: KnownZone | null,
@@ -78,14 +88,17 @@ export function zoneErrors(
   return new CustomErrors(layers, { failed })
 }
 
-/** Puts the rules of the API before those of the file, except for what the file denies for legal reasons: no token can lift that. */
+/**
+ * Puts the rules of the API before those of the file, except for the file's legal blocks: no token can lift
+ * those.
+ */
 function joined(access: AccessConfig, { accessRules }: KnownZone): AccessConfig {
   const legal = access.rules.filter(({ action }) => action === 'legal')
   const others = access.rules.filter(({ action }) => action !== 'legal')
   return { ...access, rules: [...legal, ...accessRules, ...others] }
 }
 
-/** Returns the same object for the same pages, since each is compiled only once. */
+/** Returns the same object for the same pages, so that each is compiled only once. */
 function mergedPages(pages: ErrorPages, errorPages: ErrorPages): ErrorPages {
   const known = merged.get(errorPages)
   if (known?.below === pages) return known.result

@@ -1,10 +1,10 @@
-// The steps of a request whose spans are recorded: each is noted before it decides.
+// The steps of a request whose spans are recorded.
 
 import type { Exchange, Step } from '../exchange/exchange.ts'
 import { Recording } from '../trace/recording.ts'
 import { sampledTrace } from '../trace/trace.ts'
 
-/** Whether spans are sent of the request; then what is noted for them begins. */
+/** Starts recording a request if its spans are sent; returns whether they are. */
 export function startRecording(x: Exchange): boolean {
   const { tracing } = x.snapshot
   const trace = tracing === null ? null : sampledTrace(x, tracing)
@@ -13,7 +13,10 @@ export function startRecording(x: Exchange): boolean {
   return true
 }
 
-/** Returns the steps in their order, each of which notes itself; the last one also notes that the request was let through. */
+/**
+ * Wraps the steps so that each is recorded before it decides; the last one also records the admission of the
+ * request.
+ */
 export function recordingEach(
   steps: readonly { readonly name: string; readonly decide: Step }[],
 ): readonly Step[] {

@@ -1,5 +1,6 @@
-// The spans of a request that is over: one of the request, and one of each attempt at an origin, by the semantic conventions of OpenTelemetry for HTTP and, on AI calls,
-// for generative AI. No header, query or body is in them.
+// The spans of a finished request: one of the request, and one of each attempt at an origin, by
+// OpenTelemetry's semantic conventions for HTTP and, on AI calls, for generative AI. They contain no headers,
+// query or body.
 
 import { withoutQuery } from '../../base/path/path.ts'
 import { errorRows } from '../../errors/catalogue/catalogue.ts'
@@ -15,10 +16,13 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { AttemptNote, Recording } from '../trace/recording.ts'
 import type { Trace } from '../trace/trace.ts'
 
-/** Hands over the spans of a request that ends at monotonic `now`; those of an AI call once what its response says of its use is read. */
+/**
+ * Sends the spans of a request that ended at monotonic ms `now`; those of an AI call after its usage is read
+ * from the response.
+ */
 export function sendSpans(x: Exchange, trace: Trace, recording: Recording, now: number): void {
   const { plane, ai, tap } = x
-  // One difference for all times of a request, which keep their order.
+  // One offset for all times of a request, so that they keep their order.
   const shift = plane.clock.now() - plane.clock.monotonic()
   const wall = (at: number) => at + shift
   const spans = (ofCall: Attributes) => [
@@ -39,7 +43,7 @@ const noAttributes: Attributes = {}
 interface Times {
   /** Monotonic ms. */
   readonly now: number
-  /** Returns wall-clock ms of monotonic ms. */
+  /** Converts monotonic ms to wall-clock ms. */
   readonly wall: (at: number) => number
 }
 
@@ -102,7 +106,7 @@ interface AttemptParts extends Times {
   readonly attempt: AttemptNote
   /** Counted from 0. */
   readonly i: number
-  /** What is known of the AI call; empty for others. */
+  /** The attributes of an AI call; empty for others. */
   readonly ofCall: Attributes
 }
 
@@ -143,7 +147,10 @@ function attemptSpan(x: Exchange, trace: Trace, { attempts }: Recording, parts: 
   }
 }
 
-/** Returns what is known of an AI call (semantic conventions for generative AI): which model was asked for what, and what it used as far as the response says so. */
+/**
+ * Returns the attributes of an AI call (semantic conventions for generative AI): model, operation, and usage
+ * as far as the response reports it.
+ */
 async function readCallAttributes(ai: AiExchange, tap: Tap, isWhole: boolean): Promise<Attributes> {
   const { head } = tap
   const excerpt = await decodedExcerptOf(tap.response, head?.contentEncoding ?? null)
@@ -170,14 +177,14 @@ async function readCallAttributes(ai: AiExchange, tap: Tap, isWhole: boolean): P
   })
 }
 
-/** The providers whose names in the conventions are others than ours. */
+/** Providers with other names in the conventions than ours. */
 const providers: Readonly<Record<string, string>> = {
   'google-ai-studio': 'gcp.gemini',
   mistral: 'mistral_ai',
   'azure-openai': 'azure.ai.openai',
 }
 
-/** Finds what a call is for by its path at the provider, whatever its API; null where that does not say. */
+/** Derives the operation of a call from its path at the provider, whatever its API; null if unknown. */
 function operationOf({ path }: AiExchange): string | null {
   const providerPath = withoutQuery(path)
   for (const [end, operation] of operations) if (end.test(providerPath)) return operation
@@ -191,7 +198,7 @@ const operations: readonly (readonly [RegExp, string])[] = [
   [/\/(completions|api\/generate)$/, 'text_completion'],
 ]
 
-/** Those of RFC 9110 section 9 and RFC 5789, which the conventions know. */
+/** The methods of RFC 9110 section 9 and RFC 5789, which the conventions list. */
 const methods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -209,7 +216,7 @@ function methodOf(method: string): string {
   return methods.has(method) ? method : other
 }
 
-/** Bounds what clients can add to a span. */
+/** Limits what clients can add to a span. */
 function pathOf(target: string): string {
   return withoutQuery(target).slice(0, longestPath)
 }

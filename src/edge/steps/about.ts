@@ -1,5 +1,6 @@
-// What is documented of an error, at /cdn-cgi/error/{code}/about on every host that reaches the gateway: the `type` of a record leads there. Nothing depends on
-// the client, so also one that is refused everything else learns why.
+// The documentation of an error, at /cdn-cgi/error/{code}/about on every host that reaches the gateway: the
+// `type` of an error record links there. Nothing depends on the client, so that one that is refused
+// everything else can read it too.
 
 import { aboutError } from '../../errors/docs/document.ts'
 import { errorsPrefix } from '../../errors/catalogue/problem.ts'
@@ -10,7 +11,7 @@ import { ownStatusLines } from '../exchange/status-lines.ts'
 
 const end = '/about'
 
-/** Responds to a GET or HEAD for the page about an error that there is, and to no other request: returns whether it did. */
+/** Responds to a GET or HEAD for the page about an error; returns whether it did. */
 export function respondWithAbout(x: Exchange): boolean {
   const { method, accept } = x.head
   const path = withoutQuery(x.head.target)

@@ -1,4 +1,4 @@
-// Whether the access rules let a request in; those of all zones come first.
+// Whether the access rules admit a request. Those of all zones come first.
 
 import type { AccessPolicy } from '../../access/policy.ts'
 import type { AccessRequest } from '../../access/rules/access-request.ts'
@@ -13,8 +13,8 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { talliesOf } from '../exchange/count-error.ts'
 
 /**
- * Refuses clients that a rule denies (1005 to 1012, 1020, 1026, 1039, 1050, 1106 to 1109), everyone where a rule fails (1052), and a path that cannot be read
- * where a rule looks at it (400).
+ * Refuses clients that a rule denies (1005 to 1012, 1020, 1026, 1039, 1050, 1106 to 1109), every client if a
+ * rule fails (1052), and a malformed path that a rule reads (400).
  */
 export function admit(x: Exchange): Refusal | null {
   const refusal = accessRefusal(x)
@@ -22,7 +22,10 @@ export function admit(x: Exchange): Refusal | null {
   return refusal
 }
 
-/** Evaluates the rules without counting towards a ban: a redirect that the gateway would follow is not the client's doing. */
+/**
+ * Evaluates the rules without counting towards a ban: a redirect that the gateway would follow is not the
+ * client's doing.
+ */
 export function accessRefusal(x: Exchange): Refusal | null {
   return ask(x, x.snapshot.access, x.zone?.access ?? null)
 }
@@ -42,8 +45,8 @@ function ask(x: Exchange, ofAll: AccessPolicy, ofZone: AccessPolicy | null): Ref
 }
 
 /**
- * Not counted: legal blocks and rules that fail, which say nothing about the client; banned clients, which are counted already; and refused embeds, since the visitor of
- * a page is not to blame for what it embeds.
+ * Not counted: legal blocks and rules that fail, which say nothing about the client; banned clients, which
+ * are counted already; and refused embeds, since the visitor of a page is not to blame for what it embeds.
  */
 function isHeldAgainst({ error }: Refusal): boolean {
   return errorRows[error].category === 'access_denied' && !heldAgainstNobody.has(error)

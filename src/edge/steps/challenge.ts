@@ -1,11 +1,14 @@
-// What certificate authorities get that check over HTTP whether a host is served here.
+// Responses to certificate authorities that check over HTTP whether a host is served here.
 
 import type { Exchange } from '../exchange/exchange.ts'
 import { ownStatusLines } from '../exchange/status-lines.ts'
 
 const folder = '/.well-known/acme-challenge/'
 
-/** Responds to the request of an authority for a token of an order that is under way for its host (RFC 8555 section 8.3), and to no other: returns whether it did. */
+/**
+ * Responds to an authority's request for the token of a pending order for this host (RFC 8555 section 8.3);
+ * returns whether it did.
+ */
 export function respondToChallenge(x: Exchange): boolean {
   const { challenges } = x.snapshot
   if (challenges.isEmpty || !x.head.target.startsWith(folder)) return false

@@ -1,12 +1,12 @@
-// What HTTP itself does not allow, whatever the zone.
+// What HTTP itself forbids, whatever the zone.
 
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { equalsIgnoreCase, listHas } from '../../http1/fields/fields.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 
 /**
- * Refuses plain HTTP where TLS is expected (400), CONNECT (1045), TRACE (405), a Forwarded from a trusted hop that cannot be read (400) and expectations other than 100-continue (417). Offers to
- * switch to another protocol than WebSocket are
+ * Refuses plain HTTP to a TLS port (400), CONNECT (1045), TRACE (405), a malformed Forwarded from a trusted
+ * hop (400) and expectations other than 100-continue (417). Offers of protocols other than WebSocket are
  * ignored, as a server may (RFC 9110 section 7.8).
  */
 export function examine(x: Exchange): Refusal | null {
@@ -38,11 +38,14 @@ const misplaced = refuse('bad_request', {
   },
 })
 
-/** Whether it is a WebSocket handshake (RFC 6455 section 4.1): GET, HTTP/1.1, no body; WebSocket may be one of several protocols that the client offers. */
+/**
+ * Whether it is a WebSocket handshake (RFC 6455 section 4.1): GET, HTTP/1.1, no body. WebSocket may be one of
+ * several protocols that the client offers.
+ */
 function asksForWebSocket({ head, requestBody }: Exchange): boolean {
   if (head.method !== 'GET' || !requestBody.done || head.upgrade!.length > longestOffer) return false
   return listHas(head.upgrade!, 'websocket')
 }
 
-/** The most characters of Upgrade that are read: no honest client offers so many protocols. */
+/** Characters of Upgrade that are read: no honest client offers so many protocols. */
 const longestOffer = 1024

@@ -1,4 +1,5 @@
-// Which zone and route a request is for, or which AI route. A preview of an error needs none, and an authority that checks a host gets its response here, as does who reads about an error.
+// The zone and route of a request, or its AI route. Previews of errors need none; requests for the page about
+// an error, and of authorities that check a host, are served here.
 
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
@@ -13,8 +14,9 @@ import { asksForPreview } from './preview.ts'
 import { refuseAmbiguousPath } from '../../errors/catalogue/ambiguous-path.ts'
 
 /**
- * Finds zone and route, or refuses: an unknown host (1001, 1003), a zone that cannot serve (1004, 1023, 1049), a path that origins may read differently where
- * that matters (400). A paused zone still shows previews, and gets certificates.
+ * Finds zone and route, or refuses: an unknown host (1001, 1003), a zone that cannot be served (1004, 1023,
+ * 1049), a path that origins may read differently if that matters (400). A paused zone still shows previews,
+ * and gets certificates.
  */
 export function locate(x: Exchange): Refusal | 'responded' | null {
   if (respondToChallenge(x)) return 'responded'
@@ -56,7 +58,10 @@ const paused = refuse('dns_resolution_error', {
   },
 })
 
-/** Whether a request on an AI host is for its AI routes and not for the zone on that host. A zone that only publishes the side port has no other paths. */
+/**
+ * Whether a request on an AI host is for its AI routes and not for the zone on that host. A zone that only
+ * publishes the side port has no other paths.
+ */
 function isForAi(x: Exchange, zone: EdgeZone | null): boolean {
   if (zone === null || isAmongAiRoutes(x.head.target)) return true
   if (zone.config.routes.some(({ own }) => own === undefined)) return false

@@ -6,7 +6,10 @@ import { ambiguousPath, refuseAmbiguousPath } from '../../errors/catalogue/ambig
 import { sentFactsOf } from '../exchange/facts.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 
-/** Picks the origin, or the provider of an AI call, or refuses: a route without origins (1004) or with none that is healthy (1033). */
+/**
+ * Picks the origin, or the provider of an AI call, or refuses: a route without origins (1004) or without
+ * healthy ones (1033).
+ */
 export function plan(x: Exchange): Verdict {
   if (x.ai !== null) return planAi(x, x.ai)
   const { pool, rewrite } = x.route!
@@ -14,7 +17,7 @@ export function plan(x: Exchange): Verdict {
   const refusal = rewrite === null ? null : rewrite.begin(x, sentFactsOf(x), x.snapshot.limits)
   if (refusal !== null) return refusal === ambiguousPath ? refuseAmbiguousPath(x) : refusal
   const { pinned } = x.client
-  // A client that is authenticated on its connection to a member stays there.
+  // A client that is authenticated on its connection to a member stays with it.
   x.member =
     pinned === null ? pool.pick(x) : pool.pickBound(x, origin => pinned.leadsTo(origin, x.clientAddress))
   return x.member === null ? refuse('tunnel_error', { retryAfter: pool.secondsUntilHope }) : null

@@ -1,4 +1,5 @@
-// The error that a client asked to see, at /cdn-cgi/error/{code} on every host that is served. Rules and limits apply to previews too, so it comes after them.
+// The error that a client asked to see, at /cdn-cgi/error/{code} on every host that is served. Rules and
+// limits apply to previews too, so this step comes after them.
 
 import { withoutQuery } from '../../base/path/path.ts'
 import { field } from '../../http1/fields/fields.ts'
@@ -15,7 +16,10 @@ export function asksForPreview(x: Exchange): boolean {
   return x.head.target.startsWith(errorsPrefix)
 }
 
-/** Refuses a request for a preview with the error that it names, or with 404 where there is no such code, or the client may not see it. */
+/**
+ * Refuses a request for a preview with the error that it names, or with 404 if the code is unknown or the
+ * client may not see it.
+ */
 export function preview(x: Exchange): Verdict {
   if (!x.asksForPreview) return null
   switch (x.snapshot.previews) {
@@ -34,7 +38,10 @@ function show(x: Exchange): Refusal {
   return refusal
 }
 
-/** An address proves nothing, since a proxy or a tunnel on this machine lends its own to everybody; a token does. While the store is unreachable, one that is not known is refused. */
+/**
+ * An address proves nothing, since a proxy or a tunnel on this machine lends its own to everyone; a token
+ * does. While the store is unreachable, only cached tokens are accepted.
+ */
 function showToOperators(x: Exchange): Verdict {
   const value = tokenIn(x)
   if (value === null || x.plane.ai === null) return nothingHere
@@ -48,7 +55,7 @@ function judge(x: Exchange, token: Token | TokenFault): Refusal {
   return permits(token, 'Custom Errors Read', account) ? show(x) : nothingHere
 }
 
-/** Returns the token of the only Authorization; null where there are none or several. */
+/** Returns the token of a single Authorization; null for none or several. */
 function tokenIn({ head: { fields, ids } }: Exchange): string | null {
   const at = ids.indexOf(field.authorization)
   if (at === -1 || ids.includes(field.authorization, at + 1)) return null

@@ -1,4 +1,4 @@
-// What a zone asks of the connection, and of its TLS.
+// What a zone requires of the connection and its TLS.
 
 import type { ZoneTls } from '../../config/model/config.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
@@ -7,8 +7,10 @@ import type { ClientTls, Exchange } from '../exchange/exchange.ts'
 import { ownStatusLines } from '../exchange/status-lines.ts'
 
 /**
- * Redirects plain HTTP where the zone wants https, and refuses TLS for a host of another zone (1013, over HTTP/2 only where the certificate is another one, 421), a client without a certificate that the zone accepts (1017),
- * and TLS with what is not approved (1044), below its version (1028) or with a suite that it does not list (1029). A version and a suite are known of TLS to this gateway only, not of TLS to a hop before it.
+ * Redirects plain HTTP if the zone requires https, and refuses TLS for a host of another zone (1013; over
+ * HTTP/2, 421 and only if the certificate differs), a client without a certificate that the zone accepts
+ * (1017), and TLS that is not approved (1044), below the zone's version (1028) or with a suite that it does
+ * not list (1029). Version and suite are known only of TLS to this gateway, not of TLS to a hop before it.
  */
 export function secure(x: Exchange): Refusal | 'responded' | null {
   const { tls } = x.client
@@ -21,14 +23,14 @@ export function secure(x: Exchange): Refusal | 'responded' | null {
   if (rules.redirect && x.scheme !== 'https') return redirect(x)
   if (rules.client !== null) {
     const refusal = refuseCertificate(x, x.zone)
-    // Clients of HTTP/2 know what to do about a connection that was opened under other rules.
+    // Clients of HTTP/2 know how to handle a connection that was opened under other rules.
     if (refusal !== null && x.head.version === '2' && tls !== null && tls.trust !== x.zone.trust)
       return refuse('misdirected_request')
     if (refusal !== null) return refusal
   }
   if (tls === null) return null
   if (rules.fips && !tls.isFips) {
-    // Its next handshake may be for rules that have changed since.
+    // The next handshake may follow rules that have changed since.
     x.keepAlive = false
     return refuse('tls_not_fips_compliant')
   }
@@ -40,14 +42,21 @@ function isListed({ cipher }: ClientTls, { ciphers }: ZoneTls): boolean {
   return ciphers.length === 0 || (ciphers as readonly string[]).includes(cipher)
 }
 
-/** Whether the name of the handshake leads where the Host of the request does: one certificate may be good for several zones, and only one of them was asked for. */
+/**
+ * Whether the server name and the Host of the request belong to one zone: a certificate may be valid for
+ * several, and the handshake followed only one of them.
+ */
 function isFor(x: Exchange, { serverName }: ClientTls): boolean {
   if (serverName === null || serverName === x.host) return true
   const { zones, ai } = x.snapshot
   return x.zone === null ? ai?.hosts.has(serverName) === true : zones.find(serverName) === x.zone
 }
 
-/** Whether a client may use a connection of HTTP/2 for another zone, as browsers do (RFC 9113 section 9.1.1): the same certificate is good for both, both ask the same of clients, and its suite, which was chosen for another zone, is one that this one takes. */
+/**
+ * Whether a client may reuse a connection of HTTP/2 for another zone, as browsers do (RFC 9113 section
+ * 9.1.1): one certificate is valid for both, both request the same client certificates, and this zone accepts
+ * the suite that was negotiated for the other.
+ */
 function mayShare({ snapshot, zone, host }: Exchange, tls: ClientTls): boolean {
   const { certificates } = snapshot
   const { serverName, trust, isFips } = tls

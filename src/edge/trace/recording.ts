@@ -1,4 +1,4 @@
-// What is noted of a sampled request while it is served, for its spans.
+// The steps and attempts of a sampled request, recorded for its spans.
 
 import { randomHex } from '../../base/ids/random-hex.ts'
 import type { OriginConfig } from '../../config/model/config.ts'
@@ -6,27 +6,27 @@ import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 
 type AttemptedOrigin = Pick<OriginConfig, 'url' | 'host' | 'port'>
 
-/** An attempt at an origin, which is a span of its own. */
+/** An attempt at an origin; it becomes a span of its own. */
 export interface AttemptNote {
   readonly spanId: string
   readonly origin: AttemptedOrigin
-  /** Monotonic ms; `end` is 0 while it goes on. */
+  /** Monotonic ms; `end` is 0 while it is under way. */
   readonly start: number
   end: number
-  /** The status of a response that the client did not get; 0 for none. */
+  /** The status of a response that was not relayed to the client; 0 for none. */
   status: number
-  /** Why it failed; null where it did not. */
+  /** The cause of a failure; null without one. */
   error: ErrorName | null
 }
 
 export class Recording {
-  /** The step that the request is at, or was refused at. */
+  /** The latest step of the request. */
   step = ''
-  /** Monotonic ms at which the request was let through to its origin; 0 before. */
+  /** Monotonic ms at which the request was admitted; 0 before. */
   admittedAt = 0
   readonly attempts: AttemptNote[] = []
 
-  /** Takes note of an attempt that begins at `now`, and returns its span. */
+  /** Records an attempt that begins at monotonic ms `now`, and returns the id of its span. */
   begin(origin: AttemptedOrigin, now: number): string {
     this.#end(now)
     const spanId = randomHex(16)
@@ -34,7 +34,7 @@ export class Recording {
     return spanId
   }
 
-  /** Takes note of an attempt that failed, perhaps before anything was sent. */
+  /** Records an attempt that failed, perhaps before anything was sent. */
   failed(origin: AttemptedOrigin, now: number, error: ErrorName): void {
     const last = this.attempts.at(-1)
     if (last === undefined || last.end !== 0) this.begin(origin, last?.end ?? (this.admittedAt || now))
@@ -42,7 +42,7 @@ export class Recording {
     this.#end(now)
   }
 
-  /** Takes note of a response in whose place another attempt is made. */
+  /** Records a response after which the request is retried. */
   passedOver(status: number, now: number): void {
     const last = this.attempts.at(-1)
     if (last === undefined) return

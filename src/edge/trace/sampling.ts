@@ -1,16 +1,16 @@
-// Which of the traces that begin here are sampled: their ids decide, so that every other sampler of the same share decides alike (OpenTelemetry, consistent
-// probability sampling).
+// Which of the traces that begin here are sampled. Their ids decide, so that every other sampler with the
+// same share decides alike (OpenTelemetry, consistent probability sampling).
 
 import type { TraceConfig } from '../../config/model/telemetry-config.ts'
 
 /** How requests take part in traces. */
 export interface Tracing {
   readonly continues: TraceConfig['continues']
-  /** What the random digits of a trace id must reach for it to be sampled; null where none is. */
+  /** The least random digits of the id of a sampled trace; null if none is sampled. */
   readonly threshold: string | null
 }
 
-/** Prepares what is configured for the decisions about single requests. */
+/** Compiles the configuration of traces. */
 export function tracingOf({ continues, sample }: TraceConfig): Tracing {
   const threshold = BigInt(Math.round((1 - sample) * ids))
   return {
@@ -19,7 +19,7 @@ export function tracingOf({ continues, sample }: TraceConfig): Tracing {
   }
 }
 
-/** Whether a trace is sampled whose id ends with these hex digits, of which the last 14 are random. */
+/** Whether a trace is sampled. Its id ends with 14 random hex digits. */
 export function isSampled(id: string, { threshold }: Tracing): boolean {
   if (threshold === null) return false
   const from = id.length - randomDigits
@@ -31,6 +31,6 @@ export function isSampled(id: string, { threshold }: Tracing): boolean {
   return true
 }
 
-/** Those that level 2 of W3C Trace Context asks to be random (section 3.2.2.5.2): 56 bits. */
+/** The digits that level 2 of W3C Trace Context requires to be random (section 3.2.2.5.2): 56 bits. */
 const randomDigits = 14
 const ids = 16 ** randomDigits

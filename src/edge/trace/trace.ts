@@ -1,4 +1,5 @@
-// Which trace a request is a part of (W3C Trace Context). Of one that is not sampled nothing is kept, since its id and its head say it all.
+// The trace of a request (W3C Trace Context). Nothing is stored for one that is not sampled, since its id and
+// its head say it all.
 
 import { randomHex } from '../../base/ids/random-hex.ts'
 import { type FieldId, field } from '../../http1/fields/fields.ts'
@@ -12,7 +13,7 @@ import {
 import type { Recording } from './recording.ts'
 import { isSampled, type Tracing } from './sampling.ts'
 
-/** A request that may be a part of a trace. */
+/** A request that may be part of a trace. */
 interface Traceable {
   readonly head: RequestHead
   readonly ray: string
@@ -20,20 +21,20 @@ interface Traceable {
   trace: Trace | null
 }
 
-/** The place in its trace of a request that is sampled. */
+/** The place of a sampled request in its trace. */
 export class Trace {
   readonly traceId: string
-  /** The span of the client; null where the trace begins here. */
+  /** The span of the client; null if the trace begins here. */
   readonly parentId: string | null
   /** The span of the request at this gateway. */
   readonly spanId: string
   readonly flags: number
   /** The members of `tracestate`, joined; empty for none. */
   readonly state: string
-  /** What is noted for the spans of the request; null where none are sent. */
+  /** What is recorded for the spans of the request; null if none are sent. */
   recording: Recording | null = null
 
-  /** `came` is the `traceparent` of the client; null where the trace begins here. */
+  /** `came` is the `traceparent` of the client; null if the trace begins here. */
   constructor({ ray, head }: Traceable, came: string | null) {
     const parent = came === null ? null : parseTraceParent(came)!
     this.traceId = parent?.traceId ?? `${newTraces}${ray}`
@@ -44,10 +45,13 @@ export class Trace {
   }
 }
 
-/** The first half of the ids of all traces that begin in this process; the ray of the request, which is random, is the other. */
+/**
+ * The first half of the id of every trace that begins in this process. The other half is the ray of the
+ * request, which is random.
+ */
 export const newTraces = randomHex(16)
 
-/** Returns the place of a request in its trace, which is made when it is first asked for; null where that is not sampled. */
+/** Returns the place of a request in its trace, created on first use; null if it is not sampled. */
 export function sampledTrace(x: Traceable, tracing: Tracing): Trace | null {
   if (x.trace !== null) return x.trace
   const came = parentIn(x, tracing)
@@ -55,19 +59,19 @@ export function sampledTrace(x: Traceable, tracing: Tracing): Trace | null {
   return isWanted ? (x.trace = new Trace(x, came)) : null
 }
 
-/** Returns the `traceparent` of the trace that a request continues; null where a trace begins here. */
+/** Returns the `traceparent` of the trace that a request continues; null if a trace begins here. */
 export function parentIn({ head, client }: Traceable, { continues }: Tracing): string | null {
   const value = head.traceparent
   if (value === null || (continues !== 'all' && !client.isTrusted)) return null
   return traceFlagsOf(value) === -1 ? null : value
 }
 
-/** Returns the `tracestate` of a request that continues a trace; empty for none, or for one that cannot be read. */
+/** Returns the `tracestate` of a request that continues a trace; empty for none or a malformed one. */
 export function stateOf({ tracestate }: RequestHead): string {
   return tracestate === null ? '' : (parseTraceState(tracestate) ?? '')
 }
 
-/** Whether a field is about the trace of a request. */
+/** Whether a field carries the trace of a request. */
 export function isOfTrace(id: FieldId): boolean {
   return id === field.traceparent || id === field.tracestate
 }

@@ -1,22 +1,25 @@
-// Writes one message to its next hop, head and body: what one run of received bytes brings leaves as one write, however small its pieces.
+// Writes one message to its next hop, head and body. The bytes of one read leave in one write, however small
+// their pieces.
 
 import type { Socket } from 'node:net'
 import type { Framing } from '../../http1/body/body.ts'
 import { chunkSize, chunkText, lastChunk } from '../../http1/body/chunk.ts'
 
-/** Bytes up to this length are copied into the text that is written anyway: one write costs less than the copy. */
+/**
+ * Bodies up to this many bytes are copied into the text of the same write: saving a write is worth the copy.
+ */
 const worthCopying = 16 * 1024
 
 /** The connection to the next hop. */
 export interface ByteSink {
-  /** Takes text (latin1) or bytes; false when the peer should be given time to read. */
+  /** Writes text (latin1) or bytes; false when the peer should be given time to read. */
   write(data: string | Buffer): boolean
   /** Joins the writes between the two calls into one packet. */
   cork(): void
   uncork(): void
 }
 
-/** Writes text as the bytes that it stands for, and bytes as they are; false when the peer should be given time to read. */
+/** Writes text as latin1, and bytes as they are; false when the peer should be given time to read. */
 export function writeTo(socket: Socket, data: string | Buffer): boolean {
   return typeof data === 'string' ? socket.write(data, 'latin1') : socket.write(data)
 }
@@ -26,7 +29,7 @@ export class BodyWriter {
   hasBegun = false
   readonly #sink: ByteSink
   readonly #isChunked: boolean
-  /** What waits for the end of the present run of bytes. */
+  /** What is written with the next flush. */
   #held: string
 
   constructor(sink: ByteSink, head: string, framing: Framing) {
@@ -35,14 +38,14 @@ export class BodyWriter {
     this.#isChunked = framing === 'chunked'
   }
 
-  /** Takes body bytes; false when the peer should be given time to read. */
+  /** Writes body bytes; false when the peer should be given time to read. */
   data(bytes: Buffer): boolean {
     if (bytes.length > worthCopying) return this.#writeLarge(bytes)
     this.#held += this.#isChunked ? chunkText(bytes) : bytes.toString('latin1')
     return true
   }
 
-  /** Writes what is held; false when the peer should be given time to read. */
+  /** Writes what is held back; false when the peer should be given time to read. */
   flush(): boolean {
     if (this.#held === '') return true
     const held = this.#held

@@ -1,7 +1,6 @@
-// Bytes of a body that is needed whole, in one piece however small those are that it comes in: a list of pieces of one byte would take a hundred times
-// the memory.
+// Collects a body in one piece. A list of pieces would take a hundred times the memory if each has one byte.
 
-/** There is room for all that is announced once it is at most so many times what has come. */
+/** The announced length is allocated at once when at least this fraction (1/8) of it has arrived. */
 const worthAll = 8
 
 export class GrowingBytes {
@@ -9,7 +8,7 @@ export class GrowingBytes {
   #bytes: Buffer = empty
   readonly #expected: number
 
-  /** `expected` is how many are announced, of which many may never come; less than 1 where that is unknown. */
+  /** `expected` is the announced length, which may never arrive; less than 1 if unknown. */
   constructor(expected = 0) {
     this.#expected = expected
   }
@@ -21,7 +20,7 @@ export class GrowingBytes {
   append(bytes: Buffer): void {
     const size = this.size + bytes.length
     if (size > this.#bytes.length) {
-      // Each buffer that was too small is garbage of its size.
+      // Each buffer that was too small becomes garbage.
       const isNear = size < this.#expected && size * worthAll >= this.#expected
       const larger = Buffer.allocUnsafeSlow(isNear ? this.#expected : Math.max(size, 2 * this.#bytes.length))
       this.#bytes.copy(larger, 0, 0, this.size)
