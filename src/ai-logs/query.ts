@@ -2,14 +2,14 @@
 
 import { fault } from '../errors/catalogue/api-faults.ts'
 import type { Fault } from '../errors/catalogue/refusal.ts'
-import type { LogField, LogFilter, LogPlace, LogQuery, LogTime, LogWindows } from '../store/contract/store.ts'
+import type { LogField, LogFilter, LogPlace, LogQuery, LogWindows } from '../store/contract/store.ts'
 import { filterParameters, readFilters } from './query-filters.ts'
 import { type Dimension, dimensions } from './sums.ts'
 import { readValue, readWhole, type ValueType } from './query-values.ts'
 
 /** What a list shows, and how many entries are looked at for it; all where that is left out. */
 interface ListQuery extends LogQuery {
-  readonly mostScanned?: number
+  readonly maxScanned?: number
 }
 
 /** Reads the query of a list; by default the newest 20 first. All mistakes are reported at once. */
@@ -29,7 +29,7 @@ export function readQuery(params: URLSearchParams): ListQuery | Fault[] {
     if (orderBy !== 'created_at')
       reader.refuse('max_scanned', 'can only be combined with order_by=created_at')
     if (params.has('page')) reader.refuse('max_scanned', 'cannot be combined with page')
-    Object.assign(query, { mostScanned: reader.whole('max_scanned', 1, 1, 20_000) })
+    Object.assign(query, { maxScanned: reader.whole('max_scanned', 1, 1, 20_000) })
   }
   return reader.faults.length > 0 ? reader.faults : query
 }
@@ -116,19 +116,6 @@ export function readTail(params: URLSearchParams): TailQuery | Fault[] {
 /** Encodes the end of a tail as a cursor for what comes later. */
 export function tailCursorOf(end: string): string {
   return Buffer.from(end).toString('base64url')
-}
-
-/** Returns the time that filters leave, ms since the epoch, its bounds included. */
-export function timeOf(filters: readonly LogFilter[]): LogTime {
-  let [since, last] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
-  for (const { field, operator, values } of filters) {
-    const times = values.filter(value => typeof value === 'number')
-    if (field !== 'created_at' || times.length !== values.length) continue
-    if (operator === 'gt') since = Math.max(since, Math.min(...times))
-    if (operator === 'lt') last = Math.min(last, Math.max(...times))
-  }
-  // Times may have fractions, but none as small as this.
-  return { since, before: last + 1 }
 }
 
 /** Reads the query for a deletion; by default the oldest 10,000 that match. */

@@ -4,9 +4,10 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import type { AiMetrics } from '../metrics/counters/ai-metrics.ts'
 import type { Logger } from '../log/log.ts'
+import type { Gateway } from '../store/records/records.ts'
 import { type Store, StoreUnreachable } from '../store/contract/store.ts'
 import { Backlog, type Bounds, type Waiting } from './backlog.ts'
-import { type Batch, Batches } from './batches.ts'
+import { Batch } from './batch.ts'
 import { decodedExcerptOf, type Excerpts, excerptOf, type Meter, writeEntry } from './entry.ts'
 import type { Observation } from './observation.ts'
 
@@ -59,7 +60,8 @@ export class LogQueue {
   readonly #encoded = new Backlog<Encoded>(encodedBounds)
   /** Decoding, one response at a time. */
   #decoding: Promise<void> | null = null
-  readonly #batches = new Batches()
+  /** The batches that are being filled. */
+  readonly #open = new Map<Gateway, Batch>()
   /** Bytes in batches that are being filled. */
   #openSize = 0
   readonly #backlog: Backlog<Batch>
@@ -87,7 +89,8 @@ export class LogQueue {
   }
 
   get #queued(): number {
-    const open = this.#batches.all().reduce((sum, { count }) => sum + count, 0)
+    let open = 0
+    for (const { count } of this.#open.values()) open += count
     return this.#encoded.count + open + this.#backlog.count
   }
 
@@ -138,29 +141,30 @@ export class LogQueue {
 
   #enter(observation: Observation, excerpts: Excerpts): void {
     if (this.#isOver) return this.#drop(1)
-    const batch = this.#batches.of(observation.gateway)
-    const { writer } = batch
-    const before = writer.size
+    const { gateway } = observation
+    let batch = this.#open.get(gateway)
+    if (batch === undefined) this.#open.set(gateway, (batch = new Batch(gateway)))
+    const before = batch.size
     try {
-      writeEntry(observation, excerpts, this.#meter, writer)
+      writeEntry(observation, excerpts, this.#meter, batch)
     } catch (bug) {
       this.#drop(1)
       this.#log.error({ err: bug, ray: observation.ray }, 'building an AI log entry failed: internal error')
     }
-    this.#openSize += writer.size - before
-    if (writer.count >= this.#batchSize || writer.size >= batchBytes) this.#end(batch)
+    this.#openSize += batch.size - before
+    if (batch.count >= this.#batchSize || batch.size >= batchBytes) this.#end(batch)
     else if (this.#openSize >= mostOpen) this.#endAll()
     this.#attend()
   }
 
   #end(batch: Batch): void {
-    this.#batches.end(batch)
-    this.#openSize -= batch.writer.size
+    this.#open.delete(batch.gateway)
+    this.#openSize -= batch.size
     this.#loseAll(this.#backlog.push(batch))
   }
 
   #endAll(): void {
-    for (const batch of this.#batches.all()) if (batch.count > 0) this.#end(batch)
+    for (const batch of this.#open.values()) if (batch.count > 0) this.#end(batch)
   }
 
   /** Schedules the write of what there is: full batches at once, unless the store is unreachable. */
@@ -187,22 +191,17 @@ export class LogQueue {
     }
     this.#writing = null
     if (this.#backlog.count === 0 && !this.#isFailing) this.#tellLoss()
-    if (this.#backlog.count > 0 || !this.#batches.isEmpty) this.#attend()
+    if (this.#backlog.count > 0 || this.#open.size > 0) this.#attend()
   }
 
   /** Appends a batch; false when the store is unreachable, and the batch is retried later. */
   async #append(batch: Batch): Promise<boolean> {
     const { account, id, logManagement: most, logManagementStrategy: strategy, createdAt } = batch.gateway
-    const content = { ...batch.writer.batch(), isRepeated: batch.isRepeated }
+    const limit = { most, strategy, madeAt: createdAt }
     try {
-      const written = await this.#store.logs.append(account, id, content, {
-        most,
-        strategy,
-        madeAt: createdAt,
-      })
+      const written = await this.#store.logs.append(account, id, batch.batch(batch.isRepeated), limit)
       this.#counts.written.value += written
       this.#counts.over_limit.value += batch.count - written
-      this.#batches.recycle(batch)
       this.#succeed()
       return true
     } catch (failure) {

@@ -2,7 +2,7 @@
 
 import { acmeOwner } from './records/acme.ts'
 import type { CredentialKind } from './records/credential.ts'
-import { batchOf } from './log-batch/writer.ts'
+import { batchOf } from './log-batch/batch.ts'
 import { isMoved, movedIdentity, originalIdentity, type Seen } from './contract/mark.ts'
 import type { OAuthClient } from './records/oauth-client.ts'
 import { everybody, type Member, type User } from './records/people.ts'

@@ -57,7 +57,7 @@ export async function startApi(
   patience = 60_000,
 ) {
   const clock = new ManualClock()
-  const kept = await openStore(url, { commandTimeout, clock })
+  const kept = await openStore(url, { commandTimeout, clock, hasLogThread: true })
   t.after(() => kept.close())
   const owner = tokenWith({ policies: [allowing(permissionGroups.map(({ name }) => name))] })
   const first = {

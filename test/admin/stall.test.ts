@@ -15,7 +15,8 @@ import {
   oauthClient,
   token,
 } from '../store/contract-specimens.ts'
-import { batchOf } from '../../src/store/log-batch/writer.ts'
+import { temporaryFile } from '../store/sqlite/temporary-file.ts'
+import { batchOf } from '../../src/store/log-batch/batch.ts'
 import { account } from '../tokens/token-with.ts'
 import { startApi } from './api.ts'
 import { gatewayError, gatewaysScope } from '../../src/activity/tally-scopes.ts'
@@ -141,10 +142,10 @@ async function searchesShort(t: TestContext, url: string, entries: number, metad
 }
 
 test('no search of 25,600 log entries in SQLite holds the process for more than 5 ms', t =>
-  searchesShort(t, 'sqlite::memory:', 25_600, () => ({})))
+  searchesShort(t, `sqlite:${temporaryFile(t)}`, 25_600, () => ({})))
 
 test('no search of log entries with the maximum of metadata in SQLite holds the process for more than 5 ms', t =>
-  searchesShort(t, 'sqlite::memory:', 5_120, () => ({ note: 'aB '.repeat(1_300) })))
+  searchesShort(t, `sqlite:${temporaryFile(t)}`, 5_120, () => ({ note: 'aB '.repeat(1_300) })))
 
 test('no search of 25,600 log entries in Redis holds the process for more than 5 ms', async t => {
   const { url } = await startRedis(t, { aof: false })

@@ -5,7 +5,7 @@ import { decodedExcerptOf, type Meter, writeEntry } from '../../src/ai-logs/entr
 import { noTokens } from '../../src/ai/usage/usage.ts'
 import type { Observation } from '../../src/ai-logs/observation.ts'
 import { entriesOf } from '../../src/store/log-batch/batch.ts'
-import { LogBatchWriter } from '../../src/store/log-batch/writer.ts'
+import { LogBatchWriter } from '../../src/store/log-batch/batch.ts'
 import type { LogEntry } from '../../src/store/records/records.ts'
 import { captured, observed } from './observed.ts'
 

@@ -53,7 +53,7 @@ const ranks: Readonly<Record<string, Levels>> = {
     ['commands'],
     ['.'],
   ],
-  store: [['records'], ['log-batch'], ['contract'], ['sqlite', 'redis', 'cache'], ['.']],
+  store: [['records'], ['log-batch', 'log-sums'], ['contract'], ['sqlite', 'redis', 'cache'], ['.']],
   base: [['.', 'ids', 'path', 'secrets', 'system', 'text', 'turns']],
   net: [['address'], ['socket'], ['http']],
   http1: [['fields', 'websocket'], ['body'], ['heads']],

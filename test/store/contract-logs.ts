@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { batchOf } from '../../src/store/log-batch/writer.ts'
+import { batchOf } from '../../src/store/log-batch/batch.ts'
 import type { Gateway, LogEntry, LogStrategy, LogSummary } from '../../src/store/records/records.ts'
-import type { Store } from '../../src/store/contract/store.ts'
+import { CallSum } from '../../src/store/log-sums/call-sum.ts'
+import { Cells } from '../../src/store/log-sums/cells.ts'
+import type { LogFilter, LogScanQuery, LogSumQuery, Store } from '../../src/store/contract/store.ts'
 import type { Place } from './contract.ts'
 import { gateway, hex, logEntries, logQuery } from './contract-specimens.ts'
 
@@ -138,8 +140,7 @@ export function logsContract(name: string, place: Place): void {
           const batches = batchesOf(entries, cuts)
           for (const batch of batches)
             await logs.append(kept.account, kept.id, batchOf(batch), limit(most, strategy))
-          const isRepeated = true
-          const repeated = { ...batchOf(batches[again % batches.length]!), isRepeated }
+          const repeated = batchOf(batches[again % batches.length]!, true)
           await logs.append(kept.account, kept.id, repeated, limit(most, strategy))
           const inTime = entries.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
           const start = strategy === 'DELETE_OLDEST' ? Math.max(0, inTime.length - most) : 0
@@ -207,7 +208,7 @@ export function logsContract(name: string, place: Place): void {
               asked = limit(act.most, act.strategy)
             }
             list = keptOf(list, last, asked)
-            const kept = await logs.append(account, id, { ...batchOf(last), isRepeated }, asked)
+            const kept = await logs.append(account, id, batchOf(last, isRepeated), asked)
             assert.equal(kept, last.filter(entry => list.includes(entry)).length)
           }
           assert.equal(await logs.count(account, id), list.length)
@@ -216,11 +217,7 @@ export function logsContract(name: string, place: Place): void {
         for (const descending of [false, true]) {
           const wanted = idsOf(inTime(list, descending))
           assert.deepEqual(await ids(logs, home, logQuery({ descending })), [list.length, ...wanted])
-          const walked = await Array.fromAsync(logs.walk(account, id, { descending, after: null }))
-          assert.deepEqual(
-            walked.flat().map(({ id }) => id),
-            wanted,
-          )
+          assert.deepEqual(await scanned(logs, home, { descending, maxScanned: 3, limit: 2 }), wanted)
         }
         const { items } = await logs.tail(account, id, null, 5)
         assert.deepEqual(
@@ -362,35 +359,102 @@ export function logsContract(name: string, place: Place): void {
     assert.deepEqual(await Array.fromAsync(logs.entries(kept.account, 'nobody')), [])
   })
 
-  test(`${name}: entries of a time are found, and walked through in order from any place`, async t => {
+  test(`${name}: a list is read a bounded number of entries at a time, from any place`, async t => {
     const { logs, kept, append } = await start(place, t)
     const born = Date.UTC(2026, 0, 2)
-    const entries = logEntries(kept, 600, i => ({ createdAt: born + ((i * 7919) % 400) + (i % 2) / 2 }))
+    const entries = logEntries(kept, 600, i => ({
+      createdAt: born + ((i * 7919) % 400) + (i % 2) / 2,
+      status: i % 7 === 0 ? 500 : 200,
+    }))
     for (let at = 0; at < entries.length; at += 150) await append(entries.slice(at, at + 150))
-    const inOrder = entries.map(summary).sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
-    const home = [kept.account, kept.id] as const
-    const bounds = fc.tuple(fc.integer({ min: -10, max: 410 }), fc.integer({ min: -10, max: 410 }))
+    const anyScan = fc.record({
+      descending: fc.boolean(),
+      since: fc.integer({ min: -10, max: 410 }),
+      last: fc.integer({ min: -10, max: 410 }),
+      limit: fc.constantFrom(1, 20, 1_000),
+      maxScanned: fc.constantFrom(50, 100, 600, 601),
+    })
     await fc.assert(
-      fc.asyncProperty(bounds, async ([from, to]) => {
-        const [since, before] = [born + from, born + to]
-        const found = await Array.fromAsync(logs.within(...home, { since, before }))
-        const wanted = inOrder.filter(({ createdAt: at }) => at >= since && at < before)
-        assert.deepEqual(new Set(found.flat().map(({ id }) => id)), new Set(wanted.map(({ id }) => id)))
-        assert.equal(found.flat().length, wanted.length)
+      fc.asyncProperty(anyScan, async ({ descending, since, last, limit, maxScanned }) => {
+        const filters: LogFilter[] = [
+          { field: 'created_at', operator: 'gt', values: [born + since] },
+          { field: 'created_at', operator: 'lt', values: [born + last] },
+          { field: 'status', operator: 'eq', values: [500] },
+        ]
+        const wanted = inTime(entries, descending).filter(
+          ({ createdAt: at, status }) => at >= born + since && at <= born + last && status === 500,
+        )
+        assert.deepEqual(await scanned(logs, kept, { filters, descending, limit, maxScanned }), idsOf(wanted))
       }),
-      { numRuns: 20 },
+      { numRuns: 40 },
     )
-    const all = { since: Number.NEGATIVE_INFINITY, before: Number.POSITIVE_INFINITY }
-    assert.equal((await Array.fromAsync(logs.within(...home, all))).flat().length, entries.length)
-    assert.deepEqual(await Array.fromAsync(logs.within(kept.account, 'nobody', all)), [])
-    for (const descending of [false, true]) {
-      const sorted = descending ? inOrder.toReversed() : inOrder
-      const walked = await Array.fromAsync(logs.walk(...home, { descending, after: null }))
-      assert.deepEqual(walked.flat(), sorted)
-      const { createdAt: at, id } = sorted[250]!
-      const rest = await Array.fromAsync(logs.walk(...home, { descending, after: { at, id } }))
-      assert.deepEqual(rest.flat(), sorted.slice(251))
+    const {
+      items,
+      scanned: count,
+      next,
+    } = await logs.scan(kept.account, kept.id, {
+      ...{ filters: [], descending: true, limit: 600, maxScanned: 250 },
+    })
+    const newest = inTime(entries, true)
+    assert.deepEqual(items, newest.slice(0, 250).map(summary))
+    assert.deepEqual([count, next?.id], [250, newest[249]!.id])
+    const none = { filters: [], descending: true, limit: 5, maxScanned: 5 }
+    assert.deepEqual(await logs.scan(kept.account, 'nobody', none), { items: [], scanned: 0, next: null })
+  })
+
+  test(`${name}: entries are summed by window and by what they have in common`, async t => {
+    const { logs, kept, append } = await start(place, t)
+    const born = Date.UTC(2026, 0, 2)
+    const app = { user: 'u', email: 'u@example.com', client: 'c1', clientName: 'An app' }
+    const entries = logEntries(kept, 900, i => ({
+      createdAt: born + i * 1_000,
+      model: i % 3 === 0 ? null : `model-${i % 3}`,
+      ...(i % 5 === 0 && { app, tokenName: app.clientName }),
+      success: i % 4 > 0,
+      cost: i % 7 === 0 ? null : 0.25,
+      tokensIn: i % 10,
+    }))
+    await append(entries.toReversed())
+    const time = { since: born + 100_000, before: born + 700_000 }
+    const sum = (query: Partial<LogSumQuery>) =>
+      logs.sum(kept.account, kept.id, { time, filters: [], by: [], width: null, maxGroups: 100, ...query })
+    const all = (await sum({})).windows
+    const some = entries.slice(100, 700)
+    assert.deepEqual([...all.keys()], [0])
+    assert.deepEqual(totalOf(all.get(0)!), sumOf(some))
+    const minutes = await sum({
+      width: 60_000,
+      filters: [{ field: 'success', operator: 'eq', values: [true] }],
+    })
+    assert.equal(minutes.windows.size, 11)
+    for (const [since, cells] of minutes.windows) {
+      const within = some.filter(
+        ({ createdAt: at, success }) => at >= since && at < since + 60_000 && success,
+      )
+      assert.deepEqual(totalOf(cells), sumOf(within))
     }
+    const { windows } = await sum({ by: ['model', 'client'] })
+    const groups = [...windows.get(0)!.all()]
+    assert.deepEqual(groups.map(({ kind }) => `${kind.model} ${kind.client}`).sort(), [
+      'model-1 c1',
+      'model-1 null',
+      'model-2 c1',
+      'model-2 null',
+      'null c1',
+      'null null',
+    ])
+    const few = (await sum({ by: ['model', 'client'], maxGroups: 4 })).windows.get(0)!
+    assert.equal(few.size, 4)
+    assert.equal(few.rest.count + [...few.all()].reduce((count, { sum }) => count + sum.count, 0), 600)
+    const newest = await sum({ maxScanned: 250 })
+    assert.ok(newest.scanned >= 250 && newest.scanned <= 251)
+    assert.ok(newest.completeSince > born + 448_000 && newest.completeSince <= born + 450_000)
+    assert.equal(newest.windows.get(0)!.size, 1)
+    assert.equal(
+      (await logs.sum(kept.account, 'nobody', { time, filters: [], by: [], width: null, maxGroups: 1 }))
+        .windows.size,
+      0,
+    )
   })
 
   test(`${name}: the mark of a window changes with its entries, and only with them`, async t => {
@@ -409,7 +473,6 @@ export function logsContract(name: string, place: Place): void {
       (await logs.marks(...home, windows)).every(({ most }) => most === 0),
       true,
     )
-    // Enough that backends which put entries together begin anew.
     const first = at(3, 130)
     await append(first)
     const one = await marks()
@@ -447,48 +510,43 @@ export function logsContract(name: string, place: Place): void {
     assert.notEqual(await mark(), before)
   })
 
-  test(`${name}: a sum is there under the mark that it was kept with, and goes with its entries`, async t => {
+  test(`${name}: sums of a window are there under its mark, and go when it changes`, async t => {
     const { store, logs, kept, append } = await start(place, t)
     const home = [kept.account, kept.id] as const
-    const born = Date.UTC(2026, 0, 2)
-    const windowOf = (at: number, mark: string) => ({ since: born + at * 1_000, width: 1_000, mark })
-    const sums = (...windows: (readonly [at: number, mark: string])[]) =>
-      logs.keptSums(
-        ...home,
-        windows.map(([at, mark]) => windowOf(at, mark)),
-      )
-    await logs.keepSum(...home, windowOf(0, 'none'), 'of no entries')
-    assert.deepEqual(await sums([0, 'none']), [null])
-    const entries = logEntries(kept, 20, i => ({ createdAt: born + i * 500 }))
+    const [width, born] = [60_000, Date.UTC(2026, 0, 2)]
+    const marked = async (at: number) => {
+      const since = born + at * width
+      const [window] = await logs.marks(...home, { since, width, count: 1 })
+      return { since, width, mark: window!.mark }
+    }
+    const sumOf = (model: string) => {
+      const cells = new Cells()
+      for (const entry of logEntries(kept, 3, () => ({ model }))) cells.add(entry)
+      return cells.toText()
+    }
+    await logs.keepSum(...home, await marked(0), sumOf('none'))
+    assert.deepEqual(await logs.keptSums(...home, [await marked(0)]), [null])
+    const entries = logEntries(kept, 20, i => ({ createdAt: born + i * (width / 2) }))
     await append(entries.slice(0, 10))
-    const odd = 'a \n "sum" \\ ✓'
-    await logs.keepSum(...home, windowOf(0, '1 a'), odd)
-    await logs.keepSum(...home, windowOf(1, '1 b'), 'first')
-    await logs.keepSum(...home, windowOf(1, '2 b'), 'second')
-    await logs.keepSum(...home, { ...windowOf(1, '2 b'), width: 60_000 }, 'wider')
-    const asked = [
-      [1, '2 b'],
-      [0, '1 a'],
-      [1, '1 b'],
-      [0, '1'],
-      [2, '1 a'],
-    ] as const
-    assert.deepEqual(await sums(...asked), ['second', odd, null, null, null])
-    assert.deepEqual(await logs.keptSums(...home, [{ ...windowOf(1, '2 b'), width: 60_000 }]), ['wider'])
-    assert.deepEqual(await sums(), [])
-    // Room is made by the entries of the first two windows, which the next sum that is kept takes note of.
-    await append(entries.slice(10), 16)
-    await logs.keepSum(...home, windowOf(5, '1 c'), 'third')
-    assert.deepEqual(await sums([0, '1 a'], [1, '2 b'], [5, '1 c']), [null, null, 'third'])
-    assert.deepEqual(await logs.keptSums(...home, [{ ...windowOf(1, '2 b'), width: 60_000 }]), ['wider'])
+    const odd = sumOf('a \n "model" \\ ✓')
+    const [first, second, third] = [await marked(0), await marked(1), await marked(2)]
+    await logs.keepSum(...home, first, odd)
+    await logs.keepSum(...home, second, sumOf('first'))
+    await logs.keepSum(...home, second, sumOf('second'))
+    assert.deepEqual(await logs.keptSums(...home, [second, first, third]), [sumOf('second'), odd, null])
+    assert.deepEqual(await logs.keptSums(...home, []), [])
+    await append(logEntries(kept, 1, () => ({ createdAt: born + 1 })))
+    assert.deepEqual(await logs.keptSums(...home, [await marked(0), second]), [null, sumOf('second')])
+    await logs.keepSum(...home, await marked(0), sumOf('third'))
     await logs.remove(...home, logQuery({ limit: 1 }))
-    assert.deepEqual(await sums([5, '1 c']), [null])
-    await logs.keepSum(...home, windowOf(5, '1 c'), 'third')
+    assert.deepEqual(await logs.keptSums(...home, [await marked(0)]), [null])
+    const last = await marked(4)
+    await logs.keepSum(...home, last, sumOf('last'))
     await store.gateways.remove(...home)
-    assert.deepEqual(await sums([5, '1 c']), [null])
-    await logs.keepSum(...home, windowOf(5, '1 c'), 'late')
+    assert.deepEqual(await logs.keptSums(...home, [last]), [null])
+    await logs.keepSum(...home, last, sumOf('late'))
     await store.gateways.insert(kept)
-    assert.deepEqual(await sums([5, '1 c']), [null])
+    assert.deepEqual(await logs.keptSums(...home, [last]), [null])
   })
 
   test(`${name}: what comes is read from the end on, once each`, async t => {
@@ -547,7 +605,7 @@ async function start(place: Place, t: TestContext) {
     store.logs.append(kept.account, kept.id, batchOf(entries), limit(most, strategy))
   /** Appends entries of which nobody knows whether they were appended before. */
   const repeat = (entries: readonly LogEntry[], most = 1000, strategy?: LogStrategy) =>
-    store.logs.append(kept.account, kept.id, { ...batchOf(entries), isRepeated: true }, limit(most, strategy))
+    store.logs.append(kept.account, kept.id, batchOf(entries, true), limit(most, strategy))
   return { store, logs: store.logs, kept, append, repeat }
 }
 
@@ -594,4 +652,33 @@ async function ids(
 function summary(entry: LogEntry): LogSummary {
   const { request: _request, response: _response, providerResponse: _provider, ...rest } = entry
   return rest
+}
+
+/** Reads a list to its end; gives the ids. */
+async function scanned(
+  logs: Store['logs'],
+  { account, id }: Gateway,
+  query: Omit<LogScanQuery, 'filters'> & { readonly filters?: readonly LogFilter[] },
+): Promise<string[]> {
+  const found: string[] = []
+  for (let after: LogScanQuery['after'] = null; ; ) {
+    const { items, next } = await logs.scan(account, id, { filters: [], ...query, after })
+    assert.ok(items.length <= query.limit)
+    found.push(...items.map(({ id }) => id))
+    if (next === null) return found
+    after = next
+  }
+}
+
+function totalOf(cells: Cells) {
+  const total = new CallSum()
+  total.merge(cells.rest)
+  for (const { sum } of cells.all()) total.merge(sum)
+  return total.toRecord()
+}
+
+function sumOf(entries: readonly LogEntry[]) {
+  const sum = new CallSum()
+  for (const entry of entries) sum.add(entry)
+  return sum.toRecord()
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { movedIdentity } from '../../src/store/contract/mark.ts'
 import type { Change, Store, StoreDegraded } from '../../src/store/contract/store.ts'
-import { batchOf } from '../../src/store/log-batch/writer.ts'
+import { batchOf } from '../../src/store/log-batch/batch.ts'
 import { until } from '../help/until.ts'
 import type { Place } from './contract.ts'
 import {

@@ -1,5 +1,5 @@
 // Fills a store with what benches of the dashboard look at: many OAuth clients and members, and a log of many calls.
-import { batchOf } from '../../../src/store/log-batch/writer.ts'
+import { batchOf } from '../../../src/store/log-batch/batch.ts'
 import type { Store } from '../../../src/store/contract/store.ts'
 import { entryWith } from '../../../test/admin/ai-logs/log-entries.ts'
 import { member, oauthClient, user } from '../../../test/store/contract-specimens.ts'

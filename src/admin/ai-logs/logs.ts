@@ -1,10 +1,12 @@
 // Handlers of the logs of AI gateways.
 
 import { auditOf } from '../../store/records/audit-entry.ts'
-import { logCursorOf, readQuery, readRemoval, readSums, timeOf } from '../../ai-logs/query.ts'
-import { LogSums, mostGroups } from '../../ai-logs/sums.ts'
+import { logCursorOf, readQuery, readRemoval, readSums } from '../../ai-logs/query.ts'
+import { maxGroups, sumByGroup } from '../../ai-logs/sums.ts'
 import { sortInTurns } from '../../base/turns/sort-in-turns.ts'
-import { matches, placeOf } from '../../store/contract/log-match.ts'
+import { pause } from '../../base/turns/turns.ts'
+import { CallSum } from '../../store/log-sums/call-sum.ts'
+import { placeOf } from '../../store/contract/log-match.ts'
 import type { LogEntry, Payload } from '../../store/records/records.ts'
 import { StoreUnreachable } from '../../store/contract/store.ts'
 import { tellAudit } from '../records/audit.ts'
@@ -19,14 +21,15 @@ import {
 import { findGateway, noGateway } from '../gateways/gateways.ts'
 import type { Api, Call } from '../api/api-types.ts'
 import { scanLogs } from './scan.ts'
-import { dearestFirst, showPayload, viewEntry, viewGroup, viewSum, viewSummary } from './view.ts'
+import { dearestFirst, showPayload, viewEntry, groupView, viewSum, viewSummary } from './view.ts'
 
 export async function listLogs({ account, params, query }: Call, { store }: Api): Promise<ApiResponse> {
   const read = readQuery(query)
   if (Array.isArray(read)) return failures(read)
   const gateway = await findGateway(store, account, params.gateway_id!)
   if (gateway === null) return noGateway
-  if (read.mostScanned !== undefined) return scanLogs([account, gateway.id], read, read.mostScanned, store)
+  const { maxScanned } = read
+  if (maxScanned !== undefined) return scanLogs([account, gateway.id], { ...read, maxScanned }, store)
   const { offset, limit, orderBy } = read
   // One more, which tells whether anything comes behind the page.
   const { items, total } = await store.logs.list(account, gateway.id, { ...read, limit: limit + 1 })
@@ -42,17 +45,21 @@ export async function sumLogs({ account, params, query }: Call, { store }: Api):
   const gateway = await findGateway(store, account, params.gateway_id!)
   if (gateway === null) return noGateway
   const { filters, groupBy } = read as Exclude<typeof read, readonly unknown[]>
-  const sums = new LogSums(groupBy)
-  for await (const entries of store.logs.within(account, gateway.id, timeOf(filters)))
-    for (const entry of entries) if (matches(entry, filters) && !sums.add(entry)) return tooManyGroups
-  const ordered = await sortInTurns([...sums.groups.values()], dearestFirst)
-  return successInTurns(viewSum(sums.all), 'groups', ordered, viewGroup)
+  const groups = await sumByGroup(store.logs, [account, gateway.id], filters, groupBy)
+  if (groups === null) return tooManyGroups
+  const all = new CallSum()
+  for (const { sum } of groups) {
+    all.merge(sum)
+    await pause()
+  }
+  const ordered = groupBy.length === 0 ? [] : await sortInTurns(groups, dearestFirst)
+  return successInTurns(viewSum(all), 'groups', ordered, groupView(groupBy))
 }
 
 const tooManyGroups = failure(
   'invalid',
   'group_by',
-  `gives more than ${mostGroups} groups: filter, or group by fewer dimensions`,
+  `gives more than ${maxGroups} groups: filter, or group by fewer dimensions`,
 )
 
 export async function getLog(call: Call, api: Api): Promise<ApiResponse> {

@@ -1,7 +1,7 @@
 // The operations of the logs of AI gateways, for the document of the API.
 
 import { logCursorOf, seriesBuckets, seriesGroups, tailCursorOf } from '../../ai-logs/query.ts'
-import { dimensions, mostGroups } from '../../ai-logs/sums.ts'
+import { dimensions, maxGroups } from '../../ai-logs/sums.ts'
 import { json, type Operation } from '../schema/operation.ts'
 import {
   about,
@@ -194,7 +194,7 @@ export const logOperations: Readonly<Record<string, Operation>> = {
     id: 'sumLogs',
     tag,
     summary: 'Summarize the log entries that match the filters',
-    description: `In total and by the given dimensions, most expensive first. 400 if there are more than ${mostGroups} groups.`,
+    description: `In total and by the given dimensions, most expensive first. 400 if there are more than ${maxGroups} groups.`,
     query: {
       ...comparisons,
       group_by: about(`One or more of ${dimensions.join(', ')}, separated by commas.`, {

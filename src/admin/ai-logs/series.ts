@@ -1,8 +1,9 @@
 // The handler of sums over time of the calls of an AI gateway, and how it shows them.
 
 import { pause } from '../../base/turns/turns.ts'
-import { CallSum } from '../../ai-logs/series/call-sum.ts'
-import type { Cells, Kind } from '../../ai-logs/series/cells.ts'
+import { CallSum } from '../../store/log-sums/call-sum.ts'
+import type { CallKind, Cells } from '../../store/log-sums/cells.ts'
+import { matchingCells } from '../../ai-logs/series/cell-filters.ts'
 import type { Series } from '../../ai-logs/series/log-series.ts'
 import { readSeries, type SeriesGroup, type SeriesQuery } from '../../ai-logs/query.ts'
 import { type ApiResponse, failures, success, successInTurns } from '../http/envelope.ts'
@@ -55,7 +56,7 @@ class Line {
 /** What a group is called; names are those of its latest call. */
 interface Group {
   readonly line: Line
-  kind: Kind
+  kind: CallKind
   latest: number
 }
 
@@ -67,7 +68,7 @@ async function viewSeries({ windows, completeSince, scanned }: Series, query: Se
   const others = new Line()
   for (const [at, cells] of windows.entries()) {
     await pause()
-    for (const { kind, latest, sum } of cells.matching(filters)) {
+    for (const { kind, latest, sum } of matchingCells(cells, filters)) {
       const line = groupBy === null ? all : groupOf(groups, groupBy, kind, latest).line
       line.add(at, sum)
     }
@@ -113,7 +114,12 @@ function addRest({ rest }: Cells, at: number, lines: readonly Line[]): void {
   if (rest.count > 0) for (const line of lines) line.add(at, rest)
 }
 
-function groupOf(groups: Map<string | null, Group>, groupBy: SeriesGroup, kind: Kind, latest: number): Group {
+function groupOf(
+  groups: Map<string | null, Group>,
+  groupBy: SeriesGroup,
+  kind: CallKind,
+  latest: number,
+): Group {
   const name = kind[kindMembers[groupBy]]
   let group = groups.get(name)
   if (group === undefined) groups.set(name, (group = { line: new Line(), kind, latest }))
@@ -127,9 +133,9 @@ const kindMembers = {
   provider: 'provider',
   token: 'tokenId',
   app: 'client',
-} as const satisfies Record<SeriesGroup, keyof Kind>
+} as const satisfies Record<SeriesGroup, keyof CallKind>
 
-function keyOf(groupBy: SeriesGroup, { model, provider, tokenId, client }: Kind) {
+function keyOf(groupBy: SeriesGroup, { model, provider, tokenId, client }: CallKind) {
   switch (groupBy) {
     case 'model':
       return { model }
@@ -142,7 +148,7 @@ function keyOf(groupBy: SeriesGroup, { model, provider, tokenId, client }: Kind)
   }
 }
 
-function nameOf(groupBy: SeriesGroup, kind: Kind) {
+function nameOf(groupBy: SeriesGroup, kind: CallKind) {
   const { tokenName, client } = kind
   const key = keyOf(groupBy, kind)
   if (groupBy === 'token') return { ...key, token_name: tokenName }

@@ -1,7 +1,8 @@
 // How the management API shows the log entry of an AI call, in the shape of its published clients.
 
 import { isJson } from '../../base/text/json.ts'
-import type { Group, GroupKey, Sum } from '../../ai-logs/sums.ts'
+import type { Dimension, Group } from '../../ai-logs/sums.ts'
+import type { CallSum } from '../../store/log-sums/call-sum.ts'
 import type { ActingApp, LogEntry, LogSummary, Payload } from '../../store/records/records.ts'
 import type { ApiResponse } from '../http/envelope.ts'
 import { isoTime } from '../records/record-handlers.ts'
@@ -47,32 +48,29 @@ function viewApp({ user, email, isEmailVerified = false, client, clientName }: A
 }
 
 /** Orders groups: the most expensive first, and of those that cost the same the largest. */
-export function dearestFirst(a: Group, b: Group): number {
+export function dearestFirst({ sum: a }: Group, { sum: b }: Group): number {
   return b.cost - a.cost || b.count - a.count
 }
 
-/** Shows what a group has in common, and its sums. */
-export function viewGroup(group: Group) {
-  return { ...viewKey(group.key), ...viewSum(group) }
+/** Returns a view of groups: what each has in common, and its sums. */
+export function groupView(groupBy: readonly Dimension[]) {
+  return ({ kind, day, sum }: Group) => ({
+    ...(groupBy.includes('token') && { token_id: kind.tokenId, token_name: kind.tokenName }),
+    ...(groupBy.includes('model') && { model: kind.model }),
+    ...(groupBy.includes('provider') && { provider: kind.provider }),
+    ...(day !== null && { day: new Date(day).toISOString().slice(0, 10) }),
+    ...viewSum(sum),
+  })
 }
 
-export function viewSum({ count, tokensIn, tokensOut, cost, withoutCost }: Sum) {
-  const rounded = Math.round(cost * 1e12) / 1e12
+/** Rounds cost to what entries have, which sums of floating-point numbers exceed. */
+export function viewSum({ count, tokensIn, tokensOut, cost, withoutCost }: CallSum) {
   return {
     count,
     tokens_in: tokensIn,
     tokens_out: tokensOut,
-    cost: rounded,
+    cost: Math.round(cost * 1e12) / 1e12,
     count_without_cost: withoutCost,
-  }
-}
-
-function viewKey({ token, model, provider, day }: GroupKey) {
-  return {
-    ...(token !== undefined && { token_id: token.id, token_name: token.name }),
-    ...(model !== undefined && { model }),
-    ...(provider !== undefined && { provider }),
-    ...(day !== undefined && { day }),
   }
 }
 

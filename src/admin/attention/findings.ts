@@ -163,9 +163,9 @@ async function* inGateways({ store, account, now }: Scene): AsyncGenerator<Findi
 }
 
 async function hasCalls({ logs }: Store, { account, id }: Gateway, now: number): Promise<boolean> {
-  for await (const [latest] of logs.walk(account, id, { descending: true, after: null }))
-    return latest !== undefined && latest.createdAt > now - 7 * day
-  return false
+  const newest = { filters: [], orderBy: 'created_at', descending: true, offset: 0, limit: 1 } as const
+  const [latest] = (await logs.list(account, id, newest)).items
+  return latest !== undefined && latest.createdAt > now - 7 * day
 }
 
 async function* inMembers({ store, account }: Scene): AsyncGenerator<Finding> {

@@ -22,7 +22,7 @@ export async function viewAiTraffic(account: string, { store, logSeries, instanc
     const calls = new Calls()
     for (const [at, cells] of series.windows.entries()) {
       await pause()
-      for (const { sum } of [...cells.matching([]), { sum: cells.rest }]) {
+      for (const { sum } of [...cells.all(), { sum: cells.rest }]) {
         calls.add(sum)
         byHour[at]!.add(sum)
       }

@@ -43,7 +43,7 @@ export async function callsOf(account: string, { store, logSeries }: Api, now: n
       isComplete &&= series.completeSince <= since
       for (const cells of series.windows) {
         await pause()
-        for (const { kind, latest, sum } of cells.matching([])) {
+        for (const { kind, latest, sum } of cells.all()) {
           let found = sums.get(kind.provider)
           if (found === undefined) sums.set(kind.provider, (found = { all: nothing(), models: new Map() }))
           add(found.all, sum, latest)

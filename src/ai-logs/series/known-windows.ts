@@ -1,6 +1,6 @@
 // Sums of windows that are remembered, up to a number of cells: those that were used last.
 
-import type { Cells } from './cells.ts'
+import type { Cells } from '../../store/log-sums/cells.ts'
 
 interface Known {
   /** That of the store when they were summed. */

@@ -2,17 +2,17 @@
 // window of many entries is made of smaller ones, so that a change costs little. Sums of hours and days that are over are kept in the store, for when they are not
 // remembered. A reader waits for a bounded time, and is told what is missing; the rest is summed in the background, for the next one.
 
-import { nextTurn } from '../../base/turns/turns.ts'
-import { matches } from '../../store/contract/log-match.ts'
+import { Cells, logDimensions } from '../../store/log-sums/cells.ts'
 import {
   type LogFilter,
   type LogMark,
+  type LogSumQuery,
   type LogWindows,
   type MarkedWindow,
   type Store,
   StoreUnreachable,
 } from '../../store/contract/store.ts'
-import { arePlain, Cells } from './cells.ts'
+import { arePlain } from './cell-filters.ts'
 import { KnownWindows } from './known-windows.ts'
 
 const minute = 60_000
@@ -26,7 +26,7 @@ export interface LogSeriesOptions {
   /** How many entries a window has whose sums are kept in the store. */
   readonly leastKept?: number
   /** How many entries are looked at, where filters need that, for one reader. */
-  readonly mostScanned?: number
+  readonly maxScanned?: number
 }
 
 export interface Series {
@@ -41,8 +41,8 @@ export interface Series {
 /** A gateway, by account and id. */
 type Home = readonly [account: string, gateway: string]
 
-/** How sums are written, before the mark: others that are kept are not read. */
-const format = '1'
+/** Callers choose model names freely, so that there may be any number of groups. */
+const maxGroups = 1_000
 /** How many sums are read from the store at once. */
 const readAtOnce = 8
 
@@ -55,7 +55,7 @@ export class LogSeries {
   readonly #patience: number
   readonly #direct: number
   readonly #leastKept: number
-  readonly #mostScanned: number
+  readonly #maxScanned: number
   /** By gateway, width and beginning. */
   readonly #asked = new KnownWindows(mostAsked)
   readonly #parts = new KnownWindows(mostParts)
@@ -72,7 +72,7 @@ export class LogSeries {
     this.#patience = options.patience ?? 40
     this.#direct = options.direct ?? 4_000
     this.#leastKept = options.leastKept ?? 200
-    this.#mostScanned = options.mostScanned ?? 20_000
+    this.#maxScanned = options.maxScanned ?? 20_000
   }
 
   /** Sums up what the filters match, window by window. */
@@ -132,8 +132,7 @@ export class LogSeries {
       for (const [i, text] of texts.entries()) {
         if (text === null) continue
         const at = some[i]!
-        known.set(nameOf(home, windows, at), { mark: marks[at]!.mark, cells: Cells.from(text) })
-        await nextTurn()
+        known.set(nameOf(home, windows, at), { mark: marks[at]!.mark, cells: await Cells.from(text) })
       }
     }
   }
@@ -210,11 +209,8 @@ export class LogSeries {
       }
       return cells
     }
-    for await (const entries of this.#logs.within(...home, { since, before: since + width })) {
-      if (this.#isClosed) throw new StoreUnreachable()
-      for (const entry of entries) cells.add(entry)
-    }
-    return cells
+    const { windows } = await this.#logs.sum(...home, { ...allCells, time: { since, before: since + width } })
+    return windows.get(0) ?? cells
   }
 
   /** Sums up what is missing in the background, one window after the other, unless that goes on already. */
@@ -236,36 +232,24 @@ export class LogSeries {
     this.#filling.set(name, filled)
   }
 
-  /** Looks at the entries themselves, the newest first, for as long as a reader waits. */
+  /** Looks at the newest entries themselves. */
   async #scan(
     home: Home,
     { since, width, count }: LogWindows,
     filters: readonly LogFilter[],
   ): Promise<Series> {
-    const windows = Array.from({ length: count }, () => new Cells())
-    const until = performance.now() + this.#patience
-    const before = since + count * width
-    let scanned = 0
-    for await (const entries of this.#logs.walk(...home, {
-      descending: true,
-      after: { at: before, id: '' },
-    })) {
-      for (const entry of entries) {
-        const { createdAt } = entry
-        if (createdAt < since) return { windows, completeSince: since, scanned }
-        scanned++
-        if (createdAt < before && matches(entry, filters))
-          windows[Math.floor((createdAt - since) / width)]!.add(entry)
-      }
-      if (scanned < this.#mostScanned && performance.now() < until) continue
-      return { windows, completeSince: entries.at(-1)!.createdAt + 1, scanned }
-    }
-    return { windows, completeSince: since, scanned }
+    const time = { since, before: since + count * width }
+    const query = { ...allCells, time, filters, width, maxScanned: this.#maxScanned }
+    const { windows, scanned, completeSince } = await this.#logs.sum(...home, query)
+    const cells = Array.from({ length: count }, (_, at) => windows.get(since + at * width) ?? new Cells())
+    return { windows: cells, completeSince, scanned }
   }
 }
 
+const allCells: Omit<LogSumQuery, 'time'> = { filters: [], by: logDimensions, width: null, maxGroups }
+
 function markedOf({ since, width }: LogWindows, at: number, { mark }: LogMark): MarkedWindow {
-  return { since: since + at * width, width, mark: `${format} ${mark}` }
+  return { since: since + at * width, width, mark }
 }
 
 function nameOf([account, gateway]: Home, { since, width }: LogWindows, at: number): string {

@@ -1,7 +1,8 @@
 // Defines the filters and orders of log entries, for backends that evaluate them in JavaScript, and as the reference for SQL.
 
-import type { LogSummary, Metadata } from '../records/records.ts'
-import type { LogField, LogFilter, LogPlace, LogQuery } from './store.ts'
+import { metadataText } from '../log-batch/row.ts'
+import type { LogSummary } from '../records/records.ts'
+import type { LogField, LogFilter, LogPlace, LogTime } from './store.ts'
 
 /** What a field of an entry holds; null where it is absent. */
 type LogValue = string | number | boolean | null
@@ -9,12 +10,6 @@ type LogValue = string | number | boolean | null
 /** Whether an entry matches all of the filters. */
 export function matches(entry: LogSummary, filters: readonly LogFilter[]): boolean {
   return filters.every(filter => holds(filter, logValue(entry, filter.field)))
-}
-
-/** Compares two entries in the order of a query, for `sort`. */
-export function logOrder({ orderBy, descending }: LogQuery): (a: LogSummary, b: LogSummary) => number {
-  const compare = comparePlaces(descending)
-  return (a, b) => compare(placeOf(a, orderBy), placeOf(b, orderBy))
 }
 
 /** Returns the place of an entry in lists that are ordered by a field. */
@@ -30,16 +25,24 @@ export function comparePlaces(descending: boolean): (a: LogPlace, b: LogPlace) =
 }
 
 /** Compares values of one field: the absent before all others, text by its code points. */
-export function compareLogValues(a: LogValue, b: LogValue): number {
+function compareLogValues(a: LogValue, b: LogValue): number {
   if (a === b) return 0
   if (a === null || b === null) return a === null ? -1 : 1
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
   return a < b ? -1 : 1
 }
 
-/** Writes metadata as the text that is searched. */
-function metadataText(metadata: Metadata): string {
-  return Object.entries(metadata).flat().map(String).join(' ')
+/** Returns the time that filters leave, ms since the epoch, its bounds included. */
+export function timeOf(filters: readonly LogFilter[]): LogTime {
+  let [since, last] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (const { field, operator, values } of filters) {
+    const times = values.filter(value => typeof value === 'number')
+    if (field !== 'created_at' || times.length !== values.length) continue
+    if (operator === 'gt') since = Math.max(since, Math.min(...times))
+    if (operator === 'lt') last = Math.min(last, Math.max(...times))
+  }
+  // Times may have fractions, but none as small as this.
+  return { since, before: last + 1 }
 }
 
 /** Puts ASCII letters in lower case, and leaves all others as they are. */

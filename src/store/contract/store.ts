@@ -14,6 +14,7 @@ import type {
   Exchanged,
 } from '../records/credential.ts'
 import type { LogBatch } from '../log-batch/batch.ts'
+import type { Cells, Grouping } from '../log-sums/cells.ts'
 import type { ClientSearch, OAuthClient } from '../records/oauth-client.ts'
 import type { OAuthGrant } from '../records/oauth-grant.ts'
 import type { Identity, Member, User } from '../records/people.ts'
@@ -365,37 +366,37 @@ export interface Listing<T> {
 /** Log entries, by gateway. Weaker than records: what was appended in the last second may be lost in a power cut, not by kill -9. */
 export interface Logs {
   /**
-   * Keeps entries of one gateway as far as the limit allows, whatever the order in which they come: with DELETE_OLDEST the last ones by time and then id, with
-   * STOP_INSERTING the first ones, so that one that comes late takes the place of another. A limit below what is there removes nothing with STOP_INSERTING, and
-   * then nothing is added. Gives how many were kept; none where there is no such gateway (any more), or another one has its name by now. Those of a repeated batch that are there already stay as they
-   * are, and count as kept. The batch must not change before this is settled.
+   * Stores entries of one gateway as far as the limit allows, in whatever order they come: with DELETE_OLDEST the last ones by time and then id, with
+   * STOP_INSERTING the first ones, so that a late entry may replace another. A limit below the number of entries removes nothing with STOP_INSERTING, and
+   * then nothing is added. Returns how many were stored; none if the gateway does not exist (any more), or another one has its name by now. Those of a
+   * repeated batch that are already stored are not changed, and are counted. The batch must not change before this is settled.
    */
   append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number>
   list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>>
+  /** Lists by time what matches among a bounded number of entries. */
+  scan(account: string, gateway: string, query: LogScanQuery): Promise<LogScan>
   get(account: string, gateway: string, id: string): Promise<LogEntry | null>
   /** Deletes what the filters match, at most `query.limit` in its order; returns how many. */
   remove(account: string, gateway: string, query: LogQuery): Promise<number>
   count(account: string, gateway: string): Promise<number>
-  /** Hands on the entries of a time without their bodies, in no order and a few at a time, with turns for others between; what is written meanwhile may be among them or not. */
-  within(account: string, gateway: string, time: LogTime): AsyncIterable<readonly LogSummary[]>
-  /** As `within`, in the order of time and then id or in reverse, from behind a position on, whether or not something is there (any more). */
-  walk(account: string, gateway: string, from: LogWalk): AsyncIterable<readonly LogSummary[]>
-  /** Marks the contents of `count` windows of `width` ms each from `since` on, without reading them. */
+  /** Sums up the entries that match the filters, with turns for others between; what is written meanwhile may be included or not. */
+  sum(account: string, gateway: string, query: LogSumQuery): Promise<LogSums>
+  /** Marks the contents of `count` windows from `since` on, without reading them. */
   marks(account: string, gateway: string, windows: LogWindows): Promise<readonly LogMark[]>
-  /** Keeps a text that was worked out of a window, in place of an earlier one. Weaker than records: it may get lost, and it goes when entries are removed or make room, and with their gateway. */
-  keepSum(account: string, gateway: string, window: MarkedWindow, sum: string): Promise<void>
-  /** Returns what was kept of windows under these marks, in their order; null where there is nothing. */
+  /** Stores the sums of a window for as long as they are right: it has this mark. Weaker than records: they may get lost. */
+  keepSum(account: string, gateway: string, window: MarkedWindow, sums: string): Promise<void>
+  /** Returns the stored sums of windows with these marks, in their order; null for those without. */
   keptSums(
     account: string,
     gateway: string,
     windows: readonly MarkedWindow[],
   ): Promise<readonly (string | null)[]>
   /**
-   * Returns up to `limit` entries in the order in which they were kept: those behind what an earlier call returned as `end`, or the last ones where `after` is null
-   * or the entry that stood there is gone, of which some may then come again.
+   * Returns up to `limit` entries in the order in which they were stored: those behind the `end` of an earlier call, or the last ones if `after` is null
+   * or another store's; some of those may then be returned again.
    */
   tail(account: string, gateway: string, after: string | null, limit: number): Promise<LogTail>
-  /** Returns every entry, as they were appended, in batches; what is written meanwhile may be among them or not. */
+  /** Returns all entries in the order in which they were appended, in batches; what is written meanwhile may be included or not. */
   entries(account: string, gateway: string): AsyncIterable<readonly LogEntry[]>
 }
 
@@ -405,15 +406,29 @@ export interface LogTime {
   readonly before: number
 }
 
-export interface LogWalk {
-  readonly descending: boolean
-  readonly after: Position | null
+export interface LogSumQuery extends Grouping {
+  readonly time: LogTime
+  readonly filters: readonly LogFilter[]
+  /** How many of the newest entries are looked at, approximately; all by default. */
+  readonly maxScanned?: number
 }
 
+export interface LogSums {
+  /** The windows that have entries, by their beginning (ms since the epoch; 0 for one of all time). */
+  readonly windows: ReadonlyMap<number, Cells>
+  /** How many entries were looked at, if that is bounded. */
+  readonly scanned: number
+  /** Ms since the epoch from which on nothing is missing. */
+  readonly completeSince: number
+}
+
+/** The widths of windows that are marked: a minute, an hour and a day. */
+export const logWidths = [60_000, 3_600_000, 86_400_000] as const
+
 export interface LogWindows {
-  /** Ms since the epoch. */
+  /** Ms since the epoch; a multiple of the width. */
   readonly since: number
-  /** Ms. */
+  /** Ms, one of `logWidths`. */
   readonly width: number
   readonly count: number
 }
@@ -453,6 +468,19 @@ export interface LogQuery extends Omit<Page, 'after'> {
   /** Absent values come first; equal ones are ordered by creation and then id. `descending` reverses all of it. */
   readonly orderBy: LogField
   readonly descending: boolean
+}
+
+/** A query by creation. */
+export interface LogScanQuery extends Omit<LogQuery, 'orderBy' | 'offset'> {
+  readonly maxScanned: number
+}
+
+export interface LogScan {
+  readonly items: readonly LogSummary[]
+  /** How many entries were looked at. */
+  readonly scanned: number
+  /** Where to go on; null at the end. */
+  readonly next: LogPlace | null
 }
 
 /** A place in a list of log entries: by what the list is ordered by, and among equals by creation and id. */

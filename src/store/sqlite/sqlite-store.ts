@@ -30,7 +30,7 @@ import { SqliteCounters } from './counters.ts'
 import { SqliteCredentials } from './credentials.ts'
 import { Database } from './database/database.ts'
 import { SqliteGateways } from './gateways.ts'
-import { LogThread } from './logs/log-thread.ts'
+import { LogThread, ThreadedLogs } from './logs/log-thread.ts'
 import { SqliteLogs } from './logs/logs.ts'
 import { migrate } from './database/migrate.ts'
 import { named } from './database/transactions.ts'
@@ -50,7 +50,7 @@ import { SqliteTokens } from './tokens.ts'
 interface Files {
   readonly records: Database
   readonly logs: Database
-  /** What appends log entries in the place of that connection, if anything does. */
+  /** What writes and searches log entries in the place of that connection, if anything does. */
   readonly logThread?: LogThread | null
   readonly credentials: Database
   readonly counters: SqliteCounters
@@ -71,7 +71,7 @@ interface SqliteOptions {
   readonly commandTimeout: number
   readonly clock?: Clock | undefined
   readonly metrics?: StoreMetrics | undefined
-  /** Whether log entries are appended by a thread; not in memory. */
+  /** Whether log entries are in the care of a thread; not in memory. */
   readonly hasLogThread?: boolean | undefined
   /** The `openFiles` of another process of the gateway: these are opened, and none are made. */
   readonly joins?: string | null | undefined
@@ -144,7 +144,7 @@ export class SqliteStore implements Store {
     this.counters = counters
     this.tallies = tallies
     this.#files = files
-    this.logs = new SqliteLogs(logs, logThread ?? null)
+    this.logs = logThread ? new ThreadedLogs(logs, logThread) : new SqliteLogs(logs)
     const [changes, ofCredentials] = [
       new SqliteChanges(records, clock),
       new SqliteChanges(credentials, clock),

@@ -1,6 +1,6 @@
 // Makes entries of AI calls for tests, and keeps them under the gateway `default`.
 
-import { batchOf } from '../../../src/store/log-batch/writer.ts'
+import { batchOf } from '../../../src/store/log-batch/batch.ts'
 import type { LogEntry } from '../../../src/store/records/records.ts'
 import type { Store } from '../../../src/store/contract/store.ts'
 import { account } from '../../tokens/token-with.ts'

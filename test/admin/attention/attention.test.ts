@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { OriginState } from '../../../src/admin/facts/zone-facts.ts'
-import { batchOf } from '../../../src/store/log-batch/writer.ts'
+import { batchOf } from '../../../src/store/log-batch/batch.ts'
 import type { Store } from '../../../src/store/contract/store.ts'
 import { startRedis } from '../../help/redis.ts'
 import {

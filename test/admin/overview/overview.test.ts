@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { batchOf } from '../../../src/store/log-batch/writer.ts'
+import { batchOf } from '../../../src/store/log-batch/batch.ts'
 import type { LogEntry } from '../../../src/store/records/records.ts'
 import { startRedis } from '../../help/redis.ts'
 import { account } from '../../tokens/token-with.ts'

@@ -1,7 +1,7 @@
 // Opens stores in Redis that are closed when the test ends, and knows each of their methods.
 import type { TestContext } from 'node:test'
 import type { Clock } from '../../../src/base/clock.ts'
-import { batchOf } from '../../../src/store/log-batch/writer.ts'
+import { batchOf } from '../../../src/store/log-batch/batch.ts'
 import { RedisStore } from '../../../src/store/redis/redis-store.ts'
 import type { Store } from '../../../src/store/contract/store.ts'
 import { zoneOwner } from '../../../src/store/records/zone-lists.ts'
@@ -137,9 +137,16 @@ export const methods: Readonly<Record<string, (store: Store) => Promise<unknown>
   'logs.get': store => store.logs.get(owner, kept.id, '0'),
   'logs.remove': store => store.logs.remove(owner, kept.id, logQuery()),
   'logs.count': store => store.logs.count(owner, kept.id),
-  'logs.within': store =>
-    Array.fromAsync(store.logs.within(owner, kept.id, { since: 0, before: Number.POSITIVE_INFINITY })),
-  'logs.walk': store => Array.fromAsync(store.logs.walk(owner, kept.id, { descending: true, after: null })),
+  'logs.scan': store =>
+    store.logs.scan(owner, kept.id, { filters: [], descending: true, limit: 1, maxScanned: 1 }),
+  'logs.sum': store =>
+    store.logs.sum(owner, kept.id, {
+      time: { since: 0, before: 1 },
+      filters: [],
+      by: [],
+      width: null,
+      maxGroups: 1,
+    }),
   'logs.marks': store => store.logs.marks(owner, kept.id, { since: 0, width: 60_000, count: 2 }),
   'logs.tail': store => store.logs.tail(owner, kept.id, null, 10),
   'logs.entries': store => Array.fromAsync(store.logs.entries(owner, kept.id)),

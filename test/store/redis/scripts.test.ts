@@ -1,7 +1,7 @@
 // Scripts of a user who may not run all of their commands: Redis undoes nothing of what a script did before it failed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { batchOf } from '../../../src/store/log-batch/writer.ts'
+import { batchOf } from '../../../src/store/log-batch/batch.ts'
 import { changeChannel, keys } from '../../../src/store/redis/server/keys.ts'
 import { slotOf } from '../../../src/store/records/tally.ts'
 import { type Store, StoreUnreachable } from '../../../src/store/contract/store.ts'
@@ -46,8 +46,8 @@ const arrangeLogs = async (store: Store) => {
   await append(store)
 }
 const home = [logged.account, logged.id] as const
-const forward = { descending: false, after: null }
-const windows = { since: 0, width: Date.now(), count: 2 }
+const forward = { filters: [], descending: false, limit: 9, maxScanned: 9 }
+const windows = { since: 0, width: 86_400_000, count: 2 }
 const page = { offset: 0, limit: 10 }
 const beside = {
   audit: auditEntry({ account: due.account }),
@@ -254,11 +254,11 @@ const cases: Readonly<Record<string, Case>> = {
     arrange: arrangeLogs,
     act: store => store.logs.remove(...home, logQuery()),
   },
-  'logs.walk': { arrange: arrangeLogs, act: store => Array.fromAsync(store.logs.walk(...home, forward)) },
+  'logs.scan': { arrange: arrangeLogs, act: store => store.logs.scan(...home, forward) },
   'logs.marks': { arrange: arrangeLogs, act: store => store.logs.marks(...home, windows) },
   'logs.keepSum': {
     arrange: arrangeLogs,
-    act: store => store.logs.keepSum(...home, { since: 0, width: 1, mark: 'a' }, 'sum'),
+    act: store => store.logs.keepSum(...home, { since: 0, width: 60_000, mark: 'a' }, 'sums'),
   },
   'logs.tail': { arrange: arrangeLogs, act: store => store.logs.tail(...home, null, 9) },
   'logs.entries': { arrange: arrangeLogs, act: store => Array.fromAsync(store.logs.entries(...home)) },

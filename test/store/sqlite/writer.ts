@@ -1,5 +1,5 @@
 // Writes to the file of its argument without end, and prints each id once its write was acknowledged (and before a removal); a test kills it.
-import { batchOf } from '../../../src/store/log-batch/writer.ts'
+import { batchOf } from '../../../src/store/log-batch/batch.ts'
 import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import {
   auditEntry,

@@ -3,7 +3,8 @@
 
 import { nextTurn } from '../../../base/turns/turns.ts'
 import { entriesOf, type LogBatch } from '../../log-batch/batch.ts'
-import { fittest } from '../../contract/log-limit.ts'
+import { WindowSums } from '../../log-sums/cells.ts'
+import { matches, placeOf, timeOf } from '../../contract/log-match.ts'
 import { LogSelection } from '../../contract/log-selection.ts'
 import type { Gateway, LogEntry, LogSummary } from '../../records/records.ts'
 import type {
@@ -12,9 +13,12 @@ import type {
   LogMark,
   LogQuery,
   Logs,
+  LogScan,
+  LogScanQuery,
+  LogSumQuery,
+  LogSums,
   LogTail,
   LogTime,
-  LogWalk,
   LogWindows,
   MarkedWindow,
 } from '../../contract/store.ts'
@@ -54,11 +58,10 @@ export class RedisLogs implements Logs {
     const { most, strategy, madeAt } = limit
     const home = await this.#find(account, gateway, madeAt)
     if (!home) return 0
-    const entries = entriesOf(batch, account, gateway)
-    let kept = 0
-    for (const part of partsOf(fittest(entries, limit)))
-      kept += Number(await this.#logs.script(appendEntries, home, [strategy, most, ...part]))
-    return kept
+    let stored = 0
+    for (const part of partsOf(entriesOf(batch, account, gateway)))
+      stored += Number(await this.#logs.script(appendEntries, home, [strategy, most, ...part]))
+    return stored
   }
 
   async list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>> {
@@ -95,26 +98,41 @@ export class RedisLogs implements Logs {
     return home ? this.#count(home) : 0
   }
 
-  async *within(account: string, gateway: string, { since, before }: LogTime) {
-    for await (const page of this.walk(account, gateway, {
-      descending: false,
-      after: { at: since, id: '' },
-    })) {
-      const isLast = page.at(-1)!.createdAt >= before
-      const some = isLast ? page.filter(({ createdAt }) => createdAt < before) : page
-      if (some.length > 0) yield some
-      if (isLast) return
-    }
-  }
-
-  async *walk(
+  async scan(
     account: string,
     gateway: string,
-    { descending, after }: LogWalk,
-  ): AsyncGenerator<readonly LogSummary[]> {
-    const home = await this.#find(account, gateway)
-    const place = after === null || !Number.isFinite(after.at) ? null : { createdAt: after.at, id: after.id }
-    if (home) yield* this.#pages(home, { descending, offset: 0, after: place })
+    { filters, descending, limit, after, maxScanned }: LogScanQuery,
+  ): Promise<LogScan> {
+    const { since, before } = timeOf(filters)
+    const first = after ?? startOf(descending ? before : since)
+    const until = performance.now() + scanPatience
+    const items: LogSummary[] = []
+    let [scanned, last] = [0, null as LogSummary | null]
+    for await (const entry of this.#inTime(account, gateway, { since, before }, descending, first)) {
+      if (items.length === limit || scanned >= maxScanned || performance.now() > until)
+        return { items, scanned, next: last && placeOf(last, 'created_at') }
+      scanned++
+      last = entry
+      if (matches(entry, filters)) items.push(entry)
+    }
+    return { items, scanned, next: null }
+  }
+
+  async sum(account: string, gateway: string, query: LogSumQuery): Promise<LogSums> {
+    const { time, filters, maxScanned = Infinity } = query
+    const sums = new WindowSums(query)
+    const until = performance.now() + (maxScanned === Infinity ? Infinity : scanPatience)
+    const first = startOf(time.before)
+    let [scanned, completeSince] = [0, time.since]
+    for await (const entry of this.#inTime(account, gateway, time, true, first)) {
+      if (scanned >= maxScanned || performance.now() > until) {
+        completeSince = Math.floor(entry.createdAt) + 1
+        break
+      }
+      scanned++
+      if (matches(entry, filters)) sums.add(entry)
+    }
+    return { windows: sums.windows, scanned, completeSince }
   }
 
   async marks(
@@ -136,10 +154,10 @@ export class RedisLogs implements Logs {
     return marks
   }
 
-  async keepSum(account: string, gateway: string, window: MarkedWindow, sum: string): Promise<void> {
+  async keepSum(account: string, gateway: string, window: MarkedWindow, sums: string): Promise<void> {
     const home = await this.#find(account, gateway)
     const { since, width, mark } = window
-    if (home) await this.#logs.script(keepSum, home, [nameOf(window), since + width, `${mark}\n${sum}`])
+    if (home) await this.#logs.script(keepSum, home, [nameOf(window), since + width, `${mark}\n${sums}`])
   }
 
   async keptSums(
@@ -203,15 +221,33 @@ export class RedisLogs implements Logs {
     return { items: items.slice(0, limit), total }
   }
 
+  /** Goes through the entries of a time in order, from behind a place. */
+  async *#inTime(
+    account: string,
+    gateway: string,
+    { since, before }: LogTime,
+    descending: boolean,
+    after: Cursor | null,
+  ): AsyncGenerator<LogSummary> {
+    const home = await this.#find(account, gateway)
+    if (!home) return
+    for await (const page of this.#pages(home, { descending, offset: 0, after }))
+      for (const entry of page) {
+        const { createdAt: at } = entry
+        if (descending ? at < since : at >= before) return
+        if (descending ? at < before : at >= since) yield entry
+      }
+  }
+
   /** Reads all summaries and holds on to no more of those that match than come before the end of the page. */
   async #sift(home: Keys, query: LogQuery): Promise<Listing<LogSummary>> {
     const selection = new LogSelection(query)
     const descending = query.orderBy === 'created_at' && query.descending
     for await (const page of this.#pages(home, { descending, offset: 0, after: null })) selection.add(page)
     const items: LogSummary[] = []
-    const selected = selection.take()
+    const selected = selection.page()
     for (let at = 0; at < selected.length; at += pageSize) {
-      const asked = selected.slice(at, at + pageSize).map(({ id }) => ['HGET', home[2]!, id] as const)
+      const asked = selected.slice(at, at + pageSize).map(id => ['HGET', home[2]!, id] as const)
       // What was removed meanwhile is in no list.
       for (const text of (await this.#logs.runAll(asked)) as (string | null | Error)[])
         if (typeof text === 'string') items.push(summaryOf(text))
@@ -254,6 +290,13 @@ function* partsOf(entries: readonly LogEntry[]): Generator<readonly Argument[]> 
     size = 0
   }
   if (part.length > 0) yield part
+}
+
+/** Ms for which entries are looked at, if their number is bounded. */
+const scanPatience = 50
+
+function startOf(at: number): Cursor | null {
+  return Number.isFinite(at) ? { createdAt: at, id: '' } : null
 }
 
 function nameOf({ since, width }: MarkedWindow): string {

@@ -72,53 +72,62 @@ const oauth = `
   `
 
 /*
- * A row of log_segments holds log entries that came one after the other, and later rows of a gateway hold those that came later. Bodies stand last, so that lists
- * never read them. Entries that had to make room are hidden first, and go with their segment. Its row in log_spans says how many it shows and how many it holds, the
- * first and the last time of those it shows, and the time of each, NaN for one that is hidden; NULL where none is. Its revision is drawn at random with each write. Its indexes answer which segments there are, with
- * none of their pages. A book has the counts of a gateway, and log_sums what was worked out of its entries of a time. Keys of gateways are never used again, so the entries of one that was removed can be swept later.
+ * A row of log_entries is the log entry of an AI call, as `rowOf` writes it. Its bodies are in log_bodies with their
+ * layout, so that lists never read them. log_counts has the number of entries of each gateway, and log_windows those of
+ * each minute, hour and day, with a mark that is drawn at random with each change. log_sums has the sums of windows as
+ * long as they are right. Keys of gateways are never used again, so the entries of one that was removed can be swept
+ * later.
  */
 const logs = `
-  CREATE TABLE log_books (
-    gateway INTEGER PRIMARY KEY,
-    count INTEGER NOT NULL,
-    held INTEGER NOT NULL DEFAULT 0
+  CREATE TABLE log_entries (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    gateway INTEGER NOT NULL,
+    at REAL NOT NULL,
+    id TEXT NOT NULL,
+    row TEXT NOT NULL
   ) STRICT;
+  CREATE INDEX log_entries_of_gateway ON log_entries (gateway);
+  CREATE INDEX log_entries_by_time ON log_entries (gateway, at, id);
 
-  CREATE TABLE log_segments (
+  CREATE TABLE log_bodies (
     key INTEGER PRIMARY KEY,
-    gateway INTEGER NOT NULL,
-    count INTEGER NOT NULL,
-    earliest REAL NOT NULL,
-    latest REAL NOT NULL,
-    ids BLOB NOT NULL,
-    heads BLOB NOT NULL,
-    payloads BLOB NOT NULL
+    bodies BLOB NOT NULL,
+    request INTEGER NOT NULL,
+    response INTEGER NOT NULL,
+    provider_response INTEGER NOT NULL
   ) STRICT;
-  CREATE INDEX log_segments_of_gateway ON log_segments (gateway, key, count, earliest, latest);
+  CREATE TRIGGER log_bodies_removed AFTER DELETE ON log_entries BEGIN
+    DELETE FROM log_bodies WHERE key = old.key;
+  END;
 
-  CREATE TABLE log_spans (
-    segment INTEGER PRIMARY KEY,
-    gateway INTEGER NOT NULL,
-    count INTEGER NOT NULL,
-    held INTEGER NOT NULL,
-    earliest REAL NOT NULL,
-    latest REAL NOT NULL,
-    times BLOB,
-    revision INTEGER NOT NULL DEFAULT 0
+  CREATE TABLE log_counts (
+    gateway INTEGER PRIMARY KEY,
+    count INTEGER NOT NULL
   ) STRICT;
-  CREATE INDEX log_spans_of_gateway ON log_spans (gateway, segment, count, earliest, latest);
-  CREATE INDEX log_spans_by_earliest ON log_spans (gateway, earliest);
-  CREATE INDEX log_spans_by_latest ON log_spans (gateway, latest);
+
+  CREATE TABLE log_windows (
+    gateway INTEGER NOT NULL,
+    width INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    mark INTEGER NOT NULL,
+    PRIMARY KEY (gateway, width, since)
+  ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE log_sums (
     key INTEGER PRIMARY KEY,
     gateway INTEGER NOT NULL,
     width INTEGER NOT NULL,
     since INTEGER NOT NULL,
-    mark TEXT NOT NULL,
-    sums TEXT NOT NULL
+    sums TEXT NOT NULL,
+    UNIQUE (gateway, width, since)
   ) STRICT;
-  CREATE UNIQUE INDEX log_sums_by_window ON log_sums (gateway, width, since);
+  CREATE TRIGGER log_sums_outdated AFTER UPDATE ON log_windows BEGIN
+    DELETE FROM log_sums WHERE gateway = old.gateway AND width = old.width AND since = old.since;
+  END;
+  CREATE TRIGGER log_sums_removed AFTER DELETE ON log_windows BEGIN
+    DELETE FROM log_sums WHERE gateway = old.gateway AND width = old.width AND since = old.since;
+  END;
   `
 
 /* A book of audit entries counts those of an account, and audit_actors those of each actor. Times that are computed may have fractions. */

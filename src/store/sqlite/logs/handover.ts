@@ -1,7 +1,9 @@
-// What the thread that appends log entries is told, and what it tells: bytes in shared memory, and failures in words, since the class of an error gets lost on the way.
+// Messages to and from the thread of log entries. Bodies are in shared memory, and failures in words, since the class of an error gets lost on the way.
 
 import type { LogBatch } from '../../log-batch/batch.ts'
-import { type LogLimit, StoreBusy, StoreUnreachable, StoreUntouched } from '../../contract/store.ts'
+import { Cells } from '../../log-sums/cells.ts'
+import { type LogSums, StoreBusy, StoreUnreachable, StoreUntouched } from '../../contract/store.ts'
+import type { SqliteLogs } from './logs.ts'
 
 export interface ThreadOptions {
   readonly path: string
@@ -10,16 +12,18 @@ export interface ThreadOptions {
   readonly writePatience: number
 }
 
-/** An append; the bytes of its batch are no buffers any more behind the handover. */
-export interface Order {
-  readonly account: string
-  readonly gateway: string
-  readonly batch: LogBatch
-  readonly limit: LogLimit
+/** What the thread does. */
+export type ThreadMethod = 'append' | 'list' | 'scan' | 'get' | 'remove' | 'sum' | 'tail'
+
+export interface Order<Method extends ThreadMethod = ThreadMethod> {
+  readonly id: number
+  readonly method: Method
+  readonly args: Parameters<SqliteLogs[Method]>
 }
 
 export interface Report {
-  readonly outcome: number | Failure
+  readonly id: number
+  readonly outcome: { readonly result: unknown } | { readonly failure: Failure }
   /** Why the file cannot be written, as `Database.fault`. */
   readonly fault: string | null
 }
@@ -47,42 +51,37 @@ export function errorOf({ kind, message, code }: Failure): Error {
   return new errors[kind](Object.assign(new Error(message), { code }))
 }
 
-/** Copies the bytes of a batch into memory that is shared with the thread, and which nobody else uses until it has reported. */
-export class SharedBytes {
+/** Copies the bodies of a batch into memory that is shared with the thread, and not used again until it has reported. */
+export class SharedBodies {
   #memory = new SharedArrayBuffer(0)
-  #used = 0
 
-  share({ ids, heads, payloads, ...others }: LogBatch): LogBatch {
-    const size = aligned(ids.length) + aligned(heads.length) + payloads.length
-    if (size > this.#memory.byteLength) this.#memory = new SharedArrayBuffer(roomFor(size))
-    this.#used = 0
-    return { ...others, ids: this.#put(ids), heads: this.#put(heads), payloads: this.#put(payloads) }
-  }
-
-  #put(bytes: Buffer): Buffer {
-    const shared = Buffer.from(this.#memory, this.#used, bytes.length)
-    shared.set(bytes)
-    this.#used += aligned(bytes.length)
-    return shared as Buffer
+  share(batch: LogBatch): LogBatch {
+    const { length } = batch.bodies
+    // The next power of two, so that batches of similar sizes fit.
+    if (length > this.#memory.byteLength)
+      this.#memory = new SharedArrayBuffer(2 ** Math.ceil(Math.log2(length)))
+    const bodies = Buffer.from(this.#memory, 0, length)
+    bodies.set(batch.bodies)
+    return { ...batch, bodies: bodies as Buffer }
   }
 }
 
-/** Returns the batch with its bytes as buffers in the same memory. */
+/** Returns the batch with its bodies as a buffer in the same memory: the handover makes a plain array of it. */
 export function received(batch: LogBatch): LogBatch {
-  const { ids, heads, payloads } = batch
-  return { ...batch, ids: bufferOn(ids), heads: bufferOn(heads), payloads: bufferOn(payloads) }
+  const { buffer, byteOffset, length } = batch.bodies as Uint8Array
+  return { ...batch, bodies: Buffer.from(buffer as ArrayBuffer, byteOffset, length) }
 }
 
-function bufferOn({ buffer, byteOffset, length }: Uint8Array): Buffer {
-  return Buffer.from(buffer as ArrayBuffer, byteOffset, length)
+/** Sums with the cells of windows as text. */
+export type HandedSums = Omit<LogSums, 'windows'> & { readonly windows: ReadonlyMap<number, string> }
+
+export function handedSums({ windows, ...others }: LogSums): HandedSums {
+  return { ...others, windows: new Map(Array.from(windows, ([since, cells]) => [since, cells.toText()])) }
 }
 
-/** The next multiple of the size of a word: V8 copies into shared memory word by word from there, and byte by byte from anywhere else. */
-function aligned(size: number): number {
-  return (size + 7) & ~7
-}
-
-/** The next power of two, so that batches of similar sizes fit. */
-function roomFor(size: number): number {
-  return 2 ** Math.ceil(Math.log2(size))
+/** Reads handed sums, with turns for others between. */
+export async function receivedSums({ windows: texts, ...others }: HandedSums): Promise<LogSums> {
+  const windows = new Map<number, Cells>()
+  for (const [since, text] of texts) windows.set(since, await Cells.from(text))
+  return { ...others, windows }
 }

@@ -1,12 +1,23 @@
-// Has log entries appended by a thread, so that no request waits for their commits and checkpoints. It starts with the first entries, and again where it has ended.
+// Log entries in the care of a thread, so that no request waits for commits, checkpoints and searches. It starts when it is first needed, and again if it has ended.
 
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { StoreMetrics } from '../../../metrics/counters/store-metrics.ts'
 import type { LogBatch } from '../../log-batch/batch.ts'
-import { type LogLimit, type Logs, StoreBusy, StoreUnreachable } from '../../contract/store.ts'
-import { errorOf, type Order, type Report, SharedBytes, type ThreadOptions } from './handover.ts'
+import { type LogLimit, StoreBusy, StoreUnreachable } from '../../contract/store.ts'
+import type { Database } from '../database/database.ts'
+import {
+  errorOf,
+  type HandedSums,
+  type Order,
+  receivedSums,
+  type Report,
+  SharedBodies,
+  type ThreadMethod,
+  type ThreadOptions,
+} from './handover.ts'
+import { SqliteLogs } from './logs.ts'
 
 interface LogThreadOptions extends ThreadOptions {
   readonly metrics: StoreMetrics
@@ -23,18 +34,19 @@ const program = fileURLToPath(new URL('./thread-program.ts', import.meta.url)).r
 /** MB. It holds few objects: small heaps keep the memory of what has passed low. */
 const limits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 256 }
 
-/** Threads that one append may end before it is given up: with others it may go on. */
+/** Threads that an append may end before it is given up: with others it may go on. */
 const mostDeaths = 3
 
-export class LogThread implements Pick<Logs, 'append'> {
+export class LogThread {
   readonly #options: LogThreadOptions
-  readonly #bytes = new SharedBytes()
+  readonly #bodies = new SharedBodies()
   #thread: { readonly worker: Worker; readonly ended: Promise<void> } | null = null
-  /** The append that the thread is at. */
-  #current: PromiseWithResolvers<number> | null = null
-  /** Settles when nothing is asked of it any more. */
-  #last: Promise<unknown> = Promise.resolve()
-  /** How many threads have ended since the last one reported. */
+  /** What the thread has still to report, by id. */
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
+  #lastId = 0
+  /** Settles when no append is queued any more. */
+  #lastAppend: Promise<unknown> = Promise.resolve()
+  /** How many threads have ended in appends since the last one reported. */
   #deaths = 0
   #isClosed = false
 
@@ -42,14 +54,35 @@ export class LogThread implements Pick<Logs, 'append'> {
     this.#options = options
   }
 
-  /** Appends one batch after the other, as `Logs.append` does; rejects with `StoreUnreachable` where the thread ends meanwhile, and nobody knows what it has written. */
+  /** Appends one batch after the other; rejects with `StoreUnreachable` if the thread ends meanwhile, and may have written it. */
   append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number> {
-    const append = this.#last.then(() => this.#hand({ account, gateway, batch, limit }))
-    this.#last = append.catch(() => {})
+    const append = this.#lastAppend.then(() => this.#append(account, gateway, batch, limit))
+    this.#lastAppend = append.catch(() => {})
     return append
   }
 
-  /** Ends the thread, once it has written what it can at once; later appends reject. */
+  /** Has the thread do what `SqliteLogs` does, also while it appends. */
+  async call<Method extends ThreadMethod>(
+    method: Method,
+    ...args: Parameters<SqliteLogs[Method]>
+  ): Promise<Awaited<ReturnType<SqliteLogs[Method]>>> {
+    if (this.#isClosed) throw new StoreUnreachable()
+    this.#thread ??= this.#start()
+    const { worker } = this.#thread
+    const id = ++this.#lastId
+    const reported = Promise.withResolvers<unknown>()
+    this.#pending.set(id, reported)
+    worker.ref()
+    try {
+      worker.postMessage({ id, method, args } satisfies Order)
+      return (await reported.promise) as Awaited<ReturnType<SqliteLogs[Method]>>
+    } finally {
+      this.#pending.delete(id)
+      if (this.#pending.size === 0) worker.unref()
+    }
+  }
+
+  /** Ends the thread, once it has written what it can at once; later calls reject. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#thread === null) return
@@ -59,21 +92,21 @@ export class LogThread implements Pick<Logs, 'append'> {
     await ended
   }
 
-  async #hand(order: Order): Promise<number> {
-    if (this.#isClosed) throw new StoreUnreachable()
-    const { queuedWrites } = this.#options.metrics
-    this.#thread ??= this.#start()
-    const { worker } = this.#thread
-    this.#current = Promise.withResolvers()
+  async #append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number> {
+    const { queuedWrites, refusedWrites } = this.#options.metrics
     queuedWrites.inc()
-    worker.ref()
     try {
-      worker.postMessage({ ...order, batch: this.#bytes.share(order.batch) })
-      return await this.#current.promise
+      const stored = await this.call('append', account, gateway, this.#bodies.share(batch), limit)
+      this.#deaths = 0
+      return stored
+    } catch (error) {
+      if (error instanceof StoreBusy) refusedWrites.locked.inc()
+      this.#deaths = error instanceof ThreadEnded ? this.#deaths + 1 : 0
+      if (this.#deaths < mostDeaths) throw error
+      this.#deaths = 0
+      throw (error as ThreadEnded).cause
     } finally {
       queuedWrites.dec()
-      worker.unref()
-      this.#current = null
     }
   }
 
@@ -86,28 +119,59 @@ export class LogThread implements Pick<Logs, 'append'> {
     worker.on('message', (report: Report) => this.#hear(report))
     worker.on('error', error => (cause = error))
     worker.on('exit', () => {
-      this.#lose(cause)
+      this.#thread = null
+      for (const { reject } of this.#pending.values()) reject(new ThreadEnded(cause))
       resolve()
     })
     worker.unref()
     return { worker, ended }
   }
 
-  #hear({ outcome, fault }: Report): void {
-    const { report, metrics } = this.#options
-    this.#deaths = 0
-    report(fault === null ? null : new Error(fault))
-    if (typeof outcome === 'number') return this.#current!.resolve(outcome)
-    const error = errorOf(outcome)
-    if (error instanceof StoreBusy) metrics.refusedWrites.locked.inc()
-    this.#current!.reject(error)
+  #hear({ id, outcome, fault }: Report): void {
+    this.#options.report(fault === null ? null : new Error(fault))
+    const { resolve, reject } = this.#pending.get(id)!
+    if ('result' in outcome) return resolve(outcome.result)
+    reject(errorOf(outcome.failure))
+  }
+}
+
+/** The thread has ended; nobody knows what it has written. */
+class ThreadEnded extends StoreUnreachable {}
+
+/** Log entries of which a thread writes, searches and sums up. */
+export class ThreadedLogs extends SqliteLogs {
+  readonly #thread: LogThread
+
+  constructor(db: Database, thread: LogThread) {
+    super(db)
+    this.#thread = thread
   }
 
-  #lose(cause: unknown): void {
-    this.#thread = null
-    if (this.#current === null) return
-    const isHopeless = ++this.#deaths === mostDeaths
-    if (isHopeless) this.#deaths = 0
-    this.#current.reject(isHopeless ? cause : new StoreUnreachable(cause))
+  override append(...args: Parameters<SqliteLogs['append']>) {
+    return this.#thread.append(...args)
+  }
+
+  override list(...args: Parameters<SqliteLogs['list']>) {
+    return this.#thread.call('list', ...args)
+  }
+
+  override scan(...args: Parameters<SqliteLogs['scan']>) {
+    return this.#thread.call('scan', ...args)
+  }
+
+  override get(...args: Parameters<SqliteLogs['get']>) {
+    return this.#thread.call('get', ...args)
+  }
+
+  override remove(...args: Parameters<SqliteLogs['remove']>) {
+    return this.#thread.call('remove', ...args)
+  }
+
+  override tail(...args: Parameters<SqliteLogs['tail']>) {
+    return this.#thread.call('tail', ...args)
+  }
+
+  override async sum(...args: Parameters<SqliteLogs['sum']>) {
+    return receivedSums((await this.#thread.call('sum', ...args)) as unknown as HandedSums)
   }
 }

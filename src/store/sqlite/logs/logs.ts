@@ -1,8 +1,12 @@
-// Log entries by gateway, on a connection of their own that does not wait for the disk.
+// Log entries by gateway: a row each, on a connection of their own that does not wait for the disk.
 
+import type { SQLInputValue } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { entriesOf, idsOf, type LogBatch, summarySlices } from '../../log-batch/batch.ts'
-import { partOf } from '../../log-batch/writer.ts'
+import { nextTurn } from '../../../base/turns/turns.ts'
+import { bodiesOf, type LogBatch, payloadsOf } from '../../log-batch/batch.ts'
+import { WindowSums } from '../../log-sums/cells.ts'
+import { summaryOf } from '../../log-batch/row.ts'
+import { placeOf, timeOf } from '../../contract/log-match.ts'
 import type { LogEntry, LogSummary } from '../../records/records.ts'
 import {
   type Listing,
@@ -10,137 +14,223 @@ import {
   type LogMark,
   type LogQuery,
   type Logs,
+  type LogScan,
+  type LogScanQuery,
+  type LogSumQuery,
+  type LogSums,
   type LogTail,
-  type LogTime,
-  type LogWalk,
   type LogWindows,
+  logWidths,
   type MarkedWindow,
   StoreUnreachable,
 } from '../../contract/store.ts'
-import type { Database } from '../database/database.ts'
-import { nextTurn, pause } from '../../../base/turns/turns.ts'
-import { LogAppender } from './appender.ts'
-import { KeptSums } from './kept-sums.ts'
-import { scan, walkInTime } from './scan.ts'
-import { LogSegments } from './segments.ts'
-import type { Segment } from './shown-times.ts'
-import { WindowMarks } from './window-marks.ts'
+import type { Command, Database, Row, Statement } from '../database/database.ts'
+import {
+  behind,
+  type Condition,
+  conditionOf,
+  type Moment,
+  orderOf,
+  rangeOf,
+  type TimeRange,
+  upTo,
+} from './conditions.ts'
 
-/** Segments that are listed without a pause for the rest of the process. */
-const listSlice = 500
-/** Segments that are removed without a pause, and sums. */
-const sweepSlice = 8
-const sumSlice = 50
+/** Entries that are removed without a pause for other writes, and that are read without one for the rest of the process. */
+const removalSlice = 2_000
+const sweepSlice = 200
+const entriesSlice = 256
+const sumSlice = 4_000
 
-type Appender = Pick<Logs, 'append'>
+const columns = 'at, id, row'
 
 export class SqliteLogs implements Logs {
   readonly #db: Database
-  readonly #appender: Appender
-  readonly #segments: LogSegments
-  readonly #sums: KeptSums
+  readonly #gateway: Statement
+  readonly #orphan: Statement
+  readonly #count: Statement
+  readonly #addCount: Command
+  readonly #removeCount: Command
+  readonly #has: Statement
+  readonly #find: Statement
+  readonly #insert: Command
+  readonly #insertBodies: Command
+  readonly #addToWindow: Command
+  readonly #removeWindow: Command
+  readonly #windows: Statement
+  readonly #keepSum: Command
+  readonly #keptSum: Statement
 
-  /** Reads and removes by a connection, and appends by the same one unless there is an appender. */
-  constructor(db: Database, appender: Appender | null = null) {
+  constructor(db: Database) {
     this.#db = db
-    this.#segments = new LogSegments(db)
-    this.#appender = appender ?? new LogAppender(db, this.#segments)
-    this.#sums = new KeptSums(db)
+    this.#gateway = db.prepare('SELECT key, created_at FROM gateways WHERE account = ? AND id = ?')
+    this.#orphan = db.prepare(
+      'SELECT gateway FROM log_counts WHERE gateway NOT IN (SELECT key FROM gateways) LIMIT 1',
+    )
+    this.#count = db.prepare('SELECT count FROM log_counts WHERE gateway = ?')
+    this.#addCount = db.command(
+      `INSERT INTO log_counts (gateway, count) VALUES (?, ?)
+       ON CONFLICT DO UPDATE SET count = count + excluded.count`,
+    )
+    this.#removeCount = db.command('DELETE FROM log_counts WHERE gateway = ?')
+    this.#has = db.prepare('SELECT 1 FROM log_entries WHERE gateway = ? AND at = ? AND id = ?')
+    this.#find = db.prepare(
+      `${wholeEntries} WHERE key = (SELECT key FROM log_entries WHERE gateway = ? AND id = ?)`,
+    )
+    this.#insert = db.command('INSERT INTO log_entries (gateway, at, id, row) VALUES (?, ?, ?, ?)')
+    this.#insertBodies = db.command(
+      `INSERT INTO log_bodies (key, bodies, request, response, provider_response)
+       VALUES (last_insert_rowid(), ?, ?, ?, ?)`,
+    )
+    const ofWindow = 'gateway = ? AND width = ? AND since = ?'
+    this.#addToWindow = db.command(
+      `INSERT INTO log_windows (gateway, width, since, count, mark) VALUES (?, ?, ?, ?, random() >> 11)
+       ON CONFLICT DO UPDATE SET count = count + excluded.count, mark = excluded.mark`,
+    )
+    this.#removeWindow = db.command(`DELETE FROM log_windows WHERE ${ofWindow} AND count = 0`)
+    this.#windows = db.prepare(
+      `SELECT since, count, mark FROM log_windows WHERE gateway = ? AND width = ? AND since >= ? AND since < ?`,
+    )
+    this.#keepSum = db.command(
+      `INSERT OR REPLACE INTO log_sums (gateway, width, since, sums)
+       SELECT gateway, width, since, ? FROM log_windows WHERE ${ofWindow} AND mark = ?`,
+    )
+    this.#keptSum = db.prepare(
+      `SELECT sums FROM log_sums JOIN log_windows USING (gateway, width, since) WHERE ${ofWindow} AND mark = ?`,
+    )
   }
 
-  append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number> {
-    return this.#appender.append(account, gateway, batch, limit)
-  }
-
-  async list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>> {
-    const key = await this.#key(account, gateway)
-    if (key === null) return { items: [], total: 0 }
-    const count = await this.#db.read(() => this.#segments.count(key))
-    const segments = await this.#listAll(key)
-    const read = (segment: Segment) => this.#read(segment, account, gateway)
-    return scan({ segments, count, read }, query)
-  }
-
-  async get(account: string, gateway: string, id: string): Promise<LogEntry | null> {
-    const key = await this.#key(account, gateway)
-    if (key === null) return null
-    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-      const from = before
-      const { entry, next } = await this.#db.read(() => {
-        const found = this.#segments.find(key, id, from)
-        if (found === null) return { entry: null, next: this.#segments.below(key, from) }
-        const { batch } = this.#segments.entries(found.key)!
-        return { entry: entriesOf(batch, account, gateway, found.place)[0]!, next: null }
-      })
-      if (next === null) return entry
-      before = next
-      await nextTurn()
+  async append(account: string, gateway: string, batch: LogBatch, limit: LogLimit): Promise<number> {
+    let { key, stored, excess, ids } = await this.#db.write(() =>
+      this.#append(account, gateway, batch, limit),
+    )
+    while (excess > 0) {
+      const removed = await this.#db.write(() => this.#trim(key, excess, limit))
+      excess -= removalSlice
+      stored -= removed.filter(id => ids.has(id)).length
     }
+    return stored
   }
 
-  async remove(account: string, gateway: string, query: LogQuery): Promise<number> {
-    const key = await this.#key(account, gateway)
-    if (key === null) return 0
-    const { items } = await this.list(account, gateway, query)
-    const ids = new Set(items.map(({ id }) => id))
-    let removed = 0
-    for (const segment of await this.#listAll(key)) {
-      removed += await this.#db.write(() => this.#removeFrom(key, segment.key, ids))
-      await pause()
-    }
-    if (removed > 0) await this.#forgetSums(key)
-    return removed
+  list(account: string, gateway: string, query: LogQuery): Promise<Listing<LogSummary>> {
+    return this.#db.read(() => {
+      const key = this.#keyOf(account, gateway)
+      if (key === null) return { items: [], total: 0 }
+      const { filters, orderBy, descending, offset, limit, after } = query
+      const time = timeOf(filters)
+      const matching = conditionOf(filters)
+      const count = () =>
+        filters.length === 0
+          ? this.#countOf(key)
+          : this.#number('count(*)', allOf(key, rangeOf(time, null, descending), matching))
+      if (limit === 0) return { items: [], total: count() }
+      const isByTime = orderBy === 'created_at'
+      const rest = after && !isByTime ? [behind(after, orderBy, descending)] : []
+      const range = rangeOf(time, isByTime ? after : null, descending)
+      const rows = this.#select(columns, allOf(key, range, matching, ...rest), query)
+      const items = rows.map(row => summaryIn(row, account, gateway))
+      // A page that is not full says it all, and counting would search again.
+      const isLast = !after && items.length > 0 && items.length < limit
+      return { items, total: isLast ? offset + items.length : count() }
+    })
+  }
+
+  scan(account: string, gateway: string, query: LogScanQuery): Promise<LogScan> {
+    return this.#db.read(() => {
+      const key = this.#keyOf(account, gateway)
+      if (key === null) return { items: [], scanned: 0, next: null }
+      const { filters, descending, limit, after, maxScanned } = query
+      const time = timeOf(filters)
+      const range = rangeOf(time, after, descending)
+      const byTime = { orderBy: 'created_at', descending, offset: 0, limit: 1 } as const
+      const [last] = this.#select('at, id', allOf(key, range), { ...byTime, offset: maxScanned - 1 })
+      const looked = last ? upTo(range, momentOf(last), descending) : range
+      const rows = this.#select(columns, allOf(key, looked, conditionOf(filters)), { ...byTime, limit })
+      const items = rows.map(row => summaryIn(row, account, gateway))
+      // What follows the last entry of a full page is for the next one.
+      const end = items.length === limit ? placeOf(items.at(-1)!, 'created_at') : last && momentOf(last)
+      if (end === undefined)
+        return { items, scanned: this.#number('count(*)', allOf(key, range)), next: null }
+      const isOver = this.#select('1', allOf(key, rangeOf(time, end, descending)), byTime).length === 0
+      const scanned = this.#number('count(*)', allOf(key, upTo(range, end, descending)))
+      return { items, scanned, next: isOver ? null : end }
+    })
+  }
+
+  get(account: string, gateway: string, id: string): Promise<LogEntry | null> {
+    return this.#db.read(() => {
+      const key = this.#keyOf(account, gateway)
+      if (key === null) return null
+      const row = this.#find.get(key, id)
+      return row ? entryOf(row, account, gateway) : null
+    })
+  }
+
+  remove(account: string, gateway: string, query: LogQuery): Promise<number> {
+    return this.#db.write(() => {
+      const key = this.#keyOf(account, gateway)
+      if (key === null) return 0
+      const range = rangeOf(timeOf(query.filters), null, query.descending)
+      return this.#remove(key, allOf(key, range, conditionOf(query.filters)), query).length
+    })
   }
 
   count(account: string, gateway: string): Promise<number> {
     return this.#db.read(() => {
-      const key = this.#segments.gatewayKey(account, gateway)
-      return key === null ? 0 : this.#segments.count(key)
+      const key = this.#keyOf(account, gateway)
+      return key === null ? 0 : this.#countOf(key)
     })
   }
 
-  async *within(account: string, gateway: string, time: LogTime): AsyncGenerator<readonly LogSummary[]> {
-    const key = await this.#key(account, gateway)
-    if (key === null) return
-    const { since, before } = time
-    const listed = this.#listed(after => this.#segments.within(key, time, after, listSlice))
-    for await (const segments of listed)
-      for (const segment of segments) {
-        const isWhole = segment.earliest >= since && segment.latest < before
-        for (const entries of await this.#read(segment, account, gateway)) {
-          const some = isWhole ? entries : entries.filter(({ createdAt: at }) => at >= since && at < before)
-          if (some.length > 0) yield some
-          await pause()
+  async sum(account: string, gateway: string, query: LogSumQuery): Promise<LogSums> {
+    const { time, filters, maxScanned } = query
+    const sums = new WindowSums(query)
+    let [scanned, completeSince] = [0, time.since]
+    const key = await this.#db.read(() => this.#keyOf(account, gateway))
+    if (key === null) return { windows: sums.windows, scanned, completeSince }
+    if (maxScanned !== undefined)
+      await this.#db.read(() => {
+        const newest = { orderBy: 'created_at', descending: true, offset: maxScanned - 1, limit: 1 } as const
+        const [last] = this.#select('at', allOf(key, rangeOf(time, null, true)), newest)
+        if (last) completeSince = last.at as number
+        const looked = { since: completeSince, before: time.before }
+        scanned = this.#number('count(*)', allOf(key, rangeOf(looked, null, false)))
+      })
+    const matching = conditionOf(filters)
+    const oldest = { orderBy: 'created_at', descending: false, offset: 0, limit: sumSlice } as const
+    for (let after: Moment = { createdAt: completeSince, id: '' }; ; ) {
+      const rows = await this.#db.read(() =>
+        this.#select(columns, allOf(key, rangeOf(time, after, false), matching), oldest),
+      )
+      for (const row of rows) sums.add(summaryIn(row, account, gateway))
+      if (rows.length < sumSlice) return { windows: sums.windows, scanned, completeSince }
+      after = momentOf(rows.at(-1)!)
+      await nextTurn()
+    }
+  }
+
+  marks(account: string, gateway: string, { since, width, count }: LogWindows): Promise<readonly LogMark[]> {
+    return this.#db.read(() => {
+      const key = this.#keyOf(account, gateway)
+      const windows: LogMark[] = Array.from({ length: count }, () => ({ mark: '', most: 0 }))
+      if (key !== null)
+        for (const row of this.#windows.iterate(key, width, since, since + count * width)) {
+          const at = ((row.since as number) - since) / width
+          windows[at] = { mark: String(row.mark), most: row.count as number }
         }
-      }
+      return windows
+    })
   }
 
-  async *walk(account: string, gateway: string, from: LogWalk): AsyncGenerator<readonly LogSummary[]> {
-    const key = await this.#key(account, gateway)
-    if (key === null) return
-    const segments = await this.#listAll(key)
-    const read = (segment: Segment) => this.#read(segment, account, gateway)
-    yield* walkInTime(segments, read, from)
-  }
-
-  async marks(account: string, gateway: string, windows: LogWindows): Promise<readonly LogMark[]> {
-    const { since, width, count } = windows
-    const time = { since, before: since + count * width }
-    const marks = new WindowMarks(windows)
-    const key = await this.#key(account, gateway)
-    if (key !== null)
-      for await (const spans of this.#listed(after => this.#segments.spans(key, time, after, listSlice)))
-        for (const span of spans) marks.add(span)
-    return marks.take()
-  }
-
-  keepSum(account: string, gateway: string, window: MarkedWindow, sum: string): Promise<void> {
+  keepSum(
+    account: string,
+    gateway: string,
+    { since, width, mark }: MarkedWindow,
+    sums: string,
+  ): Promise<void> {
     return this.#db.write(() => {
-      const key = this.#segments.gatewayKey(account, gateway)
-      const first = key === null ? null : this.#segments.edge(key, 'first')
-      if (key === null || first === null) return
-      this.#sums.removeBefore(key, first)
-      this.#sums.set(key, window, sum)
+      const key = this.#keyOf(account, gateway)
+      if (key !== null) this.#keepSum(sums, key, width, since, Number(mark))
     })
   }
 
@@ -150,38 +240,52 @@ export class SqliteLogs implements Logs {
     windows: readonly MarkedWindow[],
   ): Promise<readonly (string | null)[]> {
     return this.#db.read(() => {
-      const key = this.#segments.gatewayKey(account, gateway)
-      return windows.map(window => (key === null ? null : this.#sums.get(key, window)))
+      const key = this.#keyOf(account, gateway)
+      return windows.map(({ since, width, mark }) => {
+        const row = key === null ? undefined : this.#keptSum.get(key, width, since, Number(mark))
+        return row === undefined ? null : String(row.sums)
+      })
     })
   }
 
-  async tail(account: string, gateway: string, after: string | null, limit: number): Promise<LogTail> {
-    const key = await this.#key(account, gateway)
-    if (key === null) return { items: [], end: '0' }
-    return after === null
-      ? this.#last(key, account, gateway, limit)
-      : this.#behind(key, account, gateway, readEnd(after), limit)
+  tail(account: string, gateway: string, after: string | null, limit: number): Promise<LogTail> {
+    return this.#db.read(() => {
+      const key = this.#keyOf(account, gateway)
+      if (key === null) return { items: [], end: '0' }
+      const newest = this.#number('coalesce(max(key), 0)', allOf(key))
+      const isKnown = after !== null && /^\d+$/.test(after) && Number(after) <= newest
+      // The keys of another store are higher, or have ids.
+      const rows = isKnown
+        ? this.#some(`gateway = ? AND key > ? ORDER BY key LIMIT ?`, key, Number(after), limit)
+        : this.#some(`gateway = ? ORDER BY key DESC LIMIT ?`, key, limit).reverse()
+      const end = rows.length > 0 ? String(rows.at(-1)!.key) : isKnown ? after : '0'
+      return { items: rows.map(row => summaryIn(row, account, gateway)), end }
+    })
   }
 
   async *entries(account: string, gateway: string): AsyncGenerator<readonly LogEntry[]> {
-    const key = await this.#key(account, gateway)
+    const key = await this.#db.read(() => this.#keyOf(account, gateway))
     if (key === null) return
-    for await (const segments of this.#list(key))
-      for (const segment of segments) {
-        const entries = await this.#db.read(() => this.#shown(segment.key, account, gateway))
-        if (entries.length > 0) yield entries
-      }
+    const some = this.#db.prepare(
+      `${wholeEntries} WHERE gateway = ? AND key > ? ORDER BY key LIMIT ${entriesSlice}`,
+    )
+    for (let last = 0; ; ) {
+      const rows = await this.#db.read(() => some.all(key, last))
+      if (rows.length === 0) return
+      yield rows.map(row => entryOf(row, account, gateway))
+      last = rows.at(-1)!.key as number
+    }
   }
 
-  /** Removes, bit by bit, the entries of gateways that were removed; what is left when the file can't be written waits for the next time. */
+  /** Removes, bit by bit, the entries of gateways that were removed; what is left if the file cannot be written waits for the next time. */
   async sweep(): Promise<void> {
     try {
       for (;;) {
-        const gone = await this.#db.read(() => this.#segments.orphan())
-        if (gone === null) return
+        const gone = await this.#db.read(() => this.#orphan.get()?.gateway as number | undefined)
+        if (gone === undefined) return
+        const byTime = { orderBy: 'created_at', descending: false, limit: sweepSlice } as const
         await this.#db.write(() => {
-          if (this.#segments.removeSome(gone, sweepSlice) > 0) return
-          if (this.#sums.removeSome(gone, sumSlice) === 0) this.#segments.closeBook(gone)
+          if (this.#remove(gone, allOf(gone), byTime).length === 0) this.#removeCount(gone)
         })
         await sleep(5)
       }
@@ -190,114 +294,132 @@ export class SqliteLogs implements Logs {
     }
   }
 
-  async #last(key: number, account: string, gateway: string, limit: number): Promise<LogTail> {
-    let items: LogSummary[] = []
-    let end = '0'
-    for (let before = Number.MAX_SAFE_INTEGER; items.length < limit; ) {
-      const from = before
-      const segment = await this.#db.read(() => this.#segments.lastBefore(key, from))
-      if (segment === null) break
-      const entries = [...(await this.#read(segment, account, gateway))].flat()
-      if (end === '0' && entries.length > 0) end = endOf(segment.key, entries.at(-1)!.id)
-      items = [...entries, ...items].slice(-limit)
-      before = segment.key
-      await nextTurn()
+  #append(account: string, gateway: string, batch: LogBatch, limit: LogLimit) {
+    const { most, strategy, madeAt } = limit
+    const key = this.#keyOf(account, gateway, madeAt)
+    const ids = new Set<string>()
+    let stored = 0
+    if (key === null) return { key: 0, stored, excess: 0, ids }
+    const isFull = strategy === 'STOP_INSERTING' && this.#countOf(key) > most
+    const times: number[] = []
+    const { rows, isRepeated } = batch
+    let at = -1
+    for (const { bytes, layout } of bodiesOf(batch)) {
+      const [createdAt, id] = [batch.times[++at]!, batch.ids[at]!]
+      const isStored = isRepeated && this.#has.get(key, createdAt, id) !== undefined
+      if (isFull && !isStored) continue
+      ids.add(id)
+      if (isStored) continue
+      this.#insert(key, createdAt, id, rows[at]!)
+      const [request, response, providerResponse] = layout
+      if (request !== -1 || response !== -1 || providerResponse !== -1)
+        this.#insertBodies(bytes, request, response, providerResponse)
+      times.push(createdAt)
     }
-    return { items, end }
+    this.#tally(key, times, 1)
+    stored = ids.size
+    const excess = isFull ? 0 : this.#countOf(key) - most
+    if (excess <= 0) return { key, stored, excess: 0, ids }
+    for (const id of this.#trim(key, excess, limit)) if (ids.has(id)) stored--
+    return { key, stored, excess: excess - removalSlice, ids }
   }
 
-  async #behind(
+  /** Removes some of the entries beyond the limit; returns their ids. */
+  #trim(key: number, excess: number, { strategy }: LogLimit): string[] {
+    const descending = strategy === 'STOP_INSERTING'
+    const query = { orderBy: 'created_at', descending, limit: Math.min(excess, removalSlice) } as const
+    return this.#remove(key, allOf(key), query)
+  }
+
+  /** Removes the first entries of an order; returns their ids. */
+  #remove(
     key: number,
-    account: string,
-    gateway: string,
-    { segment: first, id }: End,
-    limit: number,
-  ): Promise<LogTail> {
-    const items: LogSummary[] = []
-    let end = endOf(first, id)
-    for (let after = first - 1; items.length < limit; ) {
-      const from = after
-      const [segment] = await this.#db.read(() => this.#segments.list(key, from, 1))
-      if (segment === undefined && after < first && first > 0) return this.#last(key, account, gateway, limit)
-      if (segment === undefined) break
-      const entries = [...(await this.#read(segment, account, gateway))].flat()
-      const seen = segment.key === first ? entries.findIndex(entry => entry.id === id) + 1 : 0
-      if (after < first && first > 0 && seen === 0) return this.#last(key, account, gateway, limit)
-      items.push(...entries.slice(seen, seen + limit - items.length))
-      if (entries.length > seen) end = endOf(segment.key, items.at(-1)!.id)
-      after = segment.key
-      await nextTurn()
-    }
-    return { items, end }
+    { sql, values }: Condition,
+    { orderBy, descending, limit }: Pick<LogQuery, 'orderBy' | 'descending' | 'limit'>,
+  ): string[] {
+    const removed = this.#db
+      .prepare(
+        `DELETE FROM log_entries WHERE key IN
+         (SELECT key FROM log_entries WHERE ${sql} ORDER BY ${orderOf(orderBy, descending)} LIMIT ?)
+         RETURNING at, id`,
+      )
+      .all(...values, limit)
+    this.#tally(
+      key,
+      removed.map(({ at }) => at as number),
+      -1,
+    )
+    return removed.map(({ id }) => id as string)
   }
 
-  /** Reads what a segment shows of its entries without bodies, in slices. */
-  #read(segment: Segment, account: string, gateway: string): Promise<Iterable<readonly LogSummary[]>> {
-    return this.#db.read(() => {
-      const found = this.#segments.summaries(segment.key)
-      return found ? summarySlices(found.batch, account, gateway, found.isShown) : []
-    })
-  }
-
-  /** Removes the sums of a gateway, with pauses for others: they may name what was removed. */
-  async #forgetSums(key: number): Promise<void> {
-    while ((await this.#db.write(() => this.#sums.removeSome(key, sumSlice))) === sumSlice);
-  }
-
-  /** Removes what a segment shows of these entries; gives how many there were. */
-  #removeFrom(key: number, segment: number, ids: ReadonlySet<string>): number {
-    const names = this.#segments.summaries(segment)?.batch.ids
-    if (names === undefined || !idsOf(names).some(id => ids.has(id))) return 0
-    const { batch, isShown } = this.#segments.entries(segment)!
-    const shown = partOf(batch, (_, place) => isShown(place))
-    const left = partOf(shown, id => !ids.has(id))
-    const removed = shown.count - left.count
-    if (removed > 0) this.#segments.rewrite(key, segment, left)
-    return removed
-  }
-
-  /** Reads the entries that a segment shows. */
-  #shown(segment: number, account: string, gateway: string): readonly LogEntry[] {
-    const found = this.#segments.entries(segment)
-    return found ? entriesOf(found.batch, account, gateway).filter((_, place) => found.isShown(place)) : []
-  }
-
-  async #listAll(key: number): Promise<Segment[]> {
-    return (await Array.fromAsync(this.#list(key))).flat()
-  }
-
-  #list(key: number): AsyncGenerator<readonly Segment[]> {
-    return this.#listed(after => this.#segments.list(key, after, listSlice))
-  }
-
-  /** Goes through segments in slices with turns for others between; `some` reads those behind a key, up to a slice of them. */
-  async *#listed<T extends Segment>(some: (after: number) => readonly T[]): AsyncGenerator<readonly T[]> {
-    for (let after = 0; ; ) {
-      const from = after
-      const segments = await this.#db.read(() => some(from))
-      yield segments
-      if (segments.length < listSlice) return
-      after = segments.at(-1)!.key
-      await nextTurn()
+  /** Counts entries that come or go, in all and in their windows. */
+  #tally(key: number, times: readonly number[], sign: 1 | -1): void {
+    if (times.length === 0) return
+    this.#addCount(key, sign * times.length)
+    for (const width of logWidths) {
+      const windows = Map.groupBy(times, time => Math.floor(time / width) * width)
+      for (const [since, { length }] of windows) {
+        this.#addToWindow(key, width, since, sign * length)
+        if (sign < 0) this.#removeWindow(key, width, since)
+      }
     }
   }
 
-  #key(account: string, gateway: string): Promise<number | null> {
-    return this.#db.read(() => this.#segments.gatewayKey(account, gateway))
+  #select(
+    columns: string,
+    { sql, values }: Condition,
+    { orderBy, descending, offset, limit }: Omit<LogQuery, 'filters' | 'after'>,
+  ): Row[] {
+    const order = orderOf(orderBy, descending)
+    return this.#db
+      .prepare(`SELECT ${columns} FROM log_entries WHERE ${sql} ORDER BY ${order} LIMIT ? OFFSET ?`)
+      .all(...values, limit, offset)
+  }
+
+  #some(where: string, ...values: SQLInputValue[]): Row[] {
+    return this.#db.prepare(`SELECT * FROM log_entries WHERE ${where}`).all(...values)
+  }
+
+  #number(value: string, { sql, values }: Condition): number {
+    return Number(
+      this.#db.prepare(`SELECT ${value} AS number FROM log_entries WHERE ${sql}`).get(...values)!.number,
+    )
+  }
+
+  #countOf(key: number): number {
+    return (this.#count.get(key)?.count as number | undefined) ?? 0
+  }
+
+  /** Returns the key of a gateway; null if there is none of that name, or one that was created at another time. */
+  #keyOf(account: string, id: string, createdAt?: number): number | null {
+    const row = this.#gateway.get(account, id)
+    const isOther = createdAt !== undefined && row?.created_at !== createdAt
+    return row === undefined || isOther ? null : (row.key as number)
   }
 }
 
-/** The last entry that a tail has shown. */
-interface End {
-  readonly segment: number
-  readonly id: string
+const wholeEntries = 'SELECT * FROM log_entries LEFT JOIN log_bodies USING (key)'
+
+/** Returns the condition of entries of a gateway that are in a range and match all conditions. */
+function allOf(key: number, range?: TimeRange, ...conditions: readonly Condition[]): Condition {
+  const ofGateway = { sql: 'gateway = ?', values: [key] }
+  const all = range ? [ofGateway, range.lower, range.upper, ...conditions] : [ofGateway, ...conditions]
+  return { sql: all.map(({ sql }) => sql).join(' AND '), values: all.flatMap(({ values }) => values) }
 }
 
-function endOf(segment: number, id: string): string {
-  return `${segment} ${id}`.trimEnd()
+function momentOf({ at, id }: Row) {
+  return { value: at as number, createdAt: at as number, id: id as string }
 }
 
-function readEnd(text: string): End {
-  const [segment = '', id = ''] = text.split(' ')
-  return { segment: Number(segment) || 0, id }
+function summaryIn(row: Row, account: string, gateway: string): LogSummary {
+  return summaryOf(row.row as string, { account, gateway, createdAt: row.at as number, id: row.id as string })
+}
+
+function entryOf(row: Row, account: string, gateway: string): LogEntry {
+  const summary = summaryIn(row, account, gateway)
+  if (row.bodies === null) return { ...summary, request: null, response: null, providerResponse: null }
+  const { buffer, byteOffset, byteLength } = row.bodies as Uint8Array<ArrayBuffer>
+  const bytes = Buffer.from(buffer, byteOffset, byteLength)
+  const layout = [row.request, row.response, row.provider_response] as [number, number, number]
+  return { ...summary, ...payloadsOf({ bytes, layout }) }
 }

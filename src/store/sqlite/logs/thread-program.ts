@@ -1,53 +1,61 @@
-// Runs in the thread that appends log entries: one at a time, on a connection of its own, until it is told to close.
+// Runs in the thread of log entries, on a connection of its own, until it is told to close.
 
 import { pathToFileURL } from 'node:url'
 import { parentPort, workerData } from 'node:worker_threads'
-import { StoreUnreachable, StoreUntouched } from '../../contract/store.ts'
+import { type LogSums, StoreUnreachable, StoreUntouched } from '../../contract/store.ts'
 import { Database } from '../database/database.ts'
 import { named } from '../database/transactions.ts'
-import { LogAppender } from './appender.ts'
-import { failureOf, type Order, received, type Report, type ThreadOptions } from './handover.ts'
+import { failureOf, handedSums, type Order, received, type Report, type ThreadOptions } from './handover.ts'
+import { SqliteLogs } from './logs.ts'
 
 const port = parentPort!
 const { path, ...patience } = workerData as ThreadOptions
 
-let opened: { readonly db: Database; readonly appender: LogAppender } | null = null
-let work: Promise<void> = Promise.resolve()
-
-port.on('message', (order: Order | null) => {
-  if (order === null) void close()
-  else work = serve(order)
-})
-
-async function serve(order: Order): Promise<void> {
-  port.postMessage(await append(order))
+interface Opened {
+  readonly db: Database
+  readonly logs: SqliteLogs
 }
 
-async function append({ account, gateway, batch, limit }: Order): Promise<Report> {
+let opening: Promise<Opened> | null = null
+let opened: Opened | null = null
+const work = new Set<Promise<void>>()
+
+port.on('message', (order: Order | null) => {
+  if (order === null) return void close()
+  const done: Promise<void> = serve(order).finally(() => work.delete(done))
+  work.add(done)
+})
+
+async function serve({ id, method, args }: Order): Promise<void> {
   try {
-    opened ??= await open()
-    const outcome = await opened.appender.append(account, gateway, received(batch), limit)
-    return { outcome, fault: opened.db.fault }
+    const { db, logs } = await (opening ??= open())
+    if (method === 'append') args[2] = received(args[2] as never) as never
+    const result = await (logs[method] as (...args: unknown[]) => unknown)(...args)
+    const outcome = { result: method === 'sum' ? handedSums(result as LogSums) : result }
+    port.postMessage({ id, outcome, fault: db.fault } satisfies Report)
   } catch (error) {
-    const outcome = failureOf(error)
-    return { outcome, fault: opened === null ? outcome.message : opened.db.fault }
+    const failure = failureOf(error)
+    const fault = opened === null ? failure.message : opened.db.fault
+    port.postMessage({ id, outcome: { failure }, fault } satisfies Report)
   }
 }
 
-async function open() {
+async function open(): Promise<Opened> {
   try {
     const url = pathToFileURL(path)
     // A file that is gone must not come back empty, and readable for all.
     url.search = 'mode=rw'
     const db = await Database.open(url, { synchronous: 'NORMAL', ...patience })
-    return { db, appender: new LogAppender(db) }
+    opened = { db, logs: new SqliteLogs(db) }
+    return opened
   } catch (error) {
+    opening = null
     throw error instanceof StoreUnreachable ? error : new StoreUntouched(named(error))
   }
 }
 
 async function close(): Promise<void> {
   opened?.db.close()
-  await work
+  await Promise.allSettled(work)
   port.close()
 }

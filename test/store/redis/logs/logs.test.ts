@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { entriesOf } from '../../../../src/store/log-batch/batch.ts'
-import { batchOf } from '../../../../src/store/log-batch/writer.ts'
+import { batchOf } from '../../../../src/store/log-batch/batch.ts'
 import { startRedis } from '../../../help/redis.ts'
 import { until } from '../../../help/until.ts'
 import { gateway, hex, logEntries, logQuery } from '../../contract-specimens.ts'

@@ -1,7 +1,7 @@
 // The promises of a store, kept by a Redis Cluster, which is emptied for each test; and what only a cluster can do.
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
-import { batchOf } from '../../../../src/store/log-batch/writer.ts'
+import { batchOf } from '../../../../src/store/log-batch/batch.ts'
 import { RedisStore } from '../../../../src/store/redis/redis-store.ts'
 import { StoreUnreachable } from '../../../../src/store/contract/store.ts'
 import { type RedisServer, startCluster } from '../../../help/redis.ts'

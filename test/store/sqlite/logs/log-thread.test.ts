@@ -7,7 +7,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
 import { StoreMetrics } from '../../../../src/metrics/counters/store-metrics.ts'
-import { batchOf } from '../../../../src/store/log-batch/writer.ts'
+import { batchOf } from '../../../../src/store/log-batch/batch.ts'
 import type { LogEntry } from '../../../../src/store/records/records.ts'
 import { SqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts'
 import { StoreUnreachable } from '../../../../src/store/contract/store.ts'
@@ -170,7 +170,7 @@ test('a thread that is idle keeps no process alive, and one that writes does', a
   const program = `${file}.mjs`
   const text = `
     import { StoreMetrics } from ${JSON.stringify(source('metrics/counters/store-metrics.ts'))}
-    import { batchOf } from ${JSON.stringify(source('store/log-batch/writer.ts'))}
+    import { batchOf } from ${JSON.stringify(source('store/log-batch/batch.ts'))}
     import { LogThread } from ${JSON.stringify(source('store/sqlite/logs/log-thread.ts'))}
     const patience = { patience: 1000, writePatience: 1000 }
     const thread = new LogThread({ path: process.argv[2], ...patience, metrics: new StoreMetrics(), report () {} })

@@ -1,13 +1,13 @@
 // What calls add up to. Durations are counted in a histogram, so that sums can be added to each other and still have percentiles.
 
-import type { LogSummary } from '../../store/records/records.ts'
+import type { LogSummary } from '../records/records.ts'
 
 /** Four slots for each doubling of ms, up to half an hour and more. */
 const slotsPerDoubling = 4
 const slots = 84
 
-/** What a sum is made of, in its order, as it is kept: durations by their slots, those without any left out. */
-export type KeptCallSum = readonly [
+/** A sum as data; durations as slot and number, for the slots that have any. */
+export type CallSumRecord = readonly [
   count: number,
   errors: number,
   tokensIn: number,
@@ -29,14 +29,20 @@ export class CallSum {
   withoutCost = 0
   readonly #durations = new Uint32Array(slots)
 
-  /** Reads what `toJSON` returned. */
-  static from([count, errors, tokensIn, tokensOut, cost, withoutCost, durations]: KeptCallSum): CallSum {
+  /** Reads what `toRecord` returned. */
+  static from([count, errors, tokensIn, tokensOut, cost, withoutCost, durations]: CallSumRecord): CallSum {
     const sum = Object.assign(new CallSum(), { count, errors, tokensIn, tokensOut, cost, withoutCost })
     for (let at = 0; at < durations.length; at += 2) sum.#durations[durations[at]!] = durations[at + 1]!
     return sum
   }
 
-  add({ success, tokensIn, tokensOut, cost, duration }: LogSummary): void {
+  add({
+    success,
+    tokensIn,
+    tokensOut,
+    cost,
+    duration,
+  }: Pick<LogSummary, 'success' | 'tokensIn' | 'tokensOut' | 'cost' | 'duration'>): void {
     this.count++
     if (!success) this.errors++
     this.tokensIn += tokensIn ?? 0
@@ -56,7 +62,7 @@ export class CallSum {
     for (let slot = 0; slot < slots; slot++) this.#durations[slot]! += other.#durations[slot]!
   }
 
-  toJSON(): KeptCallSum {
+  toRecord(): CallSumRecord {
     const { count, errors, tokensIn, tokensOut, cost, withoutCost } = this
     const durations: number[] = []
     for (const [slot, calls] of this.#durations.entries()) if (calls > 0) durations.push(slot, calls)

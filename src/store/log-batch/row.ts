@@ -1,0 +1,172 @@
+// A log entry as a JSON array, without its account, gateway, time, id and bodies: short, and quick to write and to search.
+
+import type { LogSummary, Metadata } from '../records/records.ts'
+
+/** The members of a row, in order. */
+export const rowMembers = [
+  'provider',
+  'model',
+  'path',
+  'status',
+  'success',
+  'cached',
+  'authenticated',
+  'streamed',
+  'error',
+  'duration',
+  'time_to_first_byte',
+  'tokens_in',
+  'tokens_out',
+  'usage_is_estimated',
+  'cost',
+  'token_id',
+  'token_name',
+  'user_id',
+  'email',
+  'email_is_verified',
+  'client_id',
+  'metadata_json',
+  'metadata',
+  'request_content_type',
+  'response_content_type',
+  'dropped',
+] as const
+
+type LogRow = readonly [
+  provider: string,
+  model: string | null,
+  path: string,
+  status: number,
+  success: boolean,
+  cached: boolean,
+  authenticated: boolean,
+  streamed: boolean,
+  error: string | null,
+  duration: number,
+  timeToFirstByte: number | null,
+  tokensIn: number | null,
+  tokensOut: number | null,
+  usageIsEstimated: boolean,
+  cost: number | null,
+  tokenId: string | null,
+  tokenName: string | null,
+  user: string | null,
+  email: string | null,
+  isEmailVerified: boolean,
+  client: string | null,
+  metadata: Metadata | null,
+  /** What is searched. */
+  metadataText: string | null,
+  requestContentType: string | null,
+  responseContentType: string | null,
+  dropped: readonly string[] | null,
+]
+
+/** Where an entry belongs. */
+type Place = Pick<LogSummary, 'account' | 'gateway' | 'createdAt' | 'id'>
+
+export function rowOf(e: LogSummary): string {
+  const { app, metadata } = e
+  const row: LogRow = [
+    e.provider,
+    e.model,
+    e.path,
+    e.status,
+    e.success,
+    e.cached,
+    e.authenticated,
+    e.streamed,
+    e.error,
+    e.duration,
+    e.timeToFirstByte,
+    e.tokensIn,
+    e.tokensOut,
+    e.usageIsEstimated ?? false,
+    e.cost,
+    e.tokenId,
+    e.tokenName,
+    app?.user ?? null,
+    app?.email ?? null,
+    app?.isEmailVerified ?? false,
+    app?.client ?? null,
+    metadata,
+    metadata && metadataText(metadata),
+    e.requestContentType,
+    e.responseContentType,
+    e.dropped ?? null,
+  ]
+  return JSON.stringify(row)
+}
+
+export function summaryOf(text: string, place: Place): LogSummary {
+  const [
+    provider,
+    model,
+    path,
+    status,
+    success,
+    cached,
+    authenticated,
+    streamed,
+    error,
+    duration,
+    timeToFirstByte,
+    tokensIn,
+    tokensOut,
+    usageIsEstimated,
+    cost,
+    tokenId,
+    tokenName,
+    user,
+    email,
+    isEmailVerified,
+    client,
+    metadata,
+    ,
+    requestContentType,
+    responseContentType,
+    dropped,
+  ]: LogRow = JSON.parse(text)
+  return {
+    id: place.id,
+    account: place.account,
+    gateway: place.gateway,
+    createdAt: place.createdAt,
+    provider,
+    model,
+    path,
+    status,
+    success,
+    error,
+    duration,
+    timeToFirstByte,
+    tokensIn,
+    tokensOut,
+    ...(usageIsEstimated && { usageIsEstimated }),
+    cost,
+    cached,
+    authenticated,
+    tokenId,
+    tokenName,
+    streamed,
+    metadata,
+    requestContentType,
+    responseContentType,
+    ...(dropped && { dropped }),
+    ...(user !== null && {
+      // The app is named once, as the token.
+      app: {
+        user,
+        email: email!,
+        ...(isEmailVerified && { isEmailVerified }),
+        client: client!,
+        clientName: tokenName!,
+      },
+    }),
+  }
+}
+
+/** Returns the text of metadata that is searched. */
+export function metadataText(metadata: Metadata): string {
+  return Object.entries(metadata).flat().map(String).join(' ')
+}

@@ -1,0 +1,154 @@
+// The calls of a window of time, summed by what they have in common.
+
+import { pause } from '../../base/turns/turns.ts'
+import { CallSum, type CallSumRecord } from './call-sum.ts'
+import type { ActingApp, LogSummary } from '../records/records.ts'
+
+/** What calls can be summed by; the name of a token is that of its latest call. */
+export const logDimensions = ['provider', 'model', 'token', 'client'] as const
+export type LogDimension = (typeof logDimensions)[number]
+
+/** How calls are summed. */
+export interface Grouping {
+  readonly by: readonly LogDimension[]
+  /** Ms of the windows that are summed separately, in UTC; one of all time if null. */
+  readonly width: number | null
+  /** How many groups a window has at most; further ones are summed together. */
+  readonly maxGroups: number
+}
+
+/** What calls have in common; null, or an empty provider, for what they are not summed by. The name is that of the latest of them. */
+export interface CallKind {
+  readonly provider: string
+  readonly model: string | null
+  readonly tokenId: string | null
+  readonly tokenName: string | null
+  /** The app that made the calls; its name is `tokenName`. */
+  readonly client: string | null
+}
+
+interface Cell {
+  kind: CallKind
+  /** When the latest call was made. */
+  latest: number
+  readonly sum: CallSum
+}
+
+/** A cell as data. */
+type CellRecord = readonly [kind: CallKind, latest: number, sum: CallSumRecord]
+
+/** The members of an entry that are summed. */
+type Summed = Pick<
+  LogSummary,
+  | 'createdAt'
+  | 'provider'
+  | 'model'
+  | 'tokenId'
+  | 'tokenName'
+  | 'success'
+  | 'duration'
+  | 'tokensIn'
+  | 'tokensOut'
+  | 'cost'
+> & { readonly app?: Pick<ActingApp, 'client'> }
+
+export class Cells {
+  /** Calls beyond the maximum number of cells. */
+  readonly rest = new CallSum()
+  readonly #cells = new Map<string, Cell>()
+  readonly #max: number
+
+  /** @param max callers choose model names freely, so that there may be any number of cells */
+  constructor(max = 1_000) {
+    this.#max = max
+  }
+
+  /** Reads what `toText` returned, with turns for others between. */
+  static async from(text: string): Promise<Cells> {
+    const cells = new Cells()
+    const [rest, ...lines] = text.split('\n')
+    cells.rest.merge(CallSum.from(JSON.parse(rest!)))
+    for (const line of lines) {
+      const [kind, latest, sum]: CellRecord = JSON.parse(line)
+      cells.#cells.set(nameOf(kind), { kind, latest, sum: CallSum.from(sum) })
+      await pause()
+    }
+    return cells
+  }
+
+  get size(): number {
+    return this.#cells.size
+  }
+
+  /** Adds a call to those that have the dimensions in common with it. */
+  add(call: Summed, by: readonly LogDimension[] = logDimensions): void {
+    const hasToken = by.includes('token')
+    const hasClient = by.includes('client')
+    const kind = {
+      provider: by.includes('provider') ? call.provider : '',
+      model: by.includes('model') ? call.model : null,
+      tokenId: hasToken ? call.tokenId : null,
+      tokenName: hasToken || hasClient ? call.tokenName : null,
+      client: (hasClient && call.app?.client) || null,
+    }
+    const sum = this.#cellOf(kind, call.createdAt)?.sum ?? this.rest
+    sum.add(call)
+  }
+
+  merge(other: Cells): void {
+    for (const { kind, latest, sum } of other.#cells.values()) {
+      const own = this.#cellOf(kind, latest)?.sum ?? this.rest
+      own.merge(sum)
+    }
+    this.rest.merge(other.rest)
+  }
+
+  /** Returns lines of JSON: the rest, and each cell. */
+  toText(): string {
+    const lines = [JSON.stringify(this.rest.toRecord())]
+    for (const { kind, latest, sum } of this.#cells.values())
+      lines.push(JSON.stringify([kind, latest, sum.toRecord()] satisfies CellRecord))
+    return lines.join('\n')
+  }
+
+  all(): Iterable<Cell> {
+    return this.#cells.values()
+  }
+
+  #cellOf(kind: CallKind, at: number): Cell | null {
+    const name = nameOf(kind)
+    let cell = this.#cells.get(name)
+    if (cell === undefined) {
+      if (this.#cells.size === this.#max) return null
+      cell = { kind, latest: at, sum: new CallSum() }
+      this.#cells.set(name, cell)
+    } else if (at > cell.latest) {
+      cell.latest = at
+      cell.kind = kind
+    }
+    return cell
+  }
+}
+
+/** Sums up calls by windows of time, as `Logs.sum` does. */
+export class WindowSums {
+  /** By their beginning. */
+  readonly windows = new Map<number, Cells>()
+  readonly #grouping: Grouping
+
+  constructor(grouping: Grouping) {
+    this.#grouping = grouping
+  }
+
+  add(call: Summed): void {
+    const { by, width, maxGroups } = this.#grouping
+    const since = width === null ? 0 : Math.floor(call.createdAt / width) * width
+    let cells = this.windows.get(since)
+    if (cells === undefined) this.windows.set(since, (cells = new Cells(maxGroups)))
+    cells.add(call, by)
+  }
+}
+
+function nameOf({ provider, model, tokenId, client }: CallKind): string {
+  return `${provider}\0${model ?? '\0'}\0${tokenId ?? ''}\0${client ?? ''}`
+}
