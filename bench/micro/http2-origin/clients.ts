@@ -81,7 +81,10 @@ async function own(port: number): Promise<Get> {
   const flush = () => void socket.write(session.take())
   const keeper = { mayFlush: () => void setImmediate(flush), broken: fail, changed() {} }
   const session = new ClientSession(keeper, 100, performance.now())
-  socket.on('data', (bytes: Buffer) => session.receive(bytes))
+  const readOn = (isDone: boolean) => {
+    if (!isDone) setImmediate(() => readOn(session.readOn()))
+  }
+  socket.on('data', (bytes: Buffer) => readOn(session.receive(bytes)))
   while (session.room < 100) await once(socket, 'data')
   const text = Array.from({ length: lines.length / 2 }, (_, i) => `${lines[2 * i]}: ${lines[2 * i + 1]}\r\n`)
   return (path, done) => {
