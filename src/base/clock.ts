@@ -1,9 +1,9 @@
-// The two clocks of the gateway, passed in wherever time matters so that tests can move it.
+// The two clocks of the gateway, passed in wherever time matters so that tests can control it.
 
 export interface Clock {
   /** Returns the time of day, in ms since the epoch. */
   now(): number
-  /** Returns a time that never goes back, in ms with fractions; only differences mean anything. */
+  /** Returns a time in ms, with fractions, that never goes back; only differences are meaningful. */
   monotonic(): number
 }
 

@@ -1,6 +1,7 @@
-// Confines exceptions in event handlers of sockets, timers and promises to the exchange or connection concerned, so that they do not end the process.
+// Confines exceptions in event handlers of sockets, timers and promises to the exchange or connection
+// concerned, so that they do not end the process.
 
-/** Wraps an event handler: `crashed` gets what it throws, and must not throw itself. */
+/** Wraps an event handler: exceptions go to `crashed`, which must not throw. */
 export function guarded<T = void>(
   handle: (event: T) => void,
   crashed: (bug: unknown) => void,

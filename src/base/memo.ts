@@ -1,6 +1,9 @@
-// Results that are kept because the same is asked for again.
+// Functions that remember their results.
 
-/** Makes a function that computes with the first call, and then knows: for what costs much to make and is not always asked for. */
+/**
+ * Makes a function that computes at its first call and remembers the result: for what is expensive and not
+ * always needed.
+ */
 export function memoizeOnce<Value>(make: () => Value): () => Value {
   let kept: { readonly value: Value } | null = null
   return () => {
@@ -9,7 +12,7 @@ export function memoizeOnce<Value>(make: () => Value): () => Value {
   }
 }
 
-/** Makes a function that computes again only for a different key than the last. */
+/** Makes a function that computes again only if the key differs from the last one. */
 export function memoizeLast<Key extends string | number, Value>(
   make: (key: Key) => Value,
 ): (key: Key) => Value {
@@ -20,7 +23,10 @@ export function memoizeLast<Key extends string | number, Value>(
   }
 }
 
-/** Makes a function that works once for each source, and knows the result as long as the source lives; what else it takes counts for the first time alone. */
+/**
+ * Makes a function that computes once for each source, and remembers the result as long as the source lives;
+ * its other arguments count only the first time.
+ */
 export function memoizeEach<Source extends object, Others extends unknown[], Value>(
   make: (source: Source, ...others: Others) => Value,
 ): (source: Source, ...others: Others) => Value {

@@ -1,6 +1,7 @@
-// What happened in the last so many ms, counted in buckets. The limiter counts alone with it, the store in SQLite keeps it; counters of Redis reckon alike.
+// Counts the events of the last so many ms in buckets. The limiter uses it directly, and the SQLite store
+// saves it; the counters in Redis work alike.
 
-/** Into how many buckets a period is divided: what an event may count longer than the period, as a part of it. */
+/** How many buckets a period has; an event may count longer than the period by one bucket. */
 const division = 60
 
 /** Returns the ms of one bucket. */
@@ -8,18 +9,21 @@ export function bucketWidth(period: number): number {
   return Math.max(1, Math.ceil(period / division))
 }
 
-/** Returns how many buckets after its own an event still counts. */
+/** Returns for how many buckets after its own an event still counts. */
 export function bucketReach(period: number): number {
   return Math.ceil(period / bucketWidth(period))
 }
 
-/** A window as it can be kept: the number of its newest bucket, and the count of each in a ring. */
+/** A window as it is stored: the number of its newest bucket, and the counts of all in a ring. */
 interface KeptWindow {
   readonly newest: number
   readonly counts: Int32Array
 }
 
-/** Counts events for a period and at most a sixtieth more, never less: a bucket counts until the last moment of it is a period ago. */
+/**
+ * Counts events for a period and at most a sixtieth more, never less: a bucket counts until its last moment
+ * is a period ago.
+ */
 export class SlidingWindow {
   readonly #width: number
   readonly #reach: number
@@ -27,7 +31,7 @@ export class SlidingWindow {
   #newest: number
   #total: number
 
-  /** Goes on with what was kept, of a window of the same period. */
+  /** Continues a stored window of the same period. */
   constructor(period: number, kept: KeptWindow | null = null) {
     this.#width = bucketWidth(period)
     this.#reach = bucketReach(period)
@@ -53,7 +57,7 @@ export class SlidingWindow {
     this.#total += events
   }
 
-  /** Counts events of the period before `now` of which nobody knows when they were: evenly. */
+  /** Spreads events of unknown times evenly over the period before `now`. */
   spread(now: number, events: number): void {
     this.#advance(now)
     const { length } = this.#counts
@@ -62,7 +66,7 @@ export class SlidingWindow {
     this.#total += events
   }
 
-  /** Returns in how many ms one more event fits under the limit; 0 when it does now. */
+  /** Returns in how many ms one more event fits under the limit; 0 if it does now. */
   wait(now: number, limit: number): number {
     this.#advance(now)
     let excess = this.#total + 1 - limit
@@ -74,7 +78,7 @@ export class SlidingWindow {
     return (this.#newest + this.#reach + 1) * this.#width - now
   }
 
-  /** Lets go of buckets that no longer count; a clock that was put back leaves all as it is. */
+  /** Drops buckets that no longer count; a clock that was set back changes nothing. */
   #advance(now: number): void {
     const current = Math.floor(now / this.#width)
     const { length } = this.#counts

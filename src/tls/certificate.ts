@@ -1,11 +1,14 @@
-// What a certificate says: for which hosts it is good, until when, and by which algorithm its key signs.
+// What a certificate says: its hosts, its validity, and the algorithm of its key.
 
 import { X509Certificate } from 'node:crypto'
 import { canonicalAddress } from '../net/address/address.ts'
 import { distinguishedName } from './distinguished-name.ts'
 
 export class Certificate {
-  /** Lower-case names and addresses of its subjectAltName; a `*.` name stands for one label (RFC 9525 section 6.3). */
+  /**
+   * Lower-case names and addresses of its subjectAltName; a `*.` name stands for one label (RFC 9525 section
+   * 6.3).
+   */
   readonly names: readonly string[]
   /** Wall-clock ms. */
   readonly notBefore: number
@@ -24,7 +27,7 @@ export class Certificate {
     this.keyType = publicKey.asymmetricKeyType!
   }
 
-  /** Its subject as RFC 4514 writes it, such as `CN=shop.example`; empty for none. */
+  /** Its subject as RFC 4514 writes it, such as `CN=shop.example`; empty if it has none. */
   get subject(): string {
     return distinguishedName(this.#certificate.subject)
   }
@@ -33,14 +36,14 @@ export class Certificate {
     return distinguishedName(this.#certificate.issuer)
   }
 
-  /** Whether it is good for a lower-case host name or address. */
+  /** Whether it covers a lower-case host name or address. */
   covers(host: string): boolean {
     const dot = host.indexOf('.')
     return this.names.includes(host) || (dot > 0 && this.names.includes(`*${host.slice(dot)}`))
   }
 }
 
-/** Reads what Node writes of a subjectAltName; names with odd characters, which no host has, are in quotes. */
+/** Parses Node's text of a subjectAltName; names with odd characters, which no host has, are in quotes. */
 function namesIn(subjectAltName: string): readonly string[] {
   return subjectAltName.split(', ').flatMap(entry => {
     const [, kind, name] = /^(DNS|IP Address):([^"]+)$/.exec(entry) ?? []

@@ -1,15 +1,16 @@
-// Puts certificates in the order in which TLS sends them: that of the key first, then each behind one that it has issued (RFC 8446 section 4.4.2).
+// Puts certificates in the order of TLS: that of the key first, then each after one that it has issued (RFC
+// 8446 section 4.4.2).
 
 import { type KeyObject, X509Certificate } from 'node:crypto'
 
 interface Chain {
-  /** All of them once, the strangers at the end. */
+  /** All of them once, the unrelated ones at the end. */
   readonly certificates: readonly string[]
-  /** Those that have issued none of the others in the chain. */
+  /** Certificates that have issued none of the others in the chain. */
   readonly strangers: readonly string[]
 }
 
-/** Sorts certificates, in PEM; returns null where none of them is for the key. */
+/** Sorts certificates, in PEM; returns null if none of them matches the key. */
 export function chainFor(key: KeyObject, certificates: readonly string[]): Chain | null {
   const given = certificates.map(pem => ({ pem, certificate: new X509Certificate(pem) }))
   const left = new Map(given.map(one => [one.certificate.fingerprint256, one]))

@@ -1,10 +1,10 @@
-// What the certificate of a client says, in the words that origins, logs and operators' rules get to read: ASCII without control characters, whatever its
-// issuer let into it.
+// The content of a client's certificate, as origins, logs and operators' rules read it: ASCII without control
+// characters, whatever its issuer allowed.
 
 import type { X509Certificate } from 'node:crypto'
 import { distinguishedName, visible } from './distinguished-name.ts'
 
-/** Why a certificate is not accepted; `crl`: a revocation list that it needs is missing or out of date. */
+/** Why a certificate is rejected; `crl`: a revocation list that it needs is missing or out of date. */
 export type CertificateFault =
   | 'expired'
   | 'not_yet_valid'
@@ -15,9 +15,9 @@ export type CertificateFault =
   | 'other'
 
 export class ClientCertificate {
-  /** Why it is not accepted, as far as the handshake found; null where it is. */
+  /** Why the handshake rejected it; null if it is accepted. */
   readonly fault: CertificateFault | null
-  /** The code of OpenSSL behind the fault; null for none. */
+  /** OpenSSL's code of the fault; null if there is none. */
   readonly cause: string | null
   /** Wall-clock ms. */
   readonly notBefore: number
@@ -28,7 +28,7 @@ export class ClientCertificate {
   #subject: string | null = null
   #names: ReadonlyMap<string, readonly string[]> | null = null
 
-  /** Takes a certificate, and the code with which OpenSSL refused it; null where it did not. */
+  /** Takes a certificate, and the code with which OpenSSL rejected it, or null. */
   constructor(certificate: X509Certificate, cause: string | null) {
     this.#certificate = certificate
     this.cause = cause
@@ -38,7 +38,7 @@ export class ClientCertificate {
     this.fingerprint = certificate.fingerprint256.replaceAll(':', '').toLowerCase()
   }
 
-  /** Its subject as RFC 4514 writes it, such as `CN=alice,O=Shop`; bytes outside of ASCII as `\C3\A9`. */
+  /** Its subject as RFC 4514 writes it, such as `CN=alice,O=Shop`; bytes outside ASCII as `\C3\A9`. */
   get subject(): string {
     return (this.#subject ??= distinguishedName(this.#certificate.subject))
   }
@@ -71,8 +71,9 @@ export class ClientCertificate {
   }
 
   /**
-   * Returns the DER of the certificates between it and one of these authorities, from its issuer on (RFC 9440 section 2.3). Node tells of issuers by their names, so that a
-   * client could show one of its own making beside the certificate; whatever does not lead to an authority, signature by signature, is left out as a whole.
+   * Returns the DER of the certificates between it and one of these authorities, from its issuer on (RFC 9440
+   * section 2.3). Node matches issuers by name only, so that a client could send a forged one with the
+   * certificate; a chain that does not lead to an authority, signature by signature, is left out as a whole.
    */
   chainTo(authorities: readonly X509Certificate[]): readonly Buffer[] {
     const chain: Buffer[] = []
@@ -120,7 +121,7 @@ const faults: Readonly<Record<string, CertificateFault>> = {
   CERT_UNTRUSTED: 'authority',
 }
 
-/** Reads what Node writes of a subjectAltName, where a value with odd characters is in quotes, by kind. */
+/** Parses Node's text of a subjectAltName by kind; a value with odd characters is in quotes. */
 function alternativesIn(subjectAltName: string): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>()
   for (const [, kind, written] of subjectAltName.matchAll(alternative)) {

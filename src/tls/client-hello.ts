@@ -1,9 +1,11 @@
-// Reads the first message of a TLS client as far as it says which host it wants (RFC 8446 section 4.1.2), whether it only checks who is there, and which key has
-// sealed its session, so that its certificate, rules and key are known before the handshake. What else is in the message is for OpenSSL to judge.
+// Reads the first message of a TLS client: the host that it wants (RFC 8446 section 4.1.2), whether it is
+// only an ACME validation, and the ticket of its session. So its certificate, rules and ticket key are known
+// before the handshake. Node's own callbacks (SNICallback, ALPNCallback) can neither request a client
+// certificate per host nor refuse with an alert. OpenSSL checks the rest of the message.
 
-/** The most bytes of a hello: those of honest clients have up to 2 KiB, and 4 with post-quantum keys. */
+/** Max bytes of a hello: honest clients send up to 2 KiB, and 4 with post-quantum keys. */
 const mostBytes = 16 * 1024
-/** The most records that it may be cut into: mostly it is one. */
+/** Max records that it may be split into: usually it is one. */
 const mostRecords = 16
 
 const handshakeRecord = 22
@@ -17,31 +19,37 @@ const preSharedKeyExtension = 41
 const versionsExtension = 43
 const hostNameType = 0
 
-/** `not_tls`: it begins with something else, such as plain HTTP; `client_hello`: no TLS that can be read. */
+/** `not_tls`: it begins with something else, such as plain HTTP; `client_hello`: malformed TLS. */
 type ClientHelloFault = 'not_tls' | 'client_hello'
 
 export interface ClientHello {
-  /** The host as sent, in lower case (RFC 6066 section 3); null where the client names none. */
+  /** The host as sent, in lower case (RFC 6066 section 3); null if the client names none. */
   readonly serverName: string | null
-  /** Whether it is a certificate authority that checks whether the host is served here: it speaks `acme-tls/1` alone (RFC 8737 section 3). */
+  /**
+   * Whether a certificate authority checks that the host is served here: it offers only `acme-tls/1` (RFC
+   * 8737 section 3).
+   */
   readonly isValidation: boolean
-  /** The session that it wants to resume, as the server that it had it from has sealed it (RFC 8446 section 4.2.11, RFC 5077 section 3.2); null for none. */
+  /**
+   * The sealed session that it wants to resume (RFC 8446 section 4.2.11, RFC 5077 section 3.2); null for
+   * none.
+   */
   readonly ticket: Buffer | null
-  /** What it can agree on, read when it is asked for. */
+  /** What it offers, read on demand. */
   readonly offer: ClientOffer
 }
 
-/** What a client offers, by the numbers of IANA. */
+/** What a client offers, by IANA numbers. */
 export interface ClientOffer {
   readonly suites: readonly number[]
   readonly groups: readonly number[]
   /** Empty for TLS 1.2 and below. */
   readonly versions: readonly number[]
-  /** Whether the keys of TLS 1.2 are bound to the handshake (RFC 7627). */
+  /** Whether it binds the keys of TLS 1.2 to the handshake (RFC 7627). */
   readonly isBound: boolean
 }
 
-/** Reads the hello that `bytes` begin with; null where more has to come. */
+/** Reads the hello at the start of `bytes`; null if it is incomplete. */
 export function readClientHello(bytes: Buffer): ClientHello | ClientHelloFault | null {
   const message = messageOf(bytes)
   if (message === null || typeof message === 'string') return message
@@ -51,7 +59,7 @@ export function readClientHello(bytes: Buffer): ClientHello | ClientHelloFault |
   reader.skip(reader.number(1))
   const suites = reader.part(reader.number(2))
   reader.skip(reader.number(1))
-  // TLS 1.2 knows hellos without extensions.
+  // TLS 1.2 allows hellos without extensions.
   if (reader.isAtEnd) return reader.isBeyond ? 'client_hello' : helloIn(suites, reader)!
   const hello = helloIn(suites, reader.part(reader.number(2)))
   return hello === null || reader.isBeyond || !reader.isAtEnd ? 'client_hello' : hello
@@ -77,7 +85,7 @@ function messageOf(bytes: Buffer): Buffer | ClientHelloFault | null {
   return bytes.length > mostBytes ? 'client_hello' : null
 }
 
-/** Returns the body of the message once all of it is there. */
+/** Returns the body of the message once it is complete. */
 function wholeOf(message: Buffer): Buffer | ClientHelloFault | null {
   if (message.length > 0 && message[0] !== clientHello) return 'client_hello'
   if (message.length < 4) return null
@@ -86,7 +94,7 @@ function wholeOf(message: Buffer): Buffer | ClientHelloFault | null {
   return message.length < 4 + length ? null : message.subarray(4, 4 + length)
 }
 
-/** Finds what is wanted among the extensions; null where they cannot be read. */
+/** Finds the extensions that we need; null if they are malformed. */
 function helloIn(suites: Reader, extensions: Reader): ClientHello | null {
   const offer = new Offer(suites)
   let serverName: string | null = null
@@ -112,7 +120,7 @@ function helloIn(suites: Reader, extensions: Reader): ClientHello | null {
   return extensions.isBeyond ? null : { serverName, isValidation, ticket, offer }
 }
 
-/** Keeps lists as they came: few are ever read. */
+/** Keeps lists as received: few are ever read. */
 class Offer implements ClientOffer {
   /** Each with its length before it. */
   groupList: Reader | null = null
@@ -148,7 +156,7 @@ function firstIdentity(content: Reader): Buffer | null {
   return identities.part(identities.number(2)).rest()
 }
 
-/** A list of protocols (RFC 7301 section 3.1) with only one, `acme-tls/1`. */
+/** A list of protocols (RFC 7301 section 3.1) that contains only `acme-tls/1`. */
 const validationOnly = '\x00\x0b\x0aacme-tls/1'
 
 function hostNameIn(content: Reader): string | null {
@@ -159,7 +167,9 @@ function hostNameIn(content: Reader): string | null {
   return isWhole && type === hostNameType && /^[!-~]+$/.test(name) ? name.toLowerCase() : null
 }
 
-/** Reads big-endian numbers and parts, one after the other; what lies beyond the end reads as nothing, and is remembered. */
+/**
+ * Reads big-endian numbers and parts in sequence; reading beyond the end yields nothing, and is remembered.
+ */
 class Reader {
   isBeyond = false
   readonly #bytes: Buffer
@@ -191,7 +201,7 @@ class Reader {
     return part
   }
 
-  /** Returns what is left; null for nothing. */
+  /** Returns what is left, or null. */
   rest(): Buffer | null {
     return this.isAtEnd ? null : this.#bytes.subarray(this.#at, this.#end)
   }

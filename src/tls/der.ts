@@ -1,15 +1,18 @@
-// Cuts DER (X.690) into its parts, as far as certificates and revocation lists need it.
+// Splits DER (X.690) into its parts, as far as certificates and revocation lists need it.
 
-/** One value: its tag, and what is in it. */
+/** One value: its tag and its content. */
 export interface Part {
   readonly tag: number
   readonly content: Buffer
 }
 
-/** The longest length of a length: larger than any certificate. */
+/** Max bytes of a length: larger than any certificate needs. */
 const longest = 4
 
-/** Cuts DER into the values that stand in a row, up to the first that is cut off, or of a length that DER has not (section 10.1). */
+/**
+ * Splits DER into its consecutive values, up to the first that is cut off, or has a length that is not DER
+ * (section 10.1).
+ */
 export function partsOf(der: Buffer): Part[] {
   const parts: Part[] = []
   for (let at = 0; at + 2 <= der.length; ) {

@@ -1,6 +1,9 @@
-// Names in certificates, in ASCII without control characters, whatever their issuer let into them.
+// Names in certificates, in ASCII without control characters, whatever their issuer allowed.
 
-/** Turns what Node writes of a name, a line for each of its parts from the country on, into the form of RFC 4514, which begins with the last. */
+/**
+ * Converts Node's text of a name, a line for each part from the country on, to the form of RFC 4514, which
+ * begins with the last.
+ */
 export function distinguishedName(lines: string | undefined): string {
   if (lines === undefined || lines === '') return ''
   // A plus within a value is escaped, so this one is between two.
@@ -8,7 +11,7 @@ export function distinguishedName(lines: string | undefined): string {
   return visible(parts.reverse().join(','))
 }
 
-/** Writes each byte of UTF-8 that is no printable ASCII as RFC 4514 section 2.4 does. */
+/** Escapes each byte of UTF-8 that is not printable ASCII as in RFC 4514 section 2.4. */
 export function visible(text: string): string {
   return text.replace(/[^\x20-\x7e]+/g, part =>
     Buffer.from(part).toString('hex').toUpperCase().replace(/../g, '\\$&'),

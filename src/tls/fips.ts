@@ -1,9 +1,10 @@
-// What TLS may use where the rules for federal systems of the United States apply: NIST SP 800-52 revision 2, as far as the listeners speak it at all.
+// What TLS may use under the rules for US federal systems: NIST SP 800-52 revision 2, as far as the listeners
+// support it.
 
 import { createHash, getFips } from 'node:crypto'
 import type { ClientOffer } from './client-hello.ts'
 
-/** Suites of section 3.3.1, by the names of OpenSSL: AES-GCM alone, with ephemeral keys. */
+/** Suites of section 3.3.1, by OpenSSL names: only AES-GCM, with ephemeral keys. */
 export const fipsCiphers = [
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',
@@ -13,7 +14,7 @@ export const fipsCiphers = [
   'ECDHE-RSA-AES256-GCM-SHA384',
 ].join(':')
 
-/** Curves of section 3.4.2.2 that the listeners speak: X25519 is none of them, nor is what is joined with it. */
+/** Curves of section 3.4.2.2 that the listeners support; not X25519, or hybrids with it. */
 export const fipsGroups = 'P-256:P-384'
 
 /** Signatures of sections 3.2.1 and 3.4.2.1: at least SHA-256. */
@@ -28,15 +29,15 @@ export const fipsSignatures = [
   'rsa_pkcs1_sha512',
 ].join(':')
 
-/** The same suites and curves by their numbers in the registry of IANA. */
+/** The same suites and curves by their IANA numbers. */
 const suitesOf13: ReadonlySet<number> = new Set([0x1301, 0x1302])
 const suitesOf12: ReadonlySet<number> = new Set([0xc02b, 0xc02c, 0xc02f, 0xc030])
 const curves: ReadonlySet<number> = new Set([23, 24])
 const tls13 = 0x0304
 
 /**
- * Whether a client can agree on nothing but what is approved. One that speaks TLS 1.2 alone must bind its keys to the handshake (`extended_master_secret`, section
- * 3.4.1.2).
+ * Whether a client can only agree on approved algorithms. If it offers only TLS 1.2, it must bind its keys to
+ * the handshake (`extended_master_secret`, section 3.4.1.2).
  */
 export function offersFips({ suites, groups, versions, isBound }: ClientOffer): boolean {
   const speaks13 = versions.includes(tls13)
@@ -45,12 +46,15 @@ export function offersFips({ suites, groups, versions, isBound }: ClientOffer): 
   return suites.some(suite => known.has(suite)) && groups.some(group => curves.has(group))
 }
 
-/** Whether this process uses the FIPS provider of OpenSSL alone; `getFips` is also 1 where there is none, and then nothing works. */
+/**
+ * Whether this process uses only the FIPS provider of OpenSSL; `getFips` is also 1 without the provider, and
+ * then nothing works.
+ */
 export function hasFipsProvider(): boolean {
   return getFips() === 1 && canHash('sha256') && !canHash('md5')
 }
 
-/** Throws a sentence for an operator where that is not so. */
+/** Throws a sentence for an operator if that is not so. */
 export function assertFips(): void {
   if (hasFipsProvider()) return
   throw new Error(

@@ -1,14 +1,14 @@
-// Texts in PEM (RFC 7468), which may hold several blocks and words between them.
+// Texts in PEM (RFC 7468), which may hold several blocks and other text between them.
 
 import { X509Certificate } from 'node:crypto'
 
-/** A block with its first and last line, and the label in them, such as CERTIFICATE. */
+/** A block with its first and last line, and its label, such as CERTIFICATE. */
 interface PemBlock {
   readonly label: string
   readonly text: string
 }
 
-/** Whether a text begins with a certificate that can be read. */
+/** Whether a text begins with a readable certificate. */
 export function isCertificate(pem: string): boolean {
   try {
     return new X509Certificate(pem) !== null
@@ -17,12 +17,15 @@ export function isCertificate(pem: string): boolean {
   }
 }
 
-/** Lists the blocks of a text, each with its first and last line; one without an end is left out. */
+/** Lists the blocks of a text, each with its first and last line; a block without an end is left out. */
 export function pemBlocks(text: string): readonly string[] {
   return readPem(text).blocks.map(block => block.text)
 }
 
-/** Reads the blocks of a text; it is not whole where one has no end, as in a file that is still being written. */
+/**
+ * Reads the blocks of a text. It is not whole if a block has no end, as in a file that is still being
+ * written.
+ */
 export function readPem(text: string): { readonly blocks: readonly PemBlock[]; readonly isWhole: boolean } {
   const blocks: PemBlock[] = []
   let isWhole = true
@@ -43,7 +46,10 @@ export function readPem(text: string): { readonly blocks: readonly PemBlock[]; r
 
 const boundaries = /-----(BEGIN|END) ([\w ]{1,40})-----/g
 
-/** Returns the certificates and private keys of a text, and the labels of what is neither, nor the parameters that some tools write before a key. */
+/**
+ * Returns the certificates and private keys of a text, and the labels of other blocks, except for the
+ * parameters that some tools write before a key.
+ */
 export function sortPem(text: string): {
   readonly certificates: readonly string[]
   readonly keys: readonly string[]
@@ -61,7 +67,9 @@ export function sortPem(text: string): {
   }
 }
 
-/** Whether a private key needs a passphrase, in either form: RFC 7468 section 11, and the headers of RFC 1421. */
+/**
+ * Whether a private key needs a passphrase, in either form: RFC 7468 section 11, and the headers of RFC 1421.
+ */
 export function isEncrypted(key: string): boolean {
   return key.startsWith('-----BEGIN ENCRYPTED ') || /^Proc-Type: *4, *ENCRYPTED/m.test(key)
 }

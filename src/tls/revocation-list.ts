@@ -1,4 +1,4 @@
-// What a list of revoked certificates (RFC 5280 section 5) says of itself: who issued it, and how long it counts. OpenSSL reads the rest.
+// The issuer and validity of a list of revoked certificates (RFC 5280 section 5). OpenSSL reads the rest.
 
 import { type Part, partsOf } from './der.ts'
 
@@ -7,7 +7,7 @@ interface RevocationList {
   readonly issuer: string
   /** Wall-clock ms. */
   readonly thisUpdate: number
-  /** Wall-clock ms until which it counts; infinite where it does not say so. */
+  /** Wall-clock ms until which it is valid; infinite if it does not say so. */
   readonly nextUpdate: number
 }
 
@@ -16,13 +16,13 @@ const integer = 0x02
 const utcTime = 0x17
 const generalizedTime = 0x18
 
-/** Reads a list in PEM that OpenSSL has read before. */
+/** Reads a list in PEM that OpenSSL has already accepted. */
 export function readRevocationList(pem: string): RevocationList {
   const der = Buffer.from(pem.replace(/-----[^-]+-----/g, ''), 'base64')
   const [list] = partsOf(der)
   const [content] = partsOf(list!.content)
   const parts = partsOf(content!.content)
-  // version, which is optional, signature, issuer, thisUpdate, nextUpdate, which is optional too
+  // version (optional), signature, issuer, thisUpdate, nextUpdate (optional)
   if (parts[0]!.tag === integer) parts.shift()
   const [, issuer, thisUpdate, nextUpdate] = parts
   return {
@@ -45,7 +45,7 @@ function isTime({ tag }: Part): boolean {
   return tag === utcTime || tag === generalizedTime
 }
 
-/** Reads a time as RFC 5280 section 4.1.2.5 has it, in UTC and with seconds. */
+/** Reads a time as in RFC 5280 section 4.1.2.5, in UTC and with seconds. */
 function timeIn({ tag, content }: Part): number {
   const text = content.toString('latin1')
   const year = tag === utcTime ? `${Number(text.slice(0, 2)) < 50 ? '20' : '19'}` : ''

@@ -1,4 +1,5 @@
-// The keys that seal the sessions that clients resume (RFC 5077 section 4). OpenSSL knows one at a time: here are those of before and of soon as well.
+// The keys that seal the sessions that clients resume (RFC 5077 section 4). OpenSSL knows one at a time;
+// these include the previous and the next ones.
 
 import { randomBytes } from 'node:crypto'
 import type { SecureContext } from 'node:tls'
@@ -10,11 +11,11 @@ const nameLength = 16
 /** Ms for which a session can be resumed, counted from its full handshake: a ticket is not renewed. */
 export const sessionLifetime = 2 * 3_600_000
 
-/** Keys as they go from process to process. */
+/** Keys as they are passed between processes. */
 export interface TicketKeySet {
   /** Seals new tickets. */
   readonly current: Uint8Array
-  /** Open those of before, and those of whose clock is ahead. */
+  /** Open tickets of previous keys, and of processes whose clocks are ahead. */
   readonly others: readonly Uint8Array[]
 }
 
@@ -27,16 +28,20 @@ export class TicketKeys {
     this.#others = others.map(key => Buffer.from(key))
   }
 
-  /** Has a context seal with the current key. */
+  /** Makes a context seal with the current key. */
   applyTo(context: SecureContext): void {
     setKey(context, this.#current)
   }
 
-  /** Calls `begin`, which begins a handshake with the context; its hello is read with the key that has sealed its ticket. */
+  /**
+   * Calls `begin`, which begins a handshake with the context. While its hello is read, the context has the
+   * key that sealed its ticket.
+   */
   during<T>(context: SecureContext, ticket: Buffer | null, begin: () => T): T {
     const key = ticket === null ? undefined : this.#others.find(other => isOf(ticket, other))
     if (key === undefined) return begin()
-    // Node hands on what was read already in the next tick, so that the hello is read between these two.
+    // Node passes on bytes that were already read in the next tick, so that the hello is read between these
+    // two.
     process.nextTick(setKey, context, key)
     try {
       return begin()
@@ -56,7 +61,10 @@ function isOf(ticket: Buffer, key: Buffer): boolean {
   return ticket.length > nameLength && ticket.compare(key, 0, nameLength, 0, nameLength) === 0
 }
 
-/** Sets the key of a context, as `Server.setTicketKeys` does; there is no other way to contexts without a server. */
+/**
+ * Sets the key of a context, as `Server.setTicketKeys` does; there is no other way for contexts without a
+ * server.
+ */
 function setKey({ context }: SecureContext, key: Buffer): void {
   context.setTicketKeys(key)
 }

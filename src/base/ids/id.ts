@@ -1,8 +1,8 @@
-// Ids of what the API keeps: accounts, tokens, clients, rules.
+// Ids of API objects: accounts, tokens, clients, rules.
 
 import { randomBytes } from 'node:crypto'
 
-/** Makes an id that nobody has: 32 hex digits. */
+/** Makes a unique id: 32 hex digits. */
 export function newId(): string {
   return randomBytes(16).toString('hex')
 }

@@ -1,4 +1,4 @@
-// Random ids in hex that need not be secret, at the price of a copy.
+// Random hex ids that need not be secret, as cheap as a copy.
 
 import { randomFillSync } from 'node:crypto'
 
@@ -6,7 +6,7 @@ const batch = Buffer.allocUnsafe(4096)
 let digits = ''
 let next = 0
 
-/** Returns so many random hex digits, at most 8,192, of which not all are 0; random bytes are drawn 4,096 at a time. */
+/** Returns so many random hex digits, at most 8,192, not all 0; draws 4,096 random bytes at a time. */
 export function randomHex(length: number): string {
   if (next + length > digits.length) {
     digits = randomFillSync(batch).toString('hex')

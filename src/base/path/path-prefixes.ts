@@ -1,4 +1,4 @@
-// Sets of path prefixes, however many, looked up at the borders of segments.
+// Sets of any number of path prefixes, looked up at the boundaries of segments.
 
 import { isBorder } from './path.ts'
 
@@ -11,12 +11,12 @@ export class PathPrefixes {
     this.#lengths = [...new Set(Array.from(this.#prefixes, prefix => prefix.length))]
   }
 
-  /** The texts that a look-up takes from its table at most. */
+  /** Max look-ups in the table for one path. */
   get lookups(): number {
     return this.#lengths.length
   }
 
-  /** Whether one of them leads a path in normal form, in the sense of `leads`. */
+  /** Whether one of them is a prefix of a normalized path, as defined by `leads`. */
   lead(path: string): boolean {
     for (const length of this.#lengths)
       if (isBorder(path, length) && this.#prefixes.has(path.slice(0, length))) return true

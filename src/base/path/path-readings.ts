@@ -1,13 +1,16 @@
-// What origins may make of a path that not all read alike, so that no spelling slips by a rule on paths. Decided here, once: access rules, expressions, limits,
-// routes and rewrites ask whoever has the request for its readings.
+// How origins may read an ambiguous path, so that no spelling slips past a rule on paths. Access rules,
+// expressions, limits, routes and rewrites all take the readings from the request.
 
 import { decodedPath, isPlainPath, normalPath, withoutDots, withoutEmpty, withPlainDots } from './path.ts'
 
 /**
- * Returns the path of a target as origins may read it, the normal form first; that of a plain path has the query behind it that it came with. Origins keep dot
- * segments or resolve them before or after decoding, keep empty segments or join them, take what follows two slashes for a host, encoded slashes and backslashes
- * for slashes, `;` for the start of parameters, `%00`, `%3F` and `%23` for the end, leave out encoded blanks around segments and line breaks, decode what is encoded
- * more than once, or as `%u0061`, in all combinations. All are decoded as in the normal form. `*` is the origin as a whole, `/`. Null for a path that mixes too many of these to be meant: nothing that depends on a path may let it pass.
+ * Returns the path of a target as origins may read it, the normal form first; a plain path keeps its query.
+ * Origins keep dot segments or resolve them before or after decoding, keep empty segments or join them, take
+ * what follows two slashes for a host, encoded slashes and backslashes for slashes, `;` for the start of
+ * parameters, `%00`, `%3F` and `%23` for the end, leave out encoded blanks around segments and line breaks,
+ * decode what is encoded more than once, or as `%u0061`, in all combinations. All are decoded as in the
+ * normal form. `*` is the origin as a whole, `/`. Null for a path that mixes too many of these to be
+ * legitimate: nothing that depends on a path may let it pass.
  */
 export function pathReadings(target: string): readonly string[] | null {
   if (target === '*') return root
@@ -17,28 +20,31 @@ export function pathReadings(target: string): readonly string[] | null {
   return path.length > longest ? null : readingsOf(path, normalPath(path))
 }
 
-/** Returns the most steps (see `Work`) that it takes to find the readings of a path of so many characters. */
+/** Returns how many steps (see `Work`) finding the readings of a path of so many characters takes at most. */
 export function readingWork(length: number): number {
   return 200 + 2 * Math.min(length, longest) + length / 8
 }
 
-/** Whether a path has one reading, itself, as it has to for others to be compared with it. */
+/** Whether a path has only one reading, itself, which others can be compared with. */
 export function isReadAlike(path: string): boolean {
   const all = pathReadings(path)
   return all?.length === 1 && all[0] === path
 }
 
 const root = ['/']
-/** The most readings of a path that may be meant: a URL as a segment, with another in its query, has nine. */
+/** Max readings of a legitimate path: a URL as a segment, with another in its query, has nine. */
 const most = 12
-/** The most characters of a path that can be read in several ways, which bounds what the readings cost. */
+/** Max characters of a path with several readings, which bounds their cost. */
 const longest = 4096
 const ambiguous =
   /\/(?:\/|%20|(?:\.|%2E){1,2}(?:\/|$))|[;\\]|%(?:[01]|20(?:[/%]|$)|23|2F|3B|3F|5C|25[\dA-Fa-f]{2}|(?:25)*u[\dA-Fa-f]{4})/
 
 type Habit = (path: string) => string
 
-/** What some readers do and others don't, in an order in which they may do it: before dots are decoded, and then. */
+/**
+ * What some readers do and others don't, in an order in which they may do it: first before dots are decoded,
+ * then after.
+ */
 const earlyHabits: readonly Habit[] = [
   decodedAgain,
   path => path.replace(/;[^/]*/g, ''),
@@ -67,7 +73,7 @@ function readingsOf(path: string, normal: string): readonly string[] | null {
   return late && [normal, ...late.difference(new Set([normal]))]
 }
 
-/** Adds to the readings what each habit makes of each; null where they become too many. */
+/** Adds what each habit makes of each reading; null if there are too many. */
 function readBy(habits: readonly Habit[], readings: Set<string>): Set<string> | null {
   for (const habit of habits) {
     for (const reading of [...readings]) readings.add(habit(reading))
@@ -80,13 +86,13 @@ function mapped(paths: ReadonlySet<string>, habit: Habit): Set<string> {
   return new Set(Array.from(paths, habit))
 }
 
-/** Takes what two slashes begin for a host, as URL parsers do that are given a target (RFC 3986 section 4.2). */
+/** Takes what two slashes begin for a host, as URL parsers do with a target (RFC 3986 section 4.2). */
 function withoutHost(path: string): string {
   const [host] = /^\/{2,}[^/]*/.exec(path) ?? []
   return host === undefined ? path : path.slice(host.length) || '/'
 }
 
-/** Does so as parsers do that drop tabs and line breaks first, those between two slashes too. */
+/** Likewise, as parsers do that drop tabs and line breaks first, even between two slashes. */
 function withoutBrokenHost(path: string): string {
   return /^\/+%0[9AD]/.test(path) ? withoutHost(path.replace(lineBreaks, '')) : path
 }
@@ -96,19 +102,22 @@ function withoutRest(path: string): string {
   return end === -1 ? path : path.slice(0, end)
 }
 
-/** Ends where a second server sees a query or fragment that the first has decoded, as with `proxy_pass http://app$uri` of nginx and rewrites of Apache. */
+/**
+ * Ends the path where a second server sees a query or fragment that the first has decoded, as with
+ * `proxy_pass http://app$uri` of nginx and rewrites of Apache.
+ */
 function withoutHiddenQuery(path: string): string {
   const end = path.search(/%3F|%23/)
   return end === -1 ? path : path.slice(0, end)
 }
 
 const lineBreaks = /%0[9AD]/g
-/** A run has one place where it can begin, so that a long one takes no longer than others. */
+/** A run can begin in one place only, so that a long one takes no longer than others. */
 const blanks = /(?<=\/)(?:%(?:[01][\dA-F]|20))+|(?<!%(?:[01][\dA-F]|20))(?:%(?:[01][\dA-F]|20))+(?=\/|$)/g
 
 /**
- * Reads as URL parsers do that are given what is decoded, which drop tabs and line breaks; as routers do that trim segments (Spring, CVE-2016-5007); and as patterns
- * do whose `$` also stands before a last line break (Django).
+ * Reads the decoded path like URL parsers, which drop tabs and line breaks; like routers that trim segments
+ * (Spring, CVE-2016-5007); and like patterns whose `$` also matches before a final line break (Django).
  */
 function withoutBlanks(path: string): string {
   return /%[012]/.test(path) ? path.replace(lineBreaks, '').replace(blanks, '') : path
@@ -117,14 +126,17 @@ function withoutBlanks(path: string): string {
 const encodedAgain = /%(?:25)+(?=[\dA-Fa-f]{2}|u[\dA-Fa-f]{4})/g
 const wide = /%u([\dA-Fa-f]{4})/g
 
-/** Decodes what is encoded more than once, as a second server behind the first does, and the characters of two bytes that HTTP.sys of Windows takes too (`%u0061`). */
+/**
+ * Decodes what is encoded more than once, as a second server behind the first does, and the `%u0061` escapes
+ * that HTTP.sys of Windows accepts.
+ */
 function decodedAgain(path: string): string {
   return path.includes('%25') || path.includes('%u')
     ? decodedPath(path.replace(encodedAgain, '%').replace(wide, triplets))
     : path
 }
 
-/** Returns a character as the triplets of its UTF-8. */
+/** Returns a character as the percent-encoded triplets of its UTF-8. */
 function triplets(_: string, hex: string): string {
   const code = Number.parseInt(hex, 16)
   if (code < 0x80) return `%${hex.slice(2)}`

@@ -1,8 +1,8 @@
 // The normal form of a request path (RFC 3986 section 6.2.2), in which routes and rules are compared.
 
 /**
- * Whether a path is surely in normal form already, and the same to every reader (no `;`, no backslash, ASCII alone); looks no further than the query, and may
- * say no to a path that is.
+ * Whether a path is certainly in normal form, and unambiguous (no `;`, no backslash, only ASCII). Stops at
+ * the query; may be false for a path in normal form.
  */
 export function isPlainPath(path: string): boolean {
   for (let i = 0; i < path.length; i++) {
@@ -22,20 +22,23 @@ export function isPlainPath(path: string): boolean {
 }
 
 /**
- * Returns the path of a target as a reader sees it who decodes what needs no encoding, joins doubled slashes and resolves dot segments; without the query.
- * `%2F`, `%5C` and `%3B` stay: they are data within a segment.
+ * Returns the path of a target in normal form, without the query: needless encoding decoded, repeated slashes
+ * joined, dot segments resolved. `%2F`, `%5C` and `%3B` stay: they are data within a segment.
  */
 export function normalPath(target: string): string {
   return withoutDots(withoutEmpty(withPlainDots(decodedPath(target))))
 }
 
-/** Returns what stands before the query of a target, or of a path. */
+/** Returns the part of a target or path before the query. */
 export function withoutQuery(target: string): string {
   const query = target.indexOf('?')
   return query === -1 ? target : target.slice(0, query)
 }
 
-/** Returns the path of a target with one spelling for each byte, dots apart: visible ASCII as it is but for `%/;?#` and backslash, all others as upper-case triplets. */
+/**
+ * Returns the path of a target with one spelling for each byte, except for dots: visible ASCII as it is but
+ * for `%/;?#` and backslash, all others as upper-case triplets.
+ */
 export function decodedPath(target: string): string {
   const path = withoutQuery(target)
   return encoded.test(path) ? respelled(path) : path
@@ -51,7 +54,9 @@ export function withoutEmpty(path: string): string {
   return path.includes('//') ? path.replace(/\/{2,}/g, '/') : path
 }
 
-/** Returns a path with its dot segments resolved (RFC 3986 section 5.2.4); empty segments count as segments. */
+/**
+ * Returns a path with its dot segments resolved (RFC 3986 section 5.2.4); empty segments count as segments.
+ */
 export function withoutDots(path: string): string {
   if (!hasDotSegment(path)) return path
   const segments = path.split('/')
@@ -67,17 +72,20 @@ export function withoutDots(path: string): string {
   return kept.join('/')
 }
 
-/** Whether a path has a `.` or `..` as a segment. */
+/** Whether `.` or `..` is a segment of a path. */
 export function hasDotSegment(path: string): boolean {
   return dotSegment.test(path)
 }
 
-/** Whether a prefix leads a path in normal form: it ends at a border of segments, the query, or the end. */
+/** Whether a prefix leads a normalized path: after it comes a segment boundary, the query, or the end. */
 export function leads(prefix: string, path: string): boolean {
   return isBorder(path, prefix.length) && path.startsWith(prefix)
 }
 
-/** Whether what stands before a place in a path in normal form is whole segments: a slash comes there or just before, the query, or the end. */
+/**
+ * Whether the part of a normalized path before an offset is whole segments: a slash comes there or just
+ * before, the query, or the end.
+ */
 export function isBorder(path: string, at: number): boolean {
   const next = path.charCodeAt(at) // NaN at the end of the path and beyond
   return at === path.length || next === 0x2f || next === 0x3f || path.charCodeAt(at - 1) === 0x2f
@@ -86,7 +94,7 @@ export function isBorder(path: string, at: number): boolean {
 const encoded = /[%\x7f-\xff]/
 const dotSegment = /\/\.{1,2}(?:\/|$)/
 
-/** Marks the characters that have the same meaning encoded and not; of dots and semicolons readers think differently. */
+/** Marks the characters that mean the same encoded or not; readers disagree on dots and semicolons. */
 const isDecoded = Uint8Array.from({ length: 256 }, (_, code) =>
   /[!-~]/.test(String.fromCharCode(code)) && !/[%/;?#\\.]/.test(String.fromCharCode(code)) ? 1 : 0,
 )
@@ -96,7 +104,7 @@ const hexValue = Int8Array.from({ length: 256 }, (_, code) => {
 })
 const hexDigit = Buffer.from('0123456789ABCDEF')
 
-/** Works on bytes, since a text that is put together of thousands of pieces takes ten times as long. */
+/** Works on bytes, since concatenating thousands of pieces takes ten times as long. */
 function respelled(path: string): string {
   const bytes = Buffer.allocUnsafe(3 * path.length)
   let end = 0

@@ -1,4 +1,5 @@
-// Small secrets at rest: AES-256-GCM, so that a reader of the store can neither read nor change them, nor put one in place of another.
+// Small secrets at rest: AES-256-GCM, so that a reader of the store can neither read nor change them, nor put
+// one in place of another.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
@@ -6,7 +7,10 @@ const cipher = 'aes-256-gcm'
 const ivLength = 12
 const tagLength = 16
 
-/** Encrypts a text under 32 bytes of key, to base64url of IV, ciphertext and tag; `context` says what it is for, and is needed to open it again. */
+/**
+ * Encrypts a text with a key of 32 bytes, to base64url of IV, ciphertext and tag; `context` names the
+ * purpose, and is needed to decrypt it.
+ */
 export function seal(key: Buffer, text: string, context: string): string {
   const iv = randomBytes(ivLength)
   const sealing = createCipheriv(cipher, key, iv, { authTagLength: tagLength }).setAAD(Buffer.from(context))
@@ -14,7 +18,7 @@ export function seal(key: Buffer, text: string, context: string): string {
   return Buffer.concat(sealed).toString('base64url')
 }
 
-/** Returns the text again; null when it was changed, or sealed under another key or for another context. */
+/** Decrypts a text; null if it was changed, or sealed with another key or for another context. */
 export function unseal(key: Buffer, sealed: string, context: string): string | null {
   const bytes = Buffer.from(sealed, 'base64url')
   const end = bytes.length - tagLength

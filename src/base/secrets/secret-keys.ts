@@ -1,9 +1,10 @@
-// The keys of the server that guard what clients and users authenticate with: one makes digests and seals, older ones still check and open what they made.
+// The server's keys for the credentials of clients and users: the current one makes digests and seals, older
+// ones still check and open what they made.
 
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { seal, unseal } from './seal.ts'
 
-/** A digest under a key of the server: HMAC-SHA-256 in hex, and the id of the key. */
+/** A digest with a key of the server: HMAC-SHA-256 in hex, and the id of the key. */
 interface KeyedDigest {
   readonly digest: string
   readonly key: string
@@ -22,7 +23,7 @@ export class SecretKeys {
     this.#known = [this.#current, ...old.map(derive)]
   }
 
-  /** 8 hex digits that name the key and tell nothing of it. */
+  /** 8 hex digits that identify the key without revealing it. */
   get currentId(): string {
     return this.#current.id
   }
@@ -31,12 +32,12 @@ export class SecretKeys {
     return this.#known.some(({ id }) => id === keyId)
   }
 
-  /** Digests the value of a secret: its 256 random bits need neither salt nor a slow hash. */
+  /** Digests a secret, whose 256 random bits need neither salt nor a slow hash. */
   digest(value: string): KeyedDigest {
     return { digest: digestUnder(this.#current, value).toString('hex'), key: this.#current.id }
   }
 
-  /** Compares in constant time; false, and at the same cost, where the key of the secret is not known. */
+  /** Compares in constant time; returns false, in the same time, if the key of the digest is unknown. */
   matches({ digest, key }: KeyedDigest, value: string): boolean {
     const keys = this.#known.find(({ id }) => id === key)
     const kept = Buffer.from(digest, 'hex')
@@ -45,12 +46,12 @@ export class SecretKeys {
     return isSame && keys !== undefined
   }
 
-  /** Encrypts a text under the current key; it is opened again for the same context only. */
+  /** Encrypts a text with the current key; decrypting it takes the same context. */
   seal(text: string, context: string): string {
     return seal(this.#current.sealing, text, context)
   }
 
-  /** Opens what the current key or an old one has sealed; else null. */
+  /** Decrypts a text that the current key or an older one has sealed; else returns null. */
   unseal(sealed: string, context: string): string | null {
     for (const { sealing } of this.#known) {
       const text = unseal(sealing, sealed, context)
@@ -60,7 +61,7 @@ export class SecretKeys {
   }
 }
 
-/** What is made of one key: for each use one of its own, and a name. */
+/** Derived from one key: a key for each purpose, and an id. */
 interface DerivedKeys {
   readonly id: string
   readonly digesting: Buffer

@@ -1,6 +1,7 @@
-// Patterns in which a star stands for any text, in time that grows with the text and never with the ways to read it.
+// Patterns in which a star stands for any text, matched in time proportional to the text, without
+// backtracking.
 
-/** Holds a pattern that has to match a whole text, in any case. */
+/** A pattern that must match a whole text, in any case. */
 export class Glob {
   readonly #parts: readonly string[]
 
@@ -8,13 +9,16 @@ export class Glob {
     this.#parts = pattern.toLowerCase().split('*')
   }
 
-  /** Returns the steps (see `work.ts`) that a text of so many characters takes at most. */
+  /** Returns how many steps (see `work.ts`) a text of so many characters takes at most. */
   workFor(length: number): number {
     const searched = Math.max(0, this.#parts.length - 2)
     return 2 + searched * (1 + length / 6)
   }
 
-  /** Matches a lower-case text: each part between two stars at the first place that is left for it, which leaves most to the others. */
+  /**
+   * Matches a lower-case text: each part between two stars at the first place that is left, which leaves the
+   * most text for the others.
+   */
   matches(text: string): boolean {
     const parts = this.#parts
     const first = parts[0]!

@@ -1,6 +1,6 @@
 // html`…`, the template tag that escapes what it is given.
 
-/** Markup that is safe as it stands: made by html or raw, never by hand. */
+/** Safe markup: made by `html` or `raw`, never by hand. */
 export class Html {
   readonly markup: string
 
@@ -15,19 +15,22 @@ export class Html {
 
 export type HtmlValue = Html | string | number | null | false | readonly HtmlValue[]
 
-/** Makes markup: text is escaped, markup and lists of it are joined, null and false are left out. */
+/** Makes markup: escapes texts, joins markup and lists of it, and leaves out null and false. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let markup = strings[0]!
   for (let i = 0; i < values.length; i++) markup += textOf(values[i]!) + strings[i + 1]!
   return new Html(markup)
 }
 
-/** Takes text for markup as it is: for our own constants only. */
+/** Uses a text as markup: for our own constants only. */
 export function raw(markup: string): Html {
   return new Html(markup)
 }
 
-/** Escapes text for element content and quoted attributes; what is not ASCII becomes a character reference, so that no encoding can spoil it. */
+/**
+ * Escapes text for element content and quoted attributes; everything outside ASCII becomes a character
+ * reference, so that no encoding can spoil it.
+ */
 export function escapeHtml(text: string): string {
   return text.replace(special, reference)
 }
@@ -37,7 +40,7 @@ export function spellOut(text: string): Html {
   return new Html(text.replace(notPlain, reference))
 }
 
-// Not by the flag i, for which the Kelvin sign is a letter k.
+// Without the flag i, for which the Kelvin sign is a letter k.
 const notPlain = /[^A-Za-z ]/gu
 const special = /[^\t\n\r\x20-\x7e]|[&<>"'`]/gu
 
@@ -55,7 +58,7 @@ function reference(character: string): string {
 
 const replacement = 0xfffd
 
-/** Whether HTML permits a reference to it: neither control nor half a surrogate pair. */
+/** Whether HTML permits a reference to it: neither a control character nor half a surrogate pair. */
 function isCharacter(point: number): boolean {
   return point >= 0x20 && (point < 0x7f || point > 0x9f) && (point < 0xd800 || point > 0xdfff)
 }

@@ -1,4 +1,4 @@
-// JSON as it comes from outside: what is an object, and how a place in one is written.
+// JSON from outside: whether a value is an object, and how a path into one is written.
 
 /** Whether a value is a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -15,7 +15,7 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** Writes the name of a member as one step of a JSON pointer (RFC 6901). */
+/** Escapes the name of a member as one step of a JSON pointer (RFC 6901). */
 export function pointerStep(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

@@ -1,6 +1,9 @@
-// Moments as text (RFC 3339) to ms since the epoch.
+// Reads times (RFC 3339) as ms since the epoch.
 
-/** Reads a date and time, or where `allowsDay` a day alone, which begins at midnight UTC; null where it is none, or a day that no calendar has. */
+/**
+ * Reads a date and time, or if `allowsDay` also a day, which means midnight UTC; null for anything else, and
+ * for a day that is in no calendar.
+ */
 export function parseMoment(text: string, { allowsDay = false } = {}): number | null {
   const [found, year, month, day, time] = moment.exec(text) ?? []
   if (found === undefined || (time === undefined && !allowsDay)) return null

@@ -1,12 +1,12 @@
-// Which known word was probably meant by one that is not known.
+// Suggests known words for unknown ones.
 
-/** Suggests the known word that was probably meant, as a phrase to append; empty when none is similar. */
+/** Suggests the known word that was probably meant, as a phrase to append; empty if none is similar. */
 export function didYouMean(word: string, known: Iterable<string>): string {
   const best = nearest(word, known)
   return best === null ? '' : `; did you mean ${best}?`
 }
 
-/** Returns the known word that was probably meant; null when none is similar. */
+/** Returns the known word that was probably meant; null if none is similar. */
 export function nearest(word: string, known: Iterable<string>): string | null {
   const most = word.length < 5 ? 1 : 2
   const [best] = [...known]
@@ -17,7 +17,7 @@ export function nearest(word: string, known: Iterable<string>): string | null {
   return best?.candidate ?? null
 }
 
-/** Counts letters to add, drop, replace or swap with their neighbour. */
+/** Counts the letters to add, drop, replace or swap with their neighbour. */
 function editDistance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)

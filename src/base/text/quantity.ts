@@ -1,6 +1,6 @@
 // Quantities as people write them: "30s", "10MiB", "off".
 
-/** What was read, or the rule that the text broke, as a phrase that follows the name of a field: "must be …". */
+/** The value, or the rule that the text broke, as a phrase that follows the name of a field: "must be …". */
 export type Reading<T> = { readonly value: T } | { readonly flaw: string }
 
 /** Reads a duration in ms; "off" is 0. */
@@ -23,7 +23,7 @@ export function parseSize(text: string): Reading<number> {
   )
 }
 
-/** Reads so many bytes a second. */
+/** Reads a number of bytes a second. */
 export function parseByteRate(text: string): Reading<number> {
   const size = text.endsWith('/s') ? parseSize(text.slice(0, -2)) : noByteRate
   return 'flaw' in size ? noByteRate : size
@@ -36,13 +36,16 @@ export function formatSize(bytes: number): string {
   return format(bytes, binaryUnits)
 }
 
-/** What may happen how often: so many times in each period of ms. */
+/** So many times in each period, in ms. */
 export interface Rate {
   readonly limit: number
   readonly period: number
 }
 
-/** Reads a rate as a count and a duration, whose number may be left out where it is 1; a minute is also written min. */
+/**
+ * Reads a rate as a count and a duration, whose number may be left out if it is 1; a minute is also written
+ * min.
+ */
 export function parseRate(text: string): Reading<Rate> {
   const [, count = '', number = '', unit = ''] = /^(\d{1,15})\/(\d*)([a-z]+)$/.exec(text) ?? []
   const period = parseDuration(`${number || 1}${unit === 'min' ? 'm' : unit}`)

@@ -1,16 +1,20 @@
-// Text from outside, written so that it can neither steer a terminal, nor turn the order of the text around, nor stand there unseen.
+// Escapes text from outside, so that it can neither control a terminal, nor reverse the direction of the text
+// around it, nor be invisible.
 
-/** Writes what could do so as escape sequences. */
+/** Replaces such characters by escape sequences. */
 export function visible(text: string): string {
   return text.replace(steering, character => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 }
 
-/** Writes what could do so within JSON as its escape sequences, so that it stays the same JSON. Line feeds stay: within its texts they are escaped already. */
+/**
+ * Does so within JSON, by JSON's own escape sequences, so that it stays the same JSON. Line feeds are kept:
+ * within its texts they are escaped already.
+ */
 export function visibleJson(json: string): string {
   return json.replace(steeringInJson, escapeInJson)
 }
 
-/** The joiners stay: scripts and emoji are written with them. */
+/** The joiners are kept: scripts and emoji need them. */
 const steering = /(?![\u200c\u200d])[\p{C}\u2028\u2029]/gu
 const steeringInJson = /(?![\n\u200c\u200d])[\p{C}\u2028\u2029]/gu
 

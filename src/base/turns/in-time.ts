@@ -1,9 +1,15 @@
-// How long we wait for what may never come.
+// Timeouts for promises that may never settle.
 
-/** Time is counted in so many pieces: for however long this process stands still, and what it asks with it where the machine does, that takes one of them. */
+/**
+ * The timeout is counted in so many pieces: if this process, or the whole machine, stops for however long,
+ * that takes only one of them.
+ */
 const pieces = 4
 
-/** Returns the answer, or what `late` makes (or throws) where it isn't there after `ms` in which this process ran; one that has come while it was busy is in time. */
+/**
+ * Returns the result, or what `late` returns (or throws) if there is none after `ms` in which this process
+ * ran; a result that came while the process was busy is in time.
+ */
 export function inTime<T, Late>(answer: Promise<T>, ms: number, late: () => Late): Promise<T | Late> {
   return new Promise((resolve, reject) => {
     let left = pieces

@@ -1,11 +1,15 @@
-// Works on many items, a few at a time. What is at hand is there at once, so that without turns between all of it would be one.
+// Works on many items, a few at a time, with turns for other work in between: if everything is in memory, all
+// of it would otherwise be done in one turn.
 
 import { nextTurn, pause } from './turns.ts'
 
-/** Items that are worked on at once. */
+/** Items that are worked on at the same time. */
 const atOnce = 25
 
-/** Returns what is made of each item, in their order, with turns for others between: for what is long together. */
+/**
+ * Makes something of each item, in order, with turns for other work in between: for synchronous work that is
+ * long in total.
+ */
 export async function makeInTurns<T, Made>(
   items: readonly T[],
   make: (item: T, index: number) => Made,
@@ -18,7 +22,7 @@ export async function makeInTurns<T, Made>(
   return made
 }
 
-/** Returns what the work makes of each item, in their order, with turns for others between. */
+/** Maps each item asynchronously, in order, with turns for other work in between. */
 export async function mapInTurns<T, Made>(
   items: readonly T[],
   work: (item: T) => Promise<Made>,

@@ -1,23 +1,23 @@
-// Exchanges that will be over in a moment, for which long work waits: a step of it that began between a request and its response would delay the response by all
-// that it takes.
+// Exchanges that will be over in a moment, for which long work waits: a step of it between a request and its
+// response would delay the response.
 
-/** Ms after the beginning of the latest exchange at which those that are not over are no longer thought to be short. */
+/** Ms after the start of the latest exchange, from which on those that are not over count as long. */
 const short = 2
 
 class ShortExchanges {
   #count = 0
-  /** Grows when all that are counted are found to take long; they no longer count then. */
+  /** Incremented when all current exchanges are found to be long; they no longer count then. */
   #round = 1
   #latest = 0
   #hasMoved = false
-  /** Is called when none is counted any more. */
+  /** Called when none is counted any more. */
   free: (() => void) | null = null
 
   get count(): number {
     return this.#count
   }
 
-  /** Counts an exchange that begins, at monotonic ms `now`; returns what `passed` is to be called with. */
+  /** Counts an exchange that begins at monotonic ms `now`; returns the argument for `passed`. */
   begin(now: number): number {
     this.#count++
     this.#latest = now
@@ -25,7 +25,7 @@ class ShortExchanges {
     return this.#round
   }
 
-  /** Counts an exchange no longer: it is over, or goes on for as long as its peers like. */
+  /** Stops counting an exchange: it is over, or lasts as long as its peers like. */
   passed(round: number): void {
     this.#hasMoved = true
     if (round === this.#round && --this.#count === 0) this.free?.()
@@ -38,7 +38,7 @@ class ShortExchanges {
     return hasMoved
   }
 
-  /** Returns for how many ms from monotonic ms `now` others should wait, unless `free` is called before. */
+  /** Returns how many ms from monotonic ms `now` others should wait, unless `free` is called before. */
   wait(now: number): number {
     if (this.#count === 0) return 0
     const left = this.#latest + short - now

@@ -1,9 +1,12 @@
-// Long work in small steps, so that a process that serves requests is never busy with something else for long.
+// Runs long work in small steps, so that a process that serves requests is never busy with something else for
+// long.
 
 /** Ms that work may take before others have a turn. */
 const slice = 5
 
-/** Does work step by step, and lets events in between; a step should take less than a millisecond or so. */
+/**
+ * Runs work step by step, and handles events in between; a step should take less than about a millisecond.
+ */
 export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
   for (;;) {
     const until = performance.now() + slice
@@ -15,7 +18,7 @@ export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
   }
 }
 
-/** Does all of it now: for work that is known to be small. */
+/** Runs all steps now: for work that is known to be small. */
 export function atOnce<T>(work: Generator<void, T>): T {
   for (;;) {
     const { done, value } = work.next()

@@ -1,12 +1,12 @@
-// Sorts much in short steps, so that requests wait for none of it long.
+// Sorts large arrays in short steps, so that no request waits long.
 
 import { nextTurn } from './turns.ts'
 
-/** Items that are sorted at one go, and that are merged. */
+/** Items that are sorted or merged in one step. */
 const run = 256
 const mergedAtOnce = 512
 
-/** Returns the items in order, with turns for others between; items that are equal stay in theirs. */
+/** Returns the items in order, with turns for other work in between; the sort is stable. */
 export async function sortInTurns<T>(
   items: readonly T[],
   compare: (a: T, b: T) => number,

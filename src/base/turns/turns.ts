@@ -1,30 +1,39 @@
-// Lets long work go on in short steps. In a turn of the event loop, everybody has one step at most and all together little more than one long one, and none
-// while a short exchange is under way, so that requests wait for little more than a step, however much there is to do.
+// Schedules the steps of long work. In a turn of the event loop, each caller has at most one step, all
+// together take little more than one long step, and none runs during a short exchange. So requests wait for
+// little more than a step, however much there is to do.
 
 import { shortExchanges } from './short-exchanges.ts'
 
 const waiting: (() => void)[] = []
 
-/** Ms that a step may take until others get their turn, once what is under way in it is done. */
+/** Ms that a step may take before others get their turn. */
 const longestStep = 0.25
 
-/** Ms into a turn after which no other step begins in it: short ones share a turn, since one has its price. */
+/**
+ * Ms into a turn after which no other step begins in it. Short steps share a turn, since each turn has a
+ * cost.
+ */
 const latestBegin = 0.1
 
-/** Ms for which a step waits at most: where exchanges never end, long work gets its part of the time all the same. */
+/** Max ms that a step waits: if exchanges never end, long work still gets its share of the time. */
 const longestWait = 5
 
-/** Whether a turn with steps is to come or under way. */
+/** Whether a turn with steps is scheduled or running. */
 let isGoing = false
 /** When the first step of the latest turn began. */
 let begun = 0
-/** How many of those who wait may still have a step in this turn: who comes during it waits for the next. */
+/**
+ * How many of the waiting callers may still have a step in this turn; later arrivals wait for the next turn.
+ */
 let admissible = 0
 /** Since when a step is due; 0 for none. */
 let due = 0
 let timer: NodeJS.Timeout | undefined
 
-/** Resolves when it is the turn of the caller, after those who asked before and after what else waits for this process. */
+/**
+ * Resolves when it is the caller's turn, after those who called before and after other pending work of this
+ * process.
+ */
 export function nextTurn(): Promise<void> {
   return new Promise(resolve => {
     waiting.push(resolve)
@@ -34,7 +43,7 @@ export function nextTurn(): Promise<void> {
   })
 }
 
-/** Takes another turn where this one has lasted long enough: to be called between two pieces of work. */
+/** Waits for another turn if this one has lasted long enough: to be called between two pieces of work. */
 export async function pause(): Promise<void> {
   if (performance.now() - begun >= longestStep) await nextTurn()
 }
@@ -44,7 +53,7 @@ function beginTurn(): void {
   if (due === 0) due = now
   const wait = shortExchanges.wait(now)
   if (now - due < longestWait) {
-    // What came meanwhile is read first.
+    // Data that has arrived is read first.
     if (shortExchanges.haveMoved()) return void setImmediate(beginTurn)
     if (wait > 0) return leave(wait)
   }
@@ -57,7 +66,7 @@ function beginTurn(): void {
 function admitOne(): void {
   waiting.shift()!()
   admissible--
-  // Ticks come after the microtasks, and so after the whole step.
+  // Ticks run after the microtasks, and so after the whole step.
   queueMicrotask(nextTickAfterStep)
 }
 
@@ -71,7 +80,7 @@ function afterStep(): void {
   if (isGoing) setImmediate(beginTurn)
 }
 
-/** Looks again after so many ms, or as soon as nothing has the right of way any more. */
+/** Tries again after so many ms, or as soon as no short exchange has priority any more. */
 function leave(ms: number): void {
   shortExchanges.free = resume
   timer = setTimeout(resume, ms)

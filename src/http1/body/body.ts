@@ -1,15 +1,15 @@
-// Where the body of a message ends and which of the received bytes are its data (RFC 9112 sections 6 and 7). One reader for both directions; it copies
-// nothing: it points into the caller's buffer.
+// Where the body of a message ends, and which of the received bytes are data (RFC 9112 sections 6 and 7). One
+// reader serves both directions. It copies nothing: it points into the caller's buffer.
 
 import { backslash, cr, dquote, hexValue, isFieldByte, lf, semicolon } from '../fields/characters.ts'
 import { TrailerSection } from './trailers.ts'
 
 export type Framing = 'none' | 'length' | 'chunked' | 'close'
 
-/** Most bytes of all chunk extensions of one body. */
+/** Max bytes of all chunk extensions of one body. */
 const extensionsLimit = 16 * 1024
 
-/** The longest chunk that a sender may announce: 2^40 bytes, far beyond any real one and far from rounding. */
+/** Max hex digits of a chunk size: 2^40 bytes, far beyond any real chunk and far from rounding. */
 const largestChunkDigits = 10
 
 /** What the next byte of a chunked body belongs to. */
@@ -27,7 +27,8 @@ const chunk = {
 type ChunkState = (typeof chunk)[keyof typeof chunk]
 
 /**
- * Reads one body incrementally. After `next`, the bytes from `from` to `to` are data (perhaps none); `done` and `faulty` say how the body stands.
+ * Reads one body incrementally. After `next`, the bytes from `from` to `to` are data (perhaps none); `done`
+ * and `faulty` tell the state of the body.
  *
  *     while (at < bytes.length && !body.done && !body.faulty) {
  *       at = body.next(bytes, at)
@@ -48,7 +49,9 @@ export class BodyReader {
   #trailers: TrailerSection | null = null
   readonly #hopByHop: ReadonlySet<string> | null
 
-  /** Begins a body; `length` is read for that framing only, `hopByHop` are the names that Connection lists. */
+  /**
+   * Begins a body. `length` is read for that framing only; `hopByHop` holds the names that Connection lists.
+   */
   constructor(framing: Framing, length: number, hopByHop: ReadonlySet<string> | null = null) {
     this.framing = framing
     this.#hopByHop = hopByHop
@@ -56,7 +59,7 @@ export class BodyReader {
     this.done = framing === 'none' || (framing === 'length' && length === 0)
   }
 
-  /** Moves on from `at`, at most to the end of one run of data, and returns the offset behind what it read. */
+  /** Reads from `at`, at most to the end of one run of data; returns the offset after what it read. */
   next(bytes: Buffer, at: number): number {
     this.from = this.to = at
     if (this.framing === 'chunked') return this.#chunked(bytes, at)
@@ -66,13 +69,13 @@ export class BodyReader {
     return this.#data(available, at)
   }
 
-  /** Takes note that the peer ended the connection: the clean end of a `close` body, a truncation of any other. */
+  /** The peer ended the connection: the clean end of a `close` body, a truncation of any other. */
   end(): void {
     if (this.framing === 'close') this.done = true
     else if (!this.done) this.faulty = true
   }
 
-  /** Field lines that followed the last chunk and may go on to the next hop; flat, null when there were none. */
+  /** The field lines after the last chunk that may go on to the next hop; flat, null for none. */
   get trailers(): string[] | null {
     return this.#trailers === null ? null : this.#trailers.fields
   }
@@ -104,7 +107,7 @@ export class BodyReader {
     return at
   }
 
-  /** Takes one byte of a chunk's frame; false when it may not stand there. */
+  /** Reads one byte of a chunk's frame; returns false if it is not allowed there. */
   #framingByte(byte: number): boolean {
     switch (this.#state) {
       case chunk.size:
@@ -132,12 +135,12 @@ export class BodyReader {
       this.#remaining = this.#remaining * 16 + digit
       return ++this.#digits <= largestChunkDigits
     }
-    // The grammar allows white space before the semicolon, and only smugglers send it.
+    // The grammar allows white space before the semicolon, but only request smuggling uses it.
     this.#state = byte === cr ? chunk.sizeLf : chunk.extension
     return this.#digits > 0 && (byte === cr || byte === semicolon)
   }
 
-  /** Skips extensions, as nobody here knows any; what is quoted has to end on its line. */
+  /** Skips extensions, of which we know none; a quoted string must end on its line. */
   #extensionByte(byte: number): boolean {
     const state = this.#state
     if (state === chunk.quotedPair) this.#state = chunk.quoted

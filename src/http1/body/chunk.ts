@@ -1,6 +1,9 @@
 // Chunked bodies as we write them (RFC 9112 section 7.1).
 
-/** Writes one chunk as latin1 text, of at least one byte, since an empty one would end the body; for small ones, where copying is cheaper than another write. */
+/**
+ * Writes one chunk of at least one byte (an empty one would end the body) as latin1 text. For small chunks,
+ * where copying is cheaper than another write.
+ */
 export function chunkText(bytes: Buffer): string {
   return `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`
 }

@@ -1,4 +1,4 @@
-// Which bytes may stand where in an HTTP/1.1 message (RFC 9110 section 5, RFC 9112 sections 2 to 7); read by the parsers of this folder.
+// Which bytes are allowed where in an HTTP/1.1 message (RFC 9110 section 5, RFC 9112 sections 2 to 7).
 
 /** Marks the bytes of a token (RFC 9110 section 5.6.2): method and field names. */
 export const isTokenByte = byteTable(byte => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(byte)))
@@ -7,12 +7,12 @@ export const isTokenByte = byteTable(byte => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(
 export const isFieldByte = byteTable(byte => byte === 0x09 || (byte >= 0x20 && byte !== 0x7f))
 
 /**
- * Marks the bytes of a request target. Wider than RFC 3986, since clients send raw `|`, `"` and UTF-8 and origins take them; a fragment
- * (`#`) is never part of a target (RFC 9112 section 3.2).
+ * Marks the bytes of a request target. Wider than RFC 3986, since clients send raw `|`, `"` and UTF-8 and
+ * origins accept them; a fragment (`#`) is never part of a target (RFC 9112 section 3.2).
  */
 export const isTargetByte = byteTable(byte => byte > 0x20 && byte !== 0x7f && byte !== 0x23)
 
-/** Holds the value of each hexadecimal digit, and 255 for all other bytes. */
+/** The value of each hexadecimal digit, and 255 for all other bytes. */
 export const hexValue = Uint8Array.from({ length: 256 }, (_, byte) => {
   const value = Number.parseInt(String.fromCharCode(byte), 16)
   return Number.isNaN(value) ? 255 : value

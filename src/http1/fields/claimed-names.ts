@@ -1,7 +1,8 @@
-// The fields, beside X-Forwarded-For, -Proto, -Host and Forwarded, in which proxies, CDNs and hosting platforms describe
-// the client. They are removed from clients that are not trusted. The table in docs/proxying.md is made from this.
+// The fields, besides X-Forwarded-For, -Proto, -Host and Forwarded, in which proxies, CDNs and hosting
+// platforms describe the client. They are removed unless the client is trusted. The table in docs/proxying.md
+// is generated from this.
 
-/** What is told, and its names in lower case; one that ends in `*` stands for all that begin so. */
+/** What each group describes, and its names in lower case; a name that ends in `*` is a prefix. */
 export const claimedNames = {
   address: [
     'x-real-ip',

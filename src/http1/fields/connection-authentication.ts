@@ -1,11 +1,13 @@
-// Authentication that applies to a connection and not to a request: once NTLM has succeeded, or Negotiate, the server takes every further request on the connection
-// for one of the same user, without any credentials (RFC 4559 section 6, MS-NTHT, MS-N2HT).
+// Authentication that applies to a connection rather than a request: after NTLM or Negotiate has succeeded,
+// the server attributes every further request on the connection to the same user, without any credentials
+// (RFC 4559 section 6, MS-NTHT, MS-N2HT).
 
 import { type FieldLines, field } from './fields.ts'
 
 /**
- * A member of a list with such a scheme, by how its name begins: NTLM, Negotiate and Nego2 (also with the mechanism, as in `Negotiate:Kerberos`), Kerberos, other
- * names of GSS-API, CredSSP of WinRM, PKU2U. Or with a message of NTLM, whatever its scheme is called.
+ * An element of a list with such a scheme, recognised by the beginning of its name: NTLM, Negotiate and Nego2
+ * (also with the mechanism, as in `Negotiate:Kerberos`), Kerberos, other names of GSS-API, CredSSP of WinRM,
+ * PKU2U. Or one with an NTLM message, whatever its scheme is called.
  */
 const scheme = /(?:^|,)[ \t]*(?:ntlm|nego|kerb|spnego|gss|credssp|pku2u|[!-+\--~]+[ \t]+TlRMTVNTU)/i
 /** The same with a token. */
@@ -26,12 +28,15 @@ export function authenticatesConnection({ fields, ids }: Lines): boolean {
   return false
 }
 
-/** Whether a response asks for a further message of a handshake, which must come on the same connection. */
+/** Whether a response asks for another message of a handshake, which must come on the same connection. */
 export function continuesHandshake({ fields, ids }: Lines): boolean {
   return ids.some((id, i) => id === field.wwwAuthenticate && schemeWithToken.test(fields[2 * i + 1]!))
 }
 
-/** Spares Basic and Bearer, which most requests have, a closer look: they begin otherwise, and are no list. */
+/**
+ * A quick check that excludes Basic and Bearer, which most requests have: they begin otherwise, and are not
+ * lists.
+ */
 function mayHaveConnectionScheme(value: string): boolean {
   return (value.charCodeAt(0) | 0x20) !== b || value.includes(',')
 }

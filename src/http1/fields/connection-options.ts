@@ -1,4 +1,5 @@
-// What the Connection fields of a message say (RFC 9110 section 7.6.1): how long the connection lasts, and which fields end with it. Read by both heads.
+// What the Connection fields of a message say (RFC 9110 section 7.6.1): how long the connection lasts, and
+// which fields end with it.
 
 import { equalsIgnoreCase } from './fields.ts'
 
@@ -10,10 +11,13 @@ interface ConnectionOptions {
   readonly hopByHop: ReadonlySet<string> | null
 }
 
-/** The most characters of all Connection fields together. */
+/** Max characters of all Connection fields together. */
 const longest = 1024
 
-/** Reads the options of all Connection fields of a message, joined with commas, null when it has none; null for more than anybody means, each of which would cost time. */
+/**
+ * Reads the options of all Connection fields of a message, joined with commas (null if it has none). Returns
+ * null if they are longer than is plausible, since each costs time.
+ */
 export function connectionOptions(value: string | null): ConnectionOptions | null {
   if (value === null) return nothing
   if (value.length > longest) return null

@@ -1,13 +1,13 @@
-// Field lines as this gateway handles them: a flat list `name, value, name, value, …` in the order received, and beside it one number a line that says
-// which of the fields we care about it is.
+// Field lines as this gateway handles them: a flat list `name, value, name, value, …` in the order received,
+// and for each line a number that identifies the fields that we know.
 
 import { isTokenByte } from './characters.ts'
 import { type Claim, claimedNames } from './claimed-names.ts'
 import { setsOwnCookie, withoutOwnCookies } from './own-cookies.ts'
 
 /**
- * The fields that a gateway must recognise. Where a message may go unread begins with `firstPassed` of its kind: a field of a lower id ends here, or we
- * write our own.
+ * The fields that a gateway must recognise. Their order matters: fields with an id below `firstPassed` of the
+ * kind of message are not passed on, or we write our own.
  */
 export const field = {
   other: 0,
@@ -17,36 +17,48 @@ export const field = {
   te: 4,
   transferEncoding: 5,
   upgrade: 6,
-  /** Goes with an offer of h2c, which ends here (RFC 7540 section 3.2.1). */
+  /** Comes with an offer of h2c, which ends here (RFC 7540 section 3.2.1). */
   http2Settings: 7,
   proxyAuthenticate: 8,
   proxyAuthorization: 9,
   contentLength: 10,
   ray: 11,
-  /** What this gateway tells its own side port of a client. */
+  /** What this gateway tells its own side port about a client. */
   hop: 12,
-  /** A twin (`content_length`, `content.length`): an origin that folds what is no letter or digit into `_`, as CGI names have it, would take it for the real one. */
+  /**
+   * A look-alike (`content_length`, `content.length`): an origin that turns everything but letters and digits
+   * into `_`, as CGI names require, would take it for the real field.
+   */
   twin: 13,
   host: 14,
   expect: 15,
-  /** A program started by CGI takes it for `HTTP_PROXY` (CVE-2016-5385). */
+  /** CGI turns it into the variable `HTTP_PROXY` (CVE-2016-5385). */
   proxy: 16,
-  /** Another path than that of the request, which some frameworks take in its place (`X-Original-URL`): no rule would have seen it. */
+  /**
+   * A path that some frameworks use in place of that of the request (`X-Original-URL`), although no rule has
+   * seen it.
+   */
   otherPath: 17,
-  /** The certificate of a client, as another proxy would tell of it. */
+  /** The certificate of a client, as another proxy would pass it on. */
   claimedCertificate: 18,
-  /** What this gateway tells origins of the certificate of a client: nobody else may (RFC 9440 section 2.4). */
+  /**
+   * What this gateway tells origins about the certificate of a client; nothing else may set it (RFC 9440
+   * section 2.4).
+   */
   clientCertificate: 19,
   forwarded: 20,
   xForwardedFor: 21,
   xForwardedProto: 22,
   xForwardedHost: 23,
-  /** Whatever else begins with `X-Forwarded-`. */
+  /** Any other name that begins with `X-Forwarded-`. */
   xForwarded: 24,
-  /** One of the other names under which the address of a client is told (`X-Real-IP`), and one that has its port too. */
+  /** Other names for the address of a client (`X-Real-IP`), and one that includes its port. */
   clientAddress: 25,
   clientEndpoint: 26,
-  /** The same for the scheme that a client used (`X-Scheme`), whether that was https (`Front-End-Https`), and the port and host that it asked for. */
+  /**
+   * Likewise for the scheme that a client used (`X-Scheme`), whether that was https (`Front-End-Https`), and
+   * the requested port and host.
+   */
   claimedScheme: 27,
   claimedSecurity: 28,
   claimedPort: 29,
@@ -59,22 +71,27 @@ export const field = {
   contentEncoding: 36,
   authorization: 37,
   wwwAuthenticate: 38,
-  /** Whether the connection was authenticated, and not the request alone (MS-N2HT section 2.2.3). */
+  /** Whether the connection was authenticated, rather than the single request (MS-N2HT section 2.2.3). */
   persistentAuth: 39,
-  /** Those that go on in part, so that one comparison tells them from the rest. */
+  /** Fields that are passed on in part, together so that one comparison tells them from the rest. */
   cookie: 40,
   setCookie: 41,
-  /** Those of a trace are the last, so that one comparison leaves them out. */
+  /** The fields of a trace come last, so that one comparison leaves them out. */
   traceparent: 42,
   tracestate: 43,
 } as const
 
 export type FieldId = (typeof field)[keyof typeof field]
 
-/** A request says of itself only what we believe; a response is left alone but for what belongs to the hop. */
+/**
+ * A request may only describe itself in ways that we believe; a response loses only what belongs to the hop.
+ */
 const firstPassed = { request: field.accept, response: field.twin } as const
 
-/** The field lines of a message, its kind, and the names that its Connection fields list (lower-case; null for none). */
+/**
+ * The field lines of a message, its kind, and the names that its Connection fields list (lower-case; null for
+ * none).
+ */
 export interface FieldLines {
   readonly kind: keyof typeof firstPassed
   readonly fields: readonly string[]
@@ -82,14 +99,15 @@ export interface FieldLines {
   readonly hopByHop: ReadonlySet<string> | null
 }
 
-/** Whether a field of this id goes on to the next hop as it came (RFC 9110 section 7.6.1). */
+/** Whether a field with this id is passed on as received (RFC 9110 section 7.6.1). */
 export function crosses(id: FieldId, kind: FieldLines['kind']): boolean {
   return passes(id, firstPassed[kind])
 }
 
 /**
- * Writes the field lines of a message that go on to the next hop, as received: not those that end here, nor those that Connection names, nor the cookies of this gateway
- * unless they are `atHome`; those of its trace only `withTrace`.
+ * Writes the field lines of a message that go on to the next hop, as received: without those that end here or
+ * that Connection names, without our own cookies unless the origin is `atHome`, and with those of the trace
+ * only if `withTrace`.
  */
 export function crossingLines(message: FieldLines, withTrace = true, atHome = false): string {
   const { fields, ids, hopByHop } = message
@@ -106,7 +124,9 @@ export function crossingLines(message: FieldLines, withTrace = true, atHome = fa
   return lines
 }
 
-/** Returns the value of a field as another server than this gateway may have it, or set it; null for nothing. */
+/**
+ * Returns the value of a field as a server other than this gateway may receive or set it; null for nothing.
+ */
 export function abroad(id: FieldId, value: string): string | null {
   if (id === field.cookie) return withoutOwnCookies(value)
   return id === field.setCookie && setsOwnCookie(value) ? null : value
@@ -116,24 +136,27 @@ function passes(id: FieldId, first: FieldId): boolean {
   return id === field.other || id >= first
 }
 
-/** Whether an operator may set a field of this id: what crosses, and what only clients that are not trusted may not say. */
+/**
+ * Whether an operator may set a field with this id: any that is passed on, or that is removed only from
+ * untrusted clients.
+ */
 export function isSettable(id: FieldId, kind: FieldLines['kind']): boolean {
   return crosses(id, kind) || isClaim(id)
 }
 
-/** Whether a field of this id is one in which proxies tell of a client, beside X-Forwarded-* and Forwarded. */
+/** Whether proxies use a field with this id to describe the client, besides X-Forwarded-* and Forwarded. */
 export function isClaim(id: FieldId): boolean {
   const isOfClient = id >= field.clientAddress && id <= field.claimedHost
   return isOfClient || id === field.otherPath || id === field.claimedCertificate
 }
 
-/** Whether a field of this id shows that a request was passed on by another hop. */
+/** Whether a field with this id shows that another hop has passed the request on. */
 export function tellsOfHop(id: FieldId): boolean {
   const isOfWay = id >= field.forwarded && id <= field.cdnLoop
   return isOfWay || id === field.ray || id === field.hop || id === field.twin
 }
 
-/** Finds which known field a name is, whatever its case. */
+/** Returns the id of a name in any case. */
 export function fieldId(name: string): FieldId {
   const first = name.charCodeAt(0) & 31
   const candidates = byStart[name.length * 32 + first]
@@ -147,12 +170,15 @@ export function fieldId(name: string): FieldId {
   return ofFamily(name)
 }
 
-/** Whether the names of an id count in any spelling: some that tell of a certificate are written with underscores to begin with. */
+/**
+ * Whether the names of an id count in any spelling: some names of certificate fields are written with
+ * underscores in the first place.
+ */
 function hasAnySpelling(id: FieldId): boolean {
   return id === field.claimedCertificate
 }
 
-/** Finds whether a name begins as those of a family do. */
+/** Returns the id of the family whose prefix a name has. */
 function ofFamily(name: string): FieldId {
   const families = byFamily[familyKey(name)]
   if (families === undefined) return field.other
@@ -190,7 +216,7 @@ const same = 0
 const twin = 1
 const different = 2
 
-/** Compares a received name with a known lower-case one, as far as that goes. */
+/** Compares a received name with a known lower-case one. */
 function compare(name: string, known: string): typeof same | typeof twin | typeof different {
   let result: typeof same | typeof twin = same
   for (let i = 0; i < known.length; i++) {
@@ -204,7 +230,7 @@ function compare(name: string, known: string): typeof same | typeof twin | typeo
   return result
 }
 
-/** Whether a byte of a name is no letter, digit or hyphen. */
+/** Whether a byte of a name is not a letter, digit or hyphen. */
 function isFolded(code: number): boolean {
   const lower = code | 0x20
   const isAlphanumeric = (lower >= 0x61 && lower <= 0x7a) || (code >= 0x30 && code <= 0x39)
@@ -216,7 +242,10 @@ interface KnownField {
   readonly id: FieldId
 }
 
-/** The fields in which origins learn of the certificate of a client: RFC 9440 section 2, and its subject and fingerprint. */
+/**
+ * The fields that carry the certificate of a client to origins: RFC 9440 section 2, and its subject and
+ * fingerprint.
+ */
 export const certificateFields = {
   certificate: 'Client-Cert',
   chain: 'Client-Cert-Chain',
@@ -240,7 +269,7 @@ const claimed: readonly KnownField[] = (Object.keys(claimedNames) as Claim[]).fl
   claimedNames[claim].map(name => ({ name, id: ofClaim[claim] })),
 )
 
-/** By length and the last five bits of the first letter, which leave few to compare with. */
+/** By length and the last five bits of the first letter, which leaves few to compare with. */
 const byStart: readonly (readonly KnownField[] | undefined)[] = index({
   ...Object.fromEntries(claimed.filter(({ name }) => !name.endsWith('*')).map(({ name, id }) => [name, id])),
   connection: field.connection,
@@ -291,14 +320,17 @@ function index(ids: Record<string, FieldId>): (KnownField[] | undefined)[] {
 /** The last five bits of an X in either case. */
 const x = 24
 
-/** Returns what most names of no family differ in from those of one: the last five bits of two letters, the first two, or those behind `X-`. */
+/**
+ * Returns a key by which most names differ from those of all families: the last five bits of two letters, the
+ * first two, or those after `X-`.
+ */
 function familyKey(name: string): number {
   const first = name.charCodeAt(0) & 31
   if (first !== x) return first * 32 + (name.charCodeAt(1) & 31)
   return 1024 + (name.charCodeAt(2) & 31) * 32 + (name.charCodeAt(3) & 31)
 }
 
-/** The beginnings of the names of each family, by `familyKey`. */
+/** The prefixes of each family, by `familyKey`. */
 const byFamily: readonly (readonly KnownField[] | undefined)[] = familyIndex()
 
 function familyIndex(): (KnownField[] | undefined)[] {

@@ -1,4 +1,5 @@
-// The Forwarded field (RFC 7239): what each hop said of the one before it. Read where a trusted hop's word in it is believed.
+// The Forwarded field (RFC 7239): what each hop said about the one before it, used only if the hop is
+// trusted.
 
 import { backslash, dquote, htab, isTokenByte, sp } from './characters.ts'
 
@@ -9,13 +10,14 @@ interface ForwardedElement {
   proto: string | null
 }
 
-/** More hops and characters than any request needs: what nobody would believe need not be read. */
+/** More hops and characters than any request needs. */
 const mostElements = 100
 const longest = 16 * 1024
 
 /**
- * Reads the joined values of Forwarded, the first hop first; null where they are not as RFC 7239 section 4 has them, or of more than 100 hops or 16 KiB. Blanks around
- * semicolons and bare addresses with a colon are taken, since many proxies write them.
+ * Reads the joined values of Forwarded, the first hop first; null if they violate RFC 7239 section 4, or have
+ * more than 100 hops or 16 KiB. Blanks around semicolons and unquoted addresses with a colon are accepted,
+ * since many proxies write them.
  */
 export function parseForwarded(list: string): ForwardedElement[] | null {
   if (list.length > longest) return null
@@ -39,7 +41,7 @@ export function parseForwarded(list: string): ForwardedElement[] | null {
   }
 }
 
-/** Takes one pair; false for a parameter that came before. */
+/** Takes one pair; returns false for a duplicate parameter. */
 function take(element: ForwardedElement, name: string, written: string): boolean {
   const member = name === 'for' ? 'node' : name === 'host' || name === 'proto' ? name : null
   if (member === null) return true
@@ -60,7 +62,7 @@ function afterToken(list: string, from: number): number {
   return at
 }
 
-/** Returns the offset behind a value, -1 where there is none. */
+/** Returns the offset after a value, or -1 if there is none. */
 function afterValue(list: string, from: number): number {
   if (list.charCodeAt(from) === dquote) return afterQuoted(list, from + 1)
   let at = from

@@ -1,11 +1,13 @@
-// The Host field and the authority of an absolute target (RFC 9110 section 7.2, RFC 3986 section 3.2.2), reduced to what a zone is looked up by.
+// The Host field and the authority of an absolute target (RFC 9110 section 7.2, RFC 3986 section 3.2.2),
+// reduced to the name that zones are looked up by.
 
 import { isIPv6 } from 'node:net'
 import { canonicalAddress } from '../../net/address/address.ts'
 
 /**
- * Returns the lower-case host name of a Host value, without port, brackets and trailing dot; null when it is not a host name or IP address. Userinfo,
- * percent-encoding and the other freedoms of a reg-name are refused: no zone can have such a name.
+ * Returns the lower-case host name of a Host value, without port, brackets and trailing dot; null if it is
+ * not a host name or IP address. Userinfo, percent-encoding and the other freedoms of a reg-name are refused:
+ * no zone can have such a name.
  */
 export function hostName(value: string): string | null {
   if (value.charCodeAt(0) === 0x5b) return ipv6Name(value)
@@ -36,7 +38,7 @@ function isPort(value: string, from: number): boolean {
   return true
 }
 
-/** Checks that labels of 1 to 63 letters, digits, hyphens and underscores stand between single dots. */
+/** Checks for labels of 1 to 63 letters, digits, hyphens and underscores between single dots. */
 function hasLabels(value: string, end: number): boolean {
   let label = 0
   for (let i = 0; i < end; i++) {

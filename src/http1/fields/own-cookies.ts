@@ -1,7 +1,11 @@
-// The cookies of this gateway: their names, and what keeps them from other servers. Browsers send a cookie to every port of a host (RFC 6265 section 8.5), so an
-// origin that shares a host name with our pages would get the sessions of people, and could plant some.
+// The cookies of this gateway: their names, and what keeps them from other servers. Browsers send a cookie to
+// every port of a host (RFC 6265 section 8.5), so an origin that shares a host name with our pages would
+// receive people's sessions, and could plant its own.
 
-/** Every cookie that this gateway sets, without the prefix added over https: two for its pages, and two that bind an authorization request to its browser. */
+/**
+ * Every cookie that this gateway sets, without the prefix added over https: two for its pages, and two that
+ * bind an authorization request to its browser.
+ */
 export const ownCookies = {
   session: 'gatehouse',
   visit: 'gatehouse-visit',
@@ -14,13 +18,13 @@ const ownNames: ReadonlySet<string> = new Set(
   Object.values(ownCookies).flatMap(name => [name, `__Host-${name}`, `__Secure-${name}`]),
 )
 
-/** What describes the cookie that it follows (RFC 2965 section 3.3.4). */
+/** An attribute of the preceding cookie (RFC 2965 section 3.3.4). */
 const attribute = /^[ \t]*\$(?:path|domain|port)[ \t]*(?:=|$)/i
 
-/** What every name of ours begins with but for a prefix, so that most values need no closer look. */
+/** What each of our names begins with after any prefix, so that most values need no closer look. */
 const mark = 'gatehouse'
 
-/** Returns a Cookie value without our cookies, the others byte for byte; null where none is left. */
+/** Returns a Cookie value without our cookies, the others byte for byte; null if none is left. */
 export function withoutOwnCookies(value: string): string | null {
   if (!value.includes(mark)) return value
   let kept = ''
@@ -30,7 +34,7 @@ export function withoutOwnCookies(value: string): string | null {
   for (let at = 0; at <= value.length; ) {
     const end = endOfPair(value, at)
     const pair = value.slice(at, end)
-    // A name alone behind a comma is a member of the list that another cookie has for its value.
+    // A bare name after a comma belongs to a list that is the value of another cookie.
     const isMember: boolean =
       hasOthers && !isBehindOwn && value.charCodeAt(at - 1) === comma && !pair.includes('=')
     isBehindOwn = !isMember && ((isBehindOwn && attribute.test(pair)) || isOwn(pair))
@@ -46,14 +50,20 @@ export function withoutOwnCookies(value: string): string | null {
   return hasOthers ? kept : null
 }
 
-/** Whether a Set-Cookie value sets a cookie of ours; also one without a name, of which browsers send the value alone (RFC 6265bis section 5.7). */
+/**
+ * Whether a Set-Cookie value sets one of our cookies, even without a name: browsers send such a value alone
+ * (RFC 6265bis section 5.7).
+ */
 export function setsOwnCookie(value: string): boolean {
   if (!value.includes(mark)) return false
   const end = value.indexOf(';')
   return isOwn(end === -1 ? value : value.slice(0, end))
 }
 
-/** Returns where a pair ends. A comma counts too: readers of RFC 2965 split there, and hops may join several fields with it. */
+/**
+ * Returns where a pair ends. A comma counts too: readers of RFC 2965 split there, and hops may join several
+ * fields with it.
+ */
 function endOfPair(value: string, from: number): number {
   for (let at = from; at < value.length; at++) {
     const code = value.charCodeAt(at)
@@ -62,7 +72,10 @@ function endOfPair(value: string, from: number): number {
   return value.length
 }
 
-/** Whether a pair is of ours in the most generous reading: with blanks and quotes around its name, and equals signs before it. */
+/**
+ * Whether a pair is ours in the most generous reading: with blanks and quotes around its name, and equals
+ * signs before it.
+ */
 function isOwn(pair: string): boolean {
   let from = 0
   while (isAround(pair.charCodeAt(from)) || pair.charCodeAt(from) === equals) from++

@@ -1,8 +1,11 @@
-// When a server wants a retry (RFC 9110 section 10.2.3).
+// When a server allows a retry (RFC 9110 section 10.2.3).
 
 import { equalsIgnoreCase } from './fields.ts'
 
-/** Returns the ms from `now` (ms since the epoch) that the fields ask to wait, the longest where several do; null where none can be read. Infinity for more than a number holds. */
+/**
+ * Returns how many ms after `now` (ms since the epoch) the fields allow a retry, the longest if there are
+ * several; null if none can be read, Infinity for a number that is too large.
+ */
 export function retryAfterIn(fields: readonly string[], now: number): number | null {
   let longest: number | null = null
   for (let i = 0; i < fields.length; i += 2) {
@@ -23,9 +26,9 @@ function waitIn(value: string, now: number): number | null {
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
 
-/** Some providers write decimals. */
+/** Some providers send decimals. */
 const seconds = /^\d+(?:\.\d+)?$/
-// Date.parse alone takes nearly anything for a date, such as -5 or 1.5s for one of the year 2001.
+// Date.parse alone takes nearly anything for a date, such as -5 or 1.5s for one in 2001.
 const time = '\\d\\d:\\d\\d:\\d\\d'
 const datePattern = new RegExp(
   `^[A-Z][a-z]+, (?:\\d\\d [A-Z][a-z]{2} \\d{4}|\\d\\d-[A-Z][a-z]{2}-\\d\\d) ${time} GMT$`,

@@ -1,27 +1,33 @@
-// The fields by which a request says of which trace it is a part (W3C Trace Context, level 2), read strictly: what is not as it must be is as if it had not come.
+// The fields that make a request part of a trace (W3C Trace Context, level 2), read strictly: invalid fields
+// are treated as missing.
 
 import { hexValue } from './characters.ts'
 
-/** What `traceparent` says of a request. */
+/** The content of `traceparent`. */
 interface TraceParent {
   /** 32 lower-case hex digits, not all 0. */
   readonly traceId: string
   /** The span of the sender: 16 lower-case hex digits, not all 0. */
   readonly parentId: string
-  /** The bits of `traceFlag` that are set; others have no meaning yet, and end here (section 3.2.2.5). */
+  /**
+   * The bits of `traceFlag` that are set; others have no meaning yet, and are not passed on (section
+   * 3.2.2.5).
+   */
   readonly flags: number
 }
 
-/** The flags that level 2 knows. */
+/** The flags that level 2 defines. */
 export const traceFlag = { sampled: 1, random: 2 } as const
 
-/** Reads a `traceparent` (section 3.2); null where it is none, or of a version that cannot be. */
+/** Reads a `traceparent` (section 3.2); null if it or its version is invalid. */
 export function parseTraceParent(value: string): TraceParent | null {
   const flags = traceFlagsOf(value)
   return flags === -1 ? null : { traceId: value.slice(3, 35), parentId: value.slice(36, 52), flags }
 }
 
-/** Returns the flags of a `traceparent`, as `parseTraceParent` would, without its ids; -1 where it is none. */
+/**
+ * Returns the flags of a `traceparent`, as `parseTraceParent` would, without its ids; -1 if it is invalid.
+ */
 export function traceFlagsOf(value: string): number {
   if (value.length < wholeLength || !hasEnd(value)) return -1
   if (value.charCodeAt(2) !== hyphen || value.charCodeAt(35) !== hyphen || value.charCodeAt(52) !== hyphen)
@@ -37,8 +43,8 @@ export function traceParentText({ traceId, parentId, flags }: TraceParent): stri
 }
 
 /**
- * Returns a `tracestate`, joined from its fields in their order, as it may be passed on (section 3.3); null for one that must not be: a member that is none, one key twice,
- * or more members than there may be.
+ * Returns a `tracestate`, joined from its fields in order, as it may be passed on (section 3.3); null if it
+ * is invalid: a malformed member, a duplicate key, or too many members.
  */
 export function parseTraceState(joined: string): string | null {
   const members: string[] = []
@@ -59,12 +65,14 @@ const wholeLength = 55
 const hyphen = 0x2d
 const zero = 0x30
 
-/** Whether a value may end where it does: a later version may have more, but only behind another hyphen (section 4.3). */
+/**
+ * Whether a value may end there: later versions may append more, but only after another hyphen (section 4.3).
+ */
 function hasEnd(value: string): boolean {
   return value.length === wholeLength || (!value.startsWith('00') && value.charCodeAt(wholeLength) === hyphen)
 }
 
-/** Whether there are only lower-case hex digits, not all 0. */
+/** Whether the characters are lower-case hex digits, not all 0. */
 function isId(value: string, from: number, to: number): boolean {
   let at = from
   while (at < to && value.charCodeAt(at) === zero) at++
@@ -80,7 +88,7 @@ function isHex(value: string, from: number, to: number): boolean {
 }
 
 const mostMembers = 32
-/** Empty members count for nothing, but are not read without end. */
+/** Empty members count for nothing, but only so many are read. */
 const mostParts = 4 * mostMembers
 /** A key (section 3.3.1.3.1) and a value (section 3.3.1.3.2) that does not end with a blank. */
 const member = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[ !-+\--<>-~]{0,255}[!-+\--<>-~]$/

@@ -1,27 +1,34 @@
-// Parses the heads that a client sends on one connection. Most repeat the field lines of the one before, and differ in the request line and in the length of the
-// body alone: those lines are compared as bytes, and not read again.
+// Parses the heads that a client sends on one connection. Most repeat the field lines of the previous head,
+// and differ only in the request line and the length of the body: such lines are compared as bytes, and not
+// parsed again.
 
 import { colon, htab, lf, sp } from '../fields/characters.ts'
 import { field } from '../fields/fields.ts'
 import { type HeadLimits, parseRequestHead, RequestHead, settle } from './request-head.ts'
 import { type HeadFault, readRequestLine } from './request-line.ts'
 
-/** Bytes of field lines that are remembered at most. */
+/** Max bytes of field lines that are remembered. */
 const longest = 4096
-/** After so many heads in a row with other lines, a connection is taken for one that joins many clients. */
+/**
+ * After so many heads in a row with different lines, the connection probably carries many clients, and
+ * nothing is remembered any more.
+ */
 const mostMisses = 8
 
 export class RepeatedHead {
-  /** The head whose lines are remembered; null for none. */
+  /** The head whose lines are remembered, or null. */
   #head: RequestHead | null = null
   /** Its lines and the empty one, in the first `#size` bytes. */
   #lines: Buffer = noBytes
   #size = 0
-  /** Which of the lines is Content-Length, -1 for none; and where its digits are, or the end of the lines. */
+  /** Which of the lines is Content-Length, -1 for none, and where its digits are, or the end of the lines. */
   #length = -1
   #digits = 0
   #digitsEnd = 0
-  /** Heads since one that repeated the lines. Nothing is remembered of the first, so that a connection for one request takes no memory for it. */
+  /**
+   * Heads since one that repeated the lines. The first head is not remembered, so that a connection for one
+   * request takes no memory for it.
+   */
   #misses = -1
 
   /** Parses a head as `parseRequestHead` does. */
@@ -33,7 +40,7 @@ export class RepeatedHead {
     return head
   }
 
-  /** Returns null where the lines are others, and where anything else has to be looked at in full. */
+  /** Returns null if the lines differ, or if anything else needs a full parse. */
   #parseAgain(
     last: RequestHead,
     bytes: Buffer,
@@ -69,7 +76,10 @@ export class RepeatedHead {
     return true
   }
 
-  /** Remembers the lines of a head that alone say what it holds: an absolute target is another Host, and an upgrade counts by the version. */
+  /**
+   * Remembers the lines of a head that mean the same in any request: an absolute target replaces Host, and an
+   * upgrade depends on the version.
+   */
   #remember(bytes: Buffer, start: number, end: number, head: RequestHead | HeadFault): void {
     const linesAt = bytes.indexOf(lf, start) + 1
     const size = end - linesAt
@@ -85,14 +95,14 @@ export class RepeatedHead {
   }
 }
 
-/** Returns where the digits begin that end there. */
+/** Returns where the digits that end there begin. */
 function startOfDigits(bytes: Buffer, start: number, end: number): number {
   let at = end
   while (at > start && bytes[at - 1]! >= zero && bytes[at - 1]! <= nine) at--
   return at
 }
 
-/** Returns where the value of the line of this number begins. */
+/** Returns where the value of the line with this number begins. */
 function valueAt(lines: Buffer, place: number): number {
   let at = 0
   for (let i = 0; i < place; i++) at = lines.indexOf(lf, at) + 1

@@ -1,5 +1,5 @@
-// A request head as this gateway will act on it (RFC 9112 sections 2 and 3). Everything that two readers could understand differently is a fault here,
-// so that nothing ambiguous ever reaches an origin.
+// A request head as this gateway acts on it (RFC 9112 sections 2 and 3). Everything that two readers could
+// understand differently is a fault, so that nothing ambiguous ever reaches an origin.
 
 import { ownText } from '../../base/text/own-text.ts'
 import { BodyReader } from '../body/body.ts'
@@ -8,7 +8,7 @@ import { crossingLines, equalsIgnoreCase, type FieldId, field } from '../fields/
 import { type FieldReader, parseContentLength, readFieldLines } from '../fields/field-lines.ts'
 import { type HeadFault, type RequestLine, readRequestLine, settleTarget } from './request-line.ts'
 
-/** A version as Via and logs have it. */
+/** A version as it appears in Via and logs. */
 type HttpVersion = '1.0' | '1.1' | '2'
 
 export interface HeadLimits {
@@ -16,46 +16,49 @@ export interface HeadLimits {
   readonly url: number
   /** Bytes of the whole head, request line included. */
   readonly headerSection: number
-  /** Field lines. */
+  /** Max field lines. */
   readonly headers: number
 }
 
-/** A parsed request head. The fields stand as received; what they mean for framing and routing stands beside them. */
+/**
+ * A parsed request head. The fields are as received; their meaning for framing and routing is kept next to
+ * them.
+ */
 export class RequestHead implements FieldReader, RequestLine {
   readonly kind = 'request'
   method = ''
   /** The request target in origin form, bytes as received (latin1). */
   target = ''
-  /** The minor version: 0, or 1 for all that is not HTTP/1.0. */
+  /** The minor version: 0 for HTTP/1.0, 1 for all others. */
   minor = 1
   version: HttpVersion = '1.1'
   fields: string[] = []
   ids: FieldId[] = []
-  /** The Host value, or the authority of an absolute target; null when there is none. */
+  /** The Host value, or the authority of an absolute target; null if there is none. */
   host: string | null = null
-  /** Bytes of the body, or -1 when no Content-Length says. */
+  /** Bytes of the body, or -1 without Content-Length. */
   contentLength = -1
   chunked = false
   keepAlive = true
   expect: string | null = null
-  /** The protocols asked for, where the client may ask. */
+  /** The requested protocols, if an upgrade is allowed. */
   upgrade: string | null = null
   accept: string | null = null
   xForwardedFor: string | null = null
   cdnLoop: string | null = null
   via: string | null = null
-  /** Empty where it came more than once, which is as good as none. */
+  /** Empty if it came more than once, which makes it invalid. */
   traceparent: string | null = null
   tracestate: string | null = null
   connection: string | null = null
   /** Names that Connection lists, lower-case: these fields end at this hop. */
   hopByHop: ReadonlySet<string> | null = null
-  /** Offset behind the head. */
+  /** Offset after the head. */
   end = 0
   fault: HeadFault | null = null
-  /** The most field lines that it may have. */
+  /** Max field lines. */
   #most: number
-  /** The lines that go on, once they were asked for, and whether they are in one piece of memory. */
+  /** The lines that go on, once requested, and whether they are in one piece of memory. */
   #crossing: string | null = null
   #isFlat = false
 
@@ -63,7 +66,10 @@ export class RequestHead implements FieldReader, RequestLine {
     this.#most = most
   }
 
-  /** Takes one field line; false when it makes the message unacceptable. Part of parsing, not for callers. */
+  /**
+   * Takes one field line; returns false if it makes the message unacceptable. Part of parsing, not for
+   * callers.
+   */
   field(name: string, value: string, id: FieldId): boolean {
     this.fields.push(name, value)
     if (this.ids.push(id) > this.#most) {
@@ -80,7 +86,7 @@ export class RequestHead implements FieldReader, RequestLine {
     return this.#crossing
   }
 
-  /** Takes the field lines of another head, and what they say, for its own. Part of parsing, not for callers. */
+  /** Adopts the field lines of another head, and what they mean. Part of parsing, not for callers. */
   takeLines(from: RequestHead): void {
     this.fields = from.fields
     this.ids = from.ids
@@ -99,14 +105,20 @@ export class RequestHead implements FieldReader, RequestLine {
     this.#isFlat = from.#isFlat
   }
 
-  /** Takes another length of the body than those lines say, whose field is the one of this number. Part of parsing, not for callers. */
+  /**
+   * Sets a different Content-Length than those lines have, in the field with this number. Part of parsing,
+   * not for callers.
+   */
   takeLength(value: string, place: number): boolean {
     this.contentLength = parseContentLength(value)
     this.fields = this.fields.with(2 * place + 1, value)
     return this.contentLength !== -1
   }
 
-  /** Makes one piece of what V8 keeps as the pieces that it was written in, and would copy one by one for each request. */
+  /**
+   * Flattens what V8 keeps as the pieces that it was concatenated from, and would copy one by one for each
+   * request.
+   */
   #flatCrossing(): string | null {
     if (this.#crossing !== null && !this.#isFlat) {
       this.#crossing = ownText(this.#crossing)
@@ -168,8 +180,9 @@ export class RequestHead implements FieldReader, RequestLine {
 }
 
 /**
- * Parses the head between `start` and `end` (as `endOfHead` gave it) and returns it, or the fault for which it must be refused: two Host fields,
- * two framings, a folded line, another version, and whatever else RFC 9112 forbids.
+ * Parses the head between `start` and `end` (as returned by `endOfHead`); returns it, or the fault for which
+ * it must be refused: two Host fields, two framings, a folded line, another version, and whatever else RFC
+ * 9112 forbids.
  */
 export function parseRequestHead(
   bytes: Buffer,
@@ -189,15 +202,16 @@ export function parseRequestHead(
 }
 
 /**
- * Whether a head that is still growing is already larger than any may be, so that nobody has to wait for its end: `bytes` from `start` on hold no empty
- * line yet. One whose target alone is too long is waited for, since its fields say in which format the client wants to be told.
+ * Whether an incomplete head (`bytes` from `start` on have no empty line yet) is already larger than allowed,
+ * so that waiting for its end is pointless. A head whose target alone is too long is read to its end, since
+ * its fields say in which format the client wants the error.
  */
 export function overLimit(bytes: Buffer, start: number, limits: HeadLimits): HeadFault | null {
   if (bytes.length - start <= limits.headerSection) return null
   return isLineOpen(bytes, start) ? 'uri_too_long' : 'http_headers_exceed_limit'
 }
 
-/** Whether the request line of a head that is still growing is there already and can't be accepted. */
+/** Whether the request line of an incomplete head is already here and unacceptable. */
 export function startsBadly(bytes: Buffer, start: number): HeadFault | null {
   const lineEnd = bytes.indexOf('\r\n', start)
   if (lineEnd === -1) return null
@@ -206,27 +220,30 @@ export function startsBadly(bytes: Buffer, start: number): HeadFault | null {
   return isGood ? null : (head.fault ?? 'bad_request')
 }
 
-/** Makes the reader of the body that follows a head (RFC 9112 section 6.3). */
+/** Makes the reader for the body that follows a head (RFC 9112 section 6.3). */
 export function requestBody(head: RequestHead): BodyReader {
   if (head.chunked) return new BodyReader('chunked', 0, head.hopByHop)
   return head.contentLength > 0 ? new BodyReader('length', head.contentLength) : new BodyReader('none', 0)
 }
 
-/** Other codings, then `chunked` once: any other order leaves the end of the body unknown (RFC 9112 section 6.3). */
+/**
+ * Other codings, then `chunked` once: any other order leaves the end of the body unknown (RFC 9112 section
+ * 6.3).
+ */
 const codingsUnderChunked = /^(?:(?!chunked[ \t]*,)[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*,[ \t]*)+chunked$/i
 
 function isLineOpen(bytes: Buffer, start: number): boolean {
   return bytes.indexOf(0x0a, start) === -1
 }
 
-/** Judges what only the whole head can tell: framing, target form and Host, persistence. */
+/** Checks what depends on the whole head: framing, target form and Host, persistence. */
 export function settle(head: RequestHead): RequestHead | HeadFault {
   if (head.chunked && (head.contentLength !== -1 || head.minor === 0)) return 'bad_request'
   if (head.host === null && head.minor === 1) return 'bad_request'
   return settleConnection(head) ?? settleTarget(head) ?? head
 }
 
-/** An upgrade counts only in HTTP/1.1 and where Connection announces it (RFC 9110 section 7.8). */
+/** An upgrade counts only in HTTP/1.1, and only if Connection announces it (RFC 9110 section 7.8). */
 function settleConnection(head: RequestHead): HeadFault | null {
   const options = connectionOptions(head.connection)
   if (options === null) return 'http_headers_exceed_limit'

@@ -1,8 +1,9 @@
-// The first line of a request: method, target and version (RFC 9112 section 3), and the target brought into origin form.
+// The first line of a request: method, target and version (RFC 9112 section 3), with the target brought into
+// origin form.
 
 import { isTargetByte, isTokenByte, sp } from '../fields/characters.ts'
 
-/** Bytes of the longest method that is accepted. */
+/** Max bytes of a method. */
 const longestMethod = 64
 
 /** Why a head is refused; each is the name of an error. */
@@ -14,7 +15,7 @@ export type HeadFault =
   | 'not_implemented'
   | 'host_invalid'
 
-/** What the line says, in the head that it begins. */
+/** What the line says, as part of the head that it begins. */
 export interface RequestLine {
   method: string
   target: string
@@ -24,7 +25,7 @@ export interface RequestLine {
   fault: HeadFault | null
 }
 
-/** Reads `METHOD SP target SP HTTP/1.x CRLF` into the head; returns the offset behind it, or -1. */
+/** Reads `METHOD SP target SP HTTP/1.x CRLF` into the head; returns the offset after it, or -1. */
 export function readRequestLine(bytes: Buffer, text: string, start: number, head: RequestLine): number {
   let at = start
   while (isTokenByte[bytes[at]!] === 1) at++

@@ -1,5 +1,5 @@
-// A response head as an origin sent it (RFC 9112 sections 4 and 6.3). What an origin says is passed on unchanged where it is sound, and refused as a
-// whole where two readers could disagree on it.
+// A response head as an origin sent it (RFC 9112 sections 4 and 6.3). It is passed on unchanged if it is
+// sound, and refused as a whole if two readers could disagree on it.
 
 import { BodyReader } from '../body/body.ts'
 import { cr, isFieldByte, lf, sp } from '../fields/characters.ts'
@@ -8,10 +8,10 @@ import { connectionOptions } from '../fields/connection-options.ts'
 import { equalsIgnoreCase, type FieldId, field } from '../fields/fields.ts'
 import { type FieldReader, parseContentLength, readFieldLines } from '../fields/field-lines.ts'
 
-/** `unparsable`: not HTTP/1; `framing`: HTTP, but nobody can tell where its body ends. */
+/** `unparsable`: not HTTP/1; `framing`: HTTP, but the end of its body cannot be determined. */
 export type ResponseFault = 'unparsable' | 'framing'
 
-/** The most field lines of a response: each costs time, and no origin means so many. */
+/** Max field lines of a response: each costs time, and no legitimate origin sends so many. */
 const mostFields = 1000
 
 /** A parsed response head; fields as received. */
@@ -24,7 +24,7 @@ export class ResponseHead implements FieldReader {
   /** The Content-Length value as a number, or -1. */
   contentLength = -1
   chunked = false
-  /** Whether the origin keeps the connection open behind this message. */
+  /** Whether the origin keeps the connection open after this message. */
   keepAlive = true
   /** Seconds that the origin's Keep-Alive field grants an idle connection, or -1. */
   keepAliveTimeout = -1
@@ -32,14 +32,14 @@ export class ResponseHead implements FieldReader {
   /** Names that Connection lists, lower-case: these fields end at this hop. */
   hopByHop: ReadonlySet<string> | null = null
   upgrade: string | null = null
-  /** Whether the origin authenticates the connection, or asks for that, and not the one request. */
+  /** Whether the origin authenticates the connection rather than the single request, or asks for that. */
   authenticatesConnection = false
   hasDate = false
   isEventStream = false
   contentType: string | null = null
-  /** The content codings applied, null for none. */
+  /** The content codings that were applied, null for none. */
   contentEncoding: string | null = null
-  /** Offset behind the head. */
+  /** Offset after the head. */
   end = 0
   fault: ResponseFault | null = null
 
@@ -95,7 +95,7 @@ export class ResponseHead implements FieldReader {
     }
   }
 
-  /** Takes a repeated length only when it repeats itself (RFC 9110 section 8.6). */
+  /** Accepts a repeated length only if the values are the same (RFC 9110 section 8.6). */
   #contentLength(value: string): void {
     const length = parseContentLength(value)
     if (length === -1 || (this.contentLength !== -1 && this.contentLength !== length)) this.fault = 'framing'
@@ -103,7 +103,10 @@ export class ResponseHead implements FieldReader {
   }
 }
 
-/** Parses the head between `start` and `end` (as `endOfHead` gave it) and returns it, or why it can't be used. */
+/**
+ * Parses the head between `start` and `end` (as returned by `endOfHead`); returns it, or why it can't be
+ * used.
+ */
 export function parseResponseHead(bytes: Buffer, start: number, end: number): ResponseHead | ResponseFault {
   const head = new ResponseHead()
   const text = bytes.toString('latin1', start, end)
@@ -116,7 +119,10 @@ export function parseResponseHead(bytes: Buffer, start: number, end: number): Re
   return head
 }
 
-/** Makes the reader of the body that follows a final head (RFC 9112 section 6.3), or says that its framing is broken. */
+/**
+ * Makes the reader for the body that follows a final head (RFC 9112 section 6.3), or returns that its framing
+ * is broken.
+ */
 export function responseBody(head: ResponseHead, method: string): BodyReader | ResponseFault {
   if (method === 'HEAD' || head.status === 304) return new BodyReader('none', 0)
   if (head.status === 204)
@@ -126,7 +132,10 @@ export function responseBody(head: ResponseHead, method: string): BodyReader | R
   return new BodyReader('close', 0)
 }
 
-/** Reads `HTTP/1.x SP 3DIGIT SP [reason] CRLF`; returns the offset behind it, or -1. The space before an empty reason may be missing, as many origins omit it. */
+/**
+ * Reads `HTTP/1.x SP 3DIGIT SP [reason] CRLF`; returns the offset after it, or -1. The space before an empty
+ * reason may be missing, since many origins omit it.
+ */
 function readStatusLine(bytes: Buffer, text: string, start: number, head: ResponseHead): number {
   if (text.startsWith('HTTP/1.0 ')) head.keepAlive = false
   else if (!text.startsWith('HTTP/1.1 ')) return -1
@@ -146,7 +155,7 @@ function readStatusLine(bytes: Buffer, text: string, start: number, head: Respon
   return at + 2
 }
 
-/** Returns false for options that nobody can mean. */
+/** Returns false for options that cannot be meant. */
 function settleConnection(head: ResponseHead): boolean {
   const options = connectionOptions(head.connection)
   if (options === null) return false

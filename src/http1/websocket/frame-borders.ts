@@ -1,22 +1,23 @@
-// Where the frames of a WebSocket end (RFC 6455 section 5.2), for who passes them on untouched and may have to say something between two of them.
+// Finds where the frames of a WebSocket end (RFC 6455 section 5.2), for code that passes them on untouched
+// and may have to insert one between two of them.
 
 const maskBit = 0x80
 const final = 0x80
 const close = 8
-/** The most bytes that the payload of a control frame may have (RFC 6455 section 5.5). */
+/** Max payload bytes of a control frame (RFC 6455 section 5.5). */
 const largestControl = 125
 const keySize = 4
 
-/** Follows what one side sends; it reads the heads of frames and skips the rest. */
+/** Follows what one side sends: reads the heads of frames and skips the rest. */
 export class FrameBorders {
-  /** Whether a Close frame has begun; its sender may send nothing behind it (RFC 6455 section 5.5.1). */
+  /** Whether a Close frame has begun, after which its sender may send nothing (RFC 6455 section 5.5.1). */
   isClosing = false
-  /** Whether these are no frames, or not of this side: then nobody knows where one would end. */
+  /** Whether the bytes are not frames, or not of this side: then the next border is unknown. */
   isLost = false
   readonly #masked: number
-  /** Bytes until the present frame ends, once its head is read. */
+  /** Bytes to the end of the current frame, once its head is read. */
   #left = 0
-  // A head that is not all there yet: its bytes so far, all it will have, and what they say.
+  // A head that is incomplete: its bytes so far, its full length, and what they say.
   #read = 0
   #headSize = 2
   #first = 0
@@ -28,12 +29,12 @@ export class FrameBorders {
     this.#masked = sender === 'client' ? maskBit : 0
   }
 
-  /** Whether the last frame has ended and no other begun. */
+  /** Whether the last frame has ended and no other has begun. */
   get isAtBorder(): boolean {
     return this.#left === 0 && this.#read === 0 && !this.isLost
   }
 
-  /** Goes on over all bytes. */
+  /** Reads all bytes. */
   follow(bytes: Buffer): void {
     const { length } = bytes
     if (this.#left >= length) {
@@ -46,7 +47,10 @@ export class FrameBorders {
     }
   }
 
-  /** Goes on to the end of the present frame, or of the bytes where that comes first or no frame is known; returns the index behind it. */
+  /**
+   * Reads to the end of the current frame, or of the bytes if that comes first or no frame is known; returns
+   * the index after it.
+   */
   next(bytes: Buffer, from: number): number {
     const { length } = bytes
     const at = this.#left === 0 && !this.isLost ? this.#readHead(bytes, from) : from
@@ -60,7 +64,10 @@ export class FrameBorders {
     return end
   }
 
-  /** Skips frames of data up to 64 KiB, as most are; returns the index of what is none, or at which the present frame ends. */
+  /**
+   * Skips data frames of up to 64 KiB, as most are; returns the index of anything else, or at which the
+   * current frame ends.
+   */
   #skipUsual(bytes: Buffer, from: number): number {
     const { length } = bytes
     const masked = this.#masked
@@ -81,7 +88,7 @@ export class FrameBorders {
     return bytes.length
   }
 
-  /** Takes one byte of a head; true when it was the last. */
+  /** Reads one byte of a head; returns true if it was the last. */
   #take(byte: number): boolean {
     const place = this.#read++
     if (place === 0) this.#first = byte

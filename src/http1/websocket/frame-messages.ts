@@ -1,6 +1,7 @@
-// The texts that a server sends over a WebSocket (RFC 6455 section 5.4), for who reads along while the bytes pass.
+// The texts that a server sends over a WebSocket (RFC 6455 section 5.4), for code that reads along as the
+// bytes pass.
 
-/** The most bytes of a text that are kept; longer ones are skipped. */
+/** Max bytes of a text; longer ones are skipped. */
 const largest = 1024 * 1024
 
 export class FrameMessages {
@@ -25,7 +26,7 @@ export class FrameMessages {
     this.#wants = wants
   }
 
-  /** Takes bytes cut anywhere. */
+  /** Takes bytes, cut anywhere. */
   push(bytes: Buffer): void {
     for (let at = 0; at < bytes.length && !this.#isLost; ) {
       if (this.#left === 0) {
@@ -51,7 +52,7 @@ export class FrameMessages {
     const [first, second] = [this.#head[0]!, this.#head[1]!]
     const opcode = first & 0x0f
     this.#read = 0
-    // A server masks nothing, and a bit that is reserved means an extension.
+    // A server masks nothing, and a reserved bit means an extension.
     if ((second & 0x80) !== 0 || (first & 0x70) !== 0) {
       this.#isLost = true
       this.#pieces = null
@@ -81,7 +82,7 @@ export class FrameMessages {
     else this.#pieces.push(Buffer.from(bytes))
   }
 
-  /** Ends a frame, and a message with its last one. */
+  /** Ends a frame, and after its last frame the message. */
   #close(): void {
     if (!this.#isData || !this.#isFinal) return
     const pieces = this.#pieces

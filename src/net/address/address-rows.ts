@@ -1,4 +1,4 @@
-// Networks of one family in typed arrays, which are sorted and freed of what others cover.
+// Networks of one family in typed arrays, which can be sorted and stripped of those that others contain.
 
 /** Rows between two pauses. */
 const step = 16_384
@@ -25,12 +25,12 @@ export class AddressRows {
     this.count++
   }
 
-  /** Returns the same addresses as few rows as they need, in ascending order; to be done in steps. */
+  /** Returns the same addresses in as few rows as possible, in ascending order; to be run in steps. */
   *sorted(): Generator<void, AddressRows> {
     return yield* this.#outermost(yield* this.#order())
   }
 
-  /** Finds the row whose network holds an address, among rows that are sorted; -1 for none. */
+  /** Finds the row whose network contains an address, in sorted rows; -1 for none. */
   find(words: Uint32Array): number {
     const { starts, width } = this
     let from = 0
@@ -52,7 +52,10 @@ export class AddressRows {
     this.prefixes.set(prefixes)
   }
 
-  /** Lists the rows by ascending start: a radix sort, since it is done in steps of any size and moves no more than row numbers. */
+  /**
+   * Lists the rows by ascending start: a radix sort, since it can be divided into steps of any size and moves
+   * only row numbers.
+   */
   *#order(): Generator<void, Uint32Array> {
     let order = new Uint32Array(this.count)
     let next = new Uint32Array(this.count)
@@ -70,7 +73,7 @@ export class AddressRows {
     return order
   }
 
-  /** Returns where the rows of each value of a byte begin; null where all have the same. */
+  /** Returns where the rows of each value of a byte begin; null if all have the same value. */
   *#placesBy(word: number, shift: number): Generator<void, Uint32Array | null> {
     const { starts, width, count } = this
     const counts = new Uint32Array(256)
@@ -103,7 +106,7 @@ export class AddressRows {
     }
   }
 
-  /** Leaves out each row that the one before it covers: networks lie within each other, or apart. */
+  /** Drops each row that the previous one covers: networks are either nested or disjoint. */
   *#outermost(order: Uint32Array): Generator<void, AddressRows> {
     const { starts, prefixes, width, count } = this
     const kept = new AddressRows(width as 1 | 4, count)
@@ -127,7 +130,9 @@ export class AddressRows {
   }
 }
 
-/** Whether two numbers have their first `prefix` bits in common, each given by its words from some place on. */
+/**
+ * Whether two numbers have their first `prefix` bits in common, each given by its words from an offset on.
+ */
 function agree(a: Uint32Array, atA: number, b: Uint32Array, atB: number, prefix: number): boolean {
   let left = prefix
   let i = 0
@@ -135,13 +140,13 @@ function agree(a: Uint32Array, atA: number, b: Uint32Array, atB: number, prefix:
   return left === 0 || (a[atA + i]! ^ b[atB + i]!) >>> (32 - left) === 0
 }
 
-/** Returns the bits of a word that count, given how many from its first on. */
+/** Returns a mask of so many leading bits of a word. */
 function maskOf(bits: number): number {
   if (bits >= 32) return 0xffffffff
   return bits <= 0 ? 0 : -1 << (32 - bits)
 }
 
-/** Whether the address at a place of `starts` is above another. */
+/** Whether the address at an index of `starts` is above another. */
 function isAbove(starts: Uint32Array, at: number, words: Uint32Array, width: number): boolean {
   for (let i = 0; i < width; i++) {
     const start = starts[at + i]!

@@ -1,23 +1,25 @@
-// Sets of addresses and networks that are searched at each request, from one member to some millions.
+// Sets of one to some millions of addresses and networks that are searched at each request.
 
 import { AddressRows } from './address-rows.ts'
 import { AddressWords } from './address-words.ts'
 import { atOnce } from '../../base/turns/slices.ts'
 
-/** What a table knows of an address: nothing, the address itself, or a network around it. */
+/** How a table contains an address: not at all, as an address, or in a network. */
 export type Found = 'nothing' | 'address' | 'network'
 
 export class AddressTable {
   readonly #v4: AddressRows
   readonly #v6: AddressRows
 
-  /** Takes sorted rows, as `AddressTableBuilder` gives them. */
+  /** Takes sorted rows, as `AddressTableBuilder` returns them. */
   constructor(v4: AddressRows, v6: AddressRows) {
     this.#v4 = v4
     this.#v6 = v6
   }
 
-  /** Compiles members that `parseNetwork` takes; throws at any other, since the configuration has refused those. */
+  /**
+   * Compiles members that `parseNetwork` accepts; throws for any other, which the configuration has rejected.
+   */
   static of(members: Iterable<string>): AddressTable {
     const builder = new AddressTableBuilder()
     for (const member of members)
@@ -25,12 +27,12 @@ export class AddressTable {
     return atOnce(builder.build())
   }
 
-  /** Counts the rows that it needs: what a network covers takes none. */
+  /** Counts its rows; a network that another covers needs none. */
   get size(): number {
     return this.#v4.count + this.#v6.count
   }
 
-  /** Looks an address up; where a network holds it too, that is what is found. */
+  /** Looks an address up; 'network' takes precedence over 'address'. */
   find({ words, isV4 }: AddressWords): Found {
     const rows = isV4 ? this.#v4 : this.#v6
     const row = rows.find(words)
@@ -44,7 +46,7 @@ export class AddressTableBuilder {
   readonly #v6 = new AddressRows(4)
   readonly #address = new AddressWords()
 
-  /** Adds `ADDRESS` or `ADDRESS/PREFIX`; false, and nothing added, for what `parseNetwork` refuses. */
+  /** Adds `ADDRESS` or `ADDRESS/PREFIX`; returns false for anything that `parseNetwork` rejects. */
   add(member: string): boolean {
     const slash = member.indexOf('/')
     if (!this.#address.read(slash === -1 ? member : member.slice(0, slash))) return false
@@ -57,13 +59,13 @@ export class AddressTableBuilder {
     return true
   }
 
-  /** Makes the table of what was added; to be done in steps. */
+  /** Makes the table of all that was added; to be run in steps. */
   *build(): Generator<void, AddressTable> {
     return new AddressTable(yield* this.#v4.sorted(), yield* this.#v6.sorted())
   }
 }
 
-/** Reads a number of up to three digits without leading zeros; -1 when it is none. */
+/** Reads a number of up to three digits without leading zeros; -1 for anything else. */
 function readPrefix(text: string, at: number): number {
   const length = text.length - at
   if (length < 1 || length > 3 || (length > 1 && text.charCodeAt(at) === 0x30)) return -1

@@ -1,20 +1,29 @@
-// IP addresses as numbers, read without regular expressions: for tables of addresses, which are searched at each request and filled by the million.
+// IP addresses as numbers, read without regular expressions: for tables of addresses, which are searched at
+// each request and hold millions.
 
 const colon = 0x3a
 const dot = 0x2e
 const groupCount = 8
 
-/** One address: reading another text changes it. An IPv6-mapped IPv4 address is that IPv4 address. */
+/**
+ * One address, which the next call of `read` replaces. An IPv6-mapped IPv4 address becomes that IPv4 address.
+ */
 export class AddressWords {
   /** Word 0 holds an IPv4 address; all four, the first the highest, an IPv6 address. */
   readonly words = new Uint32Array(4)
   isV4 = false
-  /** Whether IPv4 was written as IPv6-mapped: the length of a network then counts from the start of all 128 bits. */
+  /**
+   * Whether IPv4 was written as IPv6-mapped: the prefix length of a network then counts from the start of all
+   * 128 bits.
+   */
   isMapped = false
-  /** Counts the texts that were read: what is found of one holds until this changes. */
+  /** Counts the calls of `read`: results for one address are valid until this changes. */
   readings = 0
 
-  /** Reads any spelling of RFC 4291 section 2.2 but one with a zone id; false, and nothing to be relied on, when it is no IP address. */
+  /**
+   * Reads any spelling of RFC 4291 section 2.2 without a zone id; returns false, and leaves undefined words,
+   * if it is not an IP address.
+   */
   read(text: string): boolean {
     this.readings++
     this.isMapped = false
@@ -105,7 +114,7 @@ function readTail(text: string, at: number, count: number, gap: number): boolean
   return settle(count + 2, gap)
 }
 
-/** Moves the groups behind the gap to the end; a gap stands for one group at least. */
+/** Moves the groups after the gap to the end; a gap stands for at least one group. */
 function settle(count: number, gap: number): boolean {
   if (gap === -1) return count === groupCount
   if (count === groupCount) return false

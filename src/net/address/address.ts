@@ -1,4 +1,4 @@
-// IP addresses: one spelling for each, sets of them, and who the client is behind trusted proxies.
+// IP addresses: their canonical spelling, sets of them, and the client behind trusted proxies.
 
 import { isIPv4, isIPv6, SocketAddress } from 'node:net'
 import { AddressTable } from './address-table.ts'
@@ -11,9 +11,10 @@ interface Network {
 }
 
 /**
- * Finds the hops of a connection that can be believed, from the peer on to the client, which is the last: as long as a hop is trusted, its word on the one
- * before it counts, which is the next member of X-Forwarded-For from the right. The walk ends at junk, where the last good hop stands: what is left of it was
- * written by nobody we trust, and after 100 members, which is more than any request has hops.
+ * Returns the trustworthy hops of a connection, from the peer to the client, which is the last. As long as a
+ * hop is trusted, it is believed about the one before it: the next member of X-Forwarded-For from the right.
+ * The walk ends at an invalid member, with the last valid hop, since no trusted hop wrote what is left of it,
+ * and after 100 members, which is more hops than any request has.
  */
 export function believedHops(peer: string, forwardedFor: string | null, trusted: AddressSet): string[] {
   let client = canonicalAddress(peer) ?? peer
@@ -33,12 +34,17 @@ export function believedHops(peer: string, forwardedFor: string | null, trusted:
 
 const mostMembers = 100
 
-/** Holds addresses and CIDR networks, compiled once; an IPv4 address is found under its IPv6-mapped spelling too. */
+/**
+ * A set of addresses and CIDR networks, compiled once; it finds an IPv4 address under its IPv6-mapped
+ * spelling too.
+ */
 export class AddressSet {
   readonly #table: AddressTable
   readonly #words = new AddressWords()
 
-  /** Compiles members that `parseNetwork` takes; throws at any other, since the configuration has refused those. */
+  /**
+   * Compiles members that `parseNetwork` accepts; throws for any other, which the configuration has rejected.
+   */
   constructor(members: Iterable<string>) {
     this.#table = AddressTable.of(members)
   }
@@ -49,7 +55,7 @@ export class AddressSet {
   }
 }
 
-/** Reads `ADDRESS` or `ADDRESS/PREFIX`; an IPv6-mapped network becomes the IPv4 network that it stands for. */
+/** Reads `ADDRESS` or `ADDRESS/PREFIX`; an IPv6-mapped network becomes the IPv4 network. */
 export function parseNetwork(text: string): Network | null {
   const [written = '', length, ...rest] = text.split('/')
   const address = canonicalAddress(written)
@@ -63,7 +69,10 @@ export function parseNetwork(text: string): Network | null {
   return prefix >= 0 && prefix <= bits ? { address, prefix, family } : null
 }
 
-/** Returns the one spelling of an address: compressed lower-case IPv6 without zone id, IPv4 for IPv6-mapped IPv4; null when it is no IP address. */
+/**
+ * Returns the canonical spelling of an address: compressed lower-case IPv6 without zone id, IPv4 for
+ * IPv6-mapped IPv4; null if it is not an IP address.
+ */
 export function canonicalAddress(text: string): string | null {
   if (isIPv4(text)) return text
   if (!isIPv6(text)) return null
@@ -74,7 +83,10 @@ export function canonicalAddress(text: string): string | null {
 
 const decorated = /^(?:\[(?<v6>[^\]]*)\]|(?<v4>[\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/
 
-/** Reads one member of X-Forwarded-For, or a node of Forwarded: proxies write them with and without port, which may be obfuscated (RFC 7239 section 6.3), brackets and zone id. */
+/**
+ * Reads one member of X-Forwarded-For, or a node of Forwarded: proxies write them with and without port,
+ * which may be obfuscated (RFC 7239 section 6.3), brackets and zone id.
+ */
 function hopAddress(member: string): string | null {
   const { v6, v4 } = decorated.exec(member)?.groups ?? {}
   if (v6 !== undefined) return isIPv6(v6) ? canonicalAddress(v6) : null

@@ -1,8 +1,11 @@
-// What a client is known by where clients are counted or banned.
+// The key by which clients are counted or banned.
 
 import { AddressWords } from './address-words.ts'
 
-/** Returns an IPv4 address as it is, and of an IPv6 address the first 64 bits (RFC 5952), since whoever has one address has the others too; anything else as it is. */
+/**
+ * Returns an IPv4 address unchanged, and the first 64 bits of an IPv6 address (RFC 5952), since a client that
+ * has one of its addresses has all; anything else unchanged.
+ */
 export function clientKey(address: string): string {
   if (address === lastAddress) return lastKey
   lastKey = keyOf(address)
@@ -10,7 +13,10 @@ export function clientKey(address: string): string {
   return lastKey
 }
 
-/** Returns the network of an address, or of a client by its key: of IPv6 the first 48 bits, which sites mostly have; an IPv4 address is one of its own. */
+/**
+ * Returns the network of an address, or of a client's key: the first 48 bits of IPv6, the usual size of a
+ * site; an IPv4 address is its own network.
+ */
 export function networkKey(address: string): string {
   if (!address.includes(':')) return address
   const text = address.endsWith('/64') ? address.slice(0, -3) : address
@@ -19,7 +25,7 @@ export function networkKey(address: string): string {
   return parsed.isV4 ? dotted(high!) : `${network(high!, low! & 0xffff0000)}::/48`
 }
 
-/** What was asked last, which mostly is asked next too. */
+/** The last address, which is often also the next one. */
 let lastAddress = ''
 let lastKey = ''
 
@@ -35,7 +41,7 @@ function dotted(word: number): string {
   return `${word >>> 24}.${(word >>> 16) & 255}.${(word >>> 8) & 255}.${word & 255}`
 }
 
-/** Writes four groups without the zeros at their end, which are part of the gap that follows. */
+/** Writes four groups without the zeros at their end, which become part of the gap that follows. */
 function network(high: number, low: number): string {
   if (low === 0) return (high & 0xffff) === 0 ? group(high >>> 16) : pair(high)
   return `${pair(high)}:${(low & 0xffff) === 0 ? group(low >>> 16) : pair(low)}`
@@ -45,7 +51,7 @@ function pair(word: number): string {
   return `${(word >>> 16).toString(16)}:${(word & 0xffff).toString(16)}`
 }
 
-/** Writes one group, and nothing for a zero. */
+/** Writes one group; nothing for zero. */
 function group(value: number): string {
   return value === 0 ? '' : value.toString(16)
 }

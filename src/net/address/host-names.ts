@@ -1,6 +1,6 @@
 // Sets of host names and wildcards.
 
-/** The most characters of a host name (RFC 1035 section 2.3.4). */
+/** Max characters of a host name (RFC 1035 section 2.3.4). */
 export const longestHost = 253
 
 export class HostNames {
@@ -8,7 +8,7 @@ export class HostNames {
   readonly #suffixes = new Set<string>() // with their dot
   readonly #lengths: readonly number[] // of the suffixes
 
-  /** Takes lower-case names; `*.` stands for one label or more. */
+  /** Takes lower-case names; `*.` stands for one or more labels. */
   constructor(names: Iterable<string>) {
     for (const name of names) {
       if (name.startsWith('*.')) this.#suffixes.add(name.slice(1))
@@ -17,12 +17,12 @@ export class HostNames {
     this.#lengths = [...new Set(Array.from(this.#suffixes, suffix => suffix.length))]
   }
 
-  /** The texts that a look-up takes from its table at most. */
+  /** Max look-ups in the table for one name. */
   get lookups(): number {
     return 1 + this.#lengths.length
   }
 
-  /** Whether a lower-case name is one of these; a text that is longer than any name is none. */
+  /** Whether the set contains a lower-case name; false for a text that is longer than any name. */
   has(host: string): boolean {
     if (host.length > longestHost) return false
     if (this.#exact.has(host)) return true

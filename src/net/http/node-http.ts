@@ -1,5 +1,5 @@
-// What Gatehouse needs of node:http, taken without an import: one reads every name of it, among them WebSocket, and so loads all of undici,
-// which costs each process 4 MiB and a tenth of its start.
+// What Gatehouse needs of node:http, without an import: an import reads every exported name, among them
+// WebSocket, and so loads all of undici, which costs each process 4 MiB and a tenth of its start.
 
 import type { ClientRequest, Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -8,11 +8,16 @@ const { Agent, createServer, request, STATUS_CODES } = process.getBuiltinModule(
 
 export { Agent, createServer, request, STATUS_CODES }
 
-/** Ms without a byte, and in all, for which the rest of a body is read and dropped behind a last response. */
+/**
+ * How long the rest of a body is read and dropped after a last response, in ms: without a byte, and in all.
+ */
 const linger = 2_000
 const longestLinger = 30_000
 
-/** Has a server read what is still coming of a body behind the last response of a connection: Node closes at once, and the reset for the bytes that it leaves takes the response from the client. */
+/**
+ * Makes a server read the rest of a body after the last response of a connection. Node closes at once, and
+ * the reset for the unread bytes destroys the response at the client.
+ */
 export function lingerBehindResponses(server: Server): void {
   server.prependListener('request', request => {
     const { 'content-length': length, 'transfer-encoding': coding } = request.headers
@@ -37,7 +42,10 @@ function lingerOn(socket: Socket): void {
   socket.once('close', () => clearInterval(timer))
 }
 
-/** Calls `failed` where a request gets no response. One that switches protocols is neither a response nor an error to Node, and the request would never end. */
+/**
+ * Calls `failed` if a request gets no response. A response that switches protocols is neither a response nor
+ * an error to Node, and the request would never end.
+ */
 export function whenFailed(sent: ClientRequest, failed: (cause: Error) => void): void {
   sent.on('error', failed)
   sent.once('upgrade', (_, socket) => {

@@ -1,4 +1,4 @@
-// Sends texts that are made while they are sent, so that nobody takes a part for the whole.
+// Sends texts while they are made, so that a part is never mistaken for the whole.
 
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -6,8 +6,9 @@ import { pipeline } from 'node:stream/promises'
 import { reset } from '../socket/reset.ts'
 
 /**
- * Sends the first texts and then those that come; resolves when all are sent, or who reads them has left. Rejects with what the stream failed with: the connection
- * is reset then, since to a client of HTTP/1.0, such as many proxies are, one that closes is the end of the whole (RFC 9112 section 6.3).
+ * Sends the first texts and then the following ones; resolves when all are sent, or the reader has left. If
+ * the stream fails, rejects with its error and resets the connection, since a client of HTTP/1.0, such as
+ * many proxies, takes a clean close for the end of the response (RFC 9112 section 6.3).
  */
 export async function sendStream(
   response: ServerResponse,

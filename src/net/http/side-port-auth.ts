@@ -1,5 +1,6 @@
-// What the edge tells the side port of the same gateway of a request that it passes on: whose it is, and its ray id. Signed with a secret that lives as long as
-// the gateway runs, which no client and no other origin ever sees.
+// What the edge tells the side port of the same gateway about a request that it passes on: the client's
+// address, and the ray id. Signed with a secret that lasts as long as the gateway runs, and that no client
+// and no other origin ever sees.
 
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -23,7 +24,10 @@ export class SidePortAuth {
     return `${claim} ${this.#sign(claim).toString('base64url')}`
   }
 
-  /** Reads a value of `svc-hop`; null for one that was not written with this secret. Takes the same time for any two of the same form. */
+  /**
+   * Reads a value of `svc-hop`; null if it was not written with this secret. Takes the same time for any two
+   * values of the same form.
+   */
   read(value: string): SidePortClaim | null {
     const [, claim = '', ray = '', address = '', signature = ''] = form.exec(value) ?? []
     if (isIP(address) === 0) return null

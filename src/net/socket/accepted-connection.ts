@@ -1,9 +1,10 @@
-// Connections as the system hands them over, before Node makes a socket of each: one that is not to be read yet costs little more than its descriptor.
+// Connections as the system hands them over, before Node makes sockets of them: a connection that is not read
+// yet costs little more than its descriptor.
 
 import type { Server } from 'node:net'
 import { canonicalAddress } from '../address/address.ts'
 
-/** What Node has of a connection. */
+/** Node's handle of a connection. */
 interface ConnectionHandle {
   readonly fd: number
   /** Fills in the address; returns 0, or the number of an error. */
@@ -15,7 +16,7 @@ interface ConnectionHandle {
 
 type OnConnection = (status: number, connection?: ConnectionHandle) => void
 
-/** What Node has of a listening socket. */
+/** Node's handle of a listening socket. */
 interface ListeningHandle {
   onconnection: OnConnection
 }
@@ -31,7 +32,7 @@ export class AcceptedConnection {
     this.#serve = serve
   }
 
-  /** The address of the client; empty for one that has left. */
+  /** The address of the client; empty if it has left. */
   get peer(): string {
     const found: { address?: string } = {}
     return this.#handle.getpeername(found) === 0 ? (canonicalAddress(found.address ?? '') ?? '') : ''
@@ -41,7 +42,7 @@ export class AcceptedConnection {
     return this.#handle.fd
   }
 
-  /** Has its server take it as any other one. */
+  /** Passes it to its server, as if it had just been accepted. */
   serve(): void {
     this.#serve.call(this.#listening, 0, this.#handle)
   }
@@ -52,7 +53,10 @@ export class AcceptedConnection {
   }
 }
 
-/** Shows `holds` each connection of a server that listens, before Node makes a socket of it. Where that returns true, the connection is left to it. */
+/**
+ * Calls `holds` with each connection that a listening server accepts, before Node makes a socket of it. If it
+ * returns true, the callee owns the connection.
+ */
 export function screen(server: Server, holds: (connection: AcceptedConnection) => boolean): void {
   const listening = (server as unknown as { readonly _handle: ListeningHandle })._handle
   const serve = listening.onconnection

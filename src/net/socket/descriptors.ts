@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 
-/** Returns the soft limit of open files; infinity where none is known, as on other systems than Linux. */
+/** Returns the soft limit of open files; infinity if unknown, as on systems other than Linux. */
 export function mostDescriptors(): number {
   const limit = /^Max open files +(\d+)/m.exec(contentOf('/proc/self/limits'))?.[1]
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)
@@ -15,7 +15,10 @@ export function freeDescriptors(): number {
   return most === Number.POSITIVE_INFINITY ? most : most - readdirSync('/proc/self/fd').length
 }
 
-/** Returns the descriptor of a socket, -1 where it has none that is known. It is the lowest that was free (POSIX.1-2024 XSH 2.6): all below it are in use. */
+/**
+ * Returns the descriptor of a socket, or -1 if unknown. It is the lowest that was free (POSIX.1-2024 XSH
+ * 2.6): all below it are in use.
+ */
 export function descriptorOf(socket: Socket): number {
   const { _handle: handle } = socket as { _handle?: { readonly fd?: number } | null }
   return handle?.fd ?? -1

@@ -1,26 +1,29 @@
-// Reads what a peer has sent before a failed write is believed.
+// Reads what a peer has sent before a failed write ends the connection.
 
 import type { Socket } from 'node:net'
 
 type Done = (error?: Error | null) => void
 
-/** What Node calls on a socket for each write; the second is for several that were corked. */
+/** Node's methods for each write of a socket; the second is for several that were corked. */
 interface Inner {
   _write(chunk: unknown, encoding: BufferEncoding, done: Done): void
   _writev(chunks: unknown, done: Done): void
 }
 
 /**
- * Keeps Node from destroying a socket when a write fails. A server that refuses an upload responds and closes, and its
- * system then resets the connection because of the unread body. Node would destroy the socket at the next write, while
- * the response is still in the receive buffer. A held error leaves the write unfinished, so nothing more is written and
- * the socket stays readable. An `end` or `error` always follows, since a reset ends both directions; the owner must
- * destroy the socket then.
+ * Keeps Node from destroying a socket when a write fails. A server that refuses an upload responds and
+ * closes, and its system then resets the connection because of the unread body. Node would destroy the socket
+ * at the next write, while the response is still in the receive buffer. A held error leaves the write
+ * unfinished, so nothing more is written and the socket stays readable. An `end` or `error` always follows,
+ * since a reset ends both directions; the owner must destroy the socket then.
  */
 export class HeldWriteError {
-  /** Whether any write has succeeded. Until then, whatever the peer sent is no response, and a failed write destroys the socket as usual. */
+  /**
+   * Whether any write has succeeded. Until then, whatever the peer sent is no response, and a failed write
+   * destroys the socket as usual.
+   */
   hasSent = true
-  /** The error of a write that failed while the socket is still read; null while none has. */
+  /** The error of a failed write while the socket is still read, or null. */
   error: Error | null = null
 
   constructor(socket: Socket) {

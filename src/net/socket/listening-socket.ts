@@ -1,8 +1,12 @@
-// Listening sockets as processes pass them to each other: the queue of a port lives for as long as any of them has its socket, so nobody who is connecting is lost with a process.
+// Listening sockets as processes pass them to each other: the queue of a port lives as long as any of them
+// has its socket, so a process that ends loses no connecting client.
 
 import { type Server, Socket } from 'node:net'
 
-/** What Node passes between processes: a socket that is bound, and accepts only in a process where a server listens on it. */
+/**
+ * What Node passes between processes: a bound socket, which accepts only in a process where a server listens
+ * on it.
+ */
 export interface SocketHandle {
   readonly fd: number
   /** Closes the socket in this process only. */
@@ -15,20 +19,25 @@ export interface ListeningSocket {
   readonly listener: number
   /** Its number among the sockets of the listener. */
   readonly slot: number
-  /** Whether no other socket can share its address: somebody else has bound it. */
+  /** Whether no other socket can share its address, because something else has bound it. */
   readonly isAlone: boolean
   readonly handle: SocketHandle
 }
 
-/** How many connections may wait to be accepted; the system takes fewer where it has a lower limit. Said for each socket that is listened on: of one that is bound already, Node would shorten the queue. */
+/**
+ * How many connections may wait to be accepted; the system allows fewer if its own limit is lower. Passed for
+ * each socket that we listen on: Node would shorten the queue of one that is already bound.
+ */
 export const backlog = 4096
 
-/** Returns the socket of a server that listens. */
+/** Returns the socket of a listening server. */
 export function handleOf(server: Server): SocketHandle {
   return (server as unknown as { readonly _handle: SocketHandle })._handle
 }
 
-/** Returns the TCP socket that this process was started with as a file descriptor; throws where it is none. */
+/**
+ * Returns the TCP socket that this process was started with as a file descriptor; throws if it is not one.
+ */
 export function inheritedHandle(fd: number): {
   readonly handle: SocketHandle
   readonly host: string
