@@ -1,7 +1,6 @@
 // Puts the results of a bench into the pages that people read: pure functions for run.ts.
 import { CONNECTIONS, GATEWAYS, type MixName, NATIVE } from './mixes.ts'
 import { cell, lengthOf, short, table, targetTable } from './report.ts'
-import { profileTables } from '../profile/profile-tables.ts'
 import { type Metric, type Results, typical } from './results.ts'
 
 const BLOCK = /(?<=^<!-- bench -->\n).*(?=^<!-- \/bench -->$)/ms
@@ -18,7 +17,6 @@ export const published: ReadonlyMap<string, (results: Results) => string> = new 
         peerTable(results),
         '### AI gateways',
         gatewayTable(results),
-        ...(results.profile ? ['### Profile', profileTables(results.profile)] : []),
         '### Targets',
         targetTable(results),
         '### How it was measured',
