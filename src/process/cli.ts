@@ -1,5 +1,5 @@
-// The commands of `gatehouse`: one table for help, options and dispatch. A name may be two words, a noun and a verb; the help of a noun lists its
-// verbs.
+// The commands of `gatehouse`: one table for help, options and dispatch. A name may be two words, a noun and
+// a verb; the help of a noun lists its verbs.
 
 import { parseArgs } from 'node:util'
 import { didYouMean } from '../base/text/nearest.ts'
@@ -245,12 +245,12 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
     const isQuestion = input.endsWith('?')
     return complain(`${input}${isQuestion ? ' Usage' : '; usage'}: gatehouse ${command.usage}`)
   }
-  // Processes that it starts find it there as well.
+  // Child processes find it there as well.
   if (input.data !== undefined) process.env.GATEHOUSE_DATA = input.data
   return (await command.load())(input)
 }
 
-/** Finds the command by its first two words, or by its first. */
+/** Finds a command by its first two words, or by its first. */
 function find(argv: readonly string[]): { command: Command; rest: readonly string[] } | null {
   for (const words of [2, 1]) {
     const name = argv.slice(0, words).join(' ')
@@ -263,7 +263,7 @@ function isHelp(word: string): boolean {
   return word === '--help' || word === '-h'
 }
 
-/** Prints the verbs of a noun, or that the command is unknown. */
+/** Prints the verbs of a noun, or says that the command is unknown. */
 function helpWithNoun([noun, verb]: readonly string[]): number {
   const verbs = Object.keys(commands).filter(name => name.startsWith(`${noun} `))
   if (verbs.length > 0 && (verb === undefined || isHelp(verb))) {
@@ -302,7 +302,7 @@ function read({ options, args, least = 0 }: Command, argv: readonly string[]): I
   }
 }
 
-/** Whether of two values of an option, one would be ignored. */
+/** Whether a second value of the option would be ignored. */
 function isSingle({ type, multiple = false }: Command['options'][string]): boolean {
   return type === 'string' && !multiple
 }

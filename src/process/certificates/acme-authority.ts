@@ -1,4 +1,5 @@
-// An authority over the network, by acme-client, whose requests are sent here: by itself it would retry them for minutes, keep no bound, and forget why it was refused.
+// An ACME authority reached over the network through acme-client. Requests are sent by this file: acme-client
+// alone would retry them for minutes, without a size limit, and lose the reason for a refusal.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Agent, IncomingMessage } from 'node:http'
@@ -19,11 +20,11 @@ import type { AcmeConfig, TlsIdentity } from '../../config/model/config.ts'
 import { version } from '../system/version.ts'
 import type { AcmeClient, AcmeOrderView, AcmeRequest, AcmeResponse } from 'acme-client'
 
-/** Ms for a request with its response, and the most bytes of one. */
+/** Timeout of a request with its response, in ms, and the maximum size of a response, in bytes. */
 const patience = 30_000
 const mostBytes = 1024 * 1024
 
-/** Loads the client and connects an account; no request is sent yet. */
+/** Loads the client and binds it to an account; no request is sent yet. */
 export async function connectAuthority(config: AcmeConfig, account: AuthorityAccount): Promise<Authority> {
   const { axios, Client, crypto } = await import('acme-client')
   axios.defaults.adapter = request => senders.getStore()!.send(request)
@@ -40,7 +41,7 @@ export async function connectAuthority(config: AcmeConfig, account: AuthorityAcc
   return new AcmeAuthority(config, client, sender, crypto)
 }
 
-/** Whose requests those of the client are: it has one way to send for all. */
+/** The account on whose behalf acme-client sends: the library has one transport for all its clients. */
 const senders = new AsyncLocalStorage<Sender>()
 
 class AcmeAuthority implements Authority {
@@ -175,7 +176,7 @@ class AcmeAuthority implements Authority {
     return typeof renewalInfo === 'string' ? renewalInfo : null
   }
 
-  /** Sends what the client does by the sender of this account, and turns its own errors into problems. */
+  /** Runs work of acme-client with the sender of this account, and turns its errors into problems. */
   async #run<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await senders.run(this.#sender, work)
@@ -192,11 +193,14 @@ class AcmeAuthority implements Authority {
 
 /** Sends requests to one authority. */
 class Sender {
-  /** Ms that the last response asks to wait; null where it does not. */
+  /** How many ms the last response asked to wait; null if it did not. */
   pause: number | null = null
   readonly #agents: { readonly http: Agent; readonly https: HttpsAgent }
   readonly #end = new AbortController()
-  /** Whether what an authority refers to must be reached over TLS, as its directory is (RFC 8555 section 6.1): nobody else may read it, and nothing inside a network be reached by it. */
+  /**
+   * Whether all URLs of the authority must use TLS, as its directory does (RFC 8555 section 6.1). This keeps
+   * requests confidential, and a plain URL from reaching into a network.
+   */
   readonly #isSecure: boolean
   #directory: Promise<AcmeResponse> | null = null
 
@@ -209,7 +213,10 @@ class Sender {
     }
   }
 
-  /** Rejects with the problem that a response is, except for one of a stale nonce, with which the client tries again (RFC 8555 section 6.5). */
+  /**
+   * Rejects with the problem document of the response, except after a stale nonce, which the client retries
+   * (RFC 8555 section 6.5).
+   */
   async send({ method, url, data }: AcmeRequest): Promise<AcmeResponse> {
     this.throwIfClosed()
     if (this.#isSecure && !url.startsWith('https:'))
@@ -223,7 +230,7 @@ class Sender {
     this.pause = retryAfterIn(fields, Date.now())
     const isJson = type.includes('json')
     const content = isJson && body !== '' ? jsonOf(body) : body
-    // A redirect is followed nowhere.
+    // Redirects are not followed.
     if (status >= 300) {
       const problem = problemOf(content, status, this.pause)
       if (problem.type !== 'badNonce') throw problem
@@ -231,7 +238,7 @@ class Sender {
     return { status, data: content, headers: response.headers }
   }
 
-  /** Returns the directory, which is asked for once. */
+  /** Returns the directory, which is fetched once. */
   directory(url: string): Promise<AcmeResponse> {
     this.#directory ??= this.send({ method: 'get', url }).catch(problem => {
       this.#directory = null

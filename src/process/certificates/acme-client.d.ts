@@ -1,4 +1,4 @@
-// What is used of acme-client, whose own types bring those of axios.
+// The part of acme-client in use here; its own types would pull in those of axios.
 
 declare module 'acme-client' {
   interface AcmeRequest {

@@ -1,5 +1,5 @@
-// Automatic certificates: those in the store, the orders, and what operators see of them. In the process of the side
-// port only.
+// Automatic certificates: the stored ones, their orders, and their status for operators. Runs only in the
+// process of the side port.
 
 import { isDeepStrictEqual } from 'node:util'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -24,15 +24,15 @@ interface AutomaticCertificatesOptions {
   readonly secrets: SecretKeys
   readonly log: Logger
   readonly metrics: Pick<Counts, 'acmeOrders'>
-  /** Has every process of this machine serve what is given; resolves once they do. */
+  /** Publishes certificates to every process of this machine; resolves once all serve them. */
   readonly publish: (automatic: AutomaticTls) => Promise<void>
-  /** The file with the copy for a start while the store is unreachable; null for none. */
+  /** Path of the local copy, used when the gateway starts while the store is unreachable; null for none. */
   readonly copyPath: string | null
   readonly clock?: Clock
 }
 
 const day = 86_400_000
-/** Ms before the end of a certificate whose renewal fails from when on it is warned of, and how often. */
+/** How long before expiry a failing renewal is warned of, and how often, in ms. */
 const ahead = 14 * day
 const period = day / 2
 
@@ -64,24 +64,26 @@ export class AutomaticCertificates {
     this.#timer = setInterval(() => this.warn(), period).unref()
   }
 
-  /** Reads what the store has for a configuration, unless it is unreachable. */
+  /** Reads the stored certificates for a configuration, unless the store is unreachable. */
   async prepare(config: AcmeConfig | null): Promise<void> {
     if (config !== null) await (this.#opening ??= this.#known.open())
   }
 
-  /** Serves the certificates of a prepared configuration; resolves once every process does, and never rejects. */
+  /**
+   * Serves the certificates of a prepared configuration; resolves once every process does, and never rejects.
+   */
   serve(config: AcmeConfig | null): Promise<void> {
     this.#config = config
     return this.#share()
   }
 
-  /** Gets and renews the certificates of the configuration that is served. */
+  /** Obtains and renews the certificates of the configuration in effect. */
   start(): void {
     this.#orders.follow(this.#config)
     this.warn()
   }
 
-  /** How each host of the configuration stands. */
+  /** The status of each configured host. */
   get statuses(): readonly CertificateStatus[] {
     const config = this.#config
     if (config === null) return []
@@ -99,7 +101,7 @@ export class AutomaticCertificates {
     return this.statuses.flatMap(({ host, renewAt }) => (renewAt === null ? [] : [{ host, renewAt }]))
   }
 
-  /** How many hosts stand how. */
+  /** The number of hosts in each state. */
   get states(): Readonly<Record<CertificateState, number>> {
     const counts = Object.fromEntries(certificateStates.map(state => [state, 0])) as Record<
       CertificateState,
@@ -109,7 +111,7 @@ export class AutomaticCertificates {
     return counts
   }
 
-  /** Warns of certificates that end within two weeks and whose renewal fails. */
+  /** Warns of certificates that expire within two weeks and cannot be renewed. */
   warn(): void {
     const now = this.#clock.now()
     for (const { host, notAfter, state, lastError } of this.statuses) {
@@ -129,7 +131,7 @@ export class AutomaticCertificates {
     await this.#sharing
   }
 
-  /** Publishes what is new, one after the other; never rejects. */
+  /** Publishes new certificates one after the other; never rejects. */
   #share(): Promise<void> {
     this.#sharing = this.#sharing.then(async () => {
       const automatic = this.#known.of(this.#config?.hosts ?? [])

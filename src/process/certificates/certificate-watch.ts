@@ -7,7 +7,7 @@ import type { CertificateExpiry } from '../../metrics/counters/counts.ts'
 import { Certificate } from '../../tls/certificate.ts'
 
 const day = 86_400_000
-/** Ms before the end of a certificate from when on it is warned of, and how often. */
+/** How long before expiry a certificate is warned of, and how often, in ms. */
 const ahead = 14 * day
 const period = day / 2
 
@@ -24,7 +24,9 @@ export class CertificateWatch {
     this.#timer = setInterval(() => this.#look(), period).unref()
   }
 
-  /** Reads other certificates; what it returns has them watched instead, and looks at them at once. */
+  /**
+   * Reads other certificates. The returned function starts watching them instead, and checks them at once.
+   */
   prepare({ certificates }: TlsConfig): () => void {
     const read = certificates.map(({ certificate }) => new Certificate(certificate))
     return () => {
@@ -33,7 +35,10 @@ export class CertificateWatch {
     }
   }
 
-  /** When each ends; of several with one first name and type of key, the one that ends first: it may be in use for other names. */
+  /**
+   * The expiry of each certificate. Of several with the same first name and key type, the earliest counts:
+   * that one may be in use for other names.
+   */
   get expiries(): readonly CertificateExpiry[] {
     const found = new Map<string, CertificateExpiry>()
     for (const { names, keyType, notAfter } of this.#certificates) {

@@ -1,4 +1,5 @@
-// Warns of authorities and revocation lists of client certificates before they expire, after which clients are refused.
+// Warns of expiring authorities and revocation lists for client certificates: once expired, clients are
+// refused.
 
 import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
@@ -11,14 +12,14 @@ import { readRevocationList } from '../../tls/revocation-list.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
-/** Ms before the end from when on it is warned of; of a list that counts for a shorter time, a quarter of that. */
+/** How long before expiry to warn, in ms; for lists with a shorter life, a quarter of it. */
 const ahead = 14 * day
-/** Ms between two looks, and two warnings of the same: lists may count for a day only. */
+/** Ms between two checks, and between two warnings of the same expiry: lists may be valid for only a day. */
 const period = hour
 const pause = day / 2
 
 interface Watched extends TrustExpiry {
-  /** Ms before its end from when on it is warned of. */
+  /** How many ms before expiry to warn. */
   readonly ahead: number
 }
 
@@ -27,7 +28,7 @@ export class ClientTrustWatch {
   readonly #clock: Clock
   readonly #timer: NodeJS.Timeout
   #watched: readonly Watched[] = []
-  /** When each was warned of, by what was said. */
+  /** When each warning was last logged, by its text. */
   #said = new Map<string, number>()
 
   constructor(zones: Config['zones'], log: Logger, clock: Clock) {
@@ -37,7 +38,10 @@ export class ClientTrustWatch {
     this.#timer = setInterval(() => this.#look(), period).unref()
   }
 
-  /** Reads what other zones trust; what it returns has that watched instead, and looks at it at once. */
+  /**
+   * Reads the trust settings of other zones. The returned function starts watching them instead, and checks
+   * them at once.
+   */
   prepare(zones: Config['zones']): () => void {
     const watched = watchedIn(zones)
     return () => {
@@ -47,7 +51,7 @@ export class ClientTrustWatch {
     }
   }
 
-  /** When each ends. */
+  /** The expiry of each. */
   get expiries(): readonly TrustExpiry[] {
     return this.#watched
   }
@@ -81,7 +85,9 @@ const soon = {
   revocation_list: 'revocation list of client certificates expires soon',
 } as const
 
-/** Lists what zones trust, each once: of several with one name, what ends first over all zones. */
+/**
+ * Lists what zones trust, without duplicates: of several with one name, the first over all zones to expire.
+ */
 function watchedIn(zones: Config['zones']): readonly Watched[] {
   const found = new Map<string, Watched>()
   for (const { tls } of zones) {
@@ -92,7 +98,10 @@ function watchedIn(zones: Config['zones']): readonly Watched[] {
   return [...found.values()]
 }
 
-/** Lists what one zone trusts by kind and name: of several lists of an authority, the one that ends last counts. */
+/**
+ * Lists what one zone trusts by kind and name: of several lists of an authority, the last one to expire
+ * counts.
+ */
 function trustedBy({ authorities, revocationLists }: ClientCertificates): ReadonlyMap<string, Watched> {
   const found = new Map<string, Watched>()
   const add = (one: Watched) => {

@@ -1,5 +1,5 @@
-// TLS of the listeners: automatic certificates, warnings before certificates of files and authorities of clients
-// expire, and the keys of sessions.
+// TLS of the listeners: automatic certificates, expiry warnings for certificate files and client authorities,
+// and session ticket keys.
 
 import { systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
@@ -15,7 +15,7 @@ import { CertificateWatch } from './certificate-watch.ts'
 import { ClientTrustWatch } from './client-trust-watch.ts'
 import type { Management } from '../services/management.ts'
 
-/** The data plane, as far as it serves certificates and ticket keys. */
+/** The part of the data plane that serves certificates and ticket keys. */
 interface TlsTaker {
   takeCertificates(automatic: AutomaticTls): Promise<void>
   takeTicketKeys(keys: TicketKeySet): void
@@ -41,12 +41,12 @@ export class ListenerTls {
     metrics.automaticCertificates = () => this.#automatic?.states ?? {}
   }
 
-  /** How the certificates are that renew themselves. */
+  /** The status of the automatic certificates. */
   get statuses(): AutomaticCertificates['statuses'] {
     return this.#automatic?.statuses ?? []
   }
 
-  /** Keeps automatic certificates in the store, for the data plane once there is one. */
+  /** Opens the automatic certificates of the store, for the data plane once it exists. */
   open(store: Store, { secrets }: Management, plane: () => TlsTaker | null): void {
     const publish = async (automatic: AutomaticTls) => plane()?.takeCertificates(automatic)
     this.#automatic = new AutomaticCertificates({
@@ -55,7 +55,7 @@ export class ListenerTls {
     })
   }
 
-  /** Has the edge seal TLS sessions with the keys of the store, where it speaks TLS. */
+  /** Makes the edge encrypt TLS sessions with keys from the store, if it uses TLS. */
   async shareTicketKeys(
     { listen }: Config,
     store: Store,
@@ -68,20 +68,20 @@ export class ListenerTls {
     await this.#tickets.start()
   }
 
-  /** Serves the automatic certificates that there are: before the first handshake. */
+  /** Serves the existing automatic certificates; must run before the first handshake. */
   async serve({ acme }: Config): Promise<void> {
     await this.#automatic?.prepare(acme)
     await this.#automatic?.serve(acme)
   }
 
-  /** Renews them from now on. */
+  /** Starts renewals. */
   start(): void {
     this.#automatic?.start()
   }
 
   /**
-   * Reads what another configuration needs; what it returns applies that in one step, in which nothing can fail, and
-   * resolves once every process serves its automatic certificates.
+   * Reads what another configuration needs. The returned function applies it in one step that cannot fail,
+   * and resolves once every process serves its automatic certificates.
    */
   async prepare({ acme, tls, zones }: Config): Promise<() => Promise<void>> {
     await this.#automatic?.prepare(acme)

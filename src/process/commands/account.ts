@@ -11,7 +11,10 @@ import type { Input } from './input.ts'
 import { columns, json } from '../terminal/format.ts'
 import { print, tell } from '../terminal/output.ts'
 
-/** Writes the id of the new account to stdout and all else to stderr, so that a script can capture it; returns 1 when the store refuses, 2 for invalid arguments. */
+/**
+ * Writes the id of the new account to stdout and all else to stderr, so that a script can capture it; returns
+ * 1 when the store refuses, 2 for invalid arguments.
+ */
 export async function create(input: Input): Promise<number> {
   const faults: Fault[] = []
   new Field(input.name, faults, '', '--name').text(longestName)
@@ -27,7 +30,9 @@ export async function create(input: Input): Promise<number> {
   })
 }
 
-/** Lists the accounts, the oldest first; returns 1 when the store refuses, 2 for a configuration with mistakes. */
+/**
+ * Lists the accounts, oldest first; returns 1 when the store refuses, 2 for a configuration with mistakes.
+ */
 export function list(input: Input): Promise<number> {
   return withConfiguredStore(input, async store => {
     const accounts = (await store.accounts.list()).map(viewAccount)
@@ -38,7 +43,7 @@ export function list(input: Input): Promise<number> {
   })
 }
 
-/** Returns how to give people and programs access to a new account, which nobody has yet. */
+/** Returns how to give people and programs access to a new account, which has no members yet. */
 function nextSteps(id: string, name: string, gateway: string): string {
   return `Created the account ${visible(name)}, with the gateway ${gateway}, which requires a token. Nobody has access yet; next:
   gatehouse user invite --account ${id}   prints a link for its first super administrator

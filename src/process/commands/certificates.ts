@@ -1,4 +1,5 @@
-// `gatehouse certificates`: what the hosts of the configuration have, and a renewal now, straight from the store.
+// `gatehouse certificates`: the certificates of the configured hosts, and an immediate renewal, straight from
+// the store.
 
 import { restOf } from '../../certificates/acme/schedule.ts'
 import { isRateLimited, certificateStatus } from '../../certificates/acme/certificate-state.ts'
@@ -16,7 +17,7 @@ import { columns, json } from '../terminal/format.ts'
 import { print, refuse, tell } from '../terminal/output.ts'
 
 const minute = 60_000
-/** Ms for which a new certificate is not replaced: authorities issue few of them for the same host. */
+/** Minimum age before a new certificate is replaced, in ms: authorities limit certificates per host. */
 const leastAge = 60 * minute
 
 /** Returns 0, 1 when the store refuses, 2 for a configuration with mistakes. */
@@ -26,7 +27,7 @@ export function list(input: Input): Promise<number> {
     const { acme, tls } = config
     const records = acme === null ? [] : await recordsOf(acme, store)
     const statuses = records.map(([host, record]) =>
-      // The key stays sealed here.
+      // The key remains encrypted here.
       certificateStatus(host, record && { record, key: '' }, acme!.directory, now),
     )
     const hosts = [...new Set([...config.zones.flatMap(({ hosts }) => hosts), ...config.ai.hosts])]
@@ -36,7 +37,7 @@ export function list(input: Input): Promise<number> {
   })
 }
 
-/** Has a running gateway order a new certificate at once; returns 1 where that is not safe. */
+/** Makes a running gateway order a new certificate at once; returns 1 if that is not safe. */
 export function renew(input: Input): Promise<number> {
   const host = input.args[0]!.toLowerCase()
   return withConfiguredStore(input, async (store, { acme }) => {
@@ -55,7 +56,7 @@ export function renew(input: Input): Promise<number> {
       return refuse(
         `the certificate of ${host} is less than an hour old, and authorities limit how many they issue`,
       )
-    // It may be asking when to renew, too.
+    // It may also be asking when to renew.
     if (lease !== null) return refuse(`a gateway is at work on the certificate of ${host}: try again`)
     if (!(await store.certificates.replace({ ...record, requestedAt: now, restUntil: null }, version)))
       return refuse(`a gateway has just changed the certificate of ${host}: try again`)

@@ -6,7 +6,7 @@ export interface Command {
   readonly usage: string
   readonly summary: string
   readonly options: Readonly<Record<string, Option>>
-  /** The most arguments it takes besides its options, and the fewest: none by default. */
+  /** Maximum and minimum number of arguments besides the options; none by default. */
   readonly args: number
   readonly least?: number
   /** Loads the code of the command, which returns the exit code. */
@@ -22,7 +22,7 @@ export interface Option {
   readonly help?: string
 }
 
-/** Where the configuration and the local data are. */
+/** The location of the configuration and the local data. */
 export const config = {
   config: {
     type: 'string',
@@ -45,7 +45,7 @@ export const admin = {
   },
 } as const
 
-/** Where a gateway listens. */
+/** The listening addresses of a gateway. */
 export const addresses = {
   listen: {
     type: 'string',
@@ -60,7 +60,7 @@ export const json: Readonly<Record<'json', Option>> = {
   json: { type: 'boolean', help: 'print JSON' },
 }
 
-/** What allows a command to do what cannot be undone. */
+/** Permits an irreversible action. */
 export const yes: Readonly<Record<'yes', Option>> = {
   yes: { type: 'boolean', help: 'do not ask for confirmation' },
 }

@@ -1,4 +1,4 @@
-// `gatehouse errors`: shows what a client would get, without a gateway.
+// `gatehouse errors`: shows the client's view of an error, without a gateway.
 
 import { nextRay } from '../../base/ids/ray.ts'
 import { didYouMean } from '../../base/text/nearest.ts'
@@ -15,7 +15,10 @@ import type { Input } from './input.ts'
 import { json } from '../terminal/format.ts'
 import { complain, print, tell } from '../terminal/output.ts'
 
-/** Prints one error in the format that `--accept` asks for, Markdown by default since terminals show it well; or the list of all. */
+/**
+ * Prints one error in the format that `--accept` asks for, Markdown by default since terminals show it well;
+ * or the list of all.
+ */
 export function errors({ args: [code], accept, json: asJson }: Input): number {
   if (asJson && accept !== undefined) return complain('--json cannot be combined with --accept')
   if (code === undefined) {
@@ -32,7 +35,7 @@ export function errors({ args: [code], accept, json: asJson }: Input): number {
 
 const seeList = '; gatehouse errors lists them all'
 
-/** Returns what a client gets. */
+/** Returns the body for a client. */
 function bodyOf(name: Parameters<typeof refuse>[0], accept = 'text/markdown'): string {
   const { body } = compose(
     refuse(name),
@@ -42,7 +45,7 @@ function bodyOf(name: Parameters<typeof refuse>[0], accept = 'text/markdown'): s
   return body.endsWith('\n') ? body : `${body}\n`
 }
 
-/** Returns what is known of an error before it occurs, by the names that its record has. */
+/** Returns the static facts of an error, by the names in its record. */
 function facts(name: string, row: ErrorRow) {
   return {
     error_code: row.code,

@@ -1,5 +1,6 @@
-// `gatehouse health`: checks whether a gateway is alive, for the health check of a container. It checks the gateway of the same configuration, or with --running whichever
-// runs on this machine: a health check does not know its arguments and variables, and its file may have changed since.
+// `gatehouse health`: checks whether a gateway is alive, for the health check of a container. It checks the
+// gateway of the same configuration, or with --running whichever runs on this machine: a health check does
+// not know its arguments and variables, and its file may have changed since.
 
 import type { Endpoint } from '../../config/model/config.ts'
 import { loadConfig } from '../../config/load/load.ts'
@@ -10,11 +11,14 @@ import { json } from '../terminal/format.ts'
 import { complain, print, tell } from '../terminal/output.ts'
 import { reachable, urlOf } from '../ports/urls.ts'
 
-/** How long the whole check may take, in seconds. */
+/** Default timeout of the whole check, in seconds. */
 const usualTimeout = 2
 const longestTimeout = 3600
 
-/** Returns 0 when each admin listener responds with 200 to /healthz in time; 1 when not, 2 for a configuration with mistakes, or a wrong option. */
+/**
+ * Returns 0 when each admin listener responds with 200 to /healthz in time; 1 when not, 2 for a configuration
+ * with mistakes, or a wrong option.
+ */
 export async function health(input: Input): Promise<number> {
   const patience = patienceOf(input)
   if (patience === null)
@@ -27,17 +31,17 @@ export async function health(input: Input): Promise<number> {
   return found === null ? 2 : report(found, input.json)
 }
 
-/** What was found of one gateway. */
+/** The result for one gateway. */
 interface Health {
-  /** Null where it does not say where its side port is. */
+  /** Null if its side port is unknown. */
   readonly url: string | null
-  /** The process; null where it was looked for by its address. */
+  /** The process; null if it was found by its address. */
   readonly pid: number | null
-  /** What is wrong; null for nothing. */
+  /** The problem; null if healthy. */
   readonly problem: string | null
 }
 
-/** Returns how long the check may take, in ms; null where the option is wrong. */
+/** Returns the timeout of the check, in ms; null if the option is wrong. */
 function patienceOf({ timeout }: Input): number | null {
   if (timeout === undefined) return usualTimeout * 1000
   const seconds = /^\d+(?:\.\d+)?$/.test(timeout) ? Number(timeout) : 0

@@ -4,7 +4,7 @@ import type { Command } from './command.ts'
 import { version } from '../system/version.ts'
 
 const width = 120
-/** Where summaries begin, behind usages that are short enough. */
+/** The column of summaries, behind usages that are short enough. */
 const summaryColumn = 43
 
 /** Returns the help of the whole program: every command, and what all have in common. */
@@ -51,7 +51,7 @@ function rowOf({ usage, summary }: Command): string {
   return hanging(`  gatehouse ${usage}`, summary, summaryColumn)
 }
 
-/** Writes a text beside a label, from a column on, or below it where the label is longer. */
+/** Writes a text beside a label, from a column on, or below it if the label is longer. */
 function hanging(label: string, text: string, column: number): string {
   if (label.length > column - 2) return `${label}\n${wrapped(`${' '.repeat(column)}${text}`, column)}`
   return wrapped(`${label.padEnd(column)}${text}`, column)

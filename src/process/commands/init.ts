@@ -1,4 +1,5 @@
-// `gatehouse init`: writes a configuration to start from, which explains each of its settings, and beside it the schema for editors.
+// `gatehouse init`: writes a starter configuration, which explains each of its settings, and the schema for
+// editors beside it.
 
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -23,14 +24,20 @@ export async function init({ args: [path = configName], json: asJson }: Input): 
   return 0
 }
 
-/** Returns the configuration with its two addresses as settings: they are what most people change first, and in a comment, that would do nothing. */
+/**
+ * Returns the configuration with its two addresses as active settings rather than comments: they are what
+ * most people change first.
+ */
 function withAddresses(text: string): string {
   return text
     .replace(/^#listen:\n {2}#- address:/m, 'listen:\n  - address:')
     .replace(/^#admin: (\S+)$/m, (_, address) => `admin: \${GATEHOUSE_ADMIN:-${address}}`)
 }
 
-/** Writes the schema to which the first line of the configuration refers. Without it, everything but the help of editors works. Returns whether it is there. */
+/**
+ * Writes the schema to which the first line of the configuration refers; without it, only the help of editors
+ * is missing. Returns whether the file exists.
+ */
 async function writeSchema(path: string): Promise<boolean> {
   const text = schemaText()
   const fault = await writeNew(path, text)
@@ -42,7 +49,7 @@ async function writeSchema(path: string): Promise<boolean> {
   return true
 }
 
-/** Writes a file that is not there yet; returns why it could not, or null. */
+/** Writes a new file; returns why it could not, or null. */
 async function writeNew(path: string, text: string): Promise<string | null> {
   try {
     await writeFile(path, text, { flag: 'wx' })
@@ -50,7 +57,7 @@ async function writeNew(path: string, text: string): Promise<string | null> {
   } catch (cause) {
     const { code, message, syscall } = cause as NodeJS.ErrnoException
     if (code === 'EEXIST') return `${path} is there already: it was left as it is`
-    // The next attempt would take a part of it for a file of somebody's.
+    // The next attempt would mistake the partial file for a user's.
     if (syscall === 'write') await rm(path, { force: true })
     return `cannot write ${path}: ${message}`
   }

@@ -70,7 +70,10 @@ export interface Input {
 /** The name of the file that `gatehouse init` writes. */
 export const configName = 'gatehouse.yaml'
 
-/** Returns the path of the configuration: the option, else GATEHOUSE_CONFIG, else gatehouse.yaml in the working directory, else the one beside the program. */
+/**
+ * Returns the path of the configuration: the option, else GATEHOUSE_CONFIG, else gatehouse.yaml in the
+ * working directory, else the one beside the program.
+ */
 export function configPath({ config }: Input): string {
   return (
     config ??
@@ -79,12 +82,14 @@ export function configPath({ config }: Input): string {
   )
 }
 
-/** Whether the working directory has the file, if only as a link that leads nowhere: then another one must not take its place. */
+/**
+ * Whether the working directory has the file, even as a dangling link: another file must not take its place.
+ */
 function isInFolder(name: string): boolean {
   return lstatSync(name, { throwIfNoEntry: false }) !== undefined
 }
 
-/** Returns the addresses by which a gateway of these options listens in this environment. */
+/** Returns the listening addresses of a gateway with these options in this environment. */
 export function givenAddresses({ listen, admin }: Input): GivenAddresses {
   return { listen, admin, port: process.env.PORT }
 }

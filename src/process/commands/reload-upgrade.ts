@@ -1,4 +1,5 @@
-// `gatehouse reload` and `gatehouse upgrade`: have the gateway of a configuration apply it, or replaced by a new process from the code on disk, and wait for it.
+// `gatehouse reload` and `gatehouse upgrade`: make the gateway of a configuration apply it, or replace it by
+// a new process from the code on disk, and wait for the outcome.
 
 import { resolve } from 'node:path'
 import type { Endpoint } from '../../config/model/config.ts'
@@ -17,12 +18,18 @@ import { columns, json } from '../terminal/format.ts'
 import { print, refuse } from '../terminal/output.ts'
 import { urlOf } from '../ports/urls.ts'
 
-/** Returns 0 once the configuration is in effect; 1 where it is not, or no gateway runs, 2 for a configuration with mistakes. */
+/**
+ * Returns 0 once the configuration is in effect; 1 if it is not, or no gateway runs; 2 for a configuration
+ * with mistakes.
+ */
 export function reload(input: Input): Promise<number> {
   return ask('reload', input, reloadText)
 }
 
-/** Returns 0 once another process serves; 1 where none does, or no gateway runs, 2 for a configuration with mistakes. */
+/**
+ * Returns 0 once another process serves; 1 if none does, or no gateway runs; 2 for a configuration with
+ * mistakes.
+ */
 export function upgrade(input: Input): Promise<number> {
   return ask('upgrade', input, upgradeText)
 }
@@ -50,13 +57,15 @@ async function ask<Report extends object>(
 }
 
 /**
- * Returns the side ports of the gateways that were started with a file: they may be elsewhere, by --admin or since the file was changed, and another gateway where
- * the file says. Of several, the one there counts. Where the system does not tell which file a gateway has, returns what the file says.
+ * Returns the side ports of the gateways that were started with a file. They may differ from the configured
+ * one, by --admin or a later change of the file, and the configured one may belong to another gateway. Of
+ * several, that at the configured address counts. If the system does not tell the file of a gateway, returns
+ * the configured one.
  */
 async function sidePortsOf(file: string, configured: Endpoint): Promise<readonly Endpoint[]> {
   const gateways = (await gatewaysHere()).filter(gateway => gateway.file === file)
   if (gateways.length === 0 || gateways.some(({ port }) => port === configured.port)) return [configured]
-  // One that is being replaced has the port of its successor.
+  // A gateway that is being replaced shares the port of its successor.
   return [...new Map(gateways.map(gateway => [gateway.port, gateway])).values()]
 }
 
@@ -64,7 +73,7 @@ function addressOf(endpoint: Endpoint): string {
   return new URL(urlOf(endpoint)).host
 }
 
-/** Describes a reload; a gateway of a version before reports nothing. */
+/** Describes a reload; older gateways report nothing. */
 function reloadText({ changed, added = [], removed = [], latest = null }: Partial<ReloadReport>): string {
   if (changed === undefined) return 'The configuration is in effect.\n'
   const rows = rowsOf({ changed, added, removed })
@@ -73,7 +82,7 @@ function reloadText({ changed, added = [], removed = [], latest = null }: Partia
   return `No changes: Gatehouse applied the file already, at ${latest.at}:\n${columns(rowsOf(latest))}`
 }
 
-/** How many settings are named at most; --json has all. */
+/** How many settings are listed at most; --json has all. */
 const mostNamed = 20
 
 function rowsOf({ changed, added, removed }: ChangesReport): string[][] {
@@ -84,7 +93,7 @@ function rowsOf({ changed, added, removed }: ChangesReport): string[][] {
   return more <= 0 ? rows : [...rows.slice(0, mostNamed), ['  and', `${more} more`]]
 }
 
-/** Describes an upgrade; a gateway of a version before reports nothing. */
+/** Describes an upgrade; older gateways report nothing. */
 function upgradeText({ before, after, seconds = 0 }: Partial<UpgradeReport>): string {
   if (before === undefined || after === undefined) return 'A new process serves.\n'
   return `Upgraded in ${seconds.toFixed(1)} s: ${inWords(after)} serves; ${inWords(before)} finishes its requests and exits.\n`

@@ -1,11 +1,12 @@
-// `gatehouse schema`: prints the JSON Schema of the configuration file, by which editors complete, explain and check it.
+// `gatehouse schema`: prints the JSON Schema of the configuration file, by which editors complete, explain
+// and check it.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { jsonSchema } from '../../config/load/json-schema.ts'
 import { bundledConfig, configName } from './input.ts'
 import { print } from '../terminal/output.ts'
 
-/** The name of the file beside a configuration, as its first line has it. */
+/** The name of the schema file beside a configuration, as in its first line. */
 export const schemaName = 'gatehouse.schema.json'
 
 export function schema(): number {
@@ -13,7 +14,7 @@ export function schema(): number {
   return 0
 }
 
-/** Returns the schema as the file has it; settings are described by the configuration that comes with the program. */
+/** Returns the schema file; its descriptions of settings come from the configuration of the program. */
 export function schemaText(): string {
   const path = bundledConfig(configName)
   const explained = existsSync(path) ? readFileSync(path, 'utf8') : ''

@@ -1,8 +1,8 @@
-// Which command was probably meant by one that is unknown: by a slip of the keyboard, or by another word for the same.
+// Suggests a command for an unknown one: a typing error, or a synonym.
 
 import { nearest } from '../../base/text/nearest.ts'
 
-/** Words that other programs have for one verb. */
+/** Synonyms of verbs from other programs. */
 const synonyms: readonly (readonly string[])[] = [
   ['create', 'add', 'new', 'invite'],
   ['delete', 'remove', 'rm', 'revoke', 'destroy'],
@@ -13,7 +13,10 @@ const synonyms: readonly (readonly string[])[] = [
   ['tail', 'follow', 'watch'],
 ]
 
-/** Returns the name of the command of a noun, or of one word, that was probably meant; null when none is similar. */
+/**
+ * Returns the name of the command of a noun, or of one word, that was probably meant; null when none is
+ * similar.
+ */
 export function suggestedCommand(
   [word, verb]: readonly [word: string, verb?: string | undefined],
   names: readonly string[],

@@ -1,5 +1,6 @@
-// `gatehouse user invite`: a one-time link straight from the store, for the operator of the machine: to become a super administrator, to become a member, or to
-// come back after a password or second factor was lost.
+// `gatehouse user invite`: a one-time link straight from the store, for the operator of the machine: to
+// become a super administrator, to become a member, or to regain access after losing a password or second
+// factor.
 
 import { resolve } from 'node:path'
 import { newId } from '../../base/ids/id.ts'
@@ -21,7 +22,10 @@ import { auditHere, withAccount } from './store/configured-store.ts'
 import { json } from '../terminal/format.ts'
 import { complain, print, refuse, tell } from '../terminal/output.ts'
 
-/** Writes the link to stdout and all else to stderr; returns 1 when the store refuses, 2 for invalid arguments. */
+/**
+ * Writes the link to stdout and all else to stderr; returns 1 when the store refuses, 2 for invalid
+ * arguments.
+ */
 export async function userInvite(input: Input): Promise<number> {
   const [written] = input.args
   const email = written === undefined ? null : normalEmail(written)
@@ -47,7 +51,10 @@ export async function userInvite(input: Input): Promise<number> {
   })
 }
 
-/** Returns where the pages are of the gateway that runs here with the file, which may be elsewhere by --listen or PORT; else where the configuration says, at the side port of one that runs here. */
+/**
+ * Returns the address of the pages of the gateway that runs here with the file, which --listen or PORT may
+ * have moved; else the configured one, at the side port of a gateway that runs here.
+ */
 async function pagesHere(config: Config, file: string): Promise<string | null> {
   const gateways = await gatewaysHere()
   const own = gateways.find(gateway => gateway.file === file)
@@ -66,7 +73,7 @@ async function setUp(store: Store, account: string, origin: string): Promise<str
   return `${origin}${setUpPath(link.value)}`
 }
 
-/** Returns the link, or the exit code after saying why there is none. */
+/** Returns the link, or the exit code after explaining why there is none. */
 async function inviteByEmail(
   store: Store,
   account: string,
@@ -105,13 +112,16 @@ async function inviteByEmail(
   )
 }
 
-/** Whether the address of a user was proved by nobody: they have a password, and it came by signing up alone. Who asks again for a link cannot sign in with it. */
+/**
+ * Whether the address of a user is unproven: their password was set by signing up alone. Another request for
+ * a link does not let them sign in with it.
+ */
 async function isSquatted(store: Store, { id, password, identity }: User): Promise<boolean> {
   if (password === null || identity !== null) return false
   return (await store.members.ofUser(id)).every(({ status }) => status === 'pending')
 }
 
-/** Makes the link of a member who is invited; it also brings back a user whose password was taken away. */
+/** Makes the link of an invited member; it also restores a user whose password was removed. */
 async function handInvitation(store: Store, member: Member, user: User, origin: string): Promise<string> {
   const { value } = await reissueInvitation(store, member, Date.now(), !canSignIn(user))
   return hand(origin, value, `${user.email} becomes a member`)
@@ -127,7 +137,9 @@ function newMember(account: string, user: string, roles: readonly string[], now:
   return { account, id: newId(), user, status: 'pending', roles, isSuper: areSuper(roles), ...times }
 }
 
-/** Returns the ids of roles by their names, of which the part before a dash is enough; or what is wrong. */
+/**
+ * Returns the ids of roles by their names, of which the part before a dash is enough; or an error sentence.
+ */
 function rolesNamed(names: readonly string[]): readonly string[] | string {
   const ids: string[] = []
   for (const name of names) {

@@ -8,7 +8,7 @@ import { reset } from '../../net/socket/reset.ts'
 interface Misdeed {
   /** The path; one that ends in a slash includes everything below it. */
   readonly path: string
-  /** The URL to open to see it. */
+  /** A URL that demonstrates it. */
   readonly example: string
   readonly expect: string
   readonly commit: (response: ServerResponse, request: IncomingMessage, url: URL) => unknown
@@ -136,7 +136,10 @@ function status(response: ServerResponse, _: IncomingMessage, { pathname }: URL)
   response.end(`The origin itself responds with ${response.statusCode}.\n`)
 }
 
-/** Sends `count` pieces, one every `ms` unless the client reads more slowly, and then ends as specified; rejects when the client is gone. */
+/**
+ * Sends `count` pieces, one every `ms` unless the client reads more slowly, and then ends as specified;
+ * rejects when the client disconnects.
+ */
 async function trickle(
   response: ServerResponse,
   type: string,

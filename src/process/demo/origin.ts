@@ -1,4 +1,5 @@
-// The small origin behind `gatehouse demo`: a front page that links to every misdeed, and a WebSocket that echoes.
+// The small origin behind `gatehouse demo`: a front page that links to every misdeed, and a WebSocket that
+// echoes.
 
 import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -14,7 +15,7 @@ export class DemoOrigin {
   readonly #plain = createServer({ maxHeaderSize: 256 * 1024 }, answer).on('upgrade', acceptEcho)
   readonly #secure = createTlsServer(selfSigned('selfsigned.localhost'), answer)
 
-  /** Listens on free ports of loopback and returns the variables that config/demo.yaml asks for. */
+  /** Listens on free ports of loopback and returns the variables for config/demo.yaml. */
   async listen(): Promise<Record<'DEMO_ORIGIN' | 'DEMO_TLS_ORIGIN' | 'DEMO_NOT_TLS_ORIGIN', string>> {
     const [plain, secure] = await Promise.all([portOf(this.#plain), portOf(this.#secure)])
     return {
@@ -46,7 +47,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
 }
 
-/** Reads the target as a path even when it begins with two slashes, which otherwise would name a host. */
+/** Reads the target as a path even if it begins with two slashes, which would otherwise name a host. */
 function urlOf({ url }: IncomingMessage): URL {
   return new URL(`http://origin${url}`)
 }

@@ -1,4 +1,5 @@
-// Builds every object of a gateway by hand, in the order of their ranks. No container: this file is the wiring.
+// Builds every object of a gateway by hand, in the order of their ranks. No container: this file is the
+// wiring.
 
 import { availableParallelism } from 'node:os'
 import type { LineWriter } from '../../log/line-writer.ts'
@@ -17,23 +18,23 @@ import { StoreKeeper } from '../store/store-keeper.ts'
 import { Supervisor } from '../workers/supervisor.ts'
 import { version } from '../system/version.ts'
 
-/** Whether processes can share a port here, as workers do, and a gateway with its replacement. */
+/** Whether processes can share a port, as workers do, and a gateway with its replacement. */
 const canShare = process.platform === 'linux'
 
 export interface Assembly {
   readonly gateway: Gateway
   readonly metrics: Metrics
   readonly log: Logger
-  /** Where the log goes. */
+  /** The destination of the log. */
   readonly destination: LineWriter
 }
 
 interface Circumstances extends Pick<GatewayParts, 'commands' | 'waiting'> {
-  /** The absolute path of the file that it was started with. */
+  /** Absolute path of the configuration at start. */
   readonly file: string
-  /** Whether it replaces the gateway that runs here. */
+  /** Whether it replaces a running gateway. */
   readonly replaces: boolean
-  /** Sockets that are bound already. */
+  /** Sockets that are already bound. */
   readonly inherited: Inheritance | null
   readonly countsBefore: () => Promise<readonly Snapshot[]>
   readonly loansBefore: NonNullable<GatewayParts['loansBefore']>

@@ -1,4 +1,4 @@
-// The greeting of a gateway that is up: where it listens, and three commands to try.
+// The greeting of a started gateway: where it listens, and three commands to try.
 
 import type { Config, Endpoint, Listener } from '../../config/model/config.ts'
 import type { FirstStart } from '../store/first-start.ts'
@@ -24,7 +24,7 @@ export function banner(config: Config, edge: readonly Listener[], admin: Endpoin
   return lines.join('\n')
 }
 
-/** An inexpensive model of each provider whose key the default configuration takes from a variable. */
+/** An inexpensive model for each provider whose key the default configuration reads from a variable. */
 const modelsToTry: Readonly<Record<string, string>> = {
   openai: 'openai/gpt-4o-mini',
   anthropic: 'anthropic/claude-haiku-4-5',
@@ -62,7 +62,7 @@ export function welcome(
   ].join('\n')
 }
 
-/** Writes how somebody becomes the first super administrator. */
+/** Explains how to become the first super administrator. */
 function setUpLines(setUp: string | null): readonly string[] {
   return setUp === null
     ? ['  To sign in, create a one-time link on this machine: gatehouse user invite', '']
@@ -73,7 +73,7 @@ function setUpLines(setUp: string | null): readonly string[] {
       ]
 }
 
-/** Returns the curl option that names a zone, where the host in the URL would not select one. */
+/** Returns the curl option that selects a zone when the host in the URL would not. */
 function hostToTry({ zones }: Config, site: string): string {
   const hosts = zones.flatMap(zone => zone.hosts)
   const inUrl = new URL(site).hostname.replace(/[[\]]/g, '')

@@ -1,4 +1,4 @@
-// What a gateway is made of.
+// The parts of a gateway.
 
 import type { Logger } from '../../log/log.ts'
 import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
@@ -16,9 +16,12 @@ import type { Management } from '../services/management.ts'
 import type { Services } from '../services/services.ts'
 import type { Timeouts } from '../side-port/timeouts.ts'
 
-/** What an operator may command over the side port: each resolves with a report, or the reason why it was not done. */
+/**
+ * The commands of an operator over the side port. Each resolves with a report, or the reason why it was not
+ * done.
+ */
 interface OperatorCommands {
-  /** Reads the files of the configuration again, and applies them. */
+  /** Reads the configuration files again, and applies them. */
   readonly reload: () => Promise<string | ReloadReport>
   /** Replaces the process by one from the code on disk. */
   readonly upgrade: () => Promise<string | UpgradeReport>
@@ -27,25 +30,25 @@ interface OperatorCommands {
 export interface GatewayParts {
   readonly log: Logger
   readonly metrics: Metrics
-  /** The absolute path of the file that it was started with. */
+  /** Absolute path of the configuration at start. */
   readonly file?: string
-  /** Whether it replaces the gateway that runs here. */
+  /** Whether it replaces a running gateway. */
   readonly replaces?: boolean
-  /** Sockets that are bound already. */
+  /** Sockets that are already bound. */
   readonly inherited?: Inheritance | null
-  /** Returns what the gateways before this one counted. */
+  /** Returns the counts of previous gateways. */
   readonly countsBefore?: () => Promise<readonly Snapshot[]>
-  /** Passes on what the gateway before this one has cached of the store, at once and whenever there is more. */
+  /** Passes on cached store records of the previous gateway, at once and whenever there are more. */
   readonly loansBefore?: (take: (records: readonly LentRecord[]) => void) => void
   readonly commands: OperatorCommands
   /** Called with the reason while the start waits for an operator. */
   readonly waiting: (reason: string) => void
   /** Overrides of the defaults. */
   readonly timeouts?: Partial<Timeouts>
-  /** `sidePort` returns where the side port is; its port is real once it listens. */
+  /** `sidePort` returns the address of the side port, with the real port once it listens. */
   readonly openServices: (config: Config, sidePort: () => Endpoint) => Promise<Services>
   readonly openManagement: (config: Config, store: Store) => Promise<Management>
-  /** Builds what the side port serves beside the management API. */
+  /** Builds the apps that the side port serves besides the management API. */
   readonly openApps?: (parts: Omit<AppParts, 'metrics'>) => SidePortApps
   /** Builds the data plane, once the address of the side port is known. */
   readonly buildPlane: (config: Config, services: Services, shared: Shared) => ManagedPlane
@@ -53,9 +56,9 @@ export interface GatewayParts {
 
 /** What every process of the data plane needs. */
 interface Shared {
-  /** The base URL of the error documentation; null for the pages that the gateway has on every host. */
+  /** Base URL of the error documentation; null for the pages that the gateway has on every host. */
   readonly documentation: string | null
   readonly sidePort: SidePort
-  /** Takes what was counted of errors, rules and limits. */
+  /** Receives tallies of errors, rules and limits. */
   readonly tallied: (tallies: readonly Tally[]) => void
 }

@@ -59,7 +59,7 @@ export class Gateway {
   #apps: SidePortApps | null = null
   #loading: NodeJS.Timeout | undefined
   #plane: ManagedPlane | null = null
-  /** The last result of `#api`, and what it was built from. */
+  /** The last result of `#api`, and its parts. */
   #knownApi: (Pick<ApiParts, 'config' | 'admin' | 'plane'> & { readonly api: Api }) | null = null
   #metricExport: MetricExporter | null = null
   #edge: readonly Listener[] = []
@@ -98,7 +98,7 @@ export class Gateway {
       store: () => this.#services?.store ?? null,
       before: countsBefore,
     })
-    // Its looks also bound what is lost of the counts of a worker that is killed (docs/metrics.md).
+    // It reads at an interval, which also bounds how many counts a killed worker can lose (docs/metrics.md).
     this.#requests = new RequestHistory({ read: () => this.snapshots() })
     this.#server = this.#buildServer()
     this.#adminListener = new AdminListener(config.admin, {
@@ -131,7 +131,7 @@ export class Gateway {
     return this.#services!.store
   }
 
-  /** Resolves once another gateway has replaced it, so that it must stop. */
+  /** Resolves once another gateway has replaced this one, which must then stop. */
   get replaced(): Promise<void> {
     return this.#adminListener.replaced
   }
@@ -142,7 +142,7 @@ export class Gateway {
     return phase === 'running' ? null : `the gateway is ${phase}`
   }
 
-  /** The sockets and the secret for the gateway that is to replace this one. */
+  /** The sockets and the secret for the replacement of this gateway. */
   get bequest(): Inheritance {
     const { listen } = this.#config
     const edge = (this.#plane?.sockets ?? []).map(socket => {
@@ -153,12 +153,12 @@ export class Gateway {
     return { edge, admin, secret }
   }
 
-  /** Cached records for the gateway that replaces this one, which may find the store unreachable. */
+  /** Cached records for the replacement of this gateway, which may find the store unreachable. */
   get loans(): readonly LentRecord[] {
     return this.#services?.loans ?? []
   }
 
-  /** Releases the side port to the gateway that serves from now on, and makes this one stop. */
+  /** Releases the side port to the gateway that serves from now on, and stops this one. */
   makeWay(): void {
     this.#adminListener.makeWay()
   }
@@ -200,7 +200,7 @@ export class Gateway {
   }
 
   /**
-   * Replaces the configuration, once the gateway has started: everything that can fail comes first, then one commit.
+   * Replaces the configuration of a started gateway: everything that can fail comes first, then one commit.
    * When a part cannot prepare it, rejects and changes nothing.
    */
   async reload(config: Config): Promise<void> {
@@ -212,8 +212,8 @@ export class Gateway {
   }
 
   /**
-   * Applies a prepared configuration to all parts in one step: nothing in it waits or can fail. The promise resolves
-   * once every process serves it.
+   * Applies a prepared configuration to all parts in one step: nothing in it waits or can fail. The promise
+   * resolves once every process serves it.
    */
   #commit(
     config: Config,
@@ -228,7 +228,7 @@ export class Gateway {
     return Promise.all(applied)
   }
 
-  /** Becomes unready at once, finishes running requests within the grace of the configuration, then stops. */
+  /** Becomes unready at once, finishes running requests within the configured grace, then stops. */
   stop(): Promise<void> {
     return this.#life.stop()
   }
@@ -245,7 +245,7 @@ export class Gateway {
     this.#plane?.destroy()
   }
 
-  /** Carries out a command of a caller that has proved to operate this machine; null for others. */
+  /** Runs a command for a caller that has proved to operate this machine; null for others. */
   async #obey(authorization: string | null, command: () => Promise<string | object>) {
     if (!this.#adminListener.proves(authorization)) return null
     const outcome = await command()
@@ -299,7 +299,7 @@ export class Gateway {
     return this.#parts.openApps?.(parts) ?? null
   }
 
-  /** Loads what the first requests do not need. */
+  /** Loads code that the first requests do not need. */
   #loadApps(): void {
     this.#apps
       ?.load()
@@ -340,7 +340,7 @@ export class Gateway {
     }
   }
 
-  /** Sites are not served before the store is trusted: rules that deny may be missing. */
+  /** Zones are not served before the store is trusted: deny rules may be missing. */
   #trustPart(): Part {
     const ended = Promise.withResolvers<void>()
     return {
@@ -356,7 +356,7 @@ export class Gateway {
     const [reason] = degradation.reasons
     if (reason === undefined) return
     const { code, message, remedy } = reason
-    // The previous gateway keeps serving with what it has cached.
+    // The previous gateway keeps serving with its cached records.
     if (this.#replaces || (this.#inherited?.secret ?? null) !== null)
       throw new Error(`the store is not trusted: ${message}. ${remedy}`)
     this.#log.error({ store: location, code, reason: message, next: remedy }, 'not ready: store not trusted')
@@ -406,12 +406,13 @@ export class Gateway {
     this.#management!.serve(this.admin)
   }
 
-  /** Asserts that nobody else has the addresses that are not bound yet. */
+  /** Asserts that no other process uses the addresses that are not bound yet. */
   async #assertFree(bound: ReadonlySet<number>): Promise<void> {
     const { hasBefore } = this.#adminListener
-    // On shared ports, the kernel reports no conflict; a gateway that is being replaced shares its ports until then.
+    // On shared ports, the kernel reports no conflict; a gateway that is being replaced shares its ports
+    // until then.
     const isAlone = !this.#replaces || !hasBefore
-    // The workers of one that was killed have its sockets for some moments more.
+    // The workers of a killed gateway keep its sockets for a few moments.
     const mayBeReleased = hasBefore || this.#inherited?.isPartial === true
     const patience = mayBeReleased ? this.#timeouts.edgeRelease : 0
     const unbound = this.#config.listen.filter((_, listener) => !bound.has(listener))

@@ -1,5 +1,6 @@
-// Reloads the configuration of a gateway when its files change, or on demand, one reload at a time, and reports how
-// each went. A reload is validated and applied as a whole, or rejected with every reason in the log.
+// Reloads the configuration of a gateway when its files change, or on demand, one reload at a time, and
+// reports each outcome. A reload is validated and applied as a whole, or rejected with every reason in the
+// log.
 
 import type { Logger } from '../../log/log.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
@@ -12,11 +13,14 @@ import type { ReloadReport } from '../handover/command-reports.ts'
 import type { ServiceManager } from '../system/service-manager.ts'
 import { restartOnlyIn } from './restart-only.ts'
 
-/** What is reloaded. */
+/** The target of a reload. */
 interface Reloadable {
   /** The configuration in effect. */
   readonly config: Config
-  /** Replaces it; rejects with a sentence, and changes nothing, when any part of the new one cannot be prepared. */
+  /**
+   * Replaces it; rejects with a sentence, and changes nothing, when any part of the new one cannot be
+   * prepared.
+   */
   reload(config: Config): Promise<void>
 }
 
@@ -28,7 +32,7 @@ interface ReloadsParts {
   readonly files: readonly string[]
   readonly load: () => Loaded
   readonly service: Pick<ServiceManager, 'reloading' | 'reloaded'>
-  /** Returns what systemd shows of the service. */
+  /** Returns the status line for systemd. */
   readonly status: () => string
 }
 
@@ -38,9 +42,9 @@ type Outcome = string | ReloadReport
 export class Reloads {
   readonly #parts: ReloadsParts
   readonly #watch: ConfigWatch
-  /** Those who wait for the next reload. */
+  /** Requests for the next reload. */
   #waiting: ((outcome: Outcome) => void)[] = []
-  /** The last one that changed anything. */
+  /** The last reload that changed anything. */
   #latest: ReloadReport['latest'] = null
   #isClosed = false
 
@@ -57,7 +61,9 @@ export class Reloads {
     this.#watch.trigger()
   }
 
-  /** Reloads; resolves with what changed once the configuration is applied, or with the reasons why it is not. */
+  /**
+   * Reloads; resolves with what changed once the configuration is applied, or with the reasons why it is not.
+   */
   request(): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>()
     if (this.#isClosed) resolve(stopping)
@@ -74,7 +80,7 @@ export class Reloads {
 
   async #reload(): Promise<void> {
     const { service, status, counts } = this.#parts
-    // A request that comes from now on is for the next reload.
+    // Requests from now on are for the next reload.
     const waiting = this.#waiting.splice(0)
     service.reloading()
     const outcome = await this.#attempt()
@@ -83,7 +89,7 @@ export class Reloads {
     for (const settle of waiting) settle(outcome)
   }
 
-  /** Leaves the previous configuration in effect after a bug, too: the commit comes last, and cannot fail. */
+  /** Leaves the previous configuration in effect even after a bug: the commit comes last, and cannot fail. */
   async #attempt(): Promise<Outcome> {
     const { load, gateway, log } = this.#parts
     try {
@@ -117,12 +123,12 @@ export class Reloads {
   }
 }
 
-/** Lists the mistakes of a configuration with their positions; none of one that is valid. */
+/** Lists the mistakes of a configuration with their positions; empty for a valid one. */
 export function mistakesIn(loaded: Loaded): readonly string[] {
   return 'mistakes' in loaded ? loaded.mistakes.map(mistake => formatMistake(loaded.files[0]!, mistake)) : []
 }
 
-/** Logs what is valid but unwise. */
+/** Logs settings that are valid but unwise. */
 export function logWarnings(loaded: Loaded, log: Logger): void {
   if ('mistakes' in loaded) return
   for (const warning of loaded.warnings) log.warn(formatMistake(loaded.files[0]!, warning))

@@ -1,8 +1,8 @@
-// The settings that only a restart can change: what they decide is opened or bound when the process starts.
+// The settings that only a restart can change: they decide what is opened or bound when the process starts.
 
 import type { Changes } from '../../config/load/changes.ts'
 
-/** By the names that the file has for them. docs/configuration.md and config/gatehouse.yaml list them from here. */
+/** By their names in the file. docs/configuration.md and config/gatehouse.yaml list them from here. */
 export const restartOnly: readonly string[] = [
   'listen',
   'tls.fips',
@@ -21,7 +21,7 @@ export const restartOnly: readonly string[] = [
   'telemetry.otlp',
 ]
 
-/** Returns the restart-only settings that are among the changes, or have a setting below them that is. */
+/** Returns the restart-only settings that have changed, themselves or in a nested setting. */
 export function restartOnlyIn({ changed, added, removed }: Changes): readonly string[] {
   const paths = [...changed, ...added, ...removed]
   return restartOnly.filter(name => paths.some(path => path === name || path.startsWith(`${name}.`)))

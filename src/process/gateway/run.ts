@@ -27,13 +27,13 @@ import { maintainStore } from '../store/maintenance.ts'
 import { tuneHeap } from '../system/heap.ts'
 import { tell } from '../terminal/output.ts'
 
-/** How long the last lines of the log may take, in ms. */
+/** How long writing the last lines of the log may take, in ms. */
 const lastWords = 1000
 
 /**
- * Serves until a signal to stop, then ends the process with 0. Returns 2 for mistakes in the configuration or the
- * first token, 1 when it cannot listen. The given addresses stay for its life, whatever the file says. With
- * `replaces`, it replaces the gateway that runs here.
+ * Serves until a signal to stop, then ends the process with 0. Returns 2 for mistakes in the configuration or
+ * the first token, 1 when it cannot listen. The given addresses override the file, also after reloads. With
+ * `replaces`, it replaces a running gateway.
  */
 export async function run(path: string, given: GivenAddresses = {}, replaces = false): Promise<number> {
   const before = Predecessor.find()
@@ -49,14 +49,17 @@ export async function run(path: string, given: GivenAddresses = {}, replaces = f
   return leave(0, running.destination)
 }
 
-/** What a process is started with. */
+/** The input of a start. */
 interface Start {
   readonly loaded: Extract<Loaded, { config: Config }>
   readonly firstToken: string | null
   readonly inherited: Inheritance | null
 }
 
-/** Reads the configuration, the first token and the sockets of this process; returns the exit code after a mistake. */
+/**
+ * Reads the configuration, the first token and the sockets of this process; returns the exit code after a
+ * mistake.
+ */
 async function readStart(path: string, loaded: Loaded, before: Predecessor | null): Promise<Start | number> {
   if (('mistakes' in loaded || missesLog()) && !isUsable(path, loaded, true)) {
     await before?.fail(mistakesIn(loaded).join('\n'))
@@ -82,7 +85,7 @@ function fail(code: number, message: string): number {
 /** A gateway with what belongs to its process. */
 interface Running extends Assembly {
   readonly firstToken: string | null
-  /** The gateway that it replaces. */
+  /** The gateway that this one replaces. */
   readonly before: Predecessor | null
   readonly service: ServiceManager
   readonly reloads: Reloads
@@ -90,21 +93,21 @@ interface Running extends Assembly {
 }
 
 interface Surroundings {
-  /** The absolute path of the configuration. */
+  /** Absolute path of the configuration. */
   readonly file: string
   readonly before: Predecessor | null
   readonly replaces: boolean
   readonly load: () => Loaded
 }
 
-/** Builds the gateway and what reloads and upgrades it; nothing of it has started yet. */
+/** Builds the gateway, its reloads and its upgrades without starting them. */
 async function build(start: Start, { file, before, replaces, load }: Surroundings): Promise<Running> {
   const { loaded, inherited, firstToken } = start
   const assembly = assemble(loaded.config, {
     ...{ file, replaces, inherited },
     countsBefore: async () => (await before?.counts()) ?? [],
     loansBefore: take => before?.passLoans(take),
-    // The side port, over which these come, does not listen before everything below is built.
+    // The side port, which receives these commands, does not listen before everything below is built.
     commands: { reload: () => reloads.request(), upgrade: () => upgrade.begin() },
     waiting: reason => service.waiting(`not ready: ${reason}`),
   })
@@ -128,7 +131,9 @@ async function build(start: Start, { file, before, replaces, load }: Surrounding
   return { ...assembly, firstToken, before, service, reloads, upgrade }
 }
 
-/** Carries out signals from now on; resolves once the gateway has stopped, by a signal or because it was replaced. */
+/**
+ * Handles signals from now on; resolves once the gateway has stopped, by a signal or because it was replaced.
+ */
 function obey({ gateway, log, destination, service, reloads, upgrade }: Running): Promise<void> {
   const stopped = Promise.withResolvers<void>()
   const stop = (reason: object) => {
@@ -173,7 +178,7 @@ async function serve({ gateway, before, service }: Running): Promise<boolean> {
   return true
 }
 
-/** Says where the gateway serves, and maintains its store from now on: an empty one gets a first account. */
+/** Logs where the gateway serves, and starts maintaining its store: an empty one gets a first account. */
 function greetOperator({ gateway, log, firstToken }: Running): void {
   if (gateway.unready !== null) return
   greet(banner(gateway.config, gateway.edge, gateway.admin))
@@ -195,24 +200,24 @@ async function announceFirstStart(gateway: Gateway, first: FirstStart): Promise<
 /** Waits for the processes that end with this one. */
 async function finish({ upgrade, service, before, gateway, log }: Running): Promise<void> {
   await upgrade.close()
-  // When its main process ends, systemd ends what is left of a service.
+  // When the main process of a service ends, systemd ends the rest of it.
   if (service.isFound) await endOf(before, gateway)
   log.info('stopped')
 }
 
-/** Resolves once the previous gateway has ended, which may take as long as its requests may. */
+/** Resolves once the previous gateway has ended, which may take as long as its requests. */
 async function endOf(before: Predecessor | null, { config }: Gateway): Promise<void> {
   await before?.ended(config.shutdown.grace + defaultTimeouts.drainSlack)
 }
 
-/** Returns what systemd shows of the service. */
+/** Returns the status line for systemd. */
 function statusOf({ edge }: Gateway): string {
   return `serving ${edge.map(urlOf).join(', ')}`
 }
 
 /**
- * Returns the link that makes the first super administrator. Null without pages, or when it cannot be stored now: a
- * command makes another one.
+ * Returns the link that makes the first super administrator. Null without pages, or when it cannot be stored
+ * now; a command creates another one.
  */
 async function setUpUrl({ store, config, admin }: Gateway, account: string): Promise<string | null> {
   const origin = pagesUrl(config, admin)
@@ -222,7 +227,9 @@ async function setUpUrl({ store, config, admin }: Gateway, account: string): Pro
   return isKept ? origin + setUpPath(value) : null
 }
 
-/** After a bug the state is uncertain, so the process ends. Clients see that their responses are truncated. */
+/**
+ * After a bug the state is uncertain, so the process ends. Clients see that their responses are truncated.
+ */
 function exitOnBug({ log, gateway, destination }: Assembly): void {
   process.on('uncaughtException', bug => {
     log.fatal({ err: bug }, 'gateway crashed: internal error')
@@ -230,7 +237,7 @@ function exitOnBug({ log, gateway, destination }: Assembly): void {
   })
 }
 
-/** Ends the process when the log is written, or when it has no reader. */
+/** Ends the process once the log is written, or has lost its reader. */
 async function leave(code: number, destination: LineWriter): Promise<never> {
   await destination.drain(lastWords)
   process.exit(code)

@@ -1,4 +1,5 @@
-// What a gateway reports of a command that it carried out, as JSON over its side port. The gateway and the command may be of different versions.
+// A gateway's reports of finished commands, as JSON over its side port. The gateway and the command may be of
+// different versions.
 
 /** What a reload changed, as paths of settings. */
 export interface ChangesReport {
@@ -8,14 +9,14 @@ export interface ChangesReport {
 }
 
 export interface ReloadReport extends ChangesReport {
-  /** The last reload that changed anything, this one included; null where none has since the start. */
+  /** The last reload since the start that changed anything, this one included; null for none. */
   readonly latest: (ChangesReport & { readonly at: string }) | null
 }
 
 export interface UpgradeReport {
   readonly before: ProcessReport
   readonly after: ProcessReport
-  /** From the command to the new process that serves. */
+  /** From the command until the new process serves. */
   readonly seconds: number
 }
 

@@ -1,5 +1,6 @@
-// What a gateway may find when it starts: sockets that are bound already. The gateway that it replaces passes them over the channel between the two, whose messages are
-// few and plain, since the two may be of different versions.
+// The inheritance of a starting gateway: sockets that are already bound. The gateway that it replaces sends
+// them over the channel between the two. The messages are few and plain, since the two may be of different
+// versions.
 
 import type { Server } from 'node:net'
 import type { ListeningSocket, SocketHandle } from '../../net/socket/listening-socket.ts'
@@ -8,9 +9,9 @@ import { remains, type Snapshot } from '../../metrics/metrics.ts'
 import type { LentRecord } from '../../store/cache/cache-handover.ts'
 import { version } from '../system/version.ts'
 
-/** A socket with the address that the configuration names for it. */
+/** A socket with its configured address. */
 interface Inherited extends Endpoint, Omit<ListeningSocket, 'listener'> {
-  /** Of those with the same address, the listener that it belonged to. */
+  /** Index of its listener among those with the same address. */
   readonly listener: number
 }
 
@@ -24,43 +25,46 @@ interface InheritedAdmin extends Endpoint {
 export interface Inheritance {
   readonly edge: readonly Inherited[]
   readonly admin: InheritedAdmin | null
-  /** The secret by which the edge of the gateway before vouches to the side port; null where there is none. */
+  /** The secret that authenticates the edge of the previous gateway to the side port; null for none. */
   readonly secret: Buffer | null
-  /** Whether the gateway before has ended before it had left everything: what is missing is bound again. */
+  /** Whether the previous gateway ended before it had sent everything: missing sockets are bound again. */
   readonly isPartial?: boolean
 }
 
-/** What a gateway has cached of the store: records as the store has them, of tokens no more than their digests. */
+/** Records that a gateway has cached, in their stored form; of tokens, only digests. */
 interface Loans {
   readonly kind: 'loans'
-  /** When they had the age that they say, by the clock of the machine. */
+  /** When the records had their stated age, by the clock of the machine. */
   readonly at: number
   readonly records: readonly LentRecord[]
 }
 
-/** From the gateway that is being replaced. */
+/** Messages from the gateway that is being replaced. */
 export type FromBefore =
   | { readonly kind: 'edge'; readonly socket: Omit<Inherited, 'handle'> }
   | { readonly kind: 'admin'; readonly socket: Omit<InheritedAdmin, 'handle'> }
   /** All sockets have been sent. */
   | { readonly kind: 'start'; readonly secret: string }
-  /** The next one is alone at the side port. */
+  /** The new gateway is alone at the side port. */
   | { readonly kind: 'left' }
   | { readonly kind: 'counts'; readonly counts: Snapshot }
   | Loans
 
-/** From the one that replaces it. */
+/** Messages from the replacement. */
 export type FromNext =
-  /** Versions before did not name theirs. */
+  /** Absent in older versions. */
   | { readonly kind: 'hello'; readonly version?: string }
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'count' }
 
-/** The variable of a process that replaces the gateway which started it. */
+/** The variable that tells a process that it replaces the gateway which started it. */
 export const upgradeVariable = 'GATEHOUSE_UPGRADE'
 
-/** Returns the sockets for the listeners of a configuration, and closes those that it has no use for: whoever connects to them must not wait for nobody. */
+/**
+ * Returns the sockets for the listeners of a configuration, and closes the others, so that their clients are
+ * refused at once.
+ */
 export function socketsFor(
   { listen }: Pick<Config, 'listen'>,
   inherited: readonly Inherited[],
@@ -92,24 +96,27 @@ export class Predecessor {
       this.#receive(message, handle as SocketHandle),
     )
     process.once('disconnect', () => this.#end())
-    // Nobody hears of a channel that was closed while this process was loading its code.
+    // A channel that closes while this process loads its code emits no event.
     if (process.connected) this.#tell({ kind: 'hello', version })
     else this.#end()
   }
 
-  /** Finds the gateway that has started this process to be replaced; null where none has. */
+  /** Finds the gateway that started this process as its replacement; null for none. */
   static find({ env }: NodeJS.Process = process): Predecessor | null {
     const isNext = env[upgradeVariable] !== undefined && process.send !== undefined
     delete env[upgradeVariable]
     return isNext ? new Predecessor() : null
   }
 
-  /** Resolves with what it leaves, as far as it got where it was killed: then this one is to serve all the same, since nobody else does. */
+  /**
+   * Resolves with the inheritance, which is incomplete if the gateway was killed: this one is then to serve
+   * all the same, as the only one left.
+   */
   get inheritance(): Promise<Inheritance> {
     return this.#sent.promise
   }
 
-  /** Has it stop; resolves once it no longer accepts connections to the side port. */
+  /** Stops the previous gateway; resolves once it no longer accepts connections to the side port. */
   async relieve(): Promise<void> {
     this.#tell({ kind: 'ready' })
     await this.#left.promise
@@ -121,7 +128,7 @@ export class Predecessor {
     if (process.connected) process.disconnect!()
   }
 
-  /** Resolves once it has counted all that it will, or after `patience` ms. */
+  /** Resolves once it has sent its final counts, or after `patience` ms. */
   async ended(patience: number): Promise<void> {
     const late = Promise.withResolvers<void>()
     const timer = setTimeout(late.resolve, patience)
@@ -129,7 +136,9 @@ export class Predecessor {
     clearTimeout(timer)
   }
 
-  /** Returns all that it has counted, as far as it says so within `patience` ms: it goes on counting while it drains. */
+  /**
+   * Returns its counts, as far as it reports them within `patience` ms: it goes on counting while it drains.
+   */
   async counts(patience = 1_000): Promise<readonly Snapshot[]> {
     if (process.connected) {
       this.#isCounting ??= Promise.withResolvers()
@@ -143,13 +152,16 @@ export class Predecessor {
     return process.connected ? [this.#counts] : [await remains([this.#counts])]
   }
 
-  /** Passes on what it has cached, at once and whenever there is more. */
+  /** Passes on its cached records, at once and whenever there are more. */
   passLoans(take: (records: readonly LentRecord[]) => void): void {
     this.#takeLoans = take
     for (const loans of this.#loans.splice(0)) take(agedUntilNow(loans))
   }
 
-  /** It has ended, perhaps before it said so: then what there is must do. */
+  /**
+   * Handles the end of the previous gateway, perhaps before it has sent everything: then what has arrived
+   * must do.
+   */
   #end(): void {
     this.#sent.resolve({ edge: this.#edge, admin: this.#admin, secret: null, isPartial: true })
     this.#left.resolve()
@@ -190,7 +202,7 @@ export function machineClock(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
-/** Returns the records with their age by now: they get no younger on their way. */
+/** Returns the records with their current age: they grow older in transit. */
 export function agedUntilNow({ at, records }: Loans): readonly LentRecord[] {
   const since = Math.max(0, machineClock() - at)
   return records.map(({ found, loan }) => ({ found, loan: { ...loan, age: loan.age + since } }))

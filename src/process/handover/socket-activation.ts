@@ -1,4 +1,4 @@
-// Sockets that systemd has bound before this process was started (sd_listen_fds(3)), and which listeners they are for.
+// Sockets that systemd bound before this process started (sd_listen_fds(3)), and their listeners.
 
 import { inheritedHandle, type SocketHandle } from '../../net/socket/listening-socket.ts'
 import type { Config, Endpoint } from '../../config/model/config.ts'
@@ -14,7 +14,10 @@ interface Passed extends Endpoint {
   readonly name: string
 }
 
-/** Returns the sockets for a configuration that systemd passes to this process, and takes them out of its environment; null where there are none. Throws a sentence that names one which is for nothing. */
+/**
+ * Returns the sockets that systemd passes for a configuration, and removes them from the environment of this
+ * process; null for none. Throws a sentence that names a socket without a use.
+ */
 export function activatedSockets(
   env: NodeJS.ProcessEnv,
   config: Pick<Config, 'listen' | 'admin'>,
@@ -60,7 +63,7 @@ function take(fd: number, name: string): Passed {
   }
 }
 
-/** Returns the position of the listener that a socket is for: by its name, else by its address. */
+/** Returns the position of the listener of a socket: by its name, else by its address. */
 function listenerOf(socket: Passed, { listen, admin }: Pick<Config, 'listen' | 'admin'>): number | 'admin' {
   const [, number] = /^listen-(\d+)$/.exec(socket.name) ?? []
   if (number !== undefined && listen[Number(number) - 1] !== undefined) return Number(number) - 1
@@ -72,7 +75,7 @@ function listenerOf(socket: Passed, { listen, admin }: Pick<Config, 'listen' | '
   )
 }
 
-/** Whether a socket has this address; sockets for all addresses are alike. */
+/** Whether a socket has this address; all wildcard addresses are alike. */
 function isAt(endpoint: Endpoint, { host, port }: Passed): boolean {
   return endpoint.port === port && (endpoint.host === host || (isWildcard(endpoint.host) && isWildcard(host)))
 }

@@ -1,4 +1,5 @@
-// Lets one gateway replace another on the same machine. A note in the data folder proves that both belong to the same owner.
+// Lets one gateway replace another on the same machine. A note in the data folder proves that both belong to
+// the same owner.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -9,29 +10,41 @@ import type { Endpoint } from '../../config/model/config.ts'
 import { dataFolder } from '../store/location.ts'
 import { reachable } from '../ports/urls.ts'
 
-/** How long a gateway may take to respond, in ms: one on a machine without a moment to spare, too, or it would not be replaced. */
+/**
+ * How long a gateway may take to respond, in ms: long enough for a machine under full load, where it could
+ * not be replaced otherwise.
+ */
 const patience = 10_000
-/** How long it may take to be replaced, or to reload: longer than it waits for the next one, and for its workers. */
+/**
+ * How long it may take to be replaced, or to reload: longer than it waits for its replacement, and for its
+ * workers.
+ */
 const commandPatience = 90_000
 
 /** The content of a note. */
 interface Written {
-  /** The secret that the next gateway shows to the one that wrote the note. */
+  /** The secret that the next gateway presents to the author of the note. */
   readonly proof: string
-  /** The secret by which the edge vouches to the side port, in base64url: requests through both gateways reach the same one. */
+  /**
+   * The secret that authenticates the edge to the side port, in base64url; both gateways share it, as
+   * requests through either reach the same side port.
+   */
   readonly secret: string
   /** The address of the side port. */
   readonly host: string
 }
 
-/** The gateway that was found at a side port. */
+/** The gateway found at a side port. */
 export interface Before {
-  /** Whether it releases the side port, or shares it until the next one listens; a gateway that is not stopping does so only for its replacement. */
+  /**
+   * Whether it releases the side port, or shares it until the next one listens; unless it is stopping, a
+   * gateway does so only for its replacement.
+   */
   readonly yields: boolean
   readonly secret: Buffer
 }
 
-/** What allows the next gateway to request the side port of this one. */
+/** The note that authorizes the next gateway to request the side port of this one. */
 export class HandoverNote {
   readonly #proof = randomBytes(32).toString('base64url')
   readonly #folder: string
@@ -76,15 +89,18 @@ export class HandoverNote {
   }
 }
 
-/** How a gateway asks for the side port of another one. */
+/** How a gateway requests the side port of another one. */
 interface Takeover {
-  /** Asks even one that is not stopping. */
+  /** Requests it even from a gateway that is not stopping. */
   readonly replaces: boolean
-  /** Can listen beside the other one for a moment. */
+  /** Whether it can share the port with the other gateway for a moment. */
   readonly shares?: boolean
 }
 
-/** Asks the gateway that listens on the port of an endpoint to release or share it; null if no one there belongs to the note in the folder. */
+/**
+ * Asks the gateway that listens on the port of an endpoint to release or share it; null if the note in the
+ * folder belongs to no gateway there.
+ */
 export async function takeOver(
   { port }: Pick<Endpoint, 'port'>,
   { replaces, shares = false }: Takeover,
@@ -100,10 +116,16 @@ export async function takeOver(
   return { yields: status === 200, secret: Buffer.from(written.secret, 'base64url') }
 }
 
-/** The outcome of a command: a report, the reason why it was not done, or undefined where no gateway responds. */
+/**
+ * The outcome of a command: a report, the reason why it was not done, or undefined if no gateway responds.
+ */
 type CommandOutcome = object | string | undefined
 
-/** Asks the gateway that listens on the port of an endpoint to reload, or to have itself replaced by a new process; resolves with its report once that is done, with the reason why it is not, and with undefined where no one there belongs to the note in the folder. */
+/**
+ * Asks the gateway that listens on the port of an endpoint to reload, or to be replaced by a new process.
+ * Resolves with its report once that is done, with the reason if it is not, and with undefined if the note in
+ * the folder belongs to no gateway there.
+ */
 export async function command(
   name: 'reload' | 'upgrade',
   { port }: Pick<Endpoint, 'port'>,
@@ -115,7 +137,10 @@ export async function command(
   return asked.then(({ body }) => outcomeIn(body)).catch(() => undefined)
 }
 
-/** Reads what a gateway says of a command; undefined for what another program says, which may have the port of one that has ended. */
+/**
+ * Reads a gateway's response to a command; undefined for that of another program, which may have taken over
+ * the port.
+ */
 function outcomeIn(body: string): CommandOutcome {
   const { done, reason, ...report } = JSON.parse(body) as Readonly<Record<string, unknown>>
   if (typeof reason === 'string') return reason

@@ -1,5 +1,6 @@
-// Replaces this gateway by a new process from the code on disk, without a gap: the new one gets the listening sockets themselves, and this one stops only once
-// it serves. Whatever goes wrong with it, this one goes on.
+// Replaces this gateway by a new process from the code on disk, without a gap: the new one gets the listening
+// sockets themselves, and this one stops only once it serves. If the new one fails in any way, this one goes
+// on.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -17,7 +18,7 @@ import { version } from '../system/version.ts'
 interface Patience {
   /** How long a new gateway may take until it serves. */
   readonly start: number
-  /** How long one that has failed may take to stop. */
+  /** How long a failed one may take to stop. */
   readonly stop: number
 }
 
@@ -25,17 +26,17 @@ const usualPatience: Patience = { start: 60_000, stop: 5_000 }
 
 /** The gateway that is to be replaced. */
 interface Replaceable {
-  /** Why it cannot be replaced now; null where it can. */
+  /** Why it cannot be replaced now; null if it can. */
   readonly settled: string | null
-  /** What the next one takes over. */
+  /** The inheritance of the next one. */
   readonly bequest: Inheritance
-  /** What it has cached of the store. */
+  /** Its cached store records. */
   readonly loans: readonly LentRecord[]
   /** Leaves the side port to the next one, and stops. */
   makeWay(): void
-  /** Takes back what the next one may have written. */
+  /** Restores what the next one may have overwritten. */
   goOn(): Promise<void>
-  /** Returns all that has been counted, by process. */
+  /** Returns all counts, by process. */
   snapshots(): Promise<readonly Snapshot[]>
 }
 
@@ -45,9 +46,9 @@ interface UpgradeParts {
   readonly upgrades: Metrics['upgrades']
   /** The environment of the new process. */
   readonly env: () => NodeJS.ProcessEnv
-  /** Hears of the process that serves from now on, before it hears so itself. */
+  /** Receives the process that serves from now on, before that process knows it itself. */
   readonly succeeded: (pid: number) => void
-  /** Resolves once the gateway before this one has counted all. */
+  /** Resolves once the previous gateway has sent its final counts. */
   readonly countedBefore?: () => Promise<void>
   readonly patience?: Patience
   /** Starts the new process with a channel. */
@@ -58,7 +59,7 @@ export class Upgrade {
   readonly #parts: UpgradeParts
   readonly #patience: Patience
   #next: ChildProcess | null = null
-  /** Of the next one; null until it has named it. */
+  /** Version of the next one; null until it has sent it. */
   #version: string | null = null
   #isDone = false
 
@@ -67,7 +68,9 @@ export class Upgrade {
     this.#patience = parts.patience ?? usualPatience
   }
 
-  /** Resolves with a report once another process serves; with a sentence where it does not, and this one goes on. */
+  /**
+   * Resolves with a report once another process serves; with a sentence if none does, and this one goes on.
+   */
   async begin(): Promise<string | UpgradeReport> {
     const { log, upgrades, gateway } = this.#parts
     const begun = performance.now()
@@ -99,7 +102,10 @@ export class Upgrade {
     if (!this.#isDone) this.#next?.kill('SIGTERM')
   }
 
-  /** Passes on the last counts of this gateway, and of the one before it, which may take longer than this one: nobody else hears of them. */
+  /**
+   * Passes on the final counts of this gateway, and of the previous one, which may outlive this one and has
+   * no other listener.
+   */
   async close(): Promise<void> {
     if (!this.#isDone) return
     await this.#parts.countedBefore?.()
@@ -107,7 +113,7 @@ export class Upgrade {
     if (this.#next!.connected) this.#next!.disconnect()
   }
 
-  /** Returns the error where the system has no means for another process. */
+  /** Returns the error if the system cannot start another process. */
   #start(): ChildProcess | Error {
     const { start = startNext, env } = this.#parts
     try {
@@ -123,7 +129,7 @@ export class Upgrade {
     return reason
   }
 
-  /** Serves a new process until it serves itself, or does not; returns why not. */
+  /** Supports a new process until it serves or fails; returns why it failed. */
   #outcome(next: ChildProcess): Promise<string | null> {
     const { promise, resolve } = Promise.withResolvers<string | null>()
     const { start } = this.#patience
@@ -133,7 +139,7 @@ export class Upgrade {
       resolve(`the new gateway ended with ${signal ?? `code ${code}`} before it was ready`),
     )
     next.on('message', (message: FromNext | null) => {
-      // Whatever program is on disk by now.
+      // The program on disk may be any by now.
       if (message === null) return
       if (message.kind === 'hello') {
         this.#version = typeof message.version === 'string' ? message.version : null
@@ -181,14 +187,14 @@ export class Upgrade {
     await this.#send({ kind: 'counts', counts: await sumOf(await this.#parts.gateway.snapshots()) })
   }
 
-  /** Where the store is unreachable, the next one knows of no token by itself. */
+  /** While the store is unreachable, the next one has no other source of tokens. */
   async #sendLoans(): Promise<void> {
     const [at, { loans }] = [machineClock(), this.#parts.gateway]
     for (let from = 0; from < loans.length; from += mostLoans)
       await this.#send({ kind: 'loans', at, records: loans.slice(from, from + mostLoans) })
   }
 
-  /** Resolves when it is sent, or cannot be. */
+  /** Resolves when the message is sent, or cannot be. */
   #send(message: FromBefore, handle?: unknown): Promise<void> {
     const next = this.#next
     return new Promise(resolve => {
@@ -198,7 +204,7 @@ export class Upgrade {
   }
 }
 
-/** How many are sent in one message, so that requests have their turns between. */
+/** Records per message, so that requests are served in between. */
 const mostLoans = 500
 
 const underWay = 'an upgrade is under way'
@@ -207,12 +213,15 @@ function cannotStart({ message }: Error): string {
   return `the new gateway cannot be started: ${message}`
 }
 
-/** Returns why no process can follow this one; null where one can. */
+/** Returns why no process can follow this one; null if one can. */
 function obstacleHere(): string | null {
   return isMainOfContainer() ? 'the container would end with this process; replace the container' : null
 }
 
-/** Starts the program again as this process was started. Of the files that are open here it gets those of its log. */
+/**
+ * Starts the program again as this process was started. Of the files open here it inherits only those of the
+ * log.
+ */
 function startNext(env: NodeJS.ProcessEnv): ChildProcess {
   const [, program, ...args] = process.argv
   return fork(
@@ -222,12 +231,15 @@ function startNext(env: NodeJS.ProcessEnv): ChildProcess {
   )
 }
 
-/** Returns the Node that this process was started by, by its path as it was written: where that leads through a link, it may be another one by now. */
+/**
+ * Returns the Node that started this process, by its path as written: if that is a link, it may lead to
+ * another Node by now.
+ */
 function nodeOnDisk({ argv0, execPath } = process): string {
   return argv0.includes('/') && existsSync(argv0) ? argv0 : execPath
 }
 
-/** Ends a process, in good order if it can within `patience` ms. */
+/** Ends a process, gracefully if it can within `patience` ms. */
 async function ended(child: ChildProcess, patience: number): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -1,5 +1,5 @@
-// The files that access rules use, address lists and geographic databases, of one data plane: opened before a
-// configuration that names them takes effect.
+// The files that access rules use, address lists and geographic databases, of one data plane. They are opened
+// before a configuration that names them takes effect.
 
 import type { AccessMetrics } from '../../metrics/counters/access-metrics.ts'
 import type { Logger } from '../../log/log.ts'
@@ -18,8 +18,8 @@ export class AccessFiles {
   }
 
   /**
-   * Opens the files that a configuration names, beside those that are open. When one is invalid, rejects with a
-   * sentence. Call `keep` afterwards, whatever happens.
+   * Opens the files that a configuration names, beside those already open. Rejects with a sentence when one
+   * is invalid. Call `keep` afterwards in either case.
    */
   async open({ lists, geo }: Config): Promise<AccessSources> {
     return { lists: await this.lists.open(lists), geo: await this.geo.open(geo.databases) }

@@ -33,11 +33,11 @@ interface LocalPlaneParts {
   readonly sidePort: SidePort
   /** Whether other processes listen on the same addresses. */
   readonly reusePort: boolean
-  /** Counters shared with other processes; its own where there are none. */
+  /** Counters shared with other processes; by default, its own. */
   readonly bans?: Bans
-  /** What this process may have of the limits on connections; all where there is none. */
+  /** The share of this process in the limits on connections; by default, all of them. */
   readonly share?: Share
-  /** Takes what was counted of errors, rules and limits. */
+  /** Receives tallies of errors, rules and limits. */
   readonly tallied?: (tallies: readonly Tally[]) => unknown
 }
 
@@ -50,7 +50,7 @@ export class LocalPlane implements ManagedPlane {
   #unfollow: (() => void) | null = null
   #isUp = false
   #automatic: AutomaticTls = nothingAutomatic
-  /** Check results from before there was a data plane to receive them. */
+  /** Check results that arrived before there was a data plane. */
   #checks: readonly KeyedCheckResult[] = []
   #ticketKeys: TicketKeySet | null = null
   #spans: SpanExporter | null = null
@@ -113,7 +113,7 @@ export class LocalPlane implements ManagedPlane {
     await this.#plane!.adopt(socket)
   }
 
-  /** Leaves a socket to the processes that have it too. */
+  /** Leaves a socket to the other processes that have it. */
   release(socket: Omit<ListeningSocket, 'handle' | 'isAlone'>): void {
     this.#plane!.release(socket)
   }
@@ -151,7 +151,7 @@ export class LocalPlane implements ManagedPlane {
     this.#plane?.takeCertificates(automatic)
   }
 
-  /** Leaves some of a limit on connections to other workers; returns how much. */
+  /** Gives up part of a connection limit to other workers; returns how much. */
   leaveShare(claim: ShareClaim): number {
     return this.#plane?.leaveShare(claim) ?? 0
   }

@@ -14,8 +14,8 @@ import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 /** A configuration that every process is ready to serve. */
 export interface PreparedEverywhere {
   /**
-   * Applies it in one step, with the last results of all checks. Nothing in it can fail: a process that does not
-   * follow is replaced. The promise resolves once every process serves the configuration.
+   * Applies it in one step, with the last results of all checks. Nothing in it can fail: a process that does
+   * not follow is replaced. The promise resolves once every process serves the configuration.
    */
   commit(checks: readonly KeyedCheckResult[]): Promise<void> | void
 }
@@ -24,33 +24,38 @@ export interface ManagedPlane {
   /** Whether any process accepts connections. */
   readonly isUp: boolean
   /**
-   * Starts to accept connections and returns the real addresses; rejects with a sentence when one is not available.
-   * Listeners that have sockets already bind none.
+   * Starts to accept connections and returns the real addresses; rejects with a sentence when one is not
+   * available. Listeners that already have sockets bind none.
    */
   listen(sockets?: readonly ListeningSocket[]): Promise<readonly Listener[]>
-  /** The sockets that its processes accept from, which another gateway may take as well. */
+  /** The sockets that its processes accept from, for a replacement to share. */
   readonly sockets: readonly ListeningSocket[]
-  /** Has every process prepare another configuration; when one cannot, rejects and changes nothing. */
+  /** Prepares another configuration in every process; when one cannot, rejects and changes nothing. */
   prepare(config: Config): Promise<PreparedEverywhere>
-  /** Accepts no more connections and finishes running requests; what is left after `grace` ms is cut. */
+  /** Accepts no more connections and finishes running requests; those left after `grace` ms are cut. */
   drain(grace: number): Promise<void>
   /** Ends everything within moments, so that clients see that their responses are truncated. */
   cut(): Promise<void>
   /** Ends everything at once. */
   destroy(): void
-  /** Takes the results of active checks, also for processes that start later. */
+  /** Receives the results of active checks, also for processes that start later. */
   takeChecks(results: readonly KeyedCheckResult[]): void
-  /** Takes the keys that seal TLS sessions, also for processes that start later. */
+  /** Receives the keys that encrypt TLS sessions, also for processes that start later. */
   takeTicketKeys(keys: TicketKeySet): void
-  /** Serves these automatic certificates, also in processes that start later; resolves once every process does. */
+  /**
+   * Serves these automatic certificates, also in processes that start later; resolves once every process
+   * does.
+   */
   takeCertificates(automatic: AutomaticTls): Promise<void>
-  /** Returns for each process the keys that are nearest to the limits of these names. */
+  /** Returns for each process the keys closest to the limits of these names. */
   nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]>
   /** Returns each process's view of its pools. */
   pools(): Promise<readonly (readonly PoolState[])[]>
   /** Returns each process's view of the AI providers. */
   providers(): Promise<readonly (readonly ProviderInProcess[])[]>
-  /** Explains what would happen to a request, as one of the processes sees it; null if no process responds. */
+  /**
+   * Explains what would happen to a request, as one of the processes sees it; null if no process responds.
+   */
   explain(asked: RequestInQuestion): Promise<Explained | null>
   /** Returns the counts of other processes, including those that ended. */
   snapshots(): Promise<readonly Snapshot[]>

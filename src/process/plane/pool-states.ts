@@ -1,4 +1,5 @@
-// The state of a zone's pools, combined from what each process sees: a request meets only one of them, and the worst state is the one to look into.
+// The state of a zone's pools, combined from the views of all processes: a request meets only one of them, so
+// the worst state counts.
 
 import type { OriginState, PoolState } from '../../admin/facts/zone-facts.ts'
 import type { ZoneConfig } from '../../config/model/config.ts'
@@ -40,7 +41,10 @@ function join(a: OriginInProcess, b: OriginInProcess): OriginInProcess {
   }
 }
 
-/** Returns since when any process has had the worse of two states: it is healthy or unchecked since the last one says so. */
+/**
+ * Returns since when any process has had the worse of two states. Healthy or unchecked lasts since the latest
+ * of the processes.
+ */
 function sinceOf(a: OriginInProcess, b: OriginInProcess): string {
   if (a.state !== b.state) return severity[b.state] > severity[a.state] ? b.since : a.since
   const [first, last] = [a.since, b.since].toSorted()
@@ -49,7 +53,7 @@ function sinceOf(a: OriginInProcess, b: OriginInProcess): string {
 
 const severity = { unchecked: 0, healthy: 1, trial: 2, failing: 3, ejected: 4, down: 5 } as const
 
-/** The states in which requests go to it as usual. */
+/** The states in which an origin receives requests as usual. */
 const receives: ReadonlySet<OriginState['state']> = new Set(['unchecked', 'healthy', 'failing'])
 
 function stateOf({ slow_start, ...member }: OriginInProcess): OriginState {

@@ -1,4 +1,5 @@
-// What the management API knows about AI providers: the configuration in effect, and what each process has seen of them.
+// What the management API knows about AI providers: the configuration in effect, and the view of each
+// process.
 
 import { systemClock } from '../../base/clock.ts'
 import { withoutQuery } from '../../base/path/path.ts'
@@ -17,9 +18,9 @@ interface ProviderFactsParts {
   readonly checker: Pick<ProviderChecker, 'check'>
 }
 
-/** Keys of a provider that are tested. */
+/** How many keys of a provider are tested. */
 const mostTested = 10
-/** Ms for which a test is shown again: however many ask, a provider gets few. */
+/** How long a test result is reused, in ms: however many callers ask, a provider gets few tests. */
 const fresh = 5_000
 
 /** Looks up the providers of a configuration in effect. */

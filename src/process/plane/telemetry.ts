@@ -1,4 +1,4 @@
-// What a process sends to a collector of OpenTelemetry. The code for it is loaded only where one is configured.
+// The export of a process to an OpenTelemetry collector. Its code is loaded only if one is configured.
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -11,10 +11,10 @@ import type { MetricExporter } from '../../telemetry/metric-exporter.ts'
 import type { SpanExporter } from '../../telemetry/span-exporter.ts'
 import { version } from '../system/version.ts'
 
-/** Ms that a process which ends waits for the collector. */
+/** How long an ending process waits for the collector, in ms. */
 export const lastExport = 2_000
 
-/** Returns where the spans of this process go; null where they go nowhere. */
+/** Returns the destination of the spans of this process; null for none. */
 export async function openSpans(
   { telemetry: { otlp } }: Config,
   { metrics, log }: { readonly metrics: Metrics; readonly log: Logger },
@@ -30,7 +30,7 @@ export async function openSpans(
   })
 }
 
-/** Sends the metrics of the gateway from now on; null where nobody gets them. */
+/** Starts sending the metrics of the gateway; null without a receiver. */
 export async function openMetricExport(
   { telemetry: { otlp } }: Config,
   log: Logger,

@@ -15,7 +15,7 @@ interface ZoneFactsParts {
   readonly documentation: string | null
   readonly records: ZoneRecords
   readonly plane: ManagedPlane
-  /** How the hosts of automatic certificates stand. */
+  /** The status of the hosts of automatic certificates. */
   readonly statuses: () => readonly CertificateStatus[]
 }
 

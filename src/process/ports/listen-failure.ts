@@ -17,10 +17,13 @@ interface ListenError extends NodeJS.ErrnoException {
   readonly hostname?: string
 }
 
-/** Where a gateway is to listen. */
+/** The addresses of a gateway. */
 type Addresses = Pick<Config, 'listen' | 'admin'>
 
-/** Turns the error of a listening socket into one whose message is a sentence: what is wrong, and by which setting another address is chosen; other errors are returned as they are. */
+/**
+ * Turns the error of a listening socket into one whose message is a sentence: what is wrong, and which
+ * setting chooses another address. Returns other errors as they are.
+ */
 export function listenFailure(cause: unknown, addresses: Addresses): unknown {
   if (!(cause instanceof Error)) return cause
   const owner = isInUse(cause) ? ownerOf((cause as ListenError).port ?? 0) : null
@@ -51,7 +54,7 @@ function nameOf({ pid, program, isGateway }: PortOwner): string {
   return `${isGateway ? 'the gateway with this data folder' : program} (process ${pid})`
 }
 
-/** Returns what can be done about it; null where that is not known. */
+/** Returns a remedy; null if none is known. */
 function remedyFor(cause: ListenError, addresses: Addresses, owner: PortOwner | null): string | null {
   if (cause.code === 'ENOTSUP') return 'set workers to 0'
   const settings = settingsFor(cause, addresses)
@@ -63,7 +66,7 @@ function remedyFor(cause: ListenError, addresses: Addresses, owner: PortOwner | 
   return [capability, replacement, choice].filter(part => part !== null).join(', or ') || null
 }
 
-/** Returns what sets the address that an error is about: options and variables first. */
+/** Returns the settings of the address that failed: options and variables first. */
 function settingsFor(cause: ListenError, { listen, admin }: Addresses): string | null {
   const at = listen.findIndex(endpoint => isAbout(cause, endpoint))
   if (at < 0) return isAbout(cause, admin) ? '--admin or the setting admin' : null
@@ -84,7 +87,7 @@ function isAbout({ address, port, hostname }: ListenError, endpoint: Endpoint): 
   return endpoint.port === port && (endpoint.host === address || isIP(endpoint.host) === 0)
 }
 
-/** Whether another process listens there already. */
+/** Whether another process already listens there. */
 export function isInUse(cause: unknown): boolean {
   return (cause as NodeJS.ErrnoException).code === 'EADDRINUSE'
 }
@@ -97,7 +100,10 @@ export function noneToReplace(cause: Error, { port }: Endpoint): Error {
   })
 }
 
-/** Rejects with the error of the socket when another process listens there, and still does after `patience` ms: where ports are shared, the kernel would not report it. */
+/**
+ * Rejects with the error of the socket when another process still listens there after `patience` ms: on
+ * shared ports, the kernel would not report it.
+ */
 export async function assertFree(endpoint: Endpoint, patience = 0): Promise<void> {
   for (const begun = performance.now(); ; await wait(pause)) {
     try {

@@ -1,4 +1,4 @@
-// Where people reach the pages on which they sign in and run the gateway.
+// The address of the sign-in pages and the dashboard.
 
 import { isIPv6 } from 'node:net'
 import type { Config, Endpoint } from '../../config/model/config.ts'
@@ -6,7 +6,10 @@ import { isWildcard } from '../../config/resolve/listeners.ts'
 import { isLoopback } from '../../config/shape/host-rules.ts'
 import { reachable, urlOf } from './urls.ts'
 
-/** Returns the issuer, or the host of the dashboard, or the URL of the side port on `admin` where only this machine or a published port of a container leads to it; else null: there are no pages. */
+/**
+ * Returns the issuer, the host of the dashboard, or the URL of the side port on `admin` if only this machine
+ * or a published port of a container leads to it; null if there are no pages.
+ */
 export function pagesUrl(
   config: Pick<Config, 'oauth' | 'dashboard' | 'listen' | 'publicPort'>,
   admin: Endpoint,
@@ -17,7 +20,10 @@ export function pagesUrl(
   return isLoopback(reachable(admin.host)) ? urlOf(admin) : null
 }
 
-/** Returns the origins of a dashboard that is published: over https, at the public port or else the usual one, and at those of the edge with TLS, or on loopback at any port of the edge. */
+/**
+ * Returns the origins of a published dashboard: over https, at the public port or else the usual one, and at
+ * those of the edge with TLS, or on loopback at any port of the edge.
+ */
 export function dashboardOrigins({
   dashboard: { host },
   listen,
@@ -40,7 +46,7 @@ export function hasOAuth(config: Pick<Config, 'oauth' | 'admin'>): boolean {
 
 /** Whether people on this machine reach the side port by its own URL. */
 export function isReachable({ admin }: Pick<Config, 'admin'>): boolean {
-  // The URL of a side port that stands for all addresses is that of localhost.
+  // A side port on a wildcard address has the URL of localhost.
   return isLoopback(admin.host) || isWildcard(admin.host)
 }
 
@@ -48,7 +54,10 @@ function originAt(scheme: string, name: string, port: number): string {
   return new URL(`${scheme}://${name}:${port}`).origin
 }
 
-/** Whether who is at an origin that leads to the side port finds the dashboard there: the edge serves it only on the host that is published for it. */
+/**
+ * Whether an origin that leads to the side port serves the dashboard: the edge serves it only on its
+ * published host.
+ */
 export function servesDashboard({ zones }: Pick<Config, 'zones'>, origin: string): boolean {
   const host = new URL(origin).hostname.replace(/^\[|\]$/g, '')
   const routes = zones.flatMap(zone => (zone.hosts.includes(host) ? zone.routes : []))

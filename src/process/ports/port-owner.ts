@@ -6,13 +6,13 @@ import { runningHere } from './presence.ts'
 
 export interface PortOwner {
   readonly pid: number
-  /** Its program, such as nginx: never its arguments, which may hold secrets. */
+  /** Its program, such as nginx: never its arguments, which may contain secrets. */
   readonly program: string
   /** Whether it is a gateway with this data folder. */
   readonly isGateway: boolean
 }
 
-/** Returns a process that listens on a TCP port, on whichever address; null where none can be seen. */
+/** Returns a process that listens on a TCP port, on whichever address; null if none is visible. */
 export function ownerOf(port: number): PortOwner | null {
   try {
     const sockets = new Set(listeningOn(port).map(inode => `socket:[${inode}]`))
@@ -24,7 +24,10 @@ export function ownerOf(port: number): PortOwner | null {
   }
 }
 
-/** Returns the inodes of the listening sockets of a port, by the tables of proc_net(5): address, port, state 0A, inode. */
+/**
+ * Returns the inodes of the listening sockets of a port, from the tables of proc_net(5): address, port, state
+ * 0A, inode.
+ */
 function listeningOn(port: number): readonly string[] {
   const digits = port.toString(16).toUpperCase().padStart(4, '0')
   return ['tcp', 'tcp6'].flatMap(table => {
@@ -40,7 +43,7 @@ function processes(): readonly number[] {
   return readdirSync('/proc').flatMap(name => (/^\d+$/.test(name) ? [Number(name)] : []))
 }
 
-/** Returns where the descriptors of a process lead; empty for one of another user. */
+/** Returns the targets of a process's descriptors; empty for a process of another user. */
 function descriptorsOf(pid: number): readonly string[] {
   const folder = `/proc/${pid}/fd`
   try {
@@ -54,7 +57,7 @@ function targetOf(link: string): string {
   try {
     return readlinkSync(link)
   } catch {
-    // It was closed meanwhile.
+    // It was closed in between.
     return ''
   }
 }

@@ -1,6 +1,7 @@
-// Has two gateways of one user listen on the same port for the moment in which one hands it over to the other, so that it is never without a listener. Before and after,
-// whoever binds it by mistake fails. (Linux remembers the last sharing: a program of the same user that asks to share the port could still bind it, and so could ask for it
-// by the note in the data folder.) Node has no function for options of sockets, so the C library is called directly.
+// Lets two gateways of one user share a port for the moment of a handover, so that it is never without a
+// listener. Before and after, a program that binds it by mistake fails. (Linux remembers the last sharing: a
+// program of the same user that asks to share the port could still bind it, and so could ask for it by the
+// note in the data folder.) Node has no API for socket options, so the C library is called directly.
 
 import type { SocketHandle } from '../../net/socket/listening-socket.ts'
 
@@ -22,7 +23,10 @@ export class PortSharing {
     this.#pointerTo = pointerTo
   }
 
-  /** Returns null where ports cannot be shared for a moment: on other systems than Linux, and where this Node cannot call the C library. */
+  /**
+   * Returns null if ports cannot be shared for a moment: on systems other than Linux, and if this Node cannot
+   * call the C library.
+   */
   static async find(): Promise<PortSharing | null> {
     if (process.platform !== 'linux') return null
     try {
@@ -38,12 +42,18 @@ export class PortSharing {
     }
   }
 
-  /** Sets whether sockets of this user that ask for it too may listen on the port of a socket; returns false where the system refuses. */
+  /**
+   * Allows or forbids other sockets of this user that request sharing to listen on the port of a socket;
+   * returns false if the system refuses.
+   */
   allow({ fd }: SocketHandle, isAllowed: boolean): boolean {
     return this.#set(fd, reusePort, bytesOf(new Int32Array([Number(isAllowed)])))
   }
 
-  /** Leads all new connections of a shared port to the socket that listened second, for as long as there are two; returns false where the system refuses, and spreads them. */
+  /**
+   * Leads all new connections of a shared port to the socket that listened second, while there are two;
+   * returns false if the system refuses, and spreads them.
+   */
   leadToSecond({ fd }: SocketHandle): boolean {
     const filter = bytesOf(new Uint32Array([0, 1]))
     filter.set(bytesOf(new Uint16Array([returnConstant])))

@@ -1,5 +1,6 @@
-// Lets `gatehouse health --running` find the gateways on this machine, whatever their configuration: each listens on a Unix socket named after its process, and returns
-// the address of its side port. The name is abstract (unix(7)): it needs no writable folder, and ends with the process.
+// Lets `gatehouse health --running` find the gateways on this machine, whatever their configuration: each
+// listens on a Unix socket named after its process, and returns the address of its side port. The name is
+// abstract (unix(7)): it needs no writable folder, and ends with the process.
 
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
@@ -10,10 +11,10 @@ import { json } from 'node:stream/consumers'
 import type { Endpoint } from '../../config/model/config.ts'
 import { dataFolder } from '../store/location.ts'
 
-/** The side port of a gateway, the absolute path of the file that it was started with, and where people reach its pages. */
+/** The side port of a gateway, its absolute configuration path at start, and the address of its pages. */
 interface RunningGateway extends Endpoint {
   readonly file: string
-  /** Null where there are none; absent in versions before. */
+  /** Null without pages; absent in older versions. */
   readonly pages?: string | null
 }
 
@@ -21,7 +22,7 @@ interface RunningGateway extends Endpoint {
 export class Presence {
   #server: Server | null = null
 
-  /** Publishes where the gateway is from now on; rejects with the error of the socket. */
+  /** Publishes the address of the gateway from now on; rejects with the error of the socket. */
   async show(gateway: () => RunningGateway): Promise<void> {
     if (process.platform !== 'linux') return
     const server = createServer(socket => socket.on('error', ignore).end(JSON.stringify(gateway()))).unref()
@@ -35,7 +36,10 @@ export class Presence {
   }
 }
 
-/** Returns the process ids of this user's gateways with this data folder; empty where none runs, or the system cannot tell. */
+/**
+ * Returns the process ids of this user's gateways with this data folder; empty if none runs, or the system
+ * cannot tell.
+ */
 export function runningHere(): readonly number[] {
   try {
     const prefix = `@${namePrefix()}`
@@ -53,7 +57,7 @@ export function runningHere(): readonly number[] {
 /** Lines of the system's list of Unix sockets (proc_net(5)): inode and name. */
 const namedSockets = /(\d+) (@gatehouse\/\S+)$/gm
 
-/** Asks a gateway for the address of its side port; rejects where it does not reply. */
+/** Asks a gateway for the address of its side port; rejects if it does not reply. */
 export async function adminOf(pid: number, signal: AbortSignal): Promise<RunningGateway> {
   const socket = connect({ path: `\0${namePrefix()}${pid}`, signal })
   return (await json(socket)) as RunningGateway
@@ -69,7 +73,10 @@ export async function gatewaysHere(): Promise<readonly RunningGateway[]> {
 /** Ms. */
 const patience = 2_000
 
-/** Containers may share a network, and with it these names: only those that also share process ids can reach each other. */
+/**
+ * Containers may share a network, and with it these names: only those that also share process ids can reach
+ * each other.
+ */
 function namePrefix(): string {
   const [namespace] = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))!
   const folder = hash('sha256', resolve(dataFolder())).slice(0, 16)
@@ -83,7 +90,10 @@ function isOurs(pid: number): boolean {
   return owner !== undefined && (user === 0 || owner === user)
 }
 
-/** Whether a socket belongs to the process, as far as the system reports it: anyone can bind a name, including that of another process. */
+/**
+ * Whether a socket belongs to the process, as far as the system reports it: any process can bind a name,
+ * including that of another one.
+ */
 function holds(pid: number, inode: string): boolean {
   const folder = `/proc/${pid}/fd`
   try {
@@ -97,7 +107,7 @@ function leadsTo(link: string, target: string): boolean {
   try {
     return readlinkSync(link) === target
   } catch {
-    // It was closed meanwhile.
+    // It was closed in between.
     return false
   }
 }

@@ -11,14 +11,20 @@ export function reachable(host: string): string {
   return host === '::' ? '::1' : host
 }
 
-/** Writes a listener, or the side port, as a URL without a trailing slash; a wildcard address is shown as `localhost`. */
+/**
+ * Formats a listener, or the side port, as a URL without a trailing slash; a wildcard address is shown as
+ * `localhost`.
+ */
 export function urlOf({ host, port, tls }: Endpoint & Partial<Listener>): string {
   const scheme = tls === true ? 'https' : 'http'
   const name = isIPv6(host) ? `[${host}]` : host
   return `${scheme}://${isWildcard(host) ? 'localhost' : name}:${port}`
 }
 
-/** Returns the URL of the authorization server: the one that is configured, or the side port where that is on loopback; null for none. */
+/**
+ * Returns the URL of the authorization server: the configured one, or the side port if that is on loopback;
+ * null for none.
+ */
 export function issuerOf({ oauth }: Pick<Config, 'oauth'>, sidePort: Endpoint): string | null {
   return oauth.issuer ?? (isLoopback(sidePort.host) || isWildcard(sidePort.host) ? urlOf(sidePort) : null)
 }

@@ -1,5 +1,6 @@
-// What the management API needs besides the store: the keys of client secrets, the domain checks, the limit of changes, the retention of their
-// audit log, the counts of errors, rules and limits, and the removal of orphaned grants. One per gateway, in the process of the admin listener.
+// What the management API needs besides the store: the keys of client secrets, the domain checks, the limit
+// of changes, the retention of their audit log, the counts of errors, rules and limits, and the removal of
+// orphaned grants. One per gateway, in the process of the admin listener.
 
 import { hostname } from 'node:os'
 import { systemClock } from '../../base/clock.ts'
@@ -82,12 +83,12 @@ export class Management {
     if (path !== null) log.info({ path, key: secrets.currentId }, newKey)
     if (config.secrets.key === null && !store.location.startsWith('sqlite:')) log.warn(ownKey)
     const management = new Management(secrets, config, store, metrics, log)
-    // Before it is asked whether the store is trusted.
+    // Must come before the check whether the store is trusted.
     await management.#keyWatch.open()
     return management
   }
 
-  /** Call it once clients are served; `admin` is where the side port is. */
+  /** Call it once clients are served; `admin` is the address of the side port. */
   serve(admin: Endpoint): void {
     this.#keyWatch.serve()
     this.limits.start(`${hostname()}:${admin.port}`)
@@ -97,7 +98,7 @@ export class Management {
     this.limits.reload(config)
   }
 
-  /** Call it before the last requests are awaited: the gateway that serves by now may have another key. */
+  /** Call it before waiting for the last requests: the gateway that serves by now may have another key. */
   rest(): void {
     void this.#keyWatch.close()
     void this.limits.close()

@@ -1,4 +1,5 @@
-// What a process that serves requests or the management API shares: the store, its caches and queued writes. One per process.
+// What a process that serves requests or the management API shares: the store, its caches and queued writes.
+// One per process.
 
 import { systemClock } from '../../base/clock.ts'
 import type { EdgeMetrics } from '../../metrics/counters/edge-metrics.ts'
@@ -28,17 +29,23 @@ import { copyPath, storeDialling, storeLocation } from '../store/location.ts'
 interface ServicesOptions {
   readonly metrics: EdgeMetrics
   readonly log: Logger
-  /** Returns where the side port is; its port is real once it listens. */
+  /** Returns the address of the side port, with the real port once it listens. */
   readonly sidePort: () => Endpoint
-  /** `Store.openFiles` of the gateway that this process is a worker of: it opens these files, and makes none. */
+  /** `Store.openFiles` of the parent gateway, set in its workers: opens these files, and creates none. */
   readonly joins?: string | null
-  /** Whether this process keeps the local copy of what the API has set, for starts while the store is unreachable. */
+  /**
+   * Whether this process keeps the local copy of API-managed settings, for starts while the store is
+   * unreachable.
+   */
   readonly writesCopy?: boolean
-  /** Decides what the store must have, before anything is read of it. */
+  /** Decides what the store must contain, before anything is read from it. */
   readonly keeper?: Keeper
-  /** Announces to the other processes what was found in the store; must not reject. */
+  /** Announces keys found in the store to the other processes; must not reject. */
   readonly tellFound?: (keys: readonly AnnouncedKey[]) => Promise<unknown>
-  /** Asks the other processes for what they have cached while the store is unreachable; with `isFound` one of them has announced the key; must not reject. */
+  /**
+   * Requests cached records from the other processes while the store is unreachable; with `isFound`, one of
+   * them has announced the key. Must not reject.
+   */
   readonly borrow?: (found: AnnouncedKey, isFound: boolean) => Promise<Loan | null>
 }
 
@@ -54,7 +61,7 @@ export class Services implements AiServices {
   readonly gateways: GatewayDirectory
   readonly logs: LogQueue
   readonly limiter: Limiter
-  /** What the API has set for zones. */
+  /** API-managed settings of zones. */
   readonly zones: ZoneRecords
   readonly #uses: TokenUses
   readonly #found: AnnouncedKeyLoader
@@ -62,7 +69,7 @@ export class Services implements AiServices {
   readonly #keeper: Keeper | undefined
   #prices: PriceTable
   #config: Pick<Config, 'ai' | 'oauth'>
-  /** The last URL, and what it was made of: each call that is refused asks for it. */
+  /** The last URL and its inputs: every refused call needs it. */
   #issuer: { readonly config: object; readonly sidePort: Endpoint; readonly url: string | null } | null = null
 
   private constructor(store: Store, config: Config, options: ServicesOptions) {
@@ -130,7 +137,7 @@ export class Services implements AiServices {
     this.#prices = pricesOf(config)
   }
 
-  /** The URL of the authorization server; null where there is none. */
+  /** The URL of the authorization server; null for none. */
   get issuer(): string | null {
     const sidePort = this.#sidePort()
     if (this.#issuer?.config !== this.#config || this.#issuer.sidePort !== sidePort)
@@ -142,17 +149,17 @@ export class Services implements AiServices {
     return { issuer: this.issuer, aiHosts: this.#config.ai.hosts }
   }
 
-  /** Takes what the other processes have found. */
+  /** Receives keys that other processes have found. */
   hearFound(keys: readonly AnnouncedKey[]): void {
     this.#found.hear(keys)
   }
 
-  /** Returns what is cached here; null where nothing is. */
+  /** Returns the record cached here; null for none. */
   lend([kind, key]: AnnouncedKey): Loan | null {
     return kind === 'gateway' ? this.gateways.lend(key) : this.tokens.lend(kind, key)
   }
 
-  /** Returns all that is cached here of tokens and gateways. */
+  /** Returns all tokens and gateways cached here. */
   get loans(): readonly LentRecord[] {
     const records: LentRecord[] = []
     for (const [form, digest, loan] of this.tokens.loans()) records.push({ found: [form, digest], loan })
@@ -160,7 +167,9 @@ export class Services implements AiServices {
     return records
   }
 
-  /** Caches what the gateway before this one had cached, where it is as good here, and has the rest read from the store. */
+  /**
+   * Caches the records of the previous gateway that are still usable here, and reads the rest from the store.
+   */
   adopt(records: readonly LentRecord[]): void {
     for (const { found, loan } of records) {
       const [kind, key] = found

@@ -1,4 +1,5 @@
-// The side port of a gateway: who has it, before, during and after a handover to another gateway on this machine.
+// The side port of a gateway, and its owner before, during and after a handover to another gateway on this
+// machine.
 
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -18,15 +19,15 @@ import { Presence } from '../ports/presence.ts'
 interface AdminListenerParts {
   readonly server: AdminServer
   readonly log: Logger
-  /** The absolute path of the file that the gateway was started with. */
+  /** Absolute path of the configuration at start. */
   readonly file: string
-  /** Returns where people reach the pages of the gateway with this side port. */
+  /** Returns the URL at which people reach the pages of the gateway with this side port. */
   readonly pages: (at: Endpoint) => string | null
-  /** Whether it replaces the gateway that runs here. */
+  /** Whether it replaces a running gateway. */
   readonly replaces: boolean
   readonly inherited: Inheritance | null
   readonly timeouts: Timeouts
-  /** How far the gateway is. */
+  /** The phase of the gateway. */
   readonly phase: () => Lifecycle['phase']
 }
 
@@ -34,19 +35,19 @@ export class AdminListener {
   readonly #parts: AdminListenerParts
   readonly #endpoint: Endpoint
   #at: Endpoint
-  /** The secret by which the data plane vouches for its clients to the side port, for the life of this gateway. */
+  /** The secret that authenticates the data plane to the side port, for the life of this gateway. */
   #secret: Buffer = randomBytes(32)
   readonly #note = new HandoverNote()
   readonly #presence = new Presence()
   #succession: NodeJS.Timeout | undefined
-  /** What lets the next gateway listen on the side port beside this one, while it does. */
+  /** Lets the next gateway listen on the side port beside this one, while it does. */
   #sharing: PortSharing | null = null
-  /** Whether the next one does listen there. */
+  /** Whether the next one listens there. */
   #isShared = false
-  /** How many more times this gateway looks for one that shares its side port. */
+  /** Remaining checks for a gateway that shares the side port. */
   #looks = 0
   readonly #replaced = Promise.withResolvers<void>()
-  /** The gateway that was found at the side port. */
+  /** The gateway found at the side port. */
   #before: Before | null = null
 
   /** `endpoint` is that of the configuration. */
@@ -66,7 +67,7 @@ export class AdminListener {
     return this.#secret
   }
 
-  /** Resolves once another gateway has replaced this one, so that it must stop. */
+  /** Resolves once another gateway has replaced this one, which must then stop. */
   get replaced(): Promise<void> {
     return this.#replaced.promise
   }
@@ -76,12 +77,12 @@ export class AdminListener {
     return this.#before !== null
   }
 
-  /** Whether that keeps the side port until this one serves. */
+  /** Whether the previous gateway keeps the side port until this one serves. */
   get isToSucceed(): boolean {
     return this.#before?.yields === false
   }
 
-  /** The socket for the gateway that is to replace this one. */
+  /** The socket for the replacement of this gateway. */
   get bequest(): Inheritance['admin'] {
     const { handle } = this.#parts.server
     return handle && { ...this.#endpoint, at: this.#at, handle }
@@ -102,7 +103,9 @@ export class AdminListener {
     await this.#parts.server.close()
   }
 
-  /** Takes the side port from the gateway that is being replaced, which stops by itself when it sees the note. */
+  /**
+   * Takes the side port from the gateway that is being replaced, which stops by itself when it sees the note.
+   */
   async succeed(): Promise<void> {
     const { server, inherited, timeouts } = this.#parts
     let sharing: PortSharing | null = null
@@ -116,11 +119,11 @@ export class AdminListener {
       } catch (cause) {
         if (!isInUse(cause) || tries > timeouts.maxTries) throw cause
         sharing = await PortSharing.find()
-        // One that cannot share what it has releases it.
+        // A gateway that cannot share its socket releases it.
         const shares = sharing !== null && tries < timeouts.maxTries
         const before = await takeOver(this.#endpoint, { replaces: true, shares })
         yields = before?.yields === true
-        // Another one is taking it over, and is the one to ask once it serves.
+        // Another gateway is taking it over, and is the one to ask once it serves.
         if (before?.yields === false) await wait(timeouts.successionInterval)
       }
     }
@@ -133,7 +136,10 @@ export class AdminListener {
     return this.#note.proves(authorization)
   }
 
-  /** Releases the side port for the next gateway, or shares it until that one listens; null where it does not belong to the same owner, false where it must wait. */
+  /**
+   * Releases the side port for the next gateway, or shares it until that one listens. Null if it does not
+   * belong to the same owner, false if it must wait.
+   */
   async handOver(...[authorization, { replaces, shares }]: Parameters<HandOver>): Promise<boolean | null> {
     const { server, log, timeouts, phase: phaseNow } = this.#parts
     if (!this.#note.proves(authorization)) return null
@@ -154,19 +160,22 @@ export class AdminListener {
     return true
   }
 
-  /** Leaves the side port to the gateway that serves from now on, and has this one stop. */
+  /** Leaves the side port to the gateway that serves from now on, and stops this one. */
   makeWay(): void {
     this.#parts.server.hush()
     this.#presence.hide()
     this.#replaced.resolve()
   }
 
-  /** Is found by others again, after another gateway did not replace this one. */
+  /** Makes the side port discoverable again after a failed replacement. */
   async goOn(): Promise<void> {
     await this.#leaveNote()
   }
 
-  /** Binds the side port, which a stopping gateway releases at once. A gateway that is being replaced keeps it until this one serves. */
+  /**
+   * Binds the side port, which a stopping gateway releases at once. A gateway that is being replaced keeps it
+   * until this one serves.
+   */
   async #listenOrTakeOver(): Promise<Endpoint> {
     const { server, inherited, replaces } = this.#parts
     const endpoint = this.#endpoint
@@ -191,7 +200,7 @@ export class AdminListener {
     }
   }
 
-  /** Accepts addresses that the edge of the previous gateway vouches for too, while it drains. */
+  /** Accepts the previous gateway's secret for client addresses too, while its edge drains. */
   #vouchBy(secret: Buffer): void {
     this.#secret = secret
     this.#parts.server.sidePortAuth = new SidePortAuth(secret)
@@ -206,7 +215,7 @@ export class AdminListener {
     return at
   }
 
-  /** Whether the next gateway can listen on the side port from now on. */
+  /** Shares the side port with the next gateway; false if the system cannot. */
   #share(sharing: PortSharing | null): boolean {
     const { server, timeouts } = this.#parts
     if (sharing === null || server.handle === null || !sharing.allow(server.handle, true)) return false
@@ -225,11 +234,12 @@ export class AdminListener {
     server.leaving = false
   }
 
-  /** Leaves the side port once the next gateway listens there too, and has it alone again if none comes. */
+  /** Leaves the side port once the next gateway listens there too, or stops sharing it if none comes. */
   async #lookForNextBeside(): Promise<void> {
     const { server, log } = this.#parts
     if (await this.#note.isReplaced()) {
-      // It gets all new connections. Those that were on their way before still get here: they have until the next look.
+      // New connections all go to the next gateway. Those already under way still arrive here, until the next
+      // check.
       if (!this.#isShared) return void (this.#isShared = true)
       this.#sharing = null
       server.hush()
@@ -242,7 +252,9 @@ export class AdminListener {
     }
   }
 
-  /** Takes the side port back if it is free; if the next gateway has it and says so, this one must stop. */
+  /**
+   * Takes the side port back if it is free. If the next gateway has it and confirms that, this one must stop.
+   */
   async #lookForNext(): Promise<void> {
     const { server, log, phase } = this.#parts
     if (this.#sharing !== null) return this.#lookForNextBeside()

@@ -1,4 +1,5 @@
-// Where clients reach AI gateways, and how the pages send a call there as any client would: over a socket, to a listener of the edge.
+// The address of AI gateways for clients. The pages send calls there as any client would: over a socket, to a
+// listener of the edge.
 
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -22,10 +23,10 @@ interface Edge {
   readonly endpoints: readonly Listener[]
 }
 
-/** Ms that a call may take, and bytes of its response that are read. */
+/** Timeout of a call in ms, and the maximum number of bytes read of its response. */
 const mostTime = 30_000
 const mostBytes = 64 * 1024
-/** How many calls run at once. */
+/** Maximum of concurrent calls. */
 const mostCalls = 4
 
 export class AiEndpoint {
@@ -36,7 +37,7 @@ export class AiEndpoint {
     this.#edge = edge
   }
 
-  /** Where calls come in; null where the configuration has no host for them, or nothing listens yet. */
+  /** The endpoint for calls; null if the configuration has no host for them, or nothing listens yet. */
   get current(): GatewayEndpoint | null {
     const { config, endpoints } = this.#edge()
     const [host] = config.ai.hosts
@@ -70,7 +71,10 @@ export class AiEndpoint {
   }
 }
 
-/** Returns the origin that clients use. Where clients reach the issuer by https, they reach other names of the edge by its port too, whether TLS ends there or before; so they do by the public port. */
+/**
+ * Returns the origin for clients. If clients reach the issuer by https, other names of the edge are reached
+ * by its port too, whether TLS ends there or before; likewise by the public port.
+ */
 function originOf(host: string, { port, tls }: Listener, { oauth, publicPort }: Edge['config']): string {
   if (isIP(host) === 0 && !isLoopback(host) && oauth.issuer?.startsWith('https:') === true)
     return new URL(`https://${host}:${new URL(oauth.issuer).port}`).origin
@@ -99,7 +103,7 @@ function isKnown(name: string): name is ProviderName {
   return Object.hasOwn(providerRows, name)
 }
 
-/** Small models that providers have had for long. */
+/** Small models that providers have offered for long. */
 const models: Readonly<Record<string, string>> = {
   openai: 'gpt-4o-mini',
   anthropic: 'claude-3-5-haiku-latest',
@@ -125,7 +129,7 @@ async function send(
     headers: { ...headers, host, 'content-type': 'application/json', accept: 'application/json' },
     agent: false,
     signal: AbortSignal.timeout(mostTime),
-    // It is this process that answers, whoever issued its certificate.
+    // The peer is this very process, whoever issued its certificate.
     ...(endpoint.tls && {
       rejectUnauthorized: false,
       servername: isAddress ? '' : host.replace(/:\d+$/, ''),

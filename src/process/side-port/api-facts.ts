@@ -1,4 +1,4 @@
-// What the management API of a gateway works on, as it is now: a reload may change it.
+// The current environment of a gateway's management API, which a reload may change.
 
 import { availableParallelism } from 'node:os'
 import type { Logger } from '../../log/log.ts'
@@ -17,10 +17,10 @@ import { priceDateOf } from '../plane/price-date.ts'
 import type { Services } from '../services/services.ts'
 import type { ListenerTls } from '../certificates/listener-tls.ts'
 
-/** What it is built from. */
+/** Its sources. */
 export interface ApiParts {
   readonly config: Config
-  /** Where the side port is. */
+  /** The address of the side port. */
   readonly admin: Endpoint
   readonly services: Services
   readonly management: Management
@@ -33,7 +33,7 @@ export interface ApiParts {
   readonly startedAt: number
 }
 
-/** Builds it from the parts of a gateway that is started. */
+/** Builds it from the parts of a started gateway. */
 export function apiOf({
   config,
   admin,

@@ -1,4 +1,5 @@
-// Builds what the side port serves beside the management API. Loaded behind the start: with the pages of the dashboard, it is a large part of the program.
+// Builds the apps of the side port besides the management API. Loaded after the start: with the pages of the
+// dashboard, this is a large part of the program.
 
 import type { IncomingMessage } from 'node:http'
 import { systemClock } from '../../base/clock.ts'
@@ -22,18 +23,18 @@ import type { Management } from '../services/management.ts'
 import { dashboardOrigins, hasOAuth, isReachable, servesDashboard } from '../ports/pages-url.ts'
 import type { Services } from '../services/services.ts'
 
-/** What faces are built from. */
+/** The sources of the apps. */
 export interface AppParts {
   readonly config: Config
   readonly services: Services
   readonly management: Management
-  /** Returns the URL of the side port; its port is real once it listens. */
+  /** Returns the URL of the side port, with the real port once it listens. */
   readonly sidePort: () => string
   /** Returns the configuration in effect, and the listeners of the edge, once it listens. */
   readonly edge: () => { readonly config: Config; readonly endpoints: readonly Listener[] }
-  /** What is counted of people and apps. */
+  /** Metrics of people and apps. */
   readonly metrics: PeopleMetrics
-  /** Asks the management API as somebody who is signed in. */
+  /** Calls the management API on behalf of a signed-in user. */
   readonly askAs: AdminServer['askAs']
   readonly log: Logger
 }
@@ -41,13 +42,16 @@ export interface AppParts {
 export interface BuiltApps {
   readonly signIn: SignInFace
   readonly dashboard: DashboardFace
-  /** Null where there is no authorization server. */
+  /** Null without an authorization server. */
   readonly oauth: AuthorizationServer | null
-  /** Finishes what is written behind requests; before the store closes. */
+  /** Finishes deferred writes; call it before the store closes. */
   readonly close: () => Promise<void>
 }
 
-/** Builds the authorization server, if there is one, the pages where people sign in and decide on what apps ask of them, and those where they run the gateway. */
+/**
+ * Builds the authorization server, if there is one, the pages where people sign in and decide on requests of
+ * apps, and the dashboard.
+ */
 export function buildApps(parts: AppParts): BuiltApps {
   const oauth = hasOAuth(parts.config) ? buildOAuth(parts) : null
   const { people, ...pages } = buildPages(parts, oauth)
@@ -120,7 +124,7 @@ function buildPages(parts: AppParts, oauth: AuthorizationServer | null) {
   }
 }
 
-/** Returns what finds the API that a resource indicator means. */
+/** Returns a function that finds the API of a resource indicator. */
 function apiFinder(parts: Pick<AppParts, 'config' | 'sidePort'>): (resource: string) => Api | null {
   return resource => apiOf(resource, { issuer: issuerOf(parts), aiHosts: parts.config.ai.hosts })
 }

@@ -1,4 +1,4 @@
-// What all processes of a gateway have counted, and the gateways before it: by process, added up, and as text.
+// The counts of all processes of a gateway and of previous gateways: by process, summed, and as text.
 
 import type { Metrics, Snapshot } from '../../metrics/metrics.ts'
 import type { Store } from '../../store/contract/store.ts'
@@ -6,10 +6,10 @@ import type { ManagedPlane } from '../plane/managed-plane.ts'
 
 interface CountsParts {
   readonly metrics: Metrics
-  /** Null before there are any. */
+  /** Null before it is built. */
   readonly plane: () => ManagedPlane | null
   readonly store: () => Store | null
-  /** Returns what the gateways before this one counted. */
+  /** Returns the counts of previous gateways. */
   readonly before: () => Promise<readonly Snapshot[]>
 }
 
@@ -25,14 +25,14 @@ export class GatewayCounts {
     return [await this.#parts.metrics.snapshot(), ...(await this.#others())]
   }
 
-  /** Writes the counts, added up, in the text format of Prometheus. */
+  /** Writes the summed counts in the text format of Prometheus. */
   async expose(): Promise<string> {
     const { metrics } = this.#parts
     metrics.oauthGrants = await this.#countGrants()
     return metrics.expose(await this.#others())
   }
 
-  /** Reads the counts of this gateway alone, added up. */
+  /** Reads the summed counts of this gateway alone. */
   async collect(): Promise<Snapshot> {
     const { metrics, plane } = this.#parts
     metrics.oauthGrants = await this.#countGrants()
@@ -44,7 +44,7 @@ export class GatewayCounts {
     return [...((await plane()?.snapshots()) ?? []), ...(await before())]
   }
 
-  /** Returns how many OAuth grants there are; null while the store cannot say. */
+  /** Returns the number of OAuth grants; null while the store is unreachable. */
   async #countGrants(): Promise<number | null> {
     const grants = this.#parts.store()?.oauthGrants.count()
     return (await grants?.catch(() => null)) ?? null

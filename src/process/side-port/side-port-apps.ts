@@ -1,4 +1,5 @@
-// What the side port serves beside the management API. One a gateway, in the process of the admin listener.
+// The apps of the side port besides the management API. One per gateway, in the process of the admin
+// listener.
 
 import type { Config } from '../../config/model/config.ts'
 import { isOfSignIn } from '../../pages/parts/paths.ts'
@@ -10,11 +11,14 @@ import type { BuiltApps, AppParts } from './built-apps.ts'
 import { hasOAuth } from '../ports/pages-url.ts'
 
 export class SidePortApps {
-  /** Of two that take a path, the first has it. */
+  /** If two take the same path, the first gets it. */
   readonly all: readonly SidePortApp[]
-  /** What the edge may lead to: the authorization server only where its issuer is published, on whatever host a path is asked. */
+  /**
+   * The apps that the edge may expose: the authorization server only where its issuer is published, on
+   * whatever host a path is requested.
+   */
   readonly published: readonly SidePortApp[]
-  /** Where browsers begin; null where people have no pages. */
+  /** The start page for browsers; null without pages. */
   readonly front: string | null
   readonly #parts: AppParts
   #built: Promise<BuiltApps> | null = null
@@ -35,19 +39,19 @@ export class SidePortApps {
     ]
   }
 
-  /** Loads the code of all, so that no request has to wait for it. */
+  /** Loads the code of all apps, so that no request has to wait for it. */
   async load(): Promise<void> {
     if (this.front !== null) await this.#ready
   }
 
-  /** Finishes what is written behind requests; before the store closes. */
+  /** Finishes deferred writes; call it before the store closes. */
   async close(): Promise<void> {
     const built = await this.#built?.catch(() => null)
     await built?.close()
   }
 
   get #ready(): Promise<BuiltApps> {
-    // What fails, such as for want of descriptors, is tried again with the next request.
+    // A failure, such as for want of descriptors, is retried with the next request.
     this.#built ??= this.#build().catch(fault => {
       this.#built = null
       throw fault
@@ -60,13 +64,13 @@ export class SidePortApps {
     return buildApps(this.#parts)
   }
 
-  /** Makes a face whose code is loaded with the first request for it, at the latest. */
+  /** Makes an app that loads its code with its first request at the latest. */
   #late(takes: SidePortApp['takes'], name: Exclude<keyof BuiltApps, 'close'>): SidePortApp {
     return { takes, serve: async (...request) => (await this.#ready)[name]!.serve(...request) }
   }
 }
 
-/** Whether the edge leads to the authorization server. */
+/** Whether the edge exposes the authorization server. */
 function isPublished({ zones }: Config): boolean {
   return zones.some(({ routes }) => routes.some(({ own }) => own === 'issuer'))
 }

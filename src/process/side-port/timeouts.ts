@@ -8,15 +8,15 @@ export interface Timeouts {
   readonly adminGrace: number
   /** How long queued writes may take. */
   readonly storeGrace: number
-  /** How often a gateway that has released or shares its side port checks who has it. */
+  /** How often a gateway that has released or shares its side port checks its owner. */
   readonly successionInterval: number
-  /** How often one that shares it checks before it has it alone again. */
+  /** How many checks a gateway that shares it makes before it stops sharing. */
   readonly maxLooks: number
-  /** How often a gateway tries to bind a side port that another one is releasing. */
+  /** How many times a gateway tries to bind a side port that another one is releasing. */
   readonly maxTries: number
   /** How long the edge of a gateway that is stopping may take to release its ports. */
   readonly edgeRelease: number
-  /** How long after the start the code of the pages is loaded. */
+  /** Delay after the start before the code of the pages is loaded. */
   readonly appsDelay: number
 }
 

@@ -1,4 +1,5 @@
-// What an empty store is filled with at the first start: an account with its gateway, one token with all permissions, and the key of the tags of tokens.
+// Fills an empty store at the first start: an account with its gateway, one token with all permissions, and
+// the key of token tags.
 
 import type { Bootstrap, Store } from '../../store/contract/store.ts'
 import type { TokenKey } from '../../store/records/token-key.ts'
@@ -12,7 +13,7 @@ import { newAccount } from './new-account.ts'
 export interface FirstStart {
   readonly account: string
   readonly gateway: string
-  /** The value of the token; null where it was given, since the operator has it. */
+  /** The value of the token; null if the operator provided it. */
   readonly token: string | null
 }
 
@@ -27,7 +28,10 @@ interface Made {
   readonly result: FirstStart
 }
 
-/** Fills an empty store, and keeps what it created until that is confirmed: no one else knows the token. */
+/**
+ * Fills an empty store, and retains what it created until that is confirmed, as the only place with the
+ * token.
+ */
 export class FirstFill {
   readonly #store: Store
   readonly #given: string | null
@@ -44,7 +48,10 @@ export class FirstFill {
     return this.#made !== null
   }
 
-  /** Returns what the store was filled with; null when it was not empty, or another process was first. Rejects with `StoreUnreachable`, and may then be called again. */
+  /**
+   * Returns what the store was filled with; null when it was not empty, or another process was first. Rejects
+   * with `StoreUnreachable`, and may then be called again.
+   */
   async run(now: number): Promise<FirstStart | null> {
     const { accounts } = this.#store
     const isEmpty = (await accounts.list()).length === 0

@@ -1,5 +1,6 @@
-// The token of the first start, where the operator provides it: containers keep what is printed in their logs. It comes from the environment or a file,
-// never from the arguments, which every user of the machine can read.
+// The token of the first start, if the operator provides it: containers keep what is printed in their logs.
+// It comes from the environment or a file, never from the arguments, which every user of the machine can
+// read.
 
 import { readFileSync } from 'node:fs'
 import { isWellFormed } from '../../tokens/token.ts'
@@ -10,8 +11,8 @@ const variable = 'GATEHOUSE_FIRST_TOKEN'
 const fileVariable = `${variable}_FILE`
 
 /**
- * Returns the token that was given, null without one, or a sentence about a mistake, which never contains the value. Removes both variables from `env`, so that
- * no child process inherits them.
+ * Returns the token that was given, null without one, or a sentence about a mistake, which never contains the
+ * value. Removes both variables from `env`, so that no child process inherits them.
  */
 export function readFirstToken(env: NodeJS.ProcessEnv): Given {
   const { [variable]: value = '', [fileVariable]: path = '' } = env

@@ -1,12 +1,13 @@
-// Has the store name the key under which client secrets are made. A machine without that key does not trust the store: it would refuse valid clients, and make
-// secrets that the other machines refuse. One per gateway, in its main process.
+// Records the current key of client secrets in the store. A machine without that key does not trust the
+// store: it would refuse valid clients, and make secrets that the other machines refuse. One per gateway, in
+// its main process.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { Logger } from '../../log/log.ts'
 import { writeKeyNote, keyNoteOf } from '../../store/contract/key-note.ts'
 import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
 
-/** Ms between two looks. */
+/** Ms between two checks. */
 const period = 1_000
 
 const remedy =
@@ -17,7 +18,10 @@ export class KeyWatch {
   readonly #keys: SecretKeys
   readonly #log: Logger
   #isServing = false
-  /** Whether the store has named the current key since the start: machines that know the keys of each other would otherwise take turns to replace it. */
+  /**
+   * Whether the store has named the current key since the start: machines that know each other's keys would
+   * otherwise replace it in turns.
+   */
   #isNamed = false
   #timer: NodeJS.Timeout | undefined
   #work: Promise<void> = Promise.resolve()
@@ -28,15 +32,15 @@ export class KeyWatch {
     this.#log = log
   }
 
-  /** Resolves when the key that the store names was compared, or the store cannot be read now; never rejects. */
+  /** Resolves when the key in the store was compared, or the store cannot be read now; never rejects. */
   async open(): Promise<void> {
     await this.#look()
     this.#lookLater()
   }
 
   /**
-   * Lets the current key replace an earlier one, a period from now: by then, the gateway that this one replaces has stopped its own looks. One that fails to start
-   * replaces nothing.
+   * Lets the current key replace an earlier one after one period, once the gateway that this one replaces has
+   * stopped its own checks. A gateway that fails to start replaces nothing.
    */
   serve(): void {
     this.#isServing = true
@@ -60,7 +64,7 @@ export class KeyWatch {
     try {
       await this.#compare()
     } catch (cause) {
-      // Whoever waits for the store hears of it.
+      // An unreachable store is reported to its callers.
       if (!(cause instanceof StoreUnreachable))
         this.#log.error({ err: cause }, 'comparing the key of client secrets with the store failed')
     }

@@ -17,14 +17,18 @@ export function storeDialling({ store }: Config): Pick<StoreOptions, 'ca' | 'sen
   return { ca, sentinel: { username, password } }
 }
 
-/** Returns the path of a local copy of what is in a store; null for a store in a file, which is available whenever its process is. */
+/**
+ * Returns the path of a local copy of store contents; null for a store in a file, which is as available as
+ * its process.
+ */
 export function copyPath({ location }: Pick<Store, 'location'>, name: string): string | null {
   return location.startsWith('sqlite:') ? null : join(dataFolder(), name)
 }
 
 /**
- * Returns the folder for local data: GATEHOUSE_DATA, else `data` in the working directory of a checkout, and for a package that npm
- * installed the `gatehouse` of the user's data (XDG Base Directory Specification; on Windows that of local applications).
+ * Returns the folder for local data: GATEHOUSE_DATA, else `data` in the working directory of a checkout, and
+ * for a package that npm installed the `gatehouse` of the user's data (XDG Base Directory Specification; on
+ * Windows that of local applications).
  */
 export function dataFolder(env: NodeJS.ProcessEnv = process.env, program = import.meta.filename): string {
   if (env.GATEHOUSE_DATA) return env.GATEHOUSE_DATA
@@ -33,7 +37,7 @@ export function dataFolder(env: NodeJS.ProcessEnv = process.env, program = impor
 }
 
 function userData({ XDG_DATA_HOME, LOCALAPPDATA }: NodeJS.ProcessEnv): string {
-  // What is not absolute is to be ignored.
+  // The specification requires ignoring a relative path.
   if (XDG_DATA_HOME && isAbsolute(XDG_DATA_HOME)) return XDG_DATA_HOME
   return LOCALAPPDATA || join(homedir(), '.local', 'share')
 }

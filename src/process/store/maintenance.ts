@@ -1,4 +1,5 @@
-// Looks after the store of a running gateway: fills an empty one, and logs missing rights, outages, recoveries and other problems.
+// Maintains the store of a running gateway: fills an empty one, and logs missing rights, outages, recoveries
+// and other problems.
 
 import type { Logger } from '../../log/log.ts'
 import { type Store, StoreDegraded, StoreUnreachable } from '../../store/contract/store.ts'
@@ -15,7 +16,10 @@ interface Care {
   readonly period?: number
 }
 
-/** Starts, and continues as long as the process lives; a store that is unreachable at first is filled when it is reachable, with `firstToken` or a new one. */
+/**
+ * Runs for the life of the process. A store that is unreachable at first is filled once it is reachable, with
+ * `firstToken` or a new one.
+ */
 export function maintainStore(store: Store, log: Logger, { firstToken, filled, period = 1_000 }: Care): void {
   const details = { store: store.location }
   const fill = new FirstFill(store, firstToken)
@@ -47,7 +51,7 @@ export function maintainStore(store: Store, log: Logger, { firstToken, filled, p
     setTimeout(look, period).unref()
   }
   const tellOf = (cause: unknown) => {
-    // Why has been logged.
+    // The cause has been logged.
     if (cause instanceof StoreDegraded) return
     if (!(cause instanceof StoreUnreachable)) return log.error({ ...details, err: cause }, 'store failed')
     const { reason } = cause

@@ -1,4 +1,5 @@
-// What every account begins with: a gateway `default`, which requires a token. A first start adds a token, and operators those of other accounts.
+// The contents of a new account: a gateway `default`, which requires a token. A first start adds a token; for
+// other accounts, operators do.
 
 import { newId } from '../../base/ids/id.ts'
 import { nextRay } from '../../base/ids/ray.ts'
@@ -11,7 +12,9 @@ interface NewAccount {
   readonly gateway: Gateway
 }
 
-/** Stores an account beside others, for the operator, with an entry in its audit log; rejects with `StoreUnreachable`. */
+/**
+ * Stores a further account for the operator, with an entry in its audit log; rejects with `StoreUnreachable`.
+ */
 export async function createAccount(store: Store, name: string, now: number): Promise<NewAccount> {
   const made = newAccount(name, now)
   const { account, gateway } = made
@@ -27,7 +30,7 @@ export async function createAccount(store: Store, name: string, now: number): Pr
   return made
 }
 
-/** Makes an account that is stored nowhere yet. */
+/** Makes an account without storing it. */
 export function newAccount(name: string, now: number): NewAccount {
   const account = { id: newId(), name, createdAt: now }
   const gateway: Gateway = {

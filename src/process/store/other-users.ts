@@ -1,9 +1,9 @@
-// Who else uses a store: what they write while it is copied is not all in the copy.
+// Other users of a store: the copy may miss what they write during copying.
 
 import { readFileSync, statSync } from 'node:fs'
 import type { Store } from '../../store/contract/store.ts'
 
-/** Returns in words who else uses the store, as far as this machine can tell; null where nobody is known to. */
+/** Describes the other users of the store, as far as this machine can tell; null if none are known. */
 export async function otherUsers({
   location,
   peers,
@@ -15,7 +15,7 @@ export async function otherUsers({
   return users.length === 0 ? null : users.join(', ')
 }
 
-/** Returns the other machines whose gateways have spoken on the server in the last seconds. */
+/** Returns the other machines whose gateways have contacted the server in the last seconds. */
 async function machinesOn(peers: NonNullable<Store['peers']>): Promise<readonly string[]> {
   const own = `gatehouse store ${process.pid}`
   const found = await peers.exchange(own, '{}', shortest)
@@ -25,7 +25,10 @@ async function machinesOn(peers: NonNullable<Store['peers']>): Promise<readonly 
 /** Ms. */
 const shortest = 1
 
-/** Returns the other processes that have a file of SQLite open: as long as they do, they hold a lock on its index. Empty where the system does not list locks (proc_locks(5)). */
+/**
+ * Returns the other processes that have a SQLite file open: they hold a lock on its index. Empty if the
+ * system does not list locks (proc_locks(5)).
+ */
 function processesOn(file: string): readonly number[] {
   try {
     const { ino } = statSync(`${file}-shm`)

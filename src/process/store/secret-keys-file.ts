@@ -1,4 +1,5 @@
-// The keys of client secrets: those of the configuration, else one in the data folder, which is created if missing. Read once, before serving.
+// The keys of client secrets: those of the configuration, else one in the data folder, which is created if
+// missing. Read once, before serving.
 
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -11,7 +12,10 @@ import { parseSecretKey } from '../../config/shape/secret-key.ts'
 const keyLength = 32
 const isWindows = process.platform === 'win32'
 
-/** Returns the keys; rejects with a sentence when a key cannot be read or created safely. Concurrent processes agree on one key, and the one that `made` it learns so. */
+/**
+ * Returns the keys; rejects with a sentence when a key cannot be read or created safely. Concurrent processes
+ * agree on one key; `made` is called only in its creator.
+ */
 export async function loadSecretKeys(
   { key, oldKeys }: { readonly key: string | null; readonly oldKeys: readonly string[] },
   dataFolder: string,
@@ -21,7 +25,7 @@ export async function loadSecretKeys(
   return withOld(current, oldKeys)
 }
 
-/** Returns the keys; null where one would have to be created. Rejects as `loadSecretKeys` does. */
+/** Returns the keys; null if one would have to be created. Rejects as `loadSecretKeys` does. */
 export async function findSecretKeys(
   { key, oldKeys }: Parameters<typeof loadSecretKeys>[0],
   dataFolder: string,
@@ -72,7 +76,10 @@ async function expectPrivate(file: FileHandle, path: string): Promise<void> {
     throw new Error(`${path} must be readable only by its owner: run chmod 600 ${path}`)
 }
 
-/** Writes a key under a temporary name, and links it to its own name once it is complete and on disk: unlike a move, a link replaces no file. */
+/**
+ * Writes a key under a temporary name, and links it to its final name once it is complete and on disk: unlike
+ * a move, a link replaces no file.
+ */
 async function makeKey(folder: string, path: string, made: (path: string) => void): Promise<Buffer> {
   await mkdir(folder, { recursive: true })
   const draft = `${path}.${randomBytes(8).toString('hex')}`
@@ -103,7 +110,7 @@ function keyOf(text: string, place: string): Buffer {
   return key
 }
 
-/** Turns a failure with this code into null, and rethrows every other one. */
+/** Turns a failure with this code into null, and rethrows all others. */
 function ifCode(code: string): (failure: NodeJS.ErrnoException) => null {
   return failure => {
     if (failure.code === code) return null

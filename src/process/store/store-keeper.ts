@@ -1,5 +1,5 @@
-// Keeps in a file what this machine has seen of its store, and has the store trusted as long as it has all of that; or as an operator has accepted it, which
-// the file says, too. One per gateway, in its main process.
+// Records in a file what this machine has seen of its store, and trusts the store as long as it still has all
+// of that, or an operator has accepted it, which the file also records. One per gateway, in its main process.
 
 import type { Logger } from '../../log/log.ts'
 import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
@@ -7,19 +7,19 @@ import { originalIdentity } from '../../store/contract/mark.ts'
 import { noteOwner } from '../../store/records/store-note.ts'
 import { memoryPath, readMemory, type Remembered, writeMemory } from './store-memory.ts'
 
-/** Ms between two looks, and so between two writes. */
+/** Ms between two checks, and so between two writes. */
 const period = 1_000
 
-/** What is expected where it is not known what was seen: no store has it. */
+/** Expected while the last mark is unknown: matches no store. */
 const unknown = { identity: '0'.repeat(32), generation: 0, last: '', isBehind: false }
 
 export class StoreKeeper {
   readonly #log: Logger
   #store: Store | null = null
   #path: string | null = null
-  /** What the file has, as far as known. */
+  /** The content of the file, as far as known. */
   #kept: Remembered | null = null
-  /** What was seen at another place: this store is that one, moved or copied, or one of which nothing is known. */
+  /** The mark from another location: this store is that one, moved or copied, or an unknown one. */
   #elsewhere: Remembered | null = null
   #isFailing = false
   /** Whether the store was seen without an unfinished copy: none begins in a store that has an account. */
@@ -31,7 +31,10 @@ export class StoreKeeper {
     this.#log = log
   }
 
-  /** Has the store trusted only if it has what this machine saw last; a machine that remembers none takes the store as it is. */
+  /**
+   * Trusts the store only if it has what this machine saw last; a machine without a record takes the store as
+   * it is.
+   */
   async open(store: Store): Promise<void> {
     this.#store = store
     this.#path = memoryPath(store.location)
@@ -52,7 +55,7 @@ export class StoreKeeper {
     }
   }
 
-  /** Resolves when the file has what was seen last, or cannot be written. */
+  /** Resolves once the file records the last mark, or cannot be written. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#work
@@ -71,36 +74,36 @@ export class StoreKeeper {
     const { trust, accounts } = store
     try {
       if (this.#elsewhere !== null) await this.#recognize(this.#elsewhere)
-      // Nothing is read of a store in doubt.
+      // A store in doubt is not read.
       if (trust.isDoubted) await this.#takeAccepted()
       this.#isWhole ||= await isWhole(store)
       // A copy gets its identity when it is complete.
       if (!this.#isWhole || this.#path === null) return
       if (trust.seen === null) {
         const mark = await store.adopt()
-        // So that one that was moved is in doubt also where nothing is remembered.
+        // A moved store is thus in doubt even on a machine without a record.
         trust.expect({ ...mark, identity: originalIdentity(mark.identity) })
       }
       await accounts.oldest()
     } catch (cause) {
-      // Whoever waits for the store hears of it.
+      // An unreachable store is reported to its callers.
       if (!(cause instanceof StoreUnreachable)) this.#log.error({ err: cause }, 'looking at the store failed')
     }
     if (this.#path !== null) await this.#keep()
   }
 
-  /** Expects what was seen at another place, if this is the store that was there. */
+  /** Expects the mark from another location, if this is the store that was there. */
   async #recognize(seen: Remembered): Promise<void> {
     const mark = await this.#store!.mark()
     if (mark?.identity === seen.identity) this.#store!.trust.expect(seen)
     this.#elsewhere = null
   }
 
-  /** Takes what an operator has accepted: the file says something else than was written there. */
+  /** Applies the acceptance of an operator: the file then differs from what was written here. */
   async #takeAccepted(): Promise<void> {
     const found = await readMemory(this.#path!).catch(() => null)
     if (found === null || isSame(found, this.#kept)) return
-    // Written by the gateway that replaces this one, on another store.
+    // Written by the replacement of this gateway, on another store.
     if (found.location !== this.#store!.location) return
     this.#kept = found
     this.#store!.trust.expect(found)
@@ -137,8 +140,8 @@ function isSame(a: Remembered, b: Remembered | null): boolean {
 }
 
 /**
- * Whether the store holds no unfinished copy of another one; its rules that deny may be among what is missing, so a store
- * that holds one is not trusted until the copy is complete. Rejects with `StoreUnreachable`.
+ * Whether the store holds no unfinished copy of another one. Deny rules may be among what is missing, so the
+ * store is not trusted until the copy is complete. Rejects with `StoreUnreachable`.
  */
 async function isWhole(store: Store): Promise<boolean> {
   const note = await store.notes.get(noteOwner, 'copy')

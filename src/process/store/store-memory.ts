@@ -1,4 +1,5 @@
-// What this machine remembers of its store: a small file in the data folder with the identity and the generation that it saw last.
+// What this machine remembers of its store: a small file in the data folder with the identity and the
+// generation that it saw last.
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'
@@ -20,7 +21,7 @@ export function memoryPath(location: string): string | null {
   return location === 'sqlite::memory:' ? null : join(dataFolder(), 'store.json')
 }
 
-/** Reads the file; null where there is none. Rejects with a sentence for one that cannot be read, or is not as it was written. */
+/** Reads the file; null if missing. Rejects with a sentence if it cannot be read or was altered. */
 export async function readMemory(path: string): Promise<Remembered | null> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return null
@@ -32,7 +33,7 @@ export async function readMemory(path: string): Promise<Remembered | null> {
   return memory
 }
 
-/** Writes the file, so that a reader finds the old one or the new one, also after a power cut. */
+/** Writes the file atomically: a reader finds the old or the new one, also after a power cut. */
 export async function writeMemory(path: string, memory: Remembered): Promise<void> {
   const { location, identity, generation, last, isBehind } = memory
   const draft = `${path}.${randomBytes(8).toString('hex')}`
@@ -46,7 +47,7 @@ export async function writeMemory(path: string, memory: Remembered): Promise<voi
   }
 }
 
-/** Returns what a file says; null where it is not as `writeMemory` writes it. */
+/** Returns the content of a file; null if it does not have the form that `writeMemory` writes. */
 export function parseMemory(text: string): Remembered | null {
   if (text.length > mostBytes) return null
   let found: Partial<Record<string, unknown>> | null

@@ -1,11 +1,11 @@
-// Logs problems of a reachable store: that it is not trusted, that it refuses writes, that changes are not reported at once,
-// and what its set-up can lose, each when it begins and when it ends.
+// Logs the begin and end of problems of a reachable store: that it is not trusted, refuses writes, delivers
+// no change notices, or may lose data by its set-up.
 
 import type { Logger } from '../../log/log.ts'
 import type { DegradedReason } from '../../metrics/counters/counts.ts'
 import type { Store } from '../../store/contract/store.ts'
 
-/** Checks between two queries for what can be lost. */
+/** Every how many checks the risk of data loss is queried. */
 const lossPeriod = 5
 
 type Watched = Pick<
@@ -18,7 +18,10 @@ export class StoreWarnings {
   readonly #log: Logger
   #refusal: string | null = null
   #deafness: string | null = null
-  /** Whether no change notice was possible at the last check either: a lost connection is usually back at the next. */
+  /**
+   * Whether change notices were also unavailable at the last check: a lost connection is usually back at the
+   * next.
+   */
   #wasDeaf = false
   #losses: readonly string[] = []
   #looks = 0
@@ -31,7 +34,10 @@ export class StoreWarnings {
     store.degradation.follow(() => this.#logDegradation())
   }
 
-  /** Logs what has changed since the last check; queries what can be lost at the first check and every fifth after it. Never rejects. */
+  /**
+   * Logs what has changed since the last check; queries the risk of data loss at the first check and every
+   * fifth after it. Never rejects.
+   */
   async look(): Promise<void> {
     if (this.#store.isUnreachable) return
     this.#logRefusal()

@@ -1,5 +1,6 @@
-// Warns when a key of client secrets or of authenticator apps was lost, or is missing in `secrets.old_keys`: otherwise secrets and codes would just stop being
-// valid. Management checks clients and users once, in the background.
+// Warns when a key of client secrets or of authenticator apps was lost, or is missing in `secrets.old_keys`:
+// otherwise secrets and codes would just stop being valid. Management checks clients and users once, in the
+// background.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
@@ -12,7 +13,10 @@ import { isFactorReadable } from '../../people/second-factor/second-factor.ts'
 /** Ms between two tries while the store is unreachable. */
 const period = 1_000
 
-/** Writes a warning when clients have secrets, and one when users have authenticator apps, that were made under other keys than these, once the store is reachable; never rejects. `end` stops it. */
+/**
+ * Once the store is reachable, warns if clients have secrets, or users have authenticator apps, that were
+ * made under other keys than these; never rejects. `end` stops it.
+ */
 export async function warnOfUnknownKeys(
   store: Store,
   keys: SecretKeys,
@@ -41,7 +45,7 @@ const unreadableApps =
 interface Unknown {
   secrets: number
   clients: number
-  /** Their ids. */
+  /** Key ids. */
   readonly keys: Set<string>
 }
 

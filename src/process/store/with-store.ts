@@ -5,7 +5,10 @@ import { originalIdentity } from '../../store/contract/mark.ts'
 import { type Store, StoreDegraded, StoreUnreachable } from '../../store/contract/store.ts'
 import { tell } from '../terminal/output.ts'
 
-/** Opens a store for one use, and returns its exit code; failures are printed as a sentence, with exit code 1. Only the operator waits for a command. */
+/**
+ * Opens a store for one use, and returns its exit code; failures are printed as a sentence, with exit code 1.
+ * A command may wait: only its operator does.
+ */
 export async function withStore(
   url: string,
   use: (store: Store) => Promise<number>,
@@ -13,7 +16,7 @@ export async function withStore(
     isAnyMark = false,
     ...options
   }: Pick<StoreOptions, 'mustExist' | 'isSnapshot' | 'ca' | 'sentinel'> & {
-    /** Whether a store that was moved may be used: for commands that copy or accept it. */
+    /** Whether a moved store may be used: for commands that copy or accept it. */
     readonly isAnyMark?: boolean
   } = {},
 ): Promise<number> {
@@ -35,7 +38,7 @@ export async function withStore(
   }
 }
 
-/** Has the store refuse what is written once its records are moved to another one. */
+/** Makes the store refuse writes once its records are moved to another one. */
 async function expectPresent(store: Store): Promise<void> {
   const mark = await store.mark()
   if (mark === null || mark.identity === null) return

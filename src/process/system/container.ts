@@ -3,20 +3,24 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
 
-/** The process ids of the machine itself, which Linux numbers the same everywhere (PROC_PID_INIT_INO). */
+/**
+ * The process id namespace of the machine itself, which has the same number on every Linux
+ * (PROC_PID_INIT_INO).
+ */
 const namespaceOfMachine = 'pid:[4026531836]'
 
-/** What the system says of processes. */
+/** Facts about processes from the system. */
 interface Facts {
-  /** The namespace of the process ids here. */
+  /** The process id namespace of this process. */
   readonly namespace: string
-  /** Returns what /proc/ID/FILE has. */
+  /** Returns the content of /proc/ID/FILE. */
   readonly of: (id: number | 'self', file: 'stat' | 'cmdline' | 'cgroup') => string
 }
 
 /**
- * Returns whether a container ends with this process: it is process 1 there, or below it are only an init such as tini and what ends with its child, as npm and a
- * shell with a script do. A systemd or the init of a machine does not, and neither does the container with what `docker exec` has started in it.
+ * Returns whether a container ends with this process: either it is process 1 there, or between it and process
+ * 1 are only an init such as tini and wrappers that end with their child, such as npm or a shell running a
+ * script. False under systemd or the init of a machine, and for what `docker exec` has started.
  */
 export function isMainOfContainer(
   { pid, ppid }: Pick<NodeJS.Process, 'pid' | 'ppid'> = process,
@@ -33,13 +37,14 @@ export function isMainOfContainer(
 function endsAbove(parent: number, facts: Facts): boolean {
   if (facts.namespace === namespaceOfMachine) return false
   for (let id = parent; id !== 0; ) {
-    // proc_pid_stat(5): the name may have spaces and brackets of its own.
+    // proc_pid_stat(5): the name may contain spaces and brackets.
     const [, name, above] = /^\d+ \((.*)\) \S (\d+) /s.exec(facts.of(id, 'stat'))!
     if (id === 1) return !/^(systemd$|init\b)/.test(name!)
     if (!endsWithChild(facts.of(id, 'cmdline').split('\0'))) return false
     id = Number(above)
   }
-  // Started from outside: the main process of a container that shares its process ids with others, or a process beside the main one, in the groups of that.
+  // Started from outside: the main process of a container that shares its process ids with others, or a
+  // process beside the main one, in the same groups.
   return facts.of(1, 'cgroup') !== facts.of('self', 'cgroup')
 }
 

@@ -1,10 +1,11 @@
-// Starts the parts of a process in order and stops them in reverse; the gateway and its workers stand and fall by it.
+// Starts the parts of a process in order and stops them in reverse; the lifecycle of the gateway and its
+// workers.
 
 export interface Part {
   readonly name: string
   start(): Promise<void> | void
   stop(): Promise<void> | void
-  /** How long `stop` may take, in ms; after that the next part's turn comes all the same. */
+  /** How long `stop` may take, in ms; after that the next part is stopped all the same. */
   deadline(): number
 }
 
@@ -17,7 +18,7 @@ export class Lifecycle {
   #phase: Phase = 'starting'
   #stopped: Promise<void> | null = null
 
-  /** Takes the parts in the order of their start; `failed` hears of every part that does not stop as it should. */
+  /** Takes the parts in the order of their start; `failed` receives every part that fails to stop. */
   constructor(parts: readonly Part[], failed: (part: string, cause: unknown) => void) {
     this.#parts = parts
     this.#failed = failed
@@ -27,7 +28,10 @@ export class Lifecycle {
     return this.#phase
   }
 
-  /** Starts one part after the other; when one throws, those before it are stopped and the error is thrown on, unless they were being stopped: what is cut short fails. */
+  /**
+   * Starts one part after the other. When one throws, those before it are stopped and the error is rethrown,
+   * unless a stop was already under way: a start that is cut short fails.
+   */
   async start(): Promise<void> {
     try {
       for (const part of this.#parts) {
@@ -43,7 +47,7 @@ export class Lifecycle {
     if (this.#phase === 'starting') this.#phase = 'running'
   }
 
-  /** Stops what was started, also what is starting still; a second call waits for the first. */
+  /** Stops all started parts, including one that is still starting; a second call waits for the first. */
   stop(): Promise<void> {
     return (this.#stopped ??= this.#stop())
   }

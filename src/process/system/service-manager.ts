@@ -1,19 +1,19 @@
-// Reports to systemd how the service is (sd_notify(3)): by datagrams to a Unix socket, for which Node has no function of its own. They must come from this very process, so
-// the C library is called directly.
+// Notifies systemd of the state of the service (sd_notify(3)): by datagrams to a Unix socket, for which Node
+// has no API. They must come from this very process, so the C library is called directly.
 
-/** The variables by which systemd says where it listens, and how often it wants to hear that the service works. */
+/** The variables of systemd for its socket and its watchdog. */
 const variables = ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID'] as const
 
 type Send = (text: string) => void
 
-/** Ms between two extensions of a start that waits, and how far each goes. */
+/** Interval and length of the extensions of a start that waits, in ms. */
 const extension = { period: 10_000, length: 60_000 }
 
 export class ServiceManager {
-  /** What a process that replaces this one needs. */
+  /** The variables for a process that replaces this one. */
   readonly env: Readonly<Record<string, string>>
   readonly #send: Send
-  /** Ms between two signs of life; null where nobody waits for any. */
+  /** Interval of watchdog pings in ms; null without a watchdog. */
   readonly #beat: number | null
   #watchdog: NodeJS.Timeout | undefined
   #extensions: NodeJS.Timeout | undefined
@@ -24,7 +24,10 @@ export class ServiceManager {
     this.#send = send
   }
 
-  /** Finds the service manager of this process in its environment, and takes it out: processes that are started from here do not speak for the service. Nobody is told anything where there is none. */
+  /**
+   * Finds the service manager of this process in its environment, and removes it, so that child processes do
+   * not speak for the service. Without one, notifications do nothing.
+   */
   static async find(
     env: NodeJS.ProcessEnv,
     failed: (cause: unknown) => void = () => {},
@@ -46,12 +49,12 @@ export class ServiceManager {
     return new ServiceManager(passed, beat, send)
   }
 
-  /** Whether there is one. */
+  /** Whether there is a service manager. */
   get isFound(): boolean {
     return 'NOTIFY_SOCKET' in this.env
   }
 
-  /** The service waits for an operator before it serves: however long that takes, it is not killed for it. */
+  /** The service waits for an operator before it serves, and must not be killed however long that takes. */
   waiting(status: string): void {
     clearInterval(this.#extensions)
     const extend = () => this.#send(`EXTEND_TIMEOUT_USEC=${extension.length * 1000}\nSTATUS=${status}`)
@@ -59,7 +62,7 @@ export class ServiceManager {
     this.#extensions = setInterval(extend, extension.period).unref()
   }
 
-  /** The service serves; from now on `isWell` is asked whether to give a sign of life. */
+  /** The service serves; from now on, watchdog pings are sent while `isWell` returns true. */
   ready(status: string, isWell: () => boolean): void {
     clearInterval(this.#extensions)
     this.#send(`READY=1\nSTATUS=${status}`)
@@ -97,7 +100,10 @@ const closeOnExec = 0o2000000
 const noWait = 0x40
 const noSignal = 0x4000
 
-/** Returns what sends a datagram to a Unix socket; an address that begins with @ is abstract. Rejects where this Node cannot call the C library. */
+/**
+ * Returns a function that sends datagrams to a Unix socket; an address that begins with @ is abstract.
+ * Rejects if this Node cannot call the C library.
+ */
 async function sender(address: string): Promise<Send> {
   const { dlopen } = await import('node:ffi')
   const { functions } = dlopen(null, {

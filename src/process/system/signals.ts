@@ -2,7 +2,10 @@
 
 import { constants } from 'node:os'
 
-/** One Ctrl-C reaches a gateway under npm twice, from the terminal and from npm; a person takes longer between two, in ms. */
+/**
+ * One Ctrl-C reaches a gateway under npm twice, from the terminal and from npm; a person takes longer between
+ * two. In ms.
+ */
 const echo = 100
 
 interface SignalHandlers {

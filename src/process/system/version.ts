@@ -8,7 +8,10 @@ import manifest from '../../../package.json' with { type: 'json' }
 
 export const { version } = manifest
 
-/** Returns the commit that this program was built from, or that is checked out where its sources run; null where neither is known. */
+/**
+ * Returns the commit that this program was built from, or of the checkout from which it runs; null if
+ * unknown.
+ */
 export function commit(): string | null {
   const path = findPackageJSON(import.meta.url)!
   const { gitHead } = JSON.parse(readFileSync(path, 'utf8')) as { readonly gitHead?: string }

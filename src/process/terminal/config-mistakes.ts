@@ -4,7 +4,10 @@ import type { Loaded } from '../../config/load/load.ts'
 import { formatMistake } from '../../config/file/mistake.ts'
 import { tell } from './output.ts'
 
-/** Whether the configuration can be used, after printing its mistakes to stderr; its warnings too for commands that are about the configuration. */
+/**
+ * Whether the configuration can be used, after printing its mistakes to stderr, and its warnings too for
+ * commands about the configuration.
+ */
 export function isUsable(
   path: string,
   loaded: Loaded,

@@ -1,5 +1,5 @@
-// The output of a process that serves: its log on stdout, and messages on stderr. A terminal gets text for people; anything
-// else gets JSON lines on both, which usually end up in one place, as in a container.
+// The output of a serving process: its log on stdout, and messages on stderr. A terminal gets text for
+// people; anything else gets JSON lines on both, which usually end up in one place, as in a container.
 
 import { fstatSync } from 'node:fs'
 import { Writable } from 'node:stream'
@@ -11,7 +11,10 @@ import { readable } from '../../log/readable.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 import { tell } from './output.ts'
 
-/** Opens the log of this process on stdout; `dropped` counts the lines for which there was no room. Levels and times are numbers if `isNumeric`. */
+/**
+ * Opens the log of this process on stdout. `dropped` counts the lines that did not fit the buffer; with
+ * `isNumeric`, levels and times are numbers.
+ */
 export function openOutput(dropped: Metrics['droppedLogLines'], isNumeric: boolean): LineWriter {
   const { stdout } = process
   if (!stdout.isTTY)
@@ -20,20 +23,23 @@ export function openOutput(dropped: Metrics['droppedLogLines'], isNumeric: boole
   return new LineWriter(neverWaiting(stdout), { dropped, render: line => readable(line, hasColours) })
 }
 
-/** Whether a stream leads to a file or a device, such as /dev/null, and not to a pipe or a socket. */
+/** Whether a stream leads to a file or a device, such as /dev/null, rather than a pipe or a socket. */
 function isFile({ fd }: NodeJS.WriteStream & { fd: number }): boolean {
   const found = fstatSync(fd)
   return found.isFile() || found.isCharacterDevice()
 }
 
-/** Returns a stream to a terminal that is non-blocking: Node would wait for a paused one (Ctrl-S), and no request would be served. */
+/**
+ * Returns a non-blocking stream to a terminal: Node would block on a paused one (Ctrl-S), and serve no
+ * request.
+ */
 function neverWaiting(terminal: NodeJS.WriteStream): Writable {
   const { _handle: handle } = terminal as { readonly _handle?: { setBlocking?(isBlocking: boolean): void } }
-  // The writer of each piece learns of its failure.
+  // Write callbacks report the failure.
   terminal.on('error', () => {})
   return new Writable({
     write: (piece: Buffer, _, done) => {
-      // Each time: a child process that shares the terminal makes it blocking again.
+      // Needed on each write: a child process that shares the terminal makes it blocking again.
       handle?.setBlocking?.(false)
       terminal.write(piece, done)
     },
@@ -50,7 +56,10 @@ export function greet(text: string): void {
   if (process.stderr.isTTY) tell(text)
 }
 
-/** Writes to stderr what must not, or cannot, go to the log: `text` on a terminal, else a line with `fields` and `msg`, in the form of the log. */
+/**
+ * Writes to stderr what must not, or cannot, go to the log: `text` on a terminal, else a line with `fields`
+ * and `msg`, in the form of the log.
+ */
 export function announce(
   level: 'info' | 'fatal',
   { fields = {}, msg, text }: { readonly fields?: object; readonly msg: string; readonly text: string },
@@ -69,7 +78,10 @@ export function logWarningsOfNode(log: Logger): void {
   })
 }
 
-/** Whether it is that of `node:ffi`, by which systemd is told how the service is: it is used knowingly, of a pinned Node, and an operator can do nothing about it. */
+/**
+ * Whether it is the warning about `node:ffi`, which notifies systemd: it is used deliberately, with a pinned
+ * Node, and operators can do nothing about it.
+ */
 function isKnown({ name, message }: Error): boolean {
   return name === 'ExperimentalWarning' && message.startsWith('FFI is ')
 }

@@ -1,24 +1,25 @@
-// The output of commands. A reader that has gone is not a failure of theirs; a full disk is, since what it loses may be a secret that is shown only once.
+// The output of commands. A closed reader is not a failure; a full disk is, since the lost output may be a
+// secret that is shown only once.
 
 import { visible } from '../../base/text/visible.ts'
 
-/** Writes the requested output: stdout. */
+/** Writes the requested output to stdout. */
 export function print(text: string): void {
   write(process.stdout, text)
 }
 
-/** Writes a message for the person, with a line feed: stderr. */
+/** Writes a message for the person to stderr, with a line feed. */
 export function tell(text: string): void {
   write(process.stderr, `${text}\n`)
 }
 
-/** Writes why it was not done, and returns the exit code for that: 1. */
+/** Writes why the command was refused, and returns its exit code, 1. */
 export function refuse(sentence: string): number {
   tell(`gatehouse: ${visible(sentence)}`)
   return 1
 }
 
-/** Writes what is wrong with the arguments, and returns the exit code for that: 2. */
+/** Writes what is wrong with the arguments, and returns the exit code, 2. */
 export function complain(sentence: string): number {
   tell(`gatehouse: ${visible(sentence)}`)
   return 2
@@ -33,7 +34,7 @@ function write(stream: NodeJS.WriteStream, text: string): void {
     stream.on('error', ({ code, message }: NodeJS.ErrnoException) => {
       if (isLost || code === 'EPIPE') return
       isLost = true
-      // The command still returns a code of its own.
+      // The command still returns its own exit code.
       process.once('exit', () => {
         process.exitCode ||= 1
       })

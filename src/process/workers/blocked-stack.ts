@@ -1,20 +1,23 @@
-// Finds out where a worker's blocked event loop is. Only V8's inspector still responds: SIGUSR1 opens it on a free port of loopback,
-// and only the reader of the worker's standard error learns the address.
+// Locates a blocked event loop of a worker in its code. Only V8's inspector still responds: SIGUSR1 opens it
+// on a free port of loopback, and only the reader of the worker's standard error learns the address.
 
 import type { ChildProcess } from 'node:child_process'
 import { createInterface, type Interface } from 'node:readline'
 
-/** Arguments of Node for a process that can be inspected; its standard error must be a pipe. */
+/** Arguments of Node that make a process inspectable; its standard error must be a pipe. */
 export const inspectable: readonly string[] = ['--inspect-port=127.0.0.1:0', '--inspect-publish-uid=stderr']
 
-/** Passes on what the process writes to its standard error, line by line. */
+/** Passes on the standard error of a process, line by line. */
 export function errorLines({ stderr }: ChildProcess, passed: (line: string) => void): Interface {
   return createInterface({ input: stderr! }).on('line', line => {
     if (!ofInspector.test(line)) passed(line)
   })
 }
 
-/** Returns the frames of the JavaScript that a process runs, innermost first; null where they cannot be obtained within `patience` ms. */
+/**
+ * Returns the JavaScript stack of a process, innermost frame first; null if it cannot be obtained within
+ * `patience` ms.
+ */
 export async function blockedStack(
   child: ChildProcess,
   lines: Interface,

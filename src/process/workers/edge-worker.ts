@@ -1,4 +1,4 @@
-// One data-plane process: does what its supervisor asks, and outlives it only to finish running requests.
+// One data-plane process: obeys its supervisor, and outlives it only to finish running requests.
 
 import '../system/heap.ts'
 import '../system/thread-pool.ts'
@@ -33,12 +33,12 @@ import { Services } from '../services/services.ts'
 import { version } from '../system/version.ts'
 
 const metrics = new Metrics(version)
-// Known before the configuration comes, since lines may be written before.
+// Needed before the configuration arrives, since lines may be logged before.
 const isNumeric = process.argv.includes(numericLog)
 const destination = openOutput(metrics.droppedLogLines, isNumeric)
 const log = createLogger('info', destination, isNumeric)
 logWarningsOfNode(log)
-// The supervisor sums what all workers report.
+// The supervisor sums the refusals of all workers.
 const post = new BanMessages(refusals => tell({ refusals }))
 const bans = new Bans(systemClock, { noted: (id, key, refusals) => post.add(id, key, refusals) })
 const borrower = new Borrower((as, borrow) => void tell({ borrow, as }))
@@ -79,7 +79,7 @@ async function answer(ask: Ask, handle: SocketHandle): Promise<Reply[Ask['kind']
     case 'start':
       return (starting = start(ask))
     case 'prepare':
-      // It may come while this process starts with the previous configuration.
+      // It may arrive while this process starts with the previous configuration.
       await starting
       next = { config: ask.config, plane: await plane!.prepare(ask.config) }
       return null
@@ -143,13 +143,13 @@ async function answer(ask: Ask, handle: SocketHandle): Promise<Reply[Ask['kind']
   }
 }
 
-/** A configuration that is prepared. */
+/** A prepared configuration. */
 interface Next {
   readonly config: Config
   readonly plane: PreparedConfig
 }
 
-/** Applies the prepared configuration in one step, in which nothing can fail. */
+/** Applies the prepared configuration in one step that cannot fail. */
 function commit({ config, plane }: Next, checks: readonly KeyedCheckResult[]): void {
   plane.commit(checks)
   services!.reload(config)
@@ -184,7 +184,10 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]>
   return listeners
 }
 
-/** Trusts the store as far as the main process does, and reports what this process has seen where the store lacks it. */
+/**
+ * Trusts the store as far as the main process does, and reports a mark that this process has seen and the
+ * store lacks.
+ */
 function obey({ trust, degradation }: Store, seen: Seen | null): void {
   if (seen !== null) trust.expect(seen)
   degradation.follow(() => {
@@ -192,7 +195,7 @@ function obey({ trust, degradation }: Store, seen: Seen | null): void {
   })
 }
 
-/** Has the supervisor keep a socket too: the queue of its port must not end with this process. */
+/** Passes a socket to the supervisor too: the queue of its port must not end with this process. */
 function tellBound({ handle, ...place }: ListeningSocket): Promise<void> {
   return tell({ bound: place satisfies SocketPlace }, handle)
 }
@@ -205,7 +208,7 @@ async function leave(grace: number): Promise<void> {
   process.exit(0)
 }
 
-/** Logs the bug and sends the counts to the supervisor; the process cannot be trusted with more. */
+/** Logs the bug and sends the counts to the supervisor; the process can be trusted with nothing more. */
 async function crash(bug: unknown): Promise<void> {
   log.fatal({ err: bug }, 'worker crashed: internal error')
   plane?.destroy()

@@ -21,11 +21,11 @@ import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 /** The argument of a worker whose log has levels and times as numbers. */
 export const numericLog = '--numeric-log'
 
-/** What a socket is among those of its listener; the socket itself goes beside the message. */
+/** The place of a socket among those of its listener; the socket itself is sent with the message. */
 export type SocketPlace = Omit<ListeningSocket, 'handle'>
 
 export type Ask =
-  /** One of the sockets to start with; those of a listener without any are bound by the worker. */
+  /** One of the sockets to start with; a worker binds its own for listeners without any. */
   | { readonly kind: 'socket'; readonly place: SocketPlace }
   | { readonly kind: 'adopt'; readonly place: SocketPlace }
   | { readonly kind: 'release'; readonly place: SocketPlace }
@@ -38,16 +38,16 @@ export type Ask =
       readonly sidePort: SidePort
       readonly checks: readonly KeyedCheckResult[]
       readonly automatic: AutomaticTls
-      /** The ms that each has left. */
+      /** Remaining time of each ban, in ms. */
       readonly bans: BanNews
       readonly ticketKeys: TicketKeySet | null
       /** `Store.openFiles` of the gateway. */
       readonly openFiles: string | null
-      /** What the store must have; null where nobody knows yet. */
+      /** What the store must contain; null while unknown. */
       readonly seen: Seen | null
       /** How many workers share the limits on connections. */
       readonly workers: number
-      /** In ms, as `Supervision` has them. */
+      /** In ms, as in `Supervision`. */
       readonly orphanGrace: number
       readonly lastWords: number
     }
@@ -61,12 +61,12 @@ export type Ask =
   | { readonly kind: 'certificates'; readonly automatic: AutomaticTls }
   | { readonly kind: 'bans'; readonly bans: BanNews }
   | { readonly kind: 'tickets'; readonly keys: TicketKeySet }
-  /** What the store must have from now on. */
+  /** What the store must contain from now on. */
   | { readonly kind: 'trust'; readonly seen: Seen }
   | { readonly kind: 'found'; readonly keys: readonly AnnouncedKey[] }
   | { readonly kind: 'lend'; readonly found: AnnouncedKey }
   | { readonly kind: 'lent'; readonly id: number; readonly loan: Loan | null }
-  /** What it has of the limits on connections beyond its even parts, from now on. */
+  /** Its share in the limits on connections beyond the even parts, from now on. */
   | { readonly kind: 'share'; readonly moved: readonly MovedShare[] }
   | { readonly kind: 'grant'; readonly key: string; readonly count: number }
   | { readonly kind: 'claim'; readonly claim: ShareClaim }
@@ -97,7 +97,7 @@ export interface Reply {
   readonly lent: null
   readonly share: null
   readonly grant: null
-  /** How many it leaves to others. */
+  /** How much it gives up to others. */
   readonly claim: number
   readonly ping: null
   readonly pools: readonly PoolState[]
@@ -112,7 +112,11 @@ export interface ToWorker {
   readonly ask: Ask
 }
 
-/** A reply, or an unsolicited message of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, what it wants to borrow, or to have of a limit on connections, what it saw of a store that it finds to lack it, a socket that it has bound (beside the message), and its last counts when it dies. */
+/**
+ * A reply, or an unsolicited message of a worker: refusals counted towards bans, tallies of errors, rules and
+ * limits, keys found in the store, requests for cached records or for shares of a connection limit, a mark
+ * that the store lacks, a bound socket (sent with the message), and its final counts when it dies.
+ */
 export type FromWorker =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string }

@@ -1,5 +1,6 @@
-// What each worker has of the limits on connections that hold for all of them. Shares move from one to another on request, and none is ever made: a worker has what
-// it was granted only after another one has left it.
+// The shares of each worker in the connection limits that hold for all of them. Shares move from one to
+// another on request, and none is ever created: a worker gets its grant only after another one has given it
+// up.
 
 import {
   evenShare,
@@ -11,23 +12,26 @@ import {
 /** A worker as this ledger knows it. */
 export interface ShareHolder {
   readonly slot: number
-  /** Returns how many it has left to others; rejects when it ends. */
+  /** Returns how much it has given up to others; rejects when it ends. */
   claim(claim: ShareClaim): Promise<number>
   grant(key: string, count: number): void
 }
 
-/** One limit that is not shared evenly: what its slots have beyond their even parts, and what is on its way between them, which add up to 0. */
+/**
+ * One limit that is not shared evenly: the shares of its slots beyond their even parts, and those in transit,
+ * which add up to 0.
+ */
 interface Account {
   readonly moved: number[]
   pool: number
 }
 
-/** Most idle connections that a worker closes for one request. */
+/** Maximum of idle connections that a worker closes for one request. */
 const mostIdle = 16
 
 export class ShareLedger {
   readonly #workers: number
-  /** Ms that a worker may take to leave something to others. */
+  /** How long a worker may take to give up a share, in ms. */
   readonly #patience: number
   readonly #accounts = new Map<string, Account>()
   readonly #holders = new Map<number, ShareHolder>()
@@ -37,14 +41,17 @@ export class ShareLedger {
     this.#patience = patience
   }
 
-  /** Takes in the worker of a slot, which takes nothing before it knows; returns what that has beyond its even parts. */
+  /**
+   * Adds the worker of a slot, which takes nothing before it knows its shares; returns those beyond its even
+   * parts.
+   */
   join(holder: ShareHolder): readonly MovedShare[] {
     this.#holders.set(holder.slot, holder)
     const moved = [...this.#accounts].map(([key, { moved }]) => [key, moved[holder.slot]!] as const)
     return moved.filter(([, count]) => count !== 0)
   }
 
-  /** Takes back what a worker had that has ended: its connections are closed. */
+  /** Takes back the shares of an ended worker: its connections are closed. */
   leave(holder: ShareHolder): void {
     const { slot } = holder
     if (this.#holders.get(slot) !== holder) return
@@ -57,13 +64,13 @@ export class ShareLedger {
     }
   }
 
-  /** Grants a worker what others can do without; nothing where they cannot. */
+  /** Grants a worker what others can spare; nothing if they cannot. */
   async request(by: ShareHolder, { key, limit, count, closing }: ShareRequest): Promise<void> {
     this.#claimVacant(this.#account(key), limit)
     const others = [...this.#holders.values()].filter(holder => holder !== by)
     if (!closing && this.#account(key).pool === 0) await this.#claim(others, { key, what: 'half', count })
     const idle: ShareClaim = { key, what: 'idle', count: Math.min(count, mostIdle) }
-    // One after the other: no more are to be closed than have to.
+    // One after the other, so that no more connections are closed than necessary.
     if (closing)
       for (const holder of others) if (this.#account(key).pool === 0) await this.#claim([holder], idle)
     const account = this.#account(key)
@@ -71,7 +78,7 @@ export class ShareLedger {
     this.#even(key, account)
   }
 
-  /** Shares evenly again what is not used otherwise. */
+  /** Shares unused parts evenly again. */
   async settle(): Promise<void> {
     const settled = [...this.#accounts].map(async ([key, { moved }]) => {
       const rich = [...this.#holders.values()].filter(({ slot }) => moved[slot]! > 0)
@@ -81,7 +88,7 @@ export class ShareLedger {
     await Promise.all(settled)
   }
 
-  /** Collects what these workers leave; resolves when all have replied, or are late. */
+  /** Collects what these workers give up; resolves when all have replied, or are late. */
   async #claim(from: readonly ShareHolder[], claim: ShareClaim): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, this.#patience)
@@ -97,7 +104,7 @@ export class ShareLedger {
     account.pool += left
   }
 
-  /** Takes half of what the slots have that no worker is in. */
+  /** Takes half of the shares of slots without a worker. */
   #claimVacant(account: Account, limit: number): void {
     for (const [slot, moved] of account.moved.entries()) {
       if (this.#holders.has(slot)) continue
@@ -107,7 +114,7 @@ export class ShareLedger {
     }
   }
 
-  /** Grants what is left to those who have less than their even part. */
+  /** Grants the remainder to slots with less than their even part. */
   #even(key: string, account: Account): void {
     for (const [slot, moved] of account.moved.entries())
       if (moved < 0 && account.pool > 0) this.#grant(key, account, slot, Math.min(-moved, account.pool))

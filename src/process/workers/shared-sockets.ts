@@ -1,5 +1,6 @@
-// The listening sockets of all workers. Each worker has its own, among which the system spreads connections; the supervisor has them too, so that no
-// connection is lost in the queue of a worker that ends: another one accepts from it until the replacement is up.
+// The listening sockets of all workers. Each worker has its own, among which the system spreads connections.
+// The supervisor has them too, so that no connection is lost in the queue of a worker that ends: another one
+// accepts from it until the replacement is up.
 
 import type { ListeningSocket } from '../../net/socket/listening-socket.ts'
 import type { SocketPlace } from './messages.ts'
@@ -15,10 +16,10 @@ export interface Acceptor {
 export class SharedSockets {
   readonly #workers: number
   readonly #sockets = new Map<string, ListeningSocket>()
-  /** Who accepts from the socket of a worker that is not up. */
+  /** The acceptors of sockets whose worker is not up. */
   readonly #adopted = new Map<string, Acceptor>()
 
-  /** Takes the sockets that there are already. */
+  /** Starts with the given sockets. */
   constructor(workers: number, sockets: readonly ListeningSocket[] = []) {
     this.#workers = workers
     for (const socket of sockets) this.keep(socket)
@@ -32,7 +33,10 @@ export class SharedSockets {
     this.#sockets.set(keyOf(socket), socket)
   }
 
-  /** Returns the sockets of one worker; it binds its own for listeners without any. Of more sockets than workers each has several; where no more can be bound, workers share them. */
+  /**
+   * Returns the sockets of one worker; it binds its own for listeners without any. With more sockets than
+   * workers, each has several; if no more can be bound, workers share them.
+   */
   of(slot: number): readonly ListeningSocket[] {
     const groups = Map.groupBy(this.all, ({ listener }) => listener)
     return [...groups.values()].flatMap(group => {
@@ -42,7 +46,7 @@ export class SharedSockets {
     })
   }
 
-  /** Has every socket accepted from by one of those that are up, and none by others than its own workers for longer than they need. */
+  /** Assigns every socket to a running worker; a socket returns to its own worker once that is up. */
   cover(up: readonly Acceptor[]): void {
     const covered = new Set(up.flatMap(({ slot }) => this.of(slot)).map(keyOf))
     for (const [key, socket] of this.#sockets) {

@@ -13,19 +13,22 @@ export interface Supervision {
   readonly reloadPatience: number
   /** How often each worker is pinged. */
   readonly heartbeat: number
-  /** How many pings in a row it may miss. Counted rather than timed: after the machine was suspended no worker is late. */
+  /**
+   * How many pings in a row it may miss. Counted rather than timed: after the machine was suspended no worker
+   * is late.
+   */
   readonly mostMissed: number
-  /** The same of one that has yet to listen: it loads its code first. */
+  /** The same for a worker that has yet to listen: it loads its code first. */
   readonly mostMissedAtStart: number
   /** How long the stack of a hung worker may take. */
   readonly stackPatience: number
   /** How long a worker may take to report its pools; a late one is not killed for it. */
   readonly viewPatience: number
-  /** How long a worker may take to lend what it has cached: a request is waiting. */
+  /** How long a worker may take to lend cached records: a request is waiting. */
   readonly lendPatience: number
-  /** How long a worker may take to leave some of a limit on connections to another one. */
+  /** How long a worker may take to give up part of a connection limit. */
   readonly sharePatience: number
-  /** After how many pings what is not used of such limits is shared evenly again. */
+  /** After how many pings unused parts of such limits are shared evenly again. */
   readonly settleEvery: number
   /** How long a worker may take to report its counts. */
   readonly snapshotPatience: number
@@ -33,7 +36,7 @@ export interface Supervision {
   readonly cutPatience: number
   /** How long running requests may take in a worker without a supervisor. */
   readonly orphanGrace: number
-  /** How long the last lines of a worker's log may take. */
+  /** How long writing the last lines of a worker's log may take. */
   readonly lastWords: number
 }
 
@@ -58,8 +61,8 @@ export const usualSupervision: Supervision = {
 }
 
 /**
- * Returns how many ms to wait before a worker that crashed is restarted: doubled with each attempt (from 0) up to the maximum, then half of it random, so that
- * workers do not restart in step.
+ * Returns the delay before a crashed worker is restarted, in ms: doubled with each attempt (from 0) up to the
+ * maximum, then half of it random, so that workers do not restart in step.
  */
 export function backoff(
   attempt: number,

@@ -1,5 +1,5 @@
-// Manages N workers that share the listening addresses: replaces those that crash or hang, reloads all of them, and
-// sums their counts.
+// Manages N workers that share the listening addresses: replaces those that crash or hang, reloads all of
+// them, and sums their counts.
 
 import { once } from 'node:events'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -34,13 +34,13 @@ import { Unanswered, type WorkerEnd, WorkerHandle } from './worker-handle.ts'
 interface SupervisorParts {
   readonly documentation: string | null
   readonly sidePort: SidePort
-  /** What this process caches of the store, which outlives its workers. */
+  /** This process's cache of the store, which outlives its workers. */
   readonly cache?: Pick<Services, 'loans' | 'hearFound' | 'lend'>
-  /** Takes what workers counted of errors, rules and limits. */
+  /** Receives tallies of errors, rules and limits from workers. */
   readonly tallied?: (tallies: readonly Tally[]) => void
-  /** `Store.openFiles` of the gateway: workers open these files of the store, and make none. */
+  /** `Store.openFiles` of the gateway: workers open these files of the store, and create none. */
   readonly openFiles?: string | null
-  /** Decides what the store must have; without it, each worker takes the store as it is. */
+  /** Decides what the store must contain; without it, each worker takes the store as it is. */
   readonly trust?: StoreTrust
   readonly metrics: Metrics
   readonly log: Logger
@@ -56,7 +56,7 @@ export class Supervisor implements ManagedPlane {
   readonly #patience: Supervision
   readonly #workers = new Set<WorkerHandle>()
   readonly #up = new Set<WorkerHandle>()
-  /** Those that are being killed since they replied to no ping. */
+  /** Workers that are being killed because they missed pings. */
   readonly #hung = new WeakSet<WorkerHandle>()
   readonly #restarts = new Set<NodeJS.Timeout>()
   readonly #destroy = () => this.destroy()
@@ -64,7 +64,7 @@ export class Supervisor implements ManagedPlane {
   readonly #checks = new Map<string, KeyedCheckResult>()
   readonly #bans: Bans
   #ticketKeys: TicketKeySet | null = null
-  /** What workers have found in the store, for those that start later. */
+  /** Keys that workers have found in the store, for those that start later. */
   readonly #found = new LatestKeys()
   #automatic: AutomaticTls = nothingAutomatic
   #config: Config
@@ -101,7 +101,10 @@ export class Supervisor implements ManagedPlane {
     return this.#sockets.all
   }
 
-  /** Starts the first worker alone: it validates the configuration, and determines the ports that the others share. */
+  /**
+   * Starts the first worker alone: it validates the configuration, and determines the ports that the others
+   * share.
+   */
   async listen(sockets: readonly ListeningSocket[] = []): Promise<readonly Listener[]> {
     if (this.#isEnding) throw new Unanswered('stopped before there were workers')
     this.#sockets = new SharedSockets(this.#count, sockets)
@@ -115,8 +118,9 @@ export class Supervisor implements ManagedPlane {
   }
 
   /**
-   * Has every worker prepare the configuration: when one cannot, all discard it. A worker that ends meanwhile, or is
-   * hung, is replaced. With no worker to ask, it is for those that start next: it may be what ends a crash loop.
+   * Prepares the configuration in every worker; when one cannot, all discard it. A worker that ends or hangs
+   * in the process is replaced. Without any worker, the configuration is for those that start next: it may be
+   * what ends a crash loop.
    */
   async prepare(config: Config): Promise<PreparedEverywhere> {
     const next = { ...config, listen: this.#config.listen }
@@ -146,7 +150,8 @@ export class Supervisor implements ManagedPlane {
 
   async cut(): Promise<void> {
     this.#end()
-    // The system closes the connections of a killed process with a FIN, which may look like the end of a response.
+    // The system closes the connections of a killed process with a FIN, which may look like the end of a
+    // response.
     const cuts = [...this.#workers].map(worker => worker.demand({ kind: 'cut' }, this.#patience.cutPatience))
     await Promise.allSettled(cuts)
     this.destroy()
@@ -186,7 +191,7 @@ export class Supervisor implements ManagedPlane {
     return this.#views({ kind: 'limits', names })
   }
 
-  /** Asks the worker that has been up longest; one that does not reply in time is passed over. */
+  /** Asks the worker that has been up longest, then the next one if it does not reply in time. */
   async explain(request: RequestInQuestion): Promise<Explained | null> {
     for (const worker of [...this.#up]) {
       const late = once(AbortSignal.timeout(this.#patience.viewPatience), 'abort').then(() => null)
@@ -198,13 +203,13 @@ export class Supervisor implements ManagedPlane {
   }
 
   async snapshots(): Promise<readonly Snapshot[]> {
-    // Both read at once: a worker that ends meanwhile counts once, among the living.
+    // Both are read at once: a worker that ends while they are read counts once, among the living.
     const [workers, ended] = [[...this.#workers], this.#ended]
     const living = await Promise.all(workers.map(worker => worker.snapshot()))
     return [...living.filter(snapshot => snapshot !== null), await ended]
   }
 
-  /** Has every worker serve a configuration; one that fails to is replaced by one that does. */
+  /** Applies a configuration in every worker; a worker that fails is replaced by one that starts with it. */
   async #commit(
     config: Config,
     prepared: ReadonlySet<WorkerHandle>,
@@ -217,30 +222,30 @@ export class Supervisor implements ManagedPlane {
     for (const result of checks) this.#checks.set(result.key, result)
     const { reloadPatience } = this.#patience
     const follow = async (worker: WorkerHandle) => {
-      // A worker that was started meanwhile has the previous configuration.
+      // A worker that has started since has the previous configuration.
       if (!prepared.has(worker)) await worker.demand({ kind: 'prepare', config }, reloadPatience)
       await worker.demand({ kind: 'commit', checks }, reloadPatience)
     }
     await Promise.all([...this.#workers].map(worker => follow(worker).catch(() => worker.kill())))
-    // The limits on connections may be others, and so are their even parts.
+    // A configuration may change the limits on connections, and thereby their even parts.
     await this.#shares.settle()
   }
 
-  /** Asks every worker for its view; that of one that does not reply in time is empty. */
+  /** Asks every worker for its view; that of a late one is empty. */
   #views<A extends Ask & { kind: 'pools' | 'providers' | 'limits' }>(ask: A): Promise<Reply[A['kind']][]> {
     const late = once(AbortSignal.timeout(this.#patience.viewPatience), 'abort').then(() => [])
     const views = [...this.#up].map(worker => worker.ask(ask).catch(() => []))
     return Promise.all(views.map(view => Promise.race([view, late]))) as Promise<Reply[A['kind']][]>
   }
 
-  /** No socket waits for a worker that is not there. */
+  /** No socket waits for a missing worker. */
   #cover(): void {
     if (this.#isListening && !this.#isEnding) this.#sockets.cover([...this.#up])
   }
 
   #end(): void {
     this.#isEnding = true
-    // The last worker that closes a socket accepts first who is in its queue.
+    // The last worker to close a socket first accepts the connections in its queue.
     this.#sockets.close()
     clearInterval(this.#heartbeat)
     for (const timer of this.#restarts) clearTimeout(timer)
@@ -325,7 +330,7 @@ export class Supervisor implements ManagedPlane {
       const places = { documentation, sidePort, openFiles }
       const endpoints = await worker.ask({ kind: 'start', ...means, ...places, orphanGrace, lastWords })
       this.#up.add(worker)
-      // Others may have its part while it starts.
+      // Other workers may have its part while it starts.
       worker.ask({ kind: 'share', moved: this.#shares.join(worker) }).catch(ignore)
       this.#cover()
       worker.ask({ kind: 'checks', results: [...this.#checks.values()] }).catch(ignore)
@@ -342,7 +347,7 @@ export class Supervisor implements ManagedPlane {
     }
   }
 
-  /** Starts a process; tries again later where the system has no means for one now. */
+  /** Starts a process; tries again later if the system cannot start one now. */
   #fork(slot: number, attempt: number, heard: ConstructorParameters<typeof WorkerHandle>[1]): WorkerHandle {
     try {
       const { snapshotPatience } = this.#patience
@@ -353,7 +358,7 @@ export class Supervisor implements ManagedPlane {
     }
   }
 
-  /** Keeps the counts of the worker and, unless everything is ending, replaces it. */
+  /** Records the counts of the ended worker and, unless everything is ending, replaces it. */
   #bury(worker: WorkerHandle, end: WorkerEnd, crashes: number): void {
     this.#workers.delete(worker)
     this.#up.delete(worker)
@@ -366,7 +371,7 @@ export class Supervisor implements ManagedPlane {
     this.#parts.log.error({ worker: worker.pid, ...end, delay }, 'worker ended, starting another')
   }
 
-  /** Starts another worker in a slot after a while, of which it returns the ms. */
+  /** Starts another worker in a slot after a delay; returns the delay in ms. */
   #restart(slot: number, crashes: number): number {
     const delay = backoff(crashes, this.#patience)
     const timer = setTimeout(() => {

@@ -35,7 +35,11 @@ export interface WorkerEnd {
 /** The error when the worker has ended, or cannot be reached. */
 export class Unanswered extends Error {}
 
-/** Called for unsolicited messages of a worker: refusals counted towards bans, what it counted of errors, rules and limits, what it has found in the store, what it wants to borrow, or to have of a limit on connections, what it saw of a store that it finds to lack it, and a socket that it has bound. */
+/**
+ * Handlers of unsolicited messages from a worker: refusals counted towards bans, tallies of errors, rules and
+ * limits, keys found in the store, requests for cached records or for shares of a connection limit, a mark
+ * that the store lacks, and a bound socket.
+ */
 interface Heard {
   refused(refusals: BanNews): void
   found(keys: readonly AnnouncedKey[], by: WorkerHandle): void
@@ -44,11 +48,11 @@ interface Heard {
   wants(request: ShareRequest, by: WorkerHandle): void
   doubts(seen: Seen): void
   bound(socket: ListeningSocket): void
-  /** Takes each line of its stderr. */
+  /** Receives each line of its stderr. */
   wrote(line: string, by: WorkerHandle): void
 }
 
-// Like this file, it is JavaScript in the package that is shipped.
+// Like this file, it is JavaScript in the published package.
 const program = fileURLToPath(new URL('./edge-worker.ts', import.meta.url)).replace(
   /\.ts$/,
   extname(import.meta.url),
@@ -67,7 +71,10 @@ export class WorkerHandle implements Acceptor, ShareHolder {
   #missed = 0
   #last: Snapshot | null = null
 
-  /** Starts the process with this number among the workers, which has `snapshotPatience` ms to report its counts; throws where the system has no means for another process. */
+  /**
+   * Starts the process with this number among the workers, which has `snapshotPatience` ms to report its
+   * counts; throws if the system cannot start another process.
+   */
   constructor(
     slot: number,
     heard: Heard,
@@ -108,7 +115,7 @@ export class WorkerHandle implements Acceptor, ShareHolder {
     return answer.promise as Promise<Reply[A['kind']]>
   }
 
-  /** Has it accept from a socket once it starts. */
+  /** Gives it a socket to accept from once it starts. */
   give({ handle, ...place }: ListeningSocket): void {
     this.ask({ kind: 'socket', place }, handle).catch(() => {})
   }
@@ -135,7 +142,7 @@ export class WorkerHandle implements Acceptor, ShareHolder {
     return this.ask(ask).finally(() => clearTimeout(late))
   }
 
-  /** Sends a ping; returns how many before it, in a row, had no reply. */
+  /** Sends a ping; returns how many pings before it, in a row, had no reply. */
   ping(): number {
     const answered = () => {
       this.#missed = 0
@@ -144,7 +151,7 @@ export class WorkerHandle implements Acceptor, ShareHolder {
     return this.#missed++
   }
 
-  /** Returns where the worker is in its code; null where that cannot be obtained within `patience` ms. */
+  /** Returns the worker's JavaScript stack; null if it cannot be obtained within `patience` ms. */
   stack(patience: number): Promise<string | null> {
     return blockedStack(this.#child, this.#errors, patience)
   }
@@ -193,7 +200,8 @@ export class WorkerHandle implements Acceptor, ShareHolder {
 
 /** Starts the process: it inherits the environment and the log, and gets the rest with the first message. */
 function start(args: readonly string[]): ChildProcess {
-  // A folder in that of this process: a worker runs other functions of the same files, and only what had run is kept.
+  // A subfolder of this process's cache: a worker runs other functions of the same files, and only code that
+  // had run is cached.
   const NODE_COMPILE_CACHE = getCompileCacheDir()
   const child = fork(program, args, {
     serialization: 'advanced',
@@ -201,7 +209,7 @@ function start(args: readonly string[]): ChildProcess {
     stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
     env: { ...process.env, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
   })
-  // Without file descriptors it has neither, and its error comes later, when nobody could wait for it.
+  // Without file descriptors it has neither, and its error would come too late to be handled.
   if (child.channel && child.stderr) return child
   child.on('error', () => {})
   throw new Error('a process cannot be started: no file descriptors are left')

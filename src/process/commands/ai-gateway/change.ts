@@ -1,4 +1,5 @@
-// `gatehouse gateway create` and `gatehouse gateway set`: an AI gateway, and its settings from options.
+// `gatehouse gateway create` and `gatehouse gateway set`: create an AI gateway, or change its settings, from
+// options.
 
 import { isDeepStrictEqual } from 'node:util'
 import { changeAsRead, withApi } from '../api/session.ts'
@@ -22,7 +23,7 @@ export async function create(input: Input): Promise<number> {
   })
 }
 
-/** Changes what the options name as the gateway was just read, since the API replaces all of its settings. */
+/** Merges the options into the gateway as just read, since the API replaces all of its settings. */
 export async function set(input: Input): Promise<number> {
   const settings = settingsOf(input)
   if (typeof settings === 'string') return complain(settings)
@@ -52,13 +53,13 @@ const open = 'Anyone who can reach it may call it now, without a token.'
 
 type Settings = Readonly<Record<string, boolean | number | string>>
 
-/** Returns all of the gateway with other settings; undefined where that changes nothing. */
+/** Returns the whole gateway with other settings; undefined if that changes nothing. */
 function wholeOf(read: ShownGateway, settings: Settings): unknown {
   const whole = { ...read, ...settings }
   return isDeepStrictEqual(whole, read) ? undefined : whole
 }
 
-/** Returns what the options set by the names of the API, or what is wrong with one as a sentence. */
+/** Returns the settings of the options by API name, or an error sentence about one. */
 function settingsOf(input: Input): Settings | string {
   const settings: Record<string, boolean | number | string> = {}
   for (const name of settingNames) {
@@ -95,7 +96,7 @@ function constant(text: string): string {
   return text.toUpperCase().replaceAll('-', '_')
 }
 
-/** How the text of each option is read; null where it cannot be. */
+/** Readers for the text of each option; null for invalid text. */
 const kinds = {
   authentication: flag,
   'collect-logs': flag,

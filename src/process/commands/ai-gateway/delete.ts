@@ -13,7 +13,7 @@ const deed = {
   refrained: 'Nothing was deleted.',
 } as const
 
-/** Requires `--yes`, or the id typed again by a person; returns 1 when the person declines. */
+/** Requires `--yes`, or the id retyped by a person; returns 1 when the person declines. */
 export function remove(input: Input): Promise<number> {
   const work = async (...[api, path, id]: Parameters<Parameters<typeof withGateway>[1]>) => {
     const { result } = await api.ask('DELETE', path)

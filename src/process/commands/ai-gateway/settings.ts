@@ -2,7 +2,7 @@
 
 import type { Option } from '../command.ts'
 
-/** What can be set, each under the name that the API has for it, with hyphens. */
+/** Each under its API name, with hyphens. */
 export const settings = {
   authentication: { type: 'string', value: 'on|off', help: 'whether calls need an API token; default on' },
   'collect-logs': {

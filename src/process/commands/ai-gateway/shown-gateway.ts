@@ -1,4 +1,4 @@
-// AI gateways as the API shows them, and how the command line names one.
+// AI gateways in the form of the API, and how the command line names one.
 
 import { isGatewayId } from '../../../ai/gateway-directory.ts'
 import type { ApiClient } from '../api/api-client.ts'
@@ -23,7 +23,7 @@ export interface ShownGateway {
 
 export const gateways = '/ai-gateway/gateways'
 
-/** Hands over the path of the gateway that the first argument names; 2 where that cannot be one. */
+/** Passes on the path of the gateway that the first argument names; 2 if that cannot be an id. */
 export async function withGateway(
   input: Input,
   use: (api: ApiClient, path: string, id: string) => Promise<number>,
@@ -33,7 +33,7 @@ export async function withGateway(
   return flaw === null ? withApi(input, api => use(api, `${gateways}/${id}`, id)) : complain(flaw)
 }
 
-/** Returns why a text cannot be the id of a gateway; null where it can. */
+/** Returns why a text cannot be the id of a gateway; null if it can. */
 export function gatewayIdFlaw(id: string): string | null {
   return isGatewayId(id)
     ? null

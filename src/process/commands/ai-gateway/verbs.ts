@@ -1,4 +1,5 @@
-// The verbs of `gatehouse gateway`, as rows of the table of commands: the AI gateways of an account, over the management API.
+// The verbs of `gatehouse gateway`, as rows of the table of commands: the AI gateways of an account, over the
+// management API.
 
 import { access, type Command, yes } from '../command.ts'
 import { settings } from './settings.ts'

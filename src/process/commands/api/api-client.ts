@@ -1,4 +1,5 @@
-// Calls the management API of a running gateway, for the commands that use it. Refusals are thrown, since they end a command.
+// Calls the management API of a running gateway, for the commands that use it. Refusals are thrown, since
+// they end a command.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -24,7 +25,7 @@ interface ApiRequest {
 
 interface ApiAnswer<Result> {
   readonly result: Result
-  /** Leads to the rest, where the result is only part of a list. */
+  /** Cursor to the rest, if the result is only part of a list. */
   readonly cursor: string | null
   readonly etag: string | null
 }
@@ -56,7 +57,10 @@ export class ApiRefusal extends Error {
 /** The API is unreachable, or its response incomplete; the message is a sentence for the operator. */
 export class ApiUnreachable extends Error {}
 
-/** Whether the same request may succeed later: the gateway may be restarting, or its store unreachable for now. */
+/**
+ * Whether the same request may succeed later: the gateway may be restarting, or its store unreachable for
+ * now.
+ */
 export function isPassing(cause: unknown): boolean {
   return (
     cause instanceof ApiUnreachable ||
@@ -74,7 +78,7 @@ export class ApiClient {
   readonly #access: ApiAccess
   readonly #root: string
 
-  /** Asks below a path, by default that of the account. */
+  /** Sends requests below a path, by default that of the account. */
   constructor(access: ApiAccess, root = `/client/v4/accounts/${access.account}`) {
     this.#access = access
     this.#root = root
@@ -84,12 +88,15 @@ export class ApiClient {
     return this.#access.account
   }
 
-  /** Returns a client for what is outside of accounts. */
+  /** Returns a client for paths outside accounts. */
   get outside(): ApiClient {
     return new ApiClient(this.#access, '/client/v4')
   }
 
-  /** Sends a request below its path. Throws `ApiRefusal` or `ApiUnreachable`; retries what can be repeated when the connection breaks. */
+  /**
+   * Sends a request below its path. Throws `ApiRefusal` or `ApiUnreachable`; retries what can be repeated
+   * when the connection breaks.
+   */
   async ask<Result>(method: string, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Result>> {
     const url = `${this.#access.url}${this.#root}${path}`
     const init = requestOf(method, this.#access.token, request)
@@ -177,7 +184,7 @@ function codeOf(thrown: unknown): string {
   return String(cause?.code ?? (cause?.message === 'bad port' ? 'bad port' : 'unknown reason'))
 }
 
-/** Describes the reason in our own words: errors of `fetch` may quote what they were given. */
+/** Describes the reason in our own words: errors of `fetch` may quote their input. */
 function reasonOf(cause: unknown): string {
   if (isTimeout(cause)) return `timed out after ${patience / 1000} s`
   const code = codeOf(cause)

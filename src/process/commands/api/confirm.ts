@@ -1,4 +1,4 @@
-// Asks for confirmation before what cannot be undone, or requires `--yes`.
+// Asks for confirmation before an irreversible action, or requires `--yes`.
 
 import { createInterface } from 'node:readline/promises'
 import type { Input } from '../input.ts'
@@ -6,7 +6,7 @@ import { complain, tell } from '../../terminal/output.ts'
 import { withClient } from './session.ts'
 
 export interface Deed {
-  /** What it does, for a caller that cannot be asked. */
+  /** The effect of the action, for a caller that cannot be asked. */
   readonly consequence: string
   /** The question, before the request to type the id. */
   readonly question: string
@@ -14,7 +14,10 @@ export interface Deed {
   readonly refrained: string
 }
 
-/** Runs the work after `--yes`, or once a person has typed the id again; returns 1 when the person declines, 2 when there is no one to ask. */
+/**
+ * Runs the work after `--yes`, or once a person has retyped the id; returns 1 when the person declines, 2
+ * when there is no one to ask.
+ */
 export async function confirmed(
   input: Input,
   deed: Deed,
@@ -28,13 +31,16 @@ export async function confirmed(
   )
 }
 
-/** Returns why nobody can be asked although `--yes` is missing, as a sentence; null where somebody can. */
+/**
+ * Returns a sentence about why confirmation is impossible although `--yes` is missing; null if a person can
+ * be asked.
+ */
 export function obstacleToAsking(input: Input, { consequence }: Deed): string | null {
   const canAsk = process.stdin.isTTY && process.stderr.isTTY && input['token-file'] !== '-'
   return input.yes || canAsk ? null : `${consequence}; say --yes`
 }
 
-/** Whether `--yes` is there, or a person types the id again; says that nothing was done where they do not. */
+/** Whether `--yes` was given, or a person retypes the id; otherwise says that nothing was done. */
 export async function agrees(input: Input, { question, refrained }: Deed, id: string): Promise<boolean> {
   if (input.yes || (await isTyped(question, id))) return true
   tell(refrained)

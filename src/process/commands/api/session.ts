@@ -10,7 +10,10 @@ import { isUsable } from '../../terminal/config-mistakes.ts'
 import { complain, refuse, tell } from '../../terminal/output.ts'
 import { urlOf } from '../../ports/urls.ts'
 
-/** Runs a command with the API that options and environment name; returns the exit code: 1 where the API refuses or is unreachable, 2 for invalid arguments. */
+/**
+ * Runs a command with the API given by options and environment; returns the exit code: 1 if the API refuses
+ * or is unreachable, 2 for invalid arguments.
+ */
 export async function withApi(input: Input, use: (api: ApiClient) => Promise<number>): Promise<number> {
   const access = await accessOf(input)
   if (typeof access === 'string') return complain(access)
@@ -37,12 +40,12 @@ export async function withClient(
 
 export const clients = '/oauth_clients'
 
-/** How many times a concurrent change is followed. */
+/** How many times a change is retried after a concurrent one. */
 const mostTries = 5
 
 /**
- * Changes a resource only as it was just read; after a concurrent change, it reads again and computes the body again. Without a body the resource
- * stays as it is.
+ * Changes a resource only in the state just read; after a concurrent change, it reads it and computes the
+ * body again. Without a body the resource stays as it is.
  */
 export async function changeAsRead<Thing>(
   api: ApiClient,
@@ -63,7 +66,7 @@ export async function changeAsRead<Thing>(
   }
 }
 
-/** Prints every error on a line of its own, with what it concerns. */
+/** Prints every error on its own line, with its subject. */
 function tellMistakes(mistakes: readonly ApiMistake[]): void {
   for (const { code, message, pointer } of mistakes) {
     const place = pointer === null ? code : `${code} at ${pointer}`
@@ -71,7 +74,7 @@ function tellMistakes(mistakes: readonly ApiMistake[]): void {
   }
 }
 
-/** Returns the mistake of the caller as a sentence, or null where it was printed already. */
+/** Returns the mistake of the caller as a sentence, or null if it was printed already. */
 async function accessOf(input: Input): Promise<ApiAccess | string | null> {
   const account = input.account ?? process.env.GATEHOUSE_ACCOUNT ?? ''
   if (account === '')
@@ -97,7 +100,7 @@ const defaultUrl = 'http://127.0.0.1:8081'
 /** Reads the address from the configuration; mistakes there matter only if the caller named the file. */
 async function configuredUrl(input: Input): Promise<string | null> {
   const path = configPath(input)
-  // Loaded only here: it is most of what the command would load.
+  // Loaded only here: it is most of the command's code.
   const { loadConfig } = await import('../../../config/load/load.ts')
   const loaded = loadConfig(path)
   if (!('mistakes' in loaded)) return urlOf(loaded.config.admin)
@@ -105,7 +108,7 @@ async function configuredUrl(input: Input): Promise<string | null> {
   return isNamed && !isUsable(path, loaded) ? null : defaultUrl
 }
 
-/** Reads the token from where no other user of the machine can see it: never from an argument. */
+/** Reads the token from a place that other users of the machine cannot see: never from an argument. */
 async function tokenOf({ 'token-file': file }: Input): Promise<{ value: string } | { flaw: string }> {
   const token = file === undefined ? process.env.GATEHOUSE_TOKEN : await textOf(file)
   if (token === null) return { flaw: '--token-file names a file that cannot be read' }

@@ -11,7 +11,7 @@ const deed = {
   refrained: 'Nothing was deleted.',
 } as const
 
-/** Requires `--yes`, or the id typed again by a person; returns 1 when the person declines. */
+/** Requires `--yes`, or the id retyped by a person; returns 1 when the person declines. */
 export function remove(input: Input): Promise<number> {
   return confirmed(input, deed, async (api, path, id) => {
     const { result } = await api.ask('DELETE', path)

@@ -14,7 +14,10 @@ const deed = {
   refrained: 'Nothing was published.',
 } as const
 
-/** Requires `--yes`, or the id typed again by a person; returns 1 when the person declines, or when preconditions are missing, with how to meet each. */
+/**
+ * Requires `--yes`, or the id retyped by a person; returns 1 when the person declines, or when preconditions
+ * are missing, with how to meet each.
+ */
 export function publish(input: Input): Promise<number> {
   return confirmed(input, deed, async (api, path, id) => {
     try {

@@ -1,4 +1,5 @@
-// `gatehouse client rotate` and `gatehouse client drop-old-secret`: replace a secret without a moment in which none is valid.
+// `gatehouse client rotate` and `gatehouse client drop-old-secret`: replace a secret without a moment in
+// which none is valid.
 
 import { visible } from '../../../base/text/visible.ts'
 import { type ApiClient, ApiRefusal } from '../api/api-client.ts'
@@ -25,7 +26,7 @@ export function rotate(input: Input): Promise<number> {
   })
 }
 
-/** Returns null where there are two already. */
+/** Returns null if there are two already. */
 async function another(api: ApiClient, path: string): Promise<{ readonly client_secret: string } | null> {
   try {
     return (await api.ask<{ client_secret: string }>('POST', `${path}/rotate_secret`, { once: true })).result

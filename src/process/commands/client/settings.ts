@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import type { Input } from '../input.ts'
 
-/** The body of a request, or what is wrong with its source. */
+/** The body of a request, or the flaw of its source. */
 export type Body = { readonly value: unknown } | { readonly flaw: string }
 
 /** Returns what the options set, by API name. */

@@ -1,4 +1,4 @@
-// `gatehouse client show`: prints all of one OAuth client.
+// `gatehouse client show`: prints one OAuth client in full.
 
 import type { Input } from '../input.ts'
 import { json } from '../../terminal/format.ts'

@@ -20,12 +20,13 @@ export const clearable: readonly string[] = [
   'client_uri',
 ]
 
-/** Writes a secret to stdout where the change created one, and all else to stderr. */
+/** Writes a secret to stdout if the change created one, and all else to stderr. */
 export async function update(input: Input): Promise<number> {
   const body = bodyOf(input)
   if ('flaw' in body) return complain(body.flaw)
   return withClient(input, async (api, path, id) => {
-    // If-Match guarantees that everything new comes from this change. After a concurrent one it is the same again, so it is retried.
+    // If-Match guarantees that everything new comes from this change. A repetition after a concurrent change
+    // has the same effect, so it is retried.
     const { before, after } = await changeAsRead<ShownClient>(api, path, () => body.value)
     tellOf(id, before, after)
     if (input.json) print(json(after))

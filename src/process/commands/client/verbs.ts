@@ -1,4 +1,5 @@
-// The verbs of `gatehouse client`, as rows of the table of commands. They use the management API, so the gateway must be running.
+// The verbs of `gatehouse client`, as rows of the table of commands. They use the management API, so the
+// gateway must be running.
 
 import { access, type Command, type Option } from '../command.ts'
 

@@ -1,4 +1,5 @@
-// `gatehouse client verify`: has DNS checked now, restarts a failed verification, and waits for its end on request.
+// `gatehouse client verify`: requests an immediate DNS check, restarts a failed verification, and waits for
+// its end on request.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { visible } from '../../../base/text/visible.ts'
@@ -9,11 +10,11 @@ import { print, tell } from '../../terminal/output.ts'
 import { changeAsRead, withClient } from '../api/session.ts'
 import { answerInWords, failedSentence, proofText, type ShownClient, type ShownVerification } from './view.ts'
 
-/** How long to wait between two checks, in ms: at first, and at most. */
+/** The first and the longest pause between two checks, in ms. */
 const firstPause = 250
 const longestPause = 5_000
 
-/** Returns 1 where there is nothing to verify, or where the verification that it waited for has failed. */
+/** Returns 1 if there is nothing to verify, or the awaited verification has failed. */
 export function verify(input: Input): Promise<number> {
   return withClient(input, async (api, path, id) => {
     const asked = await ask(api, path)
@@ -33,7 +34,9 @@ export function verify(input: Input): Promise<number> {
   })
 }
 
-/** Sends the client_uri again, unless it is verified; with If-Match, so that a newer one is not overwritten. */
+/**
+ * Sends the client_uri again, unless it is verified; with If-Match, so that a newer one is not overwritten.
+ */
 async function ask(api: ApiClient, path: string): Promise<ShownClient> {
   const { after } = await changeAsRead<ShownClient>(
     api,

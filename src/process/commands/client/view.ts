@@ -52,14 +52,14 @@ interface ShownSecret {
   readonly status?: string
 }
 
-/** Writes all of a client: its members by API name, its secrets, and the state of its verification. */
+/** Writes a client in full: its members by API name, its secrets, and the state of its verification. */
 export function clientText(client: ShownClient): string {
   const proof = client.client_uri_verification
   const rows = [...members.flatMap(name => rowsOf(name, client[name])), ...secretRows(client)]
   return `${columns(rows)}${proof ? `\n${proofText(proof)}` : ''}`
 }
 
-/** Writes the state of a verification, and what is left to do. */
+/** Writes the state of a verification, and the remaining steps. */
 export function proofText(proof: ShownVerification): string {
   const rows = [
     ['host', proof.host],
@@ -91,7 +91,7 @@ export function answerInWords({ outcome, records }: ShownAnswer): string {
     : `${words}: ${records.map(record => JSON.stringify(record)).join(', ')}`
 }
 
-/** What the owner of a client can change, by API name. */
+/** The settings that the owner of a client can change, by API name. */
 export const settingNames = [
   'client_name',
   'token_endpoint_auth_method',

@@ -11,7 +11,10 @@ import { complain, print } from '../../terminal/output.ts'
 import { questionOf } from './question.ts'
 import { explanationText } from './text.ts'
 
-/** Returns 0 if the request would pass, 1 if it would be refused or that depends on its body, 2 if that cannot be told. */
+/**
+ * Returns 0 if the request would pass, 1 if it would be refused or that depends on its body, 2 if the result
+ * cannot be determined.
+ */
 export async function explain(input: Input): Promise<number> {
   const question = questionOf(input)
   if ('flaw' in question) return complain(question.flaw)
@@ -34,7 +37,9 @@ interface ShownZone {
   readonly is_default: boolean
 }
 
-/** Returns the zone of the account that a host leads to, or any where it leads to none: its explanation is the same. */
+/**
+ * Returns the zone of the account that serves a host, or any zone if none does: the explanation is the same.
+ */
 async function zoneFor(host: string, api: ApiClient): Promise<string | null> {
   const zones = await zonesOf(api)
   const hosts = zones.flatMap(({ name, hosts }) => hosts.map(host => [host, name] as const))

@@ -1,4 +1,4 @@
-// The request in question, as options describe it.
+// The request to explain, built from options.
 
 import { readFileSync } from 'node:fs'
 import { valueHoldsOurs } from '../../../tokens/misplaced-tokens.ts'

@@ -1,8 +1,8 @@
-// Which log entries are wanted, as options say it, in the query of the API.
+// Converts filter options for log entries to the query of the API.
 
 import type { Input } from '../input.ts'
 
-/** Returns the query, or what is wrong with an option as a sentence. */
+/** Returns the query, or an error sentence about an option. */
 export function filtersOf(input: Input): URLSearchParams | string {
   const { failed, provider, model, status, 'token-id': token, where = [] } = input
   const query = new URLSearchParams()

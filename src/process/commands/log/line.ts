@@ -2,7 +2,7 @@
 
 import { visible, visibleJson } from '../../../base/text/visible.ts'
 
-/** An entry as the API shows it, as far as a line has it. */
+/** The part of an API log entry that a line shows. */
 export interface ShownEntry {
   readonly id: string
   readonly created_at: string
@@ -21,12 +21,12 @@ export interface ShownEntry {
   readonly client_name?: string | null
 }
 
-/** An entry, and the gateway that it is from. */
+/** An entry, and its gateway. */
 export type GatewayEntry = ShownEntry & { readonly gateway: string }
 
 const widths = [24, 12, 6, 9, 32, 13, 10, 0]
 
-/** What is above the lines. */
+/** The heading above the lines. */
 export const headLine = lineOf(['TIME', 'GATEWAY', 'STATUS', 'DURATION', 'MODEL', 'TOKENS', 'COST', 'CALLER'])
 
 /** Writes an entry in columns, the tokens of request and response with a plus between. */

@@ -1,4 +1,5 @@
-// `gatehouse log tail`: follows the log of AI calls by asking the API for what is new, until it is interrupted or nobody reads it.
+// `gatehouse log tail`: follows the log of AI calls by polling the API, until it is interrupted or its output
+// is closed.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { visible } from '../../../base/text/visible.ts'
@@ -10,15 +11,18 @@ import { complain, print, tell } from '../../terminal/output.ts'
 import { filtersOf } from './filters.ts'
 import { entryLine, type GatewayEntry, headLine, jsonLine, type ShownEntry } from './line.ts'
 
-/** Ms between two looks, and at most where the gateway does not respond. */
+/** Ms between two polls, and the maximum while the gateway does not respond. */
 const interval = 1_000
 const longestPause = 10_000
-/** After how many looks the gateways of the account are listed again. */
+/** After how many polls the gateways of the account are listed again. */
 const looksPerList = 10
-/** The most entries of one response. */
+/** Maximum of entries in one response. */
 const mostEntries = 100
 
-/** Returns 0 once it is interrupted or nobody reads its output; 1 where the API refuses, or cannot be reached at first, 2 for invalid arguments. */
+/**
+ * Returns 0 once it is interrupted or its output is closed; 1 if the API refuses, or cannot be reached at
+ * first; 2 for invalid arguments.
+ */
 export async function tail(input: Input): Promise<number> {
   const [gateway = null] = input.args
   const flaw = gateway === null ? null : gatewayIdFlaw(gateway)
@@ -48,7 +52,7 @@ function lastOf({ last = '10' }: Input): number | null {
   return /^\d{1,3}$/.test(last) && Number(last) <= mostEntries ? Number(last) : null
 }
 
-/** Returns what is aborted at Ctrl-C, and once nobody reads stdout. */
+/** Returns a signal that is aborted at Ctrl-C, and when stdout is closed. */
 function endOfReading(): AbortSignal {
   const end = new AbortController()
   const stop = () => end.abort()
@@ -57,7 +61,7 @@ function endOfReading(): AbortSignal {
   return end.signal
 }
 
-/** Shows what is new until the end; while the gateway does not respond, it says so once and tries again. */
+/** Shows new entries until the end; while the gateway does not respond, it says so once and retries. */
 async function follow(
   following: Following,
   show: (entries: readonly GatewayEntry[]) => void,
@@ -78,19 +82,19 @@ async function follow(
   }
 }
 
-/** Returns what is wrong, without the question that ends it for people who wait for the command. */
+/** Returns the error text without its closing question, which is for people who wait for the command. */
 function withoutQuestion({ message }: Error): string {
   return message.replace(/; [^;]*\?$/, '')
 }
 
-/** Where reading has got to in the log of each gateway. */
+/** The read position in the log of each gateway. */
 class Following {
   readonly #api: ApiClient
-  /** The only one to follow; null for all of the account. */
+  /** The only gateway to follow; null for all of the account. */
   readonly #gateway: string | null
   readonly #filters: URLSearchParams
   readonly #end: AbortSignal
-  /** By gateway, what leads to the entries that come later; null where nothing was read yet. */
+  /** The cursor to later entries, by gateway; null before anything was read. */
   readonly #cursors = new Map<string, string | null>()
   #looks = 0
 
@@ -101,7 +105,7 @@ class Following {
     this.#end = end
   }
 
-  /** Returns the latest entries of all gateways together, the newest last. */
+  /** Returns the latest entries of all gateways together, newest last. */
   async begin(most: number): Promise<readonly GatewayEntry[]> {
     await this.#list()
     const latest: GatewayEntry[] = []
@@ -120,12 +124,12 @@ class Following {
         const before = this.#cursors.get(id)
         const entries = await this.#read(id, mostEntries)
         if (entries.length > 0) show(entries)
-        // Even where no entry matched, others may follow.
+        // Even if no entry matched, others may follow.
         isMore = before !== null && this.#cursors.has(id) && this.#cursors.get(id) !== before
       }
   }
 
-  /** Follows the gateways that there are by now. */
+  /** Updates the list of followed gateways. */
   async #list(): Promise<void> {
     const ids =
       this.#gateway === null

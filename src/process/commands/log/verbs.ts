@@ -1,4 +1,5 @@
-// The verbs of `gatehouse log`, as rows of the table of commands: the log of AI calls, over the management API.
+// The verbs of `gatehouse log`, as rows of the table of commands: the log of AI calls, over the management
+// API.
 
 import { access, type Command, type Option } from '../command.ts'
 

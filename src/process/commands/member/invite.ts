@@ -1,4 +1,4 @@
-// `gatehouse member invite`: a person as a member to be, and the link with which they accept.
+// `gatehouse member invite`: creates an invited member, and the link with which they accept.
 
 import { visible } from '../../../base/text/visible.ts'
 import { withApi } from '../api/session.ts'

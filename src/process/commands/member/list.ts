@@ -1,4 +1,4 @@
-// `gatehouse member list` and `gatehouse member roles`: who works in an account, and what members can be.
+// `gatehouse member list` and `gatehouse member roles`: the members of an account, and the roles that exist.
 
 import { withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'

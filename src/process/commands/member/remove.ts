@@ -1,4 +1,5 @@
-// `gatehouse member remove`: asks first, since apps that act for the person in the account end with it.
+// `gatehouse member remove`: asks for confirmation, since apps that act for the person in the account end
+// with it.
 
 import { visible } from '../../../base/text/visible.ts'
 import { confirmed } from '../api/confirm.ts'
@@ -14,7 +15,7 @@ const deed = {
   refrained: 'Nobody was removed.',
 } as const
 
-/** Takes `--yes`, or the name typed once more by a person; returns 1 where that person thought again. */
+/** Takes `--yes`, or the name retyped by a person; returns 1 if that person reconsiders. */
 export function remove(input: Input): Promise<number> {
   const work = async (...[api, path, named]: Parameters<Parameters<typeof withMember>[1]>) => {
     const { result } = await api.ask('DELETE', path)

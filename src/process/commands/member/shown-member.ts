@@ -1,4 +1,4 @@
-// Members and roles as the API shows them, and how people name them at a terminal.
+// Members and roles in the form of the API, and how people name them at a terminal.
 
 import { isId } from '../../../base/ids/id.ts'
 import type { ApiClient } from '../api/api-client.ts'
@@ -23,7 +23,7 @@ export interface ShownRole {
 export const members = '/members'
 export const roles = '/roles'
 
-/** Hands over the member whom the first argument names, by address or id; 1 where there is none. */
+/** Passes on the member that the first argument names, by address or id; 1 if there is none. */
 export function withMember(
   input: Input,
   use: (api: ApiClient, path: string, named: string) => Promise<number>,
@@ -40,7 +40,7 @@ export function withMember(
   })
 }
 
-/** Returns the ids of the roles that are named, by name or id, in any case; or what is wrong with them as a sentence. */
+/** Returns the ids of roles given by name or id, in any case; or an error sentence. */
 export async function rolesNamed(
   api: ApiClient,
   names: readonly string[],
@@ -55,7 +55,7 @@ export async function rolesNamed(
   return ids
 }
 
-/** Takes the part before a dash for the whole: `Super Administrator - All Privileges` is one of them. */
+/** The part before a dash is enough, as in `Super Administrator - All Privileges`. */
 function isNamed({ name }: ShownRole, wanted: string): boolean {
   const low = name.toLowerCase()
   return [low, low.split(' - ')[0]].includes(wanted.toLowerCase())

@@ -1,4 +1,4 @@
-// `gatehouse member update`: other roles for a member.
+// `gatehouse member update`: changes the roles of a member.
 
 import { visible } from '../../../base/text/visible.ts'
 import type { Input } from '../input.ts'

@@ -1,4 +1,5 @@
-// The verbs of `gatehouse member`, as rows of the table of commands. They work over the management API, so the gateway has to run.
+// The verbs of `gatehouse member`, as rows of the table of commands. They use the management API, so the
+// gateway must be running.
 
 import { access, type Command, type Option } from '../command.ts'
 

@@ -1,4 +1,5 @@
-// `gatehouse store accept`: has the gateway of this machine trust its store as it is, whatever was seen there before.
+// `gatehouse store accept`: makes the gateway of this machine trust its store as it is, whatever was seen
+// there before.
 
 import type { SecretKeys } from '../../../base/secrets/secret-keys.ts'
 import { loadConfig } from '../../../config/load/load.ts'
@@ -14,7 +15,10 @@ import { json } from '../../terminal/format.ts'
 import { print, refuse } from '../../terminal/output.ts'
 import { withStore } from '../../store/with-store.ts'
 
-/** Prints what was remembered and what is found, and then remembers that; returns 1 when the store cannot be read, 2 for a configuration with mistakes. */
+/**
+ * Prints the remembered and the current state of the store, and then remembers the current one; returns 1
+ * when the store cannot be read, 2 for a configuration with mistakes.
+ */
 export async function storeAccept(input: Input): Promise<number> {
   const path = configPath(input)
   const loaded = loadConfig(path)
@@ -70,7 +74,7 @@ function view({ location, identity, generation }: Place) {
   return { location, id: shortIdOf(identity!), generation, moved: isMoved({ identity }) }
 }
 
-/** Returns the mark of the store, which is one to go on with from now on if it was moved. */
+/** Returns the mark of the store: a new one, to be used from now on, if it was moved. */
 async function adopted(store: Store): Promise<Seen> {
   const mark = await store.adopt()
   if (!isMoved(mark)) return mark
@@ -79,7 +83,10 @@ async function adopted(store: Store): Promise<Seen> {
   return own
 }
 
-/** Has the store name the key of this machine, where it names one that this machine lacks; returns the id of that one. */
+/**
+ * Records the key of this machine in the store if the store names one that this machine lacks; returns the id
+ * of that one.
+ */
 async function acceptKey(
   { notes }: Store,
   keys: SecretKeys,
@@ -98,7 +105,7 @@ function keyWords(replaced: string): string {
   return `What was made under the key ${replaced} is no longer valid: rotate the client secrets, and have people with an authenticator app sign in with recovery codes, or create links for them with \`gatehouse user invite\`. A machine that still has ${replaced} is degraded until it gets the key of this one.\n`
 }
 
-/** Returns what this machine has seen, or why that cannot be read; null where it remembers nothing. */
+/** Returns what this machine has seen, or why that cannot be read; null if it remembers nothing. */
 async function remembered(path: string): Promise<Remembered | string | null> {
   try {
     return await readMemory(path)

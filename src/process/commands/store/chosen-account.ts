@@ -1,11 +1,11 @@
-// The account that a command on the store is about: the one that was named, or the only one there is.
+// The account for a command on the store: the named one, or the only one there is.
 
 import { visible } from '../../../base/text/visible.ts'
 import type { Account } from '../../../store/records/records.ts'
 import type { Store } from '../../../store/contract/store.ts'
 import { tell } from '../../terminal/output.ts'
 
-/** Returns the id of the account, or the exit code after telling what is wrong. */
+/** Returns the id of the account, or the exit code after printing the problem. */
 export async function chosenAccount(store: Store, wanted: string | undefined): Promise<string | number> {
   const accounts = await store.accounts.list()
   if (accounts.length === 0) return reportEmpty(store)

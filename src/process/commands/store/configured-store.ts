@@ -14,7 +14,10 @@ import { configPath, type Input } from '../input.ts'
 import { isUsable } from '../../terminal/config-mistakes.ts'
 import { refuse } from '../../terminal/output.ts'
 
-/** Runs a command with the store of the configuration; returns the exit code: 1 where the store refuses, 2 for a configuration with mistakes. */
+/**
+ * Runs a command with the configured store; returns the exit code: 1 if the store refuses, 2 for a
+ * configuration with mistakes.
+ */
 export async function withConfiguredStore(
   input: Input,
   use: (store: Store, config: Config) => Promise<number>,
@@ -24,7 +27,7 @@ export async function withConfiguredStore(
   if (!isUsable(path, loaded)) return 2
   const { config } = loaded
   const location = storeLocation(config)
-  // A mistyped folder would else get a store of its own, empty, beside the one that is meant.
+  // A mistyped folder would otherwise get an empty store of its own, beside the intended one.
   if (!isThere(location))
     return refuse(
       `there is no store ${location}; start the gateway once to create it, or name its data folder with --data`,
@@ -43,7 +46,7 @@ export function withAccount(
   })
 }
 
-/** Makes the entry of a change that the operator of this machine asks for. */
+/** Makes the audit entry of a change by the operator of this machine. */
 export function auditHere(
   account: string,
   action: AuditAction,

@@ -1,4 +1,5 @@
-// `gatehouse store copy` and `gatehouse store move`: copy everything from one store into an empty one, as a backup, or to go on there.
+// `gatehouse store copy` and `gatehouse store move`: copy everything from one store into an empty one, as a
+// backup, or to continue with the new one.
 
 import { readFileSync } from 'node:fs'
 import type { Reading } from '../../../base/text/quantity.ts'
@@ -16,7 +17,10 @@ import { json } from '../../terminal/format.ts'
 import { complain, print, tell } from '../../terminal/output.ts'
 import { withStore } from '../../store/with-store.ts'
 
-/** Copies a store as it is at this moment. Returns 0 when everything was copied, 1 when a store refuses, 2 for invalid arguments. */
+/**
+ * Copies a store as it is at this moment. Returns 0 when everything was copied, 1 when a store refuses, 2 for
+ * invalid arguments.
+ */
 export async function copy(input: Input): Promise<number> {
   const places = placesOf(input, 'copy')
   if (typeof places === 'number') return places
@@ -31,11 +35,14 @@ export async function copy(input: Input): Promise<number> {
   }
   const code = await between(places, work, { isSnapshot: true })
   if (code !== 0) return code
-  // A snapshot does not show what was changed since.
+  // A snapshot does not show later changes.
   return withStore(from, source => warnOfChanges(source, before), { ...dialling, isAnyMark: true })
 }
 
-/** Moves a store: from its beginning on, nothing that is changed in the old one is confirmed, until it is interrupted. Returns as `copy` does. */
+/**
+ * Moves a store: from the start of the move until it is interrupted, no change in the old store is confirmed.
+ * Returns as `copy` does.
+ */
 export async function move(input: Input): Promise<number> {
   const places = placesOf(input, 'move')
   if (typeof places === 'number') return places
@@ -102,13 +109,16 @@ async function warnOfChanges(source: Store, before: Mark | null): Promise<number
   return 0
 }
 
-/** Returns the store settings of the configuration other than its URL, where a valid configuration is found. */
+/** Returns the store settings of the configuration other than its URL, if there is a valid configuration. */
 function diallingOf(input: Input): ReturnType<typeof storeDialling> {
   const loaded = loadConfig(configPath(input))
   return 'config' in loaded ? storeDialling(loaded.config) : {}
 }
 
-/** Accepts the same references as the configuration, so that a password need not be on the command line, where every user of the machine can read it. */
+/**
+ * Accepts the same references as the configuration, so that a password need not be on the command line, where
+ * every user of the machine can read it.
+ */
 function resolve(written: string): Reading<string> {
   const text = resolveReferences(written, { env: process.env, readFile: path => readFileSync(path, 'utf8') })
   if ('flaw' in text) return text
@@ -116,7 +126,7 @@ function resolve(written: string): Reading<string> {
   return 'flaw' in read ? read : accept(read.value ?? undefined, 'must not be empty')
 }
 
-/** Reports what was copied to stderr, and as JSON to stdout where that is asked for. */
+/** Reports what was copied to stderr, and as JSON to stdout on request. */
 function report(verb: string, { source, target, asJson = false }: Ends, copied: CopyReport): void {
   tell(`${verb} ${inWords(copied)} from ${source.location} to ${target.location}.`)
   if (asJson) print(json({ from: source.location, to: target.location, copied: inSnakeCase(copied) }))

@@ -1,4 +1,5 @@
-// `gatehouse token create`: writes a token to the store directly, for operators who lost the first one or have no admin listener.
+// `gatehouse token create`: writes a token to the store directly, for operators who lost the first one or
+// have no admin listener.
 
 import { viewToken } from '../../../admin/tokens/view.ts'
 import { nearest } from '../../../base/text/nearest.ts'
@@ -11,7 +12,10 @@ import { auditHere, withAccount } from '../store/configured-store.ts'
 import { json } from '../../terminal/format.ts'
 import { complain, print, tell } from '../../terminal/output.ts'
 
-/** Writes the value to stdout and all else to stderr, so that a script can capture it; returns 1 when the store refuses, 2 for invalid arguments. */
+/**
+ * Writes the value to stdout and all else to stderr, so that a script can capture it; returns 1 when the
+ * store refuses, 2 for invalid arguments.
+ */
 export async function create(input: Input): Promise<number> {
   const { name = 'command line', permission: wanted = ['AI Gateway Run'] } = input
   const groups = permissionGroups.filter(({ name }) => wanted.includes(name))

@@ -1,4 +1,4 @@
-// `gatehouse token generate`: prints a token for the first start, for operators who provide it.
+// `gatehouse token generate`: prints a token for the first start, for operators who provide their own.
 
 import { mintToken } from '../../../tokens/token.ts'
 import type { Input } from '../input.ts'

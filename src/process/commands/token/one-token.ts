@@ -1,4 +1,4 @@
-// The token that the first argument of a command names, and whether to go on with it.
+// The token that the first argument of a command names, and the confirmation for it.
 
 import { isId } from '../../../base/ids/id.ts'
 import type { Token } from '../../../store/records/records.ts'
@@ -8,7 +8,10 @@ import type { Input } from '../input.ts'
 import { withAccount } from '../store/configured-store.ts'
 import { complain, refuse } from '../../terminal/output.ts'
 
-/** Hands over the token once the person agrees, or with `--yes`; returns 1 when they decline or there is no such token, 2 when there is no one to ask. */
+/**
+ * Passes on the token once the person agrees, or with `--yes`; returns 1 when they decline or there is no
+ * such token, 2 when there is no one to ask.
+ */
 export async function withToken(
   input: Input,
   deed: Deed,

@@ -1,4 +1,4 @@
-// `gatehouse token revoke`: deletes a token from the store; asks first, since what uses it fails from then on.
+// `gatehouse token revoke`: deletes a token from the store; asks first, since its users fail from then on.
 
 import { visible } from '../../../base/text/visible.ts'
 import { tokenResource } from '../../../store/records/audit-entry.ts'
@@ -14,7 +14,7 @@ const deed = {
   refrained: 'Nothing was revoked.',
 } as const
 
-/** Requires `--yes`, or the id typed again by a person; returns 1 when the person declines. */
+/** Requires `--yes`, or the id retyped by a person; returns 1 when the person declines. */
 export function revoke(input: Input): Promise<number> {
   return withToken(input, deed, async ({ tokens }, { record: token }) => {
     const { account, id, name } = token

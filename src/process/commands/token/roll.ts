@@ -1,4 +1,5 @@
-// `gatehouse token roll`: replaces the value of a token in the store; asks first, since the old value no longer works.
+// `gatehouse token roll`: replaces the value of a token in the store; asks first, since the old value no
+// longer works.
 
 import { viewToken } from '../../../admin/tokens/view.ts'
 import { visible } from '../../../base/text/visible.ts'
@@ -16,7 +17,10 @@ const deed = {
   refrained: 'Nothing was changed.',
 } as const
 
-/** Writes the new value to stdout and all else to stderr; requires `--yes`, or the id typed again by a person, and returns 1 when the person declines. */
+/**
+ * Writes the new value to stdout and all else to stderr. Requires `--yes`, or the id retyped by a person;
+ * returns 1 when the person declines.
+ */
 export function roll(input: Input): Promise<number> {
   return withToken(input, deed, async (store, { record: token, version }) => {
     const { account, id, name, person } = token

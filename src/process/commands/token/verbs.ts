@@ -1,4 +1,5 @@
-// The verbs of `gatehouse token`, as rows of the table of commands. They work on the store itself, so they need neither a token nor a gateway that runs.
+// The verbs of `gatehouse token`, as rows of the table of commands. They work on the store itself, so they
+// need neither a token nor a running gateway.
 
 import { type Command, config, json, type Option, yes } from '../command.ts'
 
