@@ -18,9 +18,9 @@ export class Findings {
   readonly #seen = new Set<string>()
   readonly #paths = new Set<string>()
 
-  /** Notes a mistake; returns undefined, so that a reader can give up in the same statement. */
+  /** Records a mistake; returns undefined, so that a reader can give up in the same statement. */
   mistake({ line, column, path }: Place, message: string): undefined {
-    // What several aliases lead to is read as often.
+    // A node behind several aliases is read several times.
     const seen = `${line}:${column}:${path}:${message}`
     if (!this.#seen.has(seen)) this.#mistakes.push({ line, column, path, message })
     this.#seen.add(seen)
@@ -28,7 +28,7 @@ export class Findings {
     this.#paths.add(path)
   }
 
-  /** Notes a mistake in a field, as a phrase that follows its name; also returns undefined. */
+  /** Records a mistake in a field, as a phrase that follows its name; also returns undefined. */
   flaw(place: Place, flaw: string): undefined {
     return this.mistake(place, `${fieldName(place.path)} ${flaw}`)
   }
@@ -37,7 +37,7 @@ export class Findings {
     this.#warnings.push({ line, column, path, message })
   }
 
-  /** Whether a mistake was noted at a path or below it, so that its consequences need not be reported. */
+  /** Whether a mistake was recorded at a path or below it, so that its consequences need not be reported. */
   concern(path: string): boolean {
     return this.#paths.has(path)
   }
@@ -51,7 +51,10 @@ export class Findings {
   }
 }
 
-/** Formats a mistake for editors and terminals: file, line and column first; a default has no line, and what was given outside of the file not even that. */
+/**
+ * Formats a mistake for editors and terminals: file, line and column first. A default has no line; a value
+ * given outside of the file has no file either.
+ */
 export function formatMistake(file: string, { line, column, path, message }: Mistake): string {
   if (isOutside(path)) return message
   return [line === 0 ? `${file}:` : `${file}:${line}:${column}`, path && `${path}:`, message]
@@ -59,12 +62,14 @@ export function formatMistake(file: string, { line, column, path, message }: Mis
     .join(' ')
 }
 
-/** Whether a path is that of an option such as --listen, or of a variable such as PORT, in place of a setting. */
+/**
+ * Whether a path is that of an option such as --listen, or of a variable such as PORT, in place of a setting.
+ */
 export function isOutside(path: string): boolean {
   return path.startsWith('--') || /^[A-Z]+$/.test(path)
 }
 
-/** Returns the last step of a path, as messages name the field. */
+/** Returns the last step of a path: the name of the field in messages. */
 export function fieldName(path: string): string {
   return /[\w-]+(?:\[\d+\])*$/.exec(path)?.[0] ?? (path || 'the configuration')
 }

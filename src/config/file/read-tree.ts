@@ -1,4 +1,4 @@
-// YAML to a tree of settings that knows where each is written.
+// YAML to a tree of settings with their positions.
 
 import {
   type Alias,
@@ -27,7 +27,7 @@ export function readTree(text: string, findings: Findings): Tree | undefined {
   const errors = documents.flatMap(document => document.errors)
   if (errors.length > 0) {
     const place = placeOf(first.contents, lines)
-    // Then everything that begins in the first column is unexpected, and says nothing of the cause.
+    // Everything in the first column is then unexpected, which says nothing about the cause.
     const isOfNothing = isSeq(first.contents) || place.column > 1
     if (isOfNothing && errors[0]!.code === 'UNEXPECTED_TOKEN')
       return findings.mistake(place, `invalid YAML: ${lacksParent}`)
@@ -78,12 +78,14 @@ function noteSyntax(errors: readonly YAMLError[], lines: LineCounter, findings: 
     if (place.line === lastLine) continue
     lastLine = place.line
     findings.mistake(place, `invalid YAML: ${syntaxMistakes[code] ?? anySyntaxMistake}`)
-    // What follows is as unexpected as this, whatever it is.
+    // Whatever follows is unexpected for the same reason.
     if (code === 'UNEXPECTED_TOKEN') return
   }
 }
 
-/** Turns the nodes of one document into a tree, following aliases up to a bound; beyond it there is no tree. */
+/**
+ * Turns the nodes of one document into a tree, following aliases up to a bound; beyond it there is no tree.
+ */
 class TreeReader {
   hasGivenUp = false
   readonly #text: string
@@ -157,7 +159,7 @@ class TreeReader {
           `duplicate setting ${quote(key.value)}, first set on line ${first.key.line}`,
         )
     }
-    // What a mapping has itself comes first, then the first of those that are merged into it.
+    // A mapping's own keys come first, then those of the mappings merged into it, in their order.
     for (const { entries: others } of merged)
       for (const [key, entry] of others) if (!entries.has(key)) entries.set(key, entry)
     return entries

@@ -1,4 +1,5 @@
-// Resolves ${NAME}, ${NAME:-default} and file:PATH inside values. Their content may be secret, so messages name the source instead.
+// Resolves ${NAME}, ${NAME:-default} and file:PATH inside values. Their content may be secret, so messages
+// name the source instead.
 
 import type { Reading } from '../../base/text/quantity.ts'
 import type { SecretSource } from '../model/config.ts'
@@ -45,7 +46,10 @@ export function variablesIn(written: string): readonly string[] {
   return [...written.matchAll(reference)].map(([, inside]) => inside!.split(':-', 1)[0]!)
 }
 
-/** Returns where a value that is a secret comes from: the variables that it refers to, the file that it names, or else the configuration itself. */
+/**
+ * Returns the source of a secret value: the variables that it refers to, the file that it names, or else the
+ * configuration itself.
+ */
 export function sourceOf(written: string): SecretSource {
   if (written.startsWith(filePrefix)) return { kind: 'file', path: fileName(written) }
   const names = variablesIn(written)
@@ -73,5 +77,5 @@ function asVariable(inside: string): string {
   return `\${${inside.split(':-', 1)[0]}}`
 }
 
-/** What is wrong with the content of a file that is read elsewhere, as a phrase that follows the name of its field. */
+/** A flaw in the content of a file that is read elsewhere, as a phrase that follows the name of its field. */
 export class FileFault extends Error {}

@@ -9,11 +9,14 @@ interface Empty extends Place {
   readonly kind: 'empty'
 }
 
-/** Any single value; its type is decided by the shape that reads it, so that `10`, "10" and a variable with 10 are the same. */
+/**
+ * Any single value; its type is decided by the shape that reads it, so that `10`, "10" and a variable with 10
+ * are the same.
+ */
 export interface Scalar extends Place {
   readonly kind: 'scalar'
   readonly text: string
-  /** How many characters after its position the text begins, unmodified and on one line; null where it is written otherwise. */
+  /** Characters between its position and its text, if that is unmodified and on one line; null otherwise. */
   readonly inset: number | null
 }
 

@@ -4,7 +4,7 @@ import { type FSWatcher, readlinkSync, statSync, watch } from 'node:fs'
 import { basename, isAbsolute, join, sep } from 'node:path'
 
 export interface WatchOptions {
-  /** How long, in ms, files must be unchanged before a reload. */
+  /** How long files must be unchanged before a reload, in ms. */
   readonly settle?: number
   /** Called for a directory that cannot be watched, and for a reload that threw. */
   readonly failed?: (error: Error) => void
@@ -20,8 +20,9 @@ export function watchConfig(
 }
 
 /**
- * Watches the directories of the files, and of symbolic links on the way: editors replace a file with a new one, and Kubernetes switches a link in the middle of the path.
- * What happens to other entries of a directory is ignored, such as each line of a log beside the files; behind all else, the files themselves are compared.
+ * Watches the directories of the files, and of symbolic links on the way: editors replace a file with a new
+ * one, and Kubernetes switches a link in the middle of the path. Other entries of a directory are ignored,
+ * such as a log that grows beside the files; in addition, the files themselves are compared.
  */
 export class ConfigWatch {
   readonly #reload: () => unknown
@@ -44,7 +45,7 @@ export class ConfigWatch {
     this.follow(files)
   }
 
-  /** Requests a reload, whether or not a file has changed; SIGHUP does. */
+  /** Requests a reload, whether or not a file has changed; used for SIGHUP. */
   trigger(): void {
     if (this.#isClosed) return
     clearTimeout(this.#timer)
@@ -73,7 +74,7 @@ export class ConfigWatch {
   }
 
   #watch(directory: string, names: Set<string>): void {
-    // An event of the directory itself, such as its end, has its own name, or none.
+    // An event of the directory itself, such as its deletion, has the directory's name, or none.
     names.add(basename(directory))
     try {
       const watcher = watch(directory, { persistent: false }, (_, name) => {
@@ -91,7 +92,7 @@ export class ConfigWatch {
   }
 
   #noticed(): void {
-    // A directory comes before the file in it.
+    // A directory is created before the file in it.
     if (this.#seen.values().some(isError)) this.#watchAll()
     this.#compare()
   }
@@ -118,11 +119,14 @@ export class ConfigWatch {
 interface Entry {
   readonly directory: string
   readonly name: string
-  /** Whether it decides what the path leads to: the file, a symbolic link, or the first that is missing. A directory does so where it is replaced. */
+  /**
+   * Whether it decides the target of the path: the file, a symbolic link, or the first that is missing. Other
+   * directories matter only when replaced.
+   */
   readonly decides: boolean
 }
 
-/** Returns the entries that a path leads through, links followed, until one is missing. */
+/** Returns the entries along a path, links followed, until one is missing. */
 function entriesOnTheWay(file: string): readonly Entry[] {
   const found: Entry[] = []
   const rest = file.split(sep)
@@ -145,7 +149,7 @@ function entriesOnTheWay(file: string): readonly Entry[] {
 /** As many as Linux follows. */
 const mostLinks = 40
 
-/** Reads where a symbolic link leads; `none` for what is no link. */
+/** Returns the target of a symbolic link; `none` if the path is not a link. */
 function targetOf(path: string): { readonly path: string } | 'none' | 'missing' {
   try {
     return { path: readlinkSync(path) }

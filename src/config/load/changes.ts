@@ -1,4 +1,4 @@
-// Which settings differ between two configurations, by the names that the file has for them.
+// The settings that differ between two configurations, by their names in the file.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../model/config.ts'
@@ -11,17 +11,20 @@ export interface Changes {
   readonly removed: readonly string[]
 }
 
-/** Returns what differs; of members of lists that have names, those. That a setting has moved to another line is no change. */
+/**
+ * Returns the differences, by member for lists whose members have names. A setting that only moved to another
+ * line has not changed.
+ */
 export function changesBetween(before: Config, after: Config): Changes {
   const changes = { changed: [], added: [], removed: [] }
   compare({ ...before }, { ...after }, { path: '', depth: 0, changes })
   return changes
 }
 
-/** How many steps a path has at most. */
+/** Maximum of steps in a path. */
 const deepest = 3
 
-/** What the file calls otherwise. */
+/** Settings with another name in the file. */
 const renamed: Readonly<Record<string, string>> = {
   acme: 'tls.auto',
   bodyLimit: 'body',
@@ -33,7 +36,7 @@ const renamed: Readonly<Record<string, string>> = {
   webSocketClose: 'websocket_close',
 }
 
-/** What the file has in another mapping. */
+/** Settings in another mapping of the file. */
 const elsewhere: Readonly<Record<string, string>> = {
   'telemetry.trace_context.continues': 'telemetry.continue',
   'telemetry.trace_context.sample': 'telemetry.sample',

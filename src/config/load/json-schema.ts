@@ -1,4 +1,5 @@
-// The JSON Schema of the configuration file, for editors: made from what checks the file, and described by the comments of the default configuration.
+// The JSON Schema of the configuration file, for editors: derived from the shapes that check the file, and
+// described by the comments of the default configuration.
 
 import type { Form } from '../shape/value-schema.ts'
 import { schema } from '../settings/schema.ts'
@@ -6,7 +7,10 @@ import { Findings, type Place } from '../file/mistake.ts'
 import { readTree } from '../file/read-tree.ts'
 import type { Tree } from '../file/tree.ts'
 
-/** Returns the schema. `text` is a configuration whose comments say what its settings are for, with those of the settings that are behind a #. */
+/**
+ * Returns the schema. `text` is a configuration whose comments describe its settings, including the settings
+ * behind a #.
+ */
 export function jsonSchema(text: string): Form {
   const whole = withCommented(text)
   const tree = readTree(whole, new Findings())
@@ -14,19 +18,19 @@ export function jsonSchema(text: string): Form {
   const descriptions = tree ? new Comments(whole.split('\n')).of(form, tree) : new Map<Form, string>()
   const { definitions, root } = new Composition(descriptions).of(form)
   return {
-    // The draft that every editor reads. Later ones have nothing that this schema lacks.
+    // The draft that every editor reads. Later ones have nothing that this schema needs.
     $schema: 'http://json-schema.org/draft-07/schema#',
     ...root,
     definitions,
   }
 }
 
-/** Returns a configuration with the settings that it has behind a #, right before a word or a hyphen. */
+/** Returns a configuration with the settings behind a # (right before a word or a hyphen) uncommented. */
 export function withCommented(text: string): string {
   return text.replaceAll(/^( *(?:- )?)#(?=[^ \n#])/gm, '$1')
 }
 
-/** Finds the comment of each setting. One that may be in several places is described in the first of them. */
+/** Finds the comment of each setting. A form in several places is described in the first of them. */
 class Comments {
   readonly #lines: readonly string[]
   readonly #byForm = new Map<Form, string>()
@@ -56,11 +60,11 @@ class Comments {
   #note(form: Form, place: Place): void {
     const comment = this.#above(place)
     if (comment === '' || this.#byForm.has(form)) return
-    // One that continues below the setting describes more than that.
+    // A comment that continues below the setting describes more than that.
     this.#byForm.set(form, /[.:)]$/.test(comment) ? comment : '')
   }
 
-  /** Returns what is right above a setting that begins its line. */
+  /** Returns the comment right above a setting that begins its line. */
   #above({ line, column }: Place): string {
     if (!/^ *(?:- )?$/.test(this.#lines[line - 1]!.slice(0, column - 1))) return ''
     const above = this.#lines.slice(0, line - 1)
@@ -72,7 +76,7 @@ class Comments {
   }
 }
 
-/** Puts a schema together, where mappings that may be in several places are written once. */
+/** Puts a schema together; mappings in several places are written once. */
 class Composition {
   readonly #descriptions: ReadonlyMap<Form, string>
   readonly #places = new Map<Form, number>()

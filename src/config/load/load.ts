@@ -7,11 +7,14 @@ import { type Parsed, parse } from './parse.ts'
 import type { GivenAddresses } from '../resolve/address-overrides.ts'
 import { FileFault, type Surroundings } from '../file/references.ts'
 
-/** The result, and the files it was read from (absolute paths), unreadable ones included; not files that are read elsewhere. */
+/**
+ * The result, and the files it was read from (absolute paths), unreadable ones included; not files that are
+ * read elsewhere.
+ */
 export type Loaded = Parsed & { readonly files: readonly string[] }
 
 interface Circumstances {
-  /** Addresses that take the place of those in the file. */
+  /** Addresses that override those in the file. */
   readonly given?: GivenAddresses
   /** The mistakes in files that are read elsewhere, by absolute path. */
   readonly faults?: ReadonlyMap<string, string>

@@ -1,4 +1,4 @@
-// Access rules as the operator sets them: by address, origin and kind of request.
+// Access rules as set by the operator: by address, origin and kind of request.
 
 /** One condition on a request. */
 export type AccessCondition =
@@ -17,11 +17,11 @@ export interface AccessRule {
   readonly action: 'allow' | 'deny' | 'legal'
   readonly condition: AccessCondition
   readonly description: string | null
-  /** Where it stands in the configuration file; absent for what was not read from one. */
+  /** Line in the configuration file; absent for rules from elsewhere. */
   readonly line?: number
 }
 
-/** A ban: after how many refusals of one address within how long, and for how long; times in ms. */
+/** A ban: after how many refusals of one address, within what time, and for how long; times in ms. */
 export interface BanConfig {
   readonly refusals: number
   readonly within: number

@@ -1,4 +1,4 @@
-// The validated configuration: what the file says, with references resolved and defaults filled in.
+// The validated configuration: the settings of the file, with references resolved and defaults filled in.
 
 import type { AccessConfig, ListConfig } from './access-config.ts'
 import type { CompressionConfig } from './compression-config.ts'
@@ -149,11 +149,11 @@ export interface TlsConfig {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
 }
 
-/** The challenges by which it proves that a host is served here, in the order in which they are tried. */
+/** The challenges that prove control of a host, in the order in which they are tried. */
 export const acmeChallenges = ['http-01', 'tls-alpn-01'] as const
 export type AcmeChallengeType = (typeof acmeChallenges)[number]
 
-/** How certificates are got from an authority (RFC 8555). */
+/** How certificates are obtained from an authority (RFC 8555). */
 export interface AcmeConfig {
   readonly directory: string // the URL where the authority begins
   readonly email: string | null // where the authority may write to
@@ -164,7 +164,7 @@ export interface AcmeConfig {
   readonly hosts: readonly string[] // that no certificate of the file is good for
 }
 
-/** What a zone asks of connections that clients make with TLS, and of those without. */
+/** A zone's requirements for client connections with TLS, and for those without. */
 export interface ZoneTls {
   readonly redirect: boolean // of plain HTTP, to https
   readonly hsts: number | null // s that browsers use https alone, 0 to have them forget it; null: not stated
@@ -174,7 +174,7 @@ export interface ZoneTls {
   readonly client: ClientCertificates | null // null: clients are not asked for one
 }
 
-/** The certificates that a zone asks its clients for. */
+/** The certificates that a zone requests from its clients. */
 export interface ClientCertificates {
   readonly mode: 'required' | 'optional'
   readonly authorities: string // PEM; each is trusted, and with revocation lists those that signed themselves
@@ -182,7 +182,7 @@ export interface ClientCertificates {
   readonly forward: 'subject' | 'certificate' | 'chain' // what origins learn: each includes those before it
 }
 
-/** The cipher suites that the listeners speak, by their names in the registry of IANA. */
+/** The cipher suites of the listeners, by their names in the IANA registry. */
 export const cipherSuites = [
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',
@@ -217,7 +217,7 @@ export interface Endpoint {
   readonly port: number
 }
 
-/** Where clients connect. */
+/** An address that serves clients. */
 export interface Listener extends Endpoint {
   readonly tls: boolean
   readonly proxyProtocol?: boolean // whether each connection begins with a PROXY header; absent for no
@@ -233,7 +233,7 @@ export interface ManagementConfig {
   }
 }
 
-/** The pages on which people run the gateway. */
+/** The pages for administering the gateway. */
 interface DashboardConfig {
   readonly host: string | null // on the edge; null: on the side port alone
 }
@@ -275,11 +275,11 @@ export const providerNames = [
 ] as const
 export type ProviderName = (typeof providerNames)[number]
 
-/** The APIs that a provider may have, and REST calls are made in. */
+/** The APIs of a provider, usable in REST calls. */
 export const providerApis = ['chat', 'messages', 'responses', 'embeddings'] as const
 export type ProviderApi = (typeof providerApis)[number]
 
-/** Where a secret of the configuration comes from; never what it is. */
+/** The source of a secret in the configuration; never its value. */
 export type SecretSource =
   | { readonly kind: 'environment'; readonly variables: readonly string[] }
   | { readonly kind: 'file'; readonly path: string } // as it is written

@@ -1,4 +1,4 @@
-// What an operator serves instead of the default error documents.
+// An operator's replacements for the default error documents.
 
 export const errorContentTypes = [
   'application/json',
@@ -28,7 +28,7 @@ export interface ErrorRule {
   /** 400 to 999; null keeps that of the error. */
   readonly status: number | null
   readonly description: string | null
-  /** Where it stands in the configuration file; absent for what was not read from one. */
+  /** Line in the configuration file; absent for rules from elsewhere. */
   readonly line?: number
 }
 
@@ -44,7 +44,7 @@ export interface Operator {
   readonly contact: string | null
 }
 
-/** Who may see any error at a reserved path. */
+/** Who may preview any error at a reserved path. */
 export const previewAudiences = ['on', 'operators', 'off'] as const
 export type PreviewAudience = (typeof previewAudiences)[number]
 
@@ -57,10 +57,10 @@ export interface CustomErrorsConfig {
 /** Bytes. */
 export const longestRuleContent = 10 * 1024
 export const largestErrorPage = 1_500_000
-/** The most tokens that are filled in on a page, each of which costs time whenever it is shown. */
+/** Maximum of tokens to fill in on a page: each costs time whenever the page is shown. */
 export const mostPageTokens = 1_000
 
-/** Whether a page has more tokens than that. */
+/** Whether a page exceeds that maximum. */
 export function hasTooManyTokens(html: string): boolean {
   let count = 0
   for (const _ of html.matchAll(pageToken)) if (++count > mostPageTokens) return true

@@ -1,4 +1,4 @@
-// Rate limits and quotas as the operator sets them.
+// Rate limits and quotas as set by the operator.
 
 /** What requests are counted by; for a request without such a token or field, by the client's address. */
 export type LimitKey =
@@ -13,12 +13,12 @@ export interface RateLimitConfig {
   readonly name: string
   readonly limit: number
   readonly period: number // ms
-  /** The parts of the key; empty: all requests are counted together. */
+  /** The parts of the key; if empty, all requests are counted together. */
   readonly key: readonly LimitKey[]
   /** CEL: which requests count; null for all. */
   readonly when: string | null
   readonly action: 'block' | 'log'
-  /** Where it stands in the configuration file; absent for what was not read from one. */
+  /** Line in the configuration file; absent for limits from elsewhere. */
   readonly line?: number
 }
 

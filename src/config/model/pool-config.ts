@@ -1,4 +1,4 @@
-// How the origins of a pool share its requests, and how their health is checked, as the operator sets it.
+// Load balancing and health checks of the origins of a pool, as set by the operator.
 
 export type BalanceConfig =
   | { readonly by: 'round_robin' }
@@ -12,7 +12,10 @@ export interface EjectionConfig {
   readonly longest: number
 }
 
-/** Active checks: a GET every `interval` ms (jittered by a tenth), with a response due within `timeout` ms and a status in the range. */
+/**
+ * Active checks: a GET every `interval` ms (jittered by a tenth), with a response due within `timeout` ms and
+ * a status in the range.
+ */
 export interface CheckConfig {
   readonly path: string
   readonly host: string | null // null: that of the url
@@ -24,7 +27,10 @@ export interface CheckConfig {
   readonly most: number
 }
 
-/** The versions of HTTP for an origin: 1.1 alone, 2 where a TLS handshake agrees on it, or 2 without TLS, which the operator knows it speaks. */
+/**
+ * The HTTP versions of an origin: 1.1 alone, 2 if a TLS handshake negotiates it, or 2 without TLS, by prior
+ * knowledge of the operator.
+ */
 export type HttpVersions = '1' | '2' | 'h2c'
 
 /** A proxy through which connections leave a network, each by a CONNECT request (RFC 9110 section 9.3.6). */
@@ -36,7 +42,7 @@ export interface ProxyConfig {
   readonly ca: string | null // PEM of the authorities for its certificate; null: those that Node trusts
 }
 
-/** What is reached without a proxy. */
+/** A destination that is reached without a proxy. */
 export interface ProxyException {
   readonly host: string // a host with all below it, .HOST for those below alone, an address or a network, * for all
   readonly port: number | null // null: any

@@ -1,6 +1,6 @@
-// What calls to models cost, as the configuration says it.
+// Configured prices of model calls.
 
-/** US dollars for a million tokens; null where the price is not known. */
+/** US dollars for a million tokens; null if unknown. */
 export interface Rates {
   readonly input: number
   readonly output: number
@@ -11,7 +11,7 @@ export interface Rates {
   readonly audioOut: number | null
 }
 
-/** What a model costs by a list. */
+/** The list price of a model. */
 export interface ListedPrice {
   readonly model: string // provider/model, as in log entries
   readonly rates: Rates

@@ -1,6 +1,6 @@
-// What a route changes about requests and responses.
+// A route's changes to requests and responses.
 
-/** Sets a header to the value of an expression (CEL, a string), or removes it where there is none. */
+/** Sets a header to the value of an expression (CEL, a string), or removes it without one. */
 export interface HeaderRewrite {
   readonly name: string // as it will be sent
   readonly value: string | null

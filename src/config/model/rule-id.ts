@@ -1,4 +1,4 @@
-// What a rule is known by: those of the management API have an id, those of the file are known by what they say.
+// Rule ids: those of the management API have one, those of the file get one from their content.
 
 import { hash } from 'node:crypto'
 import { memoizeEach } from '../../base/memo.ts'

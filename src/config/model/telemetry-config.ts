@@ -1,4 +1,4 @@
-// What others get to know of requests, as it is configured.
+// Configuration of the telemetry sent to other systems.
 
 /** How requests take part in traces (W3C Trace Context). */
 export interface TraceConfig {
@@ -6,7 +6,7 @@ export interface TraceConfig {
   readonly sample: number // the share of traces that begin here which is marked as sampled, 0 to 1
 }
 
-/** A collector that takes traces and metrics by OTLP/HTTP. */
+/** A collector that receives traces and metrics by OTLP/HTTP. */
 export interface OtlpConfig {
   readonly url: string // the base, without a trailing slash
   readonly headers: readonly (readonly [name: string, value: string])[] // values are secret

@@ -1,4 +1,4 @@
-// Addresses that are given with the command or in the environment, which take the place of those in the file.
+// Addresses from the command line or the environment, which override those in the file.
 
 import { type Findings, quote } from '../file/mistake.ts'
 import { endpoint } from '../shape/host-rules.ts'
@@ -7,17 +7,17 @@ import type { Settings } from '../settings/schema.ts'
 import { type Placed, type Rule, unwritten } from '../shape/shape.ts'
 import type { Endpoint } from '../model/config.ts'
 
-/** What was given, as text; each may be missing. */
+/** The given texts; each may be missing. */
 export interface GivenAddresses {
-  /** Of the one listener without TLS: --listen. */
+  /** For the one listener without TLS: --listen. */
   readonly listen?: string | undefined
   /** Its port: PORT. Empty is the same as missing. */
   readonly port?: string | undefined
-  /** Of the side port: --admin. */
+  /** For the side port: --admin. */
   readonly admin?: string | undefined
 }
 
-/** Returns settings with these addresses, and notes those that cannot be used, or are not clear. */
+/** Returns settings with these addresses, and records those that are invalid or ambiguous. */
 export function withGiven(settings: Settings, given: GivenAddresses, findings: Findings): Settings {
   const admin = read('--admin', endpoint, given.admin, findings)
   const listen = listenersOf(settings.listen, given, findings)
@@ -34,12 +34,15 @@ function listenersOf(listeners: Listeners, given: GivenAddresses, findings: Find
   return port === null ? listeners : moved(listeners, 'PORT', ({ host }) => ({ host, port }), findings)
 }
 
-/** Whether the file says itself what the variable means. */
+/** Whether the file itself refers to the variable. */
 function refersToPort(listeners: Listeners): boolean {
   return listeners.some(({ address }) => address?.variables?.includes('PORT'))
 }
 
-/** Returns the listeners with another address for the one without TLS; notes it where there is none, or several. */
+/**
+ * Returns the listeners with another address for the one without TLS; records a mistake if there is none, or
+ * several.
+ */
 function moved(
   listeners: Listeners,
   name: keyof typeof remedies,
@@ -68,7 +71,7 @@ const remedies = {
   PORT: `write \${PORT} in the file where it is meant, or unset it`,
 } as const
 
-/** Returns the value of a text by its rule; null where there is none, or after a mistake was noted. */
+/** Returns the value of a text by its rule; null without a text, or after a mistake. */
 function read<T>(name: string, rule: Rule<T>, text: string | undefined, findings: Findings): T | null {
   if (text === undefined) return null
   const reading = rule(text)

@@ -7,7 +7,7 @@ import { whereabouts } from '../shape/name-checks.ts'
 import type { Settings } from '../settings/schema.ts'
 import type { Placed } from '../shape/shape.ts'
 
-/** Returns the listeners, and notes each that conflicts with an earlier one. */
+/** Returns the listeners, and records each that conflicts with an earlier one. */
 export function resolveListeners(
   { listen, admin, trusted_proxies }: Settings,
   findings: Findings,
@@ -38,7 +38,7 @@ export function resolveListeners(
   }))
 }
 
-/** Whether it covers all addresses of this machine. */
+/** Whether a host stands for all addresses of this machine. */
 export function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
 }
@@ -56,7 +56,10 @@ function overlap(a: Endpoint, b: Endpoint): boolean {
   return a.host === b.host || takes(a.host, b.host) || takes(b.host, a.host)
 }
 
-/** Whether the first accepts connections for the second: `::` includes IPv4, and names such as localhost mostly resolve to IPv4. */
+/**
+ * Whether the first accepts connections for the second: `::` includes IPv4, and names such as localhost
+ * mostly resolve to IPv4.
+ */
 function takes(all: string, one: string): boolean {
   if (all === '::') return true
   if (all === '0.0.0.0') return one === '::' || !isIPv6(one)

@@ -1,5 +1,5 @@
-// What is published of the side port adds to the zones: the paths of the authorization server on the host of its issuer, and those of the dashboard on its own. Nothing
-// else of the side port is published by this.
+// Publishes parts of the side port in zones: the paths of the authorization server on the host of its issuer,
+// and those of the dashboard on its own. Nothing else of the side port is published by this.
 
 import type { RouteConfig, Timeouts, ZoneConfig, ZoneTls } from '../model/config.ts'
 import type { Operator } from '../model/custom-errors-config.ts'
@@ -15,15 +15,15 @@ interface Publication {
   /** The setting that publishes it. */
   readonly setting: Placed<string>
   readonly settingName: string
-  /** What has the paths, in words. */
+  /** The owner of the paths, in words. */
   readonly owner: string
-  /** Prefixes that nothing else may have. */
+  /** Prefixes reserved for it. */
   readonly paths: readonly string[]
-  /** One that it has where nothing else does. */
+  /** A prefix that it takes only if it is free. */
   readonly spare?: string
 }
 
-/** The paths of the authorization server and of the pages on which people sign in, as prefixes. */
+/** The paths of the authorization server and of the sign-in pages, as prefixes. */
 const issuerPaths = [
   '/.well-known/jwks.json',
   '/.well-known/oauth-authorization-server',
@@ -32,15 +32,18 @@ const issuerPaths = [
   '/oauth2',
 ] as const
 
-/** The paths of the dashboard and of the pages on which people sign in. */
+/** The paths of the dashboard and of the sign-in pages. */
 const dashboardPaths = ['/auth', '/dashboard'] as const
 
-/** Bytes of a request to the authorization server: more than any form or token request has. */
+/** Body limit of requests to the authorization server, in bytes: more than any form or token request has. */
 const issuerBodyLimit = 64 * 1024
-/** Those of a form of the dashboard, which may have an error page. */
+/** Body limit of a form of the dashboard, which may contain an error page. */
 const dashboardBodyLimit = 2 * 1024 * 1024
 
-/** Returns the zones with the routes of what the edge is to serve of the side port, and notes those of the file that stand in its way. */
+/**
+ * Returns the zones with routes to the published parts of the side port, and records conflicting routes of
+ * the file.
+ */
 export function publish(
   zones: readonly ZoneConfig[],
   settings: Settings,
@@ -87,7 +90,7 @@ function withPublished(
   return zones.map((zone, i) => (i === at ? { ...zone, routes: [...zone.routes, ...routes] } : zone))
 }
 
-/** Returns the routes of a publication; what another one has on the same host leads to the same server. */
+/** Returns the routes of a publication; another publication on the same host leads to the same server. */
 function routesOf(
   { own, paths, spare }: Publication,
   there: readonly RouteConfig[],
@@ -100,7 +103,7 @@ function routesOf(
   return all.map(path => routeOf(path, own, timeouts))
 }
 
-/** Returns the host on which clients of the edge reach the issuer; null where that is the side port itself. */
+/** Returns the host on which clients of the edge reach the issuer; null if that is the side port itself. */
 export function publishedIssuer({ oauth, listen }: Settings): string | null {
   if (oauth.issuer === null) return null
   const { protocol, hostname, port } = new URL(oauth.issuer.value)
@@ -112,7 +115,7 @@ export function publishedIssuer({ oauth, listen }: Settings): string | null {
   return isOfTheEdge ? host : null
 }
 
-/** Notes each route of the file that is, or lies below, a path of a publication. */
+/** Records each route of the file that is, or lies below, a path of a publication. */
 function refuseTaken(
   { routes }: ZoneSettings,
   { paths, owner, settingName }: Publication,
@@ -125,14 +128,20 @@ function refuseTaken(
   }
 }
 
-/** Warns where a site is served on the host of a publication: browsers take the two for one, with all that people may do there. */
+/**
+ * Warns if a site is served on the host of a publication: browsers treat the two as one origin, with
+ * everything that people may do there.
+ */
 function warnOfSite({ routes }: ZoneSettings, { setting }: Publication, findings: Findings): void {
   if (routes.length === 0) return
   const text = 'its host has routes to a site, whose pages can act as the people who sign in'
   findings.warn(setting, `${text}: give it a host of its own`)
 }
 
-/** Looks at a publication whose host gets a zone of its own, which has no rules of the zone that would have taken the host. */
+/**
+ * Checks a publication whose host gets a zone of its own, without the rules of the zone that would otherwise
+ * serve the host.
+ */
 function checkOwnZone(
   { setting, host }: Publication,
   zones: readonly ZoneConfig[],

@@ -1,4 +1,4 @@
-// Certificates that the gateway gets by itself: for which hosts, and by which challenges.
+// Automatic certificates: for which hosts, and by which challenges.
 
 import { isIP } from 'node:net'
 import { Certificate } from '../../tls/certificate.ts'
@@ -14,7 +14,9 @@ import { usualDirectory } from '../settings/acme-settings.ts'
 import type { Settings } from '../settings/schema.ts'
 import type { Placed } from '../shape/shape.ts'
 
-/** Returns what is to be got by ACME, null where nothing is; notes hosts for which that cannot be done, and listeners that are missing for it. */
+/**
+ * Returns the ACME configuration, null for none; records hosts that it cannot cover, and missing listeners.
+ */
 export function resolveAcme(
   settings: Settings,
   zones: readonly ZoneConfig[],
@@ -43,7 +45,7 @@ export function resolveAcme(
   }
 }
 
-/** Notes zones that ask for what is not configured. */
+/** Records zones that request certificates without a configuration for them. */
 function refuseWithout({ tls, zones }: Settings, findings: Findings): void {
   if (tls.auto !== null || findings.concern('tls.auto')) return
   for (const { value } of zones?.value ?? [])
@@ -64,7 +66,7 @@ function challengesFor({ listen }: Settings, auto: Auto, findings: Findings): re
   return (challenges?.value ?? acmeChallenges).filter(possible)
 }
 
-/** Returns the hosts that no certificate of the file is good for, and notes wildcards among them. */
+/** Returns the hosts that no certificate of the file covers, and records wildcards among them. */
 function hostsFor(
   { tls, zones: written, ai }: Settings,
   zones: readonly ZoneConfig[],
@@ -80,7 +82,7 @@ function hostsFor(
     .flatMap(zone => zone.hosts)
     .filter(({ value }) => !isCovered(value))
   for (const host of chosen) if (host.value.startsWith('*.')) refuseWildcard(host, findings)
-  // Those of the file are known by their zones, and the others are those that this gateway publishes.
+  // Hosts of the file are known by their zones; the others are published by this gateway.
   const known = new Set(members.flatMap(zone => zone.hosts.map(({ value }) => value)))
   const published = zones.flatMap(({ hosts }) => hosts).filter(host => !known.has(host))
   const ofAll =
@@ -98,7 +100,10 @@ function refuseWildcard(host: Placed<string>, findings: Findings): void {
   )
 }
 
-/** Whether an authority may issue for it: names that are no addresses, and of a public one those alone that the whole Internet can look up (RFC 6761, RFC 6762). */
+/**
+ * Whether an authority may issue for a host: for names that are no addresses, and a public authority only for
+ * names that the whole Internet can look up (RFC 6761, RFC 6762).
+ */
 function isCertifiable(host: string, directory: string): boolean {
   if (isIP(host) !== 0 || host.startsWith('*.') || host === 'localhost') return false
   return (

@@ -68,7 +68,7 @@ function resolveProvider(
   }
 }
 
-/** Notes what a provider lacks, and settings that it cannot have. */
+/** Records missing and inapplicable settings of a provider. */
 function refuseMisfits(name: string, provider: Placed<ProviderSettings>, findings: Findings): void {
   const { url, speaks, apis, resources, stream_usage: streamUsage } = provider.value
   const isCustom = name.startsWith('custom-')

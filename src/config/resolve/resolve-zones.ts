@@ -31,7 +31,7 @@ interface OfAll {
   readonly operator: Operator | null
 }
 
-/** Returns the zones, and notes mistakes that involve several of them. */
+/** Returns the zones, and records mistakes that involve several of them. */
 export function resolveZones(
   settings: Settings,
   named: Named,
@@ -55,7 +55,9 @@ export function resolveZones(
   return members.map(zone => resolveZone(zone, settings, named, findings, ofAll))
 }
 
-/** Returns the names of all rate limits in the file, since clients and metrics distinguish them only by name. */
+/**
+ * Returns the names of all rate limits in the file, since clients and metrics distinguish them only by name.
+ */
 function limitNames({ rate_limits: ofAll, zones }: Settings): Placed<string>[] {
   const own = (zones?.value ?? []).flatMap(({ value: { rate_limits: ofZone, routes } }) => [
     ...ofZone,

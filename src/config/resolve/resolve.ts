@@ -1,4 +1,5 @@
-// From the settings of the file to the configuration: applies defaults, resolves names, and checks rules that involve several settings.
+// From the settings of the file to the configuration: applies defaults, resolves names, and checks rules that
+// involve several settings.
 
 import { mostWork } from '../../expression/work-budget.ts'
 import { resolveAccess } from '../settings/access-settings.ts'
@@ -22,7 +23,7 @@ import { resolveTelemetry } from '../settings/telemetry-settings.ts'
 import { warnOfSharedHosts } from './shared-hosts.ts'
 import { warn } from './warn.ts'
 
-/** Returns the configuration from its settings; valid only if no mistake was noted, here or before. */
+/** Returns the configuration from its settings; valid only if no mistake was recorded, here or before. */
 export function resolve(settings: Settings, findings: Findings): Config {
   const { limits, client, log, errors } = settings
   const data = dataFor(settings, findings)
@@ -122,7 +123,10 @@ function resolveStore({ store, workers }: Settings, findings: Findings): StoreCo
   }
 }
 
-/** Notes settings that the URL makes useless: they were meant for another one, or the connection is less protected than it seems. */
+/**
+ * Records settings that the URL makes useless: they were meant for another URL, or the connection is less
+ * protected than it seems.
+ */
 function refuseIdle({ url, ...store }: Settings['store'], findings: Findings): void {
   const { ca, sentinel_username: username, sentinel_password: password } = store
   if (ca.value !== null && !/^rediss[:+]/.test(url.value ?? '')) {

@@ -1,4 +1,4 @@
-// TLS on the listeners of the gateway: certificates that can be used, for the hosts that are served.
+// TLS on the listeners of the gateway: usable certificates for the hosts that are served.
 
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -11,7 +11,7 @@ import type { ClientCertificateSettings } from '../settings/listen-settings.ts'
 import type { Placed } from '../shape/shape.ts'
 import { resolveIdentity } from '../settings/tls-settings.ts'
 
-/** Returns the certificates as configured, and notes those that cannot be used, and listeners that have none. */
+/** Returns the configured certificates, and records unusable ones, and listeners without any. */
 export function resolveServerTls(settings: Settings, findings: Findings): TlsConfig {
   const { certificates: written, min_version: version } = settings.tls
   const identities = written.flatMap(place => {
@@ -41,7 +41,10 @@ export function resolveServerTls(settings: Settings, findings: Findings): TlsCon
   }
 }
 
-/** Returns what a zone asks of connections, and notes authorities by which no client certificate could be checked. */
+/**
+ * Returns a zone's requirements for connections, and records authorities that cannot verify any client
+ * certificate.
+ */
 export function resolveZoneTls(settings: ZoneSettings['tls'], fips: boolean, findings: Findings): ZoneTls {
   const { redirect, hsts, min_version, ciphers, client_certificates: client } = settings
   return {
@@ -68,7 +71,10 @@ function resolveClientCertificates(
   }
 }
 
-/** Refuses authorities below one that is not there: OpenSSL looks for the revocation list of each issuer, up to one that signed itself. */
+/**
+ * Rejects authorities whose issuer is missing: OpenSSL looks for the revocation list of each issuer, up to a
+ * self-signed one.
+ */
 function refuseHalfChains(ca: readonly Placed<string>[], findings: Findings): void {
   const known = ca.flatMap(({ value }) => pemBlocks(value)).map(pem => new X509Certificate(pem))
   for (const place of ca)
@@ -89,7 +95,7 @@ function joined(texts: readonly Placed<string>[]): string {
 
 const versions = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const
 
-/** Warns of zones that send browsers to https, where nobody serves it. */
+/** Warns of zones that send browsers to https while no listener serves it. */
 function warnOfHttps({ zones }: Settings, findings: Findings): void {
   for (const { value } of zones?.value ?? []) {
     const { redirect, hsts } = value.tls
@@ -117,7 +123,7 @@ function warnOfUnaskedClients({ zones }: Settings, findings: Findings): void {
   }
 }
 
-/** Warns of hosts for which no certificate is good, nor got: clients that ask for those get no connection over TLS. */
+/** Warns of hosts without a configured or automatic certificate: their clients get no connection over TLS. */
 export function warnOfUncovered(
   { zones, ai, listen, tls: { auto } }: Settings,
   { tls, acme }: Pick<Config, 'tls' | 'acme'>,

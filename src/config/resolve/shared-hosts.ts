@@ -1,4 +1,5 @@
-// Warns of sites that share a host with the gateway's own pages. Cookies ignore ports, so a script of such a site can set the cookies of these pages.
+// Warns of sites that share a host with the gateway's own pages. Cookies ignore ports, so a script of such a
+// site can set the cookies of these pages.
 
 import type { Findings } from '../file/mistake.ts'
 import type { OriginSettings } from '../settings/pool-settings.ts'
@@ -6,13 +7,16 @@ import type { Settings } from '../settings/schema.ts'
 import { isWildcard } from './listeners.ts'
 import { publishedIssuer } from './publish.ts'
 
-/** A host of our own pages that no zone serves, and what has it. */
+/** A host of our own pages that no zone serves, and its owner. */
 interface OwnHost {
   readonly host: string
   readonly owner: string
 }
 
-/** Warns of each host that a zone shares with our pages. Hosts on which the edge publishes pages are checked by `publish`; the default zone names no host. */
+/**
+ * Warns of each host that a zone shares with our pages. Hosts on which the edge publishes pages are checked
+ * by `publish`; the default zone names no host.
+ */
 export function warnOfSharedHosts(settings: Settings, findings: Findings): void {
   const own = ownHosts(settings)
   for (const { value: zone } of settings.zones?.value ?? []) {
@@ -31,7 +35,7 @@ export function warnOfSharedHosts(settings: Settings, findings: Findings): void 
 function ownHosts(settings: Settings): readonly OwnHost[] {
   const { admin, oauth } = settings
   const { host } = admin.value
-  // One on all addresses is that of a container, published on loopback.
+  // A wildcard address is that of a container, published on loopback.
   const hosts = isWildcard(host) ? ['127.0.0.1', 'localhost', '::1'] : [host]
   const sidePort = hosts.map(one => ({ host: one, owner: 'the side port' }))
   const issuer = oauth.issuer?.value ?? null
@@ -43,7 +47,7 @@ function covers(name: string, host: string): boolean {
   return name === host || (name.startsWith('*.') && host.endsWith(name.slice(1)))
 }
 
-/** Whether a pool has an origin that is not the side port. */
+/** Whether a pool has an origin other than the side port. */
 function leadsAway({ pools, admin }: Settings, name: string): boolean {
   const { host, port } = admin.value
   const isSidePort = ({ url }: OriginSettings) => url?.host === host && url.port === port

@@ -88,7 +88,7 @@ function warnOfProviders({ hosts, providers }: Settings['ai'], findings: Finding
     const doubled = doubledEnd(name, provider.value)
     if (doubled !== null)
       findings.warn(provider, `its url ends in ${doubled}, which calls add themselves: leave that out`)
-    // One without the setting is for callers with keys of their own.
+    // A provider without the setting is for callers with keys of their own.
     const isEmpty = keys.value.length > 0 && keys.value.every(key => key === null)
     if (isEmpty && needsKey(name, url)) {
       const setting = keySetting(name, keys.variables)

@@ -40,7 +40,10 @@ const second = 1000
 const minute = 60 * second
 const day = 24 * 60 * minute
 
-/** Takes a country by its two letters (ISO 3166-1 alpha-2), in any case; refuses other common codes, such as UK. */
+/**
+ * Accepts a country by its two letters (ISO 3166-1 alpha-2), in any case; rejects other common codes, such as
+ * UK.
+ */
 export const country: Rule<string> = formed(readCountry, {
   pattern: '^[A-Za-z]{2}$',
   rule: 'must be a two-letter country code of ISO 3166-1, such as DE',
@@ -67,7 +70,7 @@ function isRegion(code: string): boolean {
 
 const asNumber = whole(1, 2 ** 32 - 1)
 
-/** Takes a pattern for User-Agent; the empty text is for requests without one. */
+/** Accepts a pattern for User-Agent; the empty text is for requests without one. */
 export const agentPattern = matching(
   /^\P{Cc}{0,256}$/u,
   'must be at most 256 characters without control characters; * matches any text',
@@ -139,7 +142,7 @@ export function resolveAccess(
   }
 }
 
-/** Returns no rule after a mistake, and one per list where a rule names several. */
+/** Returns no rule after a mistake, and one per list if a rule names several. */
 function resolveRule(rule: Placed<AccessRuleSettings>, data: RuleData, findings: Findings): AccessRule[] {
   const { description, ...actions } = rule.value
   refuseUnlessOne(actions, rule, findings)

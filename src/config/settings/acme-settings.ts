@@ -1,4 +1,4 @@
-// The settings of certificates that the gateway gets by itself, by ACME (RFC 8555).
+// The settings of automatic certificates, by ACME (RFC 8555).
 
 import { acmeChallenges } from '../model/config.ts'
 import { acmeDirectory } from '../shape/host-rules.ts'

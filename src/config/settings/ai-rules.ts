@@ -6,7 +6,7 @@ import { didYouMean } from '../../base/text/nearest.ts'
 import { accept, decimal, matching } from '../shape/rules.ts'
 import { formed, type Rule } from '../shape/shape.ts'
 
-/** Takes the name of a known provider, or one that begins with custom-. */
+/** Accepts the name of a known provider, or one that begins with custom-. */
 export function providerName(known: readonly string[]): Rule<string> {
   const pattern = `^(?:${known.join('|')}|custom-[a-z0-9-]{1,57})$`
   return formed(read, { pattern })
@@ -18,12 +18,15 @@ export function providerName(known: readonly string[]): Rule<string> {
   }
 }
 
-/** Whether a provider takes no call without a key, as far as is known: none does at its public address. `url` is that of the configuration; null for the provider's own. */
+/**
+ * Whether a provider is known to require a key for every call: all do at their public addresses. `url` is the
+ * configured one; null for the provider's own.
+ */
 export function needsKey(name: string, url: string | null): boolean {
   return url === null && name !== 'ollama'
 }
 
-/** Returns the end of a provider's URL that its calls add themselves, such as /v1; null where it has none. */
+/** Returns the end of a provider's URL that its calls add themselves, such as /v1; null for none. */
 export function doubledEnd(
   name: string,
   { url, speaks }: { readonly url: string | null; readonly speaks: { readonly value: string } | null },
@@ -35,7 +38,7 @@ export function doubledEnd(
   return version !== undefined && url.endsWith(version) ? version : null
 }
 
-/** How the paths of calls begin, of providers whose own address ends before the version. */
+/** Path prefixes of calls, of providers whose own address ends before the version. */
 export const versions: Readonly<Record<string, string>> = {
   anthropic: '/v1',
   'google-ai-studio': '/v1beta',
@@ -50,7 +53,7 @@ export function keySetting(name: string, variables: readonly string[]): string {
   return variables.length === 0 ? setting : `${setting} (${[...new Set(variables)].join(', ')})`
 }
 
-/** Takes a model as in log entries, provider/model; a * at its end matches any rest. */
+/** Accepts a model as in log entries, provider/model; a * at its end matches any rest. */
 export function pricedModel(known: readonly string[]): Rule<string> {
   const provider = providerName(known)
   const pattern = /^([^/]+)\/([!-)+-~]*\*?)$/
@@ -68,15 +71,18 @@ export function pricedModel(known: readonly string[]): Rule<string> {
   }
 }
 
-/** Takes the base of a provider. */
+/** Accepts the base of a provider. */
 export const providerUrl = baseUrl('https://llm.example/v1')
 
-/** Takes a key for a provider; empty text is null, so that a variable may be unset. No message shows the key. */
+/**
+ * Accepts a key for a provider; empty text is null, so that a variable may be unset. No message shows the
+ * key.
+ */
 export const providerKey: Rule<string | null> = text => (text === '' ? { value: null } : visibleText(text))
 
 const visibleText = matching(/^[!-~]{1,4096}$/, 'must be up to 4096 visible ASCII characters, without spaces')
 
-/** Takes the name of a resource, which becomes a label of a hostname. */
+/** Accepts the name of a resource, which becomes a label of a hostname. */
 export const azureResource = matching(
   /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
   'must be 1 to 63 lower-case letters, digits and hyphens, not beginning or ending with a hyphen',
@@ -84,7 +90,7 @@ export const azureResource = matching(
 
 const mostDollars = 1e6
 
-/** Takes an amount of US dollars. */
+/** Accepts an amount of US dollars. */
 export const usDollars = decimal(
   0,
   mostDollars,

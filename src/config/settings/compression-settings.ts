@@ -21,7 +21,7 @@ import {
 const KiB = 2 ** 10
 const MiB = 2 ** 20
 
-/** What compresses well; event streams are none of it, since they must be listed by name. */
+/** Types that compress well. Event streams are not among them: they must be listed by name. */
 const usualTypes = [
   'text/*',
   'application/json',
@@ -48,10 +48,13 @@ const mediaType = formed(
   { pattern: pattern.source },
 )
 
-/** More is slower than most networks, and takes tens of megabytes; what is compressed beforehand at such levels passes as it is. */
+/**
+ * Higher levels are slower than most networks, and take tens of megabytes; content precompressed at such
+ * levels passes as it is.
+ */
 const level = scalar(whole(1, 9))
 
-/** Null where nothing is compressed. */
+/** Null for no compression. */
 export const compression = switched(
   mapping({
     encodings: optional(list(placed(scalar(oneOf(...contentCodings))), { least: 1 }), null), // null: all
@@ -61,7 +64,7 @@ export const compression = switched(
   }),
 )
 
-/** Returns how responses are compressed, and notes what is listed twice; null for not at all. */
+/** Returns the compression of responses, and records duplicates in lists; null for none. */
 export function resolveCompression(
   settings: Value<typeof compression>,
   findings: Findings,

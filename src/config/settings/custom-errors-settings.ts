@@ -32,7 +32,7 @@ import {
   type Values,
 } from '../shape/shape.ts'
 
-/** Takes text of at most so many bytes in UTF-8. */
+/** Accepts text of at most so many bytes in UTF-8. */
 function textOfBytes(most: number, shown: string): Rule<string> {
   return text => {
     const bytes = Buffer.byteLength(text)
@@ -73,7 +73,10 @@ export const customErrors = {
 export type ErrorRuleSettings = Value<typeof rule>
 type OperatorSettings = Values<typeof customErrors>['operator']
 
-/** Returns the error rules and pages of all zones, or of one; a zone without an operator has that of all zones. */
+/**
+ * Returns the error rules and pages of all zones, or of one; a zone without an operator has that of all
+ * zones.
+ */
 export function resolveCustomErrors(
   { rules, pages, operator }: Values<typeof customErrors>,
   data: RuleData,

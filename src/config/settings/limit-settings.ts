@@ -28,7 +28,7 @@ const day = 86_400 * second
 const least: Rate = { limit: 1, period: 1 * second }
 const most: Rate = { limit: 1e9, period: 31 * day }
 
-/** Takes a rate of up to a month. */
+/** Accepts a rate of up to a month. */
 export const rate: Rule<Rate> = formed(
   readRate,
   {
@@ -50,7 +50,7 @@ function readRate(text: string): Reading<Rate> {
   )
 }
 
-/** Takes a name for RateLimit fields, where clients may mishandle dots and quotes. */
+/** Accepts a name for RateLimit fields, where clients may mishandle dots and quotes. */
 const limitName = matching(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, hyphens and underscores')
 
 const limitKey: Rule<LimitKey | 'all'> = formed(readLimitKey, {

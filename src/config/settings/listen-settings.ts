@@ -1,4 +1,4 @@
-// The settings of where clients connect: the listeners, and TLS on those that speak it.
+// The settings of the listeners, and of TLS on them.
 
 import type { Reading } from '../../base/text/quantity.ts'
 import { auto, orAuto } from './acme-settings.ts'
@@ -44,7 +44,10 @@ export const listen = optional(list(listener, { least: 1 }), [
   },
 ])
 
-/** Takes for how long browsers use https alone, off where that is not stated, or 0, which has them forget it (RFC 6797 section 6.1.1); in ms. */
+/**
+ * Accepts how long browsers use https alone, in ms: off sends no header, 0 makes them forget it (RFC 6797
+ * section 6.1.1).
+ */
 const hstsTime: Rule<number | null> = formed(readHstsTime, {
   words: ['off', '0'],
   pattern: '^\\d+(?:ms|s|m|h|d)$',
@@ -57,7 +60,7 @@ function readHstsTime(text: string): Reading<number | null> {
   return { value: reading.value === 0 ? null : reading.value }
 }
 
-/** The certificates of clients. Unprinted, since a key may have been written in place of a certificate. */
+/** Client certificates. Unprinted, since a key may have been written in place of a certificate. */
 const clientCertificates = mapping(
   {
     ca: required(oneOrMore(placed(scalar(certificates, { unprinted: true })), { least: 1 })),
@@ -77,7 +80,7 @@ export const http2 = group({
   penalty: optional(scalar(durationOrOff(second / 10, 60 * second)), second),
 })
 
-/** What one zone asks of connections. */
+/** A zone's requirements for connections. */
 export const zoneTls = group({
   redirect: optional(placed(scalar(truth)), unwritten('redirect', false)),
   hsts: optional(placed(scalar(hstsTime)), unwritten('hsts', null)),

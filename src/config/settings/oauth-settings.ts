@@ -1,4 +1,4 @@
-// What the operator may say of the authorization server, and of the people who sign in.
+// The settings of the authorization server, and of sign-in.
 
 import type { OAuthConfig, PeopleConfig } from '../model/config.ts'
 import type { Findings } from '../file/mistake.ts'
@@ -50,7 +50,7 @@ const tenantId: Rule<string> = text =>
     'must be the id of a tenant, such as 2d1f1d4e-3c5a-4b8e-9f60-0a1b2c3d4e5f',
   )
 
-// Unprinted, since a secret may stand in place of the mapping.
+// Unprinted, since a secret may have been written in place of the mapping.
 const openid = mapping(
   {
     issuer: required(scalar(openidIssuer)),
@@ -100,7 +100,7 @@ export function resolvePeople(
   return { signUp: sign_up.value, openid: isWhole ? { issuer, clientId, clientSecret, tenants } : null }
 }
 
-/** Whether an issuer of Entra ID is the common one of many tenants, in place of that of one. */
+/** Whether an issuer of Entra ID is the common one of all tenants. */
 function servesEveryTenant(issuer: string): boolean {
   return /^\/(?:common|organizations)\/v2\.0\/?$/.test(new URL(issuer).pathname)
 }

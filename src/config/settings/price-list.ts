@@ -1,10 +1,10 @@
-// Reads a list of prices: the public one of LiteLLM, or one with the settings of `ai.prices`.
+// Reads a price list: the public one of LiteLLM, or one in the form of `ai.prices`.
 
 import { isObject } from '../../base/text/json.ts'
 import type { ListedPrice, PriceList, Rates } from '../model/price-config.ts'
 import { type Rule, type Shape, scalar } from '../shape/shape.ts'
 
-/** Reads the path of a list of prices, and the list: it is of the day that it names, and else of the one on which it was written. */
+/** Reads a price list from a path. Its date is the one it states, or else that of the file. */
 export const priceListFile: Shape<PriceList> = {
   read(tree, context) {
     const { findings, surroundings } = context
@@ -29,7 +29,7 @@ function dayOf(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString().slice(0, 10)
 }
 
-/** Takes the content of a list of prices. */
+/** Accepts the content of a price list. */
 export const priceList: Rule<PriceList> = text => {
   const content = parse(text)
   if (!isObject(content))
@@ -50,7 +50,7 @@ function parse(text: string): unknown {
 const datePattern = /^\d{4}-\d\d-\d\d$/
 const mostDollars = 1e6
 
-/** Returns a list of our own form, or what is wrong with it. */
+/** Returns a list in our own form, or its flaw. */
 function ownList(
   { date = null }: Record<string, unknown>,
   prices: Record<string, unknown>,
@@ -92,7 +92,7 @@ function ownRates(price: unknown): Rates | null {
   }
 }
 
-/** Returns the price of long contexts; undefined where it is wrong. */
+/** Returns the price of long contexts; undefined if invalid. */
 function longOf(above: unknown): ListedPrice['long'] | undefined {
   if (above === undefined || above === null) return null
   const rates = ownRates(above)
@@ -112,10 +112,16 @@ function tiersOf(tiers: unknown): ListedPrice['tiers'] | null {
   return found
 }
 
-/** Our names for its providers, where they differ; the others are those of providers that an operator named custom- and the same. */
+/**
+ * Our names for its providers, where they differ. Other names match providers that an operator called
+ * custom-NAME.
+ */
 const providers: Readonly<Record<string, string>> = { gemini: 'google-ai-studio', azure: 'azure-openai' }
 
-/** Takes what has a price by the token, and leaves the rest out: the list has images, hours of video and much else. */
+/**
+ * Accepts entries with a price per token, and omits the rest: the list has images, hours of video and much
+ * else.
+ */
 function listOfLiteLlm(content: Record<string, unknown>): PriceList {
   const prices: ListedPrice[] = []
   for (const [name, price] of Object.entries(content)) {
@@ -146,7 +152,7 @@ const tierEndings = [
   ['batch', '_batches'],
 ] as const
 
-/** Reads the prices whose names have this ending; null where there are none. */
+/** Reads the prices whose names have this ending; null for none. */
 function ratesOf(price: Record<string, unknown>, ending: string): Rates | null {
   const input = ofToken(price[`input_cost_per_token${ending}`])
   const output = ofToken(price[`output_cost_per_token${ending}`]) ?? (price.mode === 'embedding' ? 0 : null)
@@ -179,7 +185,7 @@ function searchOf(price: unknown): number | null {
 
 function ofToken(value: unknown): number | null {
   const price = dollars(value)
-  // A price by the token has digits that a float cannot hold.
+  // A price per token has digits that a float cannot represent.
   return price === null ? null : Math.round(price * 1e15) / 1e9
 }
 

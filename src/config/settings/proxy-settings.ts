@@ -15,7 +15,10 @@ import {
   wordOr,
 } from '../shape/shape.ts'
 
-/** Takes the URL of a proxy, which may lack its scheme, as it may in HTTPS_PROXY. No message shows it: it may contain a password. */
+/**
+ * Accepts the URL of a proxy; the scheme is optional, as in HTTPS_PROXY. No message shows it: it may contain
+ * a password.
+ */
 const proxyUrl: Rule<Omit<ProxyConfig, 'ca'>> = text => {
   const [, scheme = 'http', credentials, host = ''] =
     /^(?:(https?):\/\/)?(?:([^@/?#\\]*)@)?([^@/?#\\]+)\/?$/i.exec(text) ?? []
@@ -27,7 +30,10 @@ const proxyUrl: Rule<Omit<ProxyConfig, 'ca'>> = text => {
   return { value: { protocol, host: name, port, authorization } }
 }
 
-/** Returns the credentials of a URL as `Basic` sends them (RFC 7617 section 2); undefined where they are not encoded as a URL has to. */
+/**
+ * Returns the credentials of a URL as `Basic` sends them (RFC 7617 section 2); undefined if they are not
+ * URL-encoded.
+ */
 function basicOf(credentials: string): string | undefined {
   try {
     const [user, ...password] = credentials.split(':').map(decodeURIComponent)
@@ -52,12 +58,15 @@ const full = shorthand(
 /** Reads a proxy; null for `off`. */
 export const proxy = wordOr('off', full)
 
-/** Returns a proxy from its settings; null where there is none, or its URL has a mistake. */
+/** Returns a proxy from its settings; null for none, or after a mistake in its URL. */
 export function resolveProxy(settings: Value<typeof proxy>): ProxyConfig | null {
   return settings?.url ? { ...settings.url, ca: settings.ca } : null
 }
 
-/** Takes what NO_PROXY has: hosts with all below them, .HOST for those below alone, addresses, networks, each perhaps with a port; * for all. */
+/**
+ * Accepts the syntax of NO_PROXY: hosts with all their subdomains, .HOST for subdomains alone, addresses,
+ * networks, each with an optional port; * for all.
+ */
 export const exceptions: Rule<readonly ProxyException[]> = text => {
   const found = text
     .split(/[\s,]+/)

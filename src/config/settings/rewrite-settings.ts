@@ -1,4 +1,4 @@
-// The settings of what a route changes about requests and responses.
+// The settings of a route's changes to requests and responses.
 
 import type { Reading } from '../../base/text/quantity.ts'
 import { fieldId, isSettable } from '../../http1/fields/fields.ts'
@@ -37,7 +37,10 @@ const own = [
 ]
 const ownOfRequests = [...own, 'cdn-loop', 'expect', 'forwarded', 'host', 'proxy', 'x-forwarded-']
 
-/** Takes the name of a header that is not reserved, nor read as a reserved one; an entry that ends in a hyphen reserves all names with that prefix. */
+/**
+ * Accepts the name of a header that is not reserved, nor read as a reserved one; an entry that ends in a
+ * hyphen reserves all names with that prefix.
+ */
 function unreserved(reserved: readonly string[], kind: 'request' | 'response'): Rule<string> {
   return formed(read, headerName.form!)
 
@@ -64,7 +67,7 @@ export const rewrite = mapping({
   response_headers: optional(dictionary(unreserved(own, 'response'), headerValue), new Map<string, never>()),
 })
 
-/** Returns what a route changes; null for nothing. */
+/** Returns the changes of a route; null for none. */
 export function resolveRewrite(
   settings: Value<typeof rewrite>,
   data: RuleData,

@@ -1,4 +1,4 @@
-// The settings of data that rules look addresses up in: lists, and databases of countries and networks.
+// The settings of lookup data for rules: lists, and databases of countries and networks.
 
 import type { ListConfig } from '../model/access-config.ts'
 import type { ExpressionSettings } from '../shape/expression-shape.ts'
@@ -49,7 +49,10 @@ export interface RuleData {
   readonly hasGeo: boolean
 }
 
-/** Returns the data that rules may use; an entry with mistakes counts as available, so that no further mistakes follow from it. */
+/**
+ * Returns the data that rules may use; an entry with mistakes counts as available, so that no further
+ * mistakes follow from it.
+ */
 export function dataFor({ lists, geo }: Values<typeof ruleData>, findings: Findings): RuleData {
   return { lists: [...lists.keys()], hasGeo: geo.databases.length > 0 || findings.concern('geo') }
 }
@@ -59,7 +62,7 @@ export function resolveLists(lists: Values<typeof ruleData>['lists']): ListConfi
   return [...lists].flatMap(([name, path]) => (path === null ? [] : { name, path }))
 }
 
-/** Returns the text of an expression; notes a mistake where it uses data that is not available. */
+/** Returns the text of an expression; records a mistake if it uses data that is not available. */
 export function textOf(
   { value, ...place }: Placed<ExpressionSettings>,
   data: RuleData,
@@ -69,7 +72,7 @@ export function textOf(
   return value.text
 }
 
-/** Notes a mistake where a rule uses countries or networks and no database is configured. */
+/** Records a mistake if a rule uses countries or networks and no database is configured. */
 export function refuseWithoutGeo(place: Place, { hasGeo }: RuleData, findings: Findings): void {
   if (hasGeo || findings.concern(place.path)) return
   findings.flaw(place, 'needs geo.databases to look up countries and networks')

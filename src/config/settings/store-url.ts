@@ -5,7 +5,10 @@ import { originUrl } from '../shape/host-rules.ts'
 import { accept, certificates, matching } from '../shape/rules.ts'
 import { formed, type Rule } from '../shape/shape.ts'
 
-/** Takes the URL of a store as it is; empty text is null. No flaw quotes it, since it may contain a password. */
+/**
+ * Accepts the URL of a store unmodified; empty text is null. No flaw quotes it, since it may contain a
+ * password.
+ */
 export const storeUrl: Rule<string | null> = formed(readStoreUrl, {
   pattern: '^(?:$|sqlite:|rediss?(?:\\+sentinel|\\+cluster)?://)',
 })
@@ -22,10 +25,13 @@ function readStoreUrl(text: string): Reading<string | null> {
   return accept(isOfServers(rest, pattern) ? text : undefined, `must be ${scheme}://[USER:PASSWORD@]${shown}`)
 }
 
-/** Takes certificates in PEM; empty text is null, so that a variable may be unset. */
+/** Accepts certificates in PEM; empty text is null, so that a variable may be unset. */
 export const storeCa: Rule<string | null> = text => (text === '' ? { value: null } : certificates(text))
 
-/** Takes the user or the password for Sentinels; empty text is null, so that a variable may be unset. No message shows it. */
+/**
+ * Accepts the user or the password for Sentinels; empty text is null, so that a variable may be unset. No
+ * message shows it.
+ */
 export const sentinelCredential: Rule<string | null> = text => (text === '' ? { value: null } : visible(text))
 
 const visible = matching(/^[!-~]{1,512}$/, 'must be up to 512 visible ASCII characters, without spaces')

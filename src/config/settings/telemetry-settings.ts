@@ -1,4 +1,4 @@
-// The settings of what others get to know of requests.
+// The settings of telemetry sent to other systems.
 
 import type { Findings } from '../file/mistake.ts'
 import type { OtlpConfig, TelemetryConfig } from '../model/telemetry-config.ts'
@@ -63,7 +63,7 @@ const shape = {
 
 export const telemetry = group(shape)
 
-/** Returns what is told of requests; notes where traces are to be sent of which there are none. */
+/** Returns the telemetry configuration; records an export of traces without any tracing. */
 export function resolveTelemetry(
   settings: Value<(typeof telemetry)['shape']>,
   findings: Findings,
@@ -82,7 +82,7 @@ function resolveOtlp(settings: Value<typeof otlp> | null): OtlpConfig | null {
   return { ...rest, url, headers: written(headers), attributes: written(attributes) }
 }
 
-/** Lists what is written of a mapping; values with mistakes are left out. */
+/** Lists the valid entries of a mapping. */
 function written(values: ReadonlyMap<string, string | null>): (readonly [string, string])[] {
   return [...values].flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]))
 }

@@ -18,7 +18,10 @@ export const tls = {
   ca: optional(scalar(certificates, { unprinted: true }), null),
 }
 
-/** A certificate and its key, which may be in one text: the client certificate of a pool, or one of the listeners. */
+/**
+ * A certificate and its key, which may be in one text: the client certificate of a pool, or one of the
+ * listeners.
+ */
 export const identity = {
   certificate: identityPart('certificate', certificatesWithKey),
   key: identityPart('key', privateKey),
@@ -31,7 +34,7 @@ function identityPart(name: string, rule: Rule<string>) {
 
 export type TlsSettings = Values<typeof tls>
 
-/** Returns the TLS settings; notes those that do not apply without TLS. */
+/** Returns the TLS settings; records those that do not apply without TLS. */
 export function resolveTls(
   settings: TlsSettings,
   place: Place & { readonly isPlain: boolean },
@@ -44,7 +47,10 @@ export function resolveTls(
   return { verify, serverName, ca, identity: null }
 }
 
-/** Returns the certificate with its chain, and its key, or null where there is neither; notes one without the other, and a pair that TLS cannot use. */
+/**
+ * Returns the certificate with its chain, and its key, or null without either; records one without the other,
+ * and a pair that TLS cannot use.
+ */
 export function resolveIdentity(
   { certificate, key }: Values<typeof identity>,
   findings: Findings,
@@ -75,7 +81,7 @@ export function resolveIdentity(
   return pair
 }
 
-/** Returns the key of the setting, without what else its file has. */
+/** Returns the key of the setting, without the rest of its file. */
 function keyIn(text: string | null): string | undefined {
   if (text === null) return undefined
   const { certificates, keys } = sortPem(text)
@@ -100,11 +106,15 @@ function refuseAlone(one: Placed<string | null>, other: string, findings: Findin
   if (!findings.concern(stepInto(pool, other))) findings.flaw(one, `needs ${other} as well${more}`)
 }
 
-/** Returns the code of OpenSSL's error for the pair, such as for a key of another certificate or one that is too short, or null. */
+/**
+ * Returns the code of OpenSSL's error for the pair, such as for a key of another certificate or one that is
+ * too short, or null.
+ */
 function faultOf({ certificate, key }: TlsIdentity): string | null {
   try {
     createSecureContext({ cert: certificate, key })
-    // OpenSSL compares only a key of the certificate's own type: it keeps one pair of each type, and takes another as the half of a second pair.
+    // OpenSSL compares only a key of the certificate's own type: it holds one pair per type, and treats
+    // another key as half of a second pair.
     const isPair = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
     return isPair ? null : 'ERR_OSSL_X509_KEY_TYPE_MISMATCH'
   } catch (error) {

@@ -1,4 +1,4 @@
-// What pools and providers have in common: which versions of HTTP are spoken to them, and how many connections each may have.
+// The common settings of pools and providers: their HTTP versions, and the number of connections.
 
 import type { Findings, Place } from '../file/mistake.ts'
 import { type TransportConfig, usualTransport } from '../model/pool-config.ts'
@@ -19,7 +19,7 @@ export const transport = {
 
 type TransportSettings = Values<typeof transport>
 
-/** Returns the settings as connections need them; notes streams where connections have none. */
+/** Returns the settings for connections; records a limit of streams without HTTP/2. */
 export function resolveTransport(
   { http, streams, connections, queue }: TransportSettings,
   findings: Findings,
@@ -29,7 +29,10 @@ export function resolveTransport(
   return { http, streams: streams.value, connections, queue }
 }
 
-/** Notes a version that the scheme of a URL rules out; `setting` names the one that chooses it, where it is in another place. */
+/**
+ * Records a version that the scheme of a URL rules out; `setting` names the one that chooses it, if that is
+ * in another place.
+ */
 export function refuseOtherScheme(
   { http, isPlain }: { readonly http: TransportConfig['http']; readonly isPlain: boolean },
   { setting, ...place }: Place & { readonly setting: (version: string) => string },

@@ -5,7 +5,7 @@ import { normalPath } from '../../base/path/path.ts'
 import { httpScheme, originUrl, wrongPart } from './host-rules.ts'
 import { formed, type Rule } from './shape.ts'
 
-/** Takes a URL that may have a path; returns it without a trailing slash. */
+/** Accepts a URL that may have a path; returns it without a trailing slash. */
 export function baseUrl(example: string): Rule<string> {
   const rule = `must be an http or https URL with only a host, port and path, such as ${example}`
   return formed(read, { pattern: httpScheme, rule })

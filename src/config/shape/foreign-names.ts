@@ -1,6 +1,10 @@
-// What people who know other gateways write, and what it is called here: one table, so that mistakes in names suggest the setting that was meant.
+// The vocabulary of other gateways, mapped to ours in one table, so that mistakes in names suggest the
+// intended setting.
 
-/** Settings, and what they are called elsewhere: in lower case, without _ and -, with or without an s at the end. The first setting counts that may be written there. */
+/**
+ * Settings, and their names elsewhere: in lower case, without _ and -, with or without a final s. The first
+ * setting that is allowed in the place applies.
+ */
 const rows: readonly (readonly [settings: readonly string[], names: string])[] = [
   [['zones'], 'server http site vhost virtualhost ingress frontend router hosts'],
   [
@@ -56,9 +60,9 @@ for (const [settings, names] of rows)
   for (const name of names.split(' '))
     byName.set(plain(name), [...(byName.get(plain(name)) ?? []), ...settings])
 
-/** Returns the setting of a mapping that other gateways call so; null where there is none. */
+/** Returns the setting of a mapping that other gateways call by this name; null for none. */
 export function knownElsewhere(name: string, known: readonly string[]): string | null {
-  // As a file of Caddy begins with the host of a site.
+  // Caddyfiles begin with the host of a site.
   const settings = byName.get(name.includes('.') ? 'site' : plain(name)) ?? []
   return settings.find(setting => known.includes(/^\w+/.exec(setting)![0])) ?? null
 }

@@ -8,15 +8,15 @@ import { accept, readWhole, within } from './rules.ts'
 import { formed, type Rule } from './shape.ts'
 import { hintsForEndpoints, hintsForHosts, hintsForOrigins } from './value-hints.ts'
 
-/** How a URL of http or https begins, in any case. */
+/** Prefix of a URL of http or https, in any case. */
 export const httpScheme = '^[hH][tT][tT][pP][sS]?://'
 
-/** What has no path; addresses of IPv6 may have brackets. */
+/** A text without a path; IPv6 addresses may have brackets. */
 const hostText = '^[^*/\\s]+$'
 const issuerRule = 'must be an https URL with only a host and port, such as https://id.example'
 const originRule = 'must be an http or https URL with only a host and port, such as http://127.0.0.1:9000'
 
-/** Takes an address to listen on; port 0 lets the system choose. */
+/** Accepts an address to listen on; port 0 lets the system choose. */
 export const endpoint: Rule<Endpoint> = formed(
   readEndpoint,
   { pattern: ':\\d+$', hints: hintsForEndpoints },
@@ -31,13 +31,13 @@ function readEndpoint(text: string): Reading<Endpoint> {
   return accept(found, 'must be HOST:PORT, such as 0.0.0.0:8080 or [::]:8080')
 }
 
-/** Takes an exact name or an IP address. */
+/** Accepts an exact name or an IP address. */
 export const exactHost: Rule<string> = formed(
   text => accept(readHost(text), 'must be a host name or an IP address, without port or *'),
   { pattern: hostText },
 )
 
-/** Takes an exact name, an IP address, or a wildcard name. */
+/** Accepts an exact name, an IP address, or a wildcard name. */
 export const hostPattern: Rule<string> = formed(readHostPattern, {
   pattern: `^(?:\\*\\.)?${hostText.slice(1)}`,
   hints: hintsForHosts,
@@ -52,7 +52,7 @@ function readHostPattern(text: string): Reading<string> {
   )
 }
 
-/** Takes the Host that is sent to an origin. */
+/** Accepts the Host that is sent to an origin. */
 export const hostHeader: Rule<RouteConfig['host']> = formed(
   readHostHeader,
   { words: ['preserve', 'origin'], pattern: hostText },
@@ -65,7 +65,7 @@ function readHostHeader(text: string): Reading<RouteConfig['host']> {
   return accept(name === undefined ? undefined : { name }, 'must be preserve, origin or a host name')
 }
 
-/** Takes the address of a DNS server, with or without a port. */
+/** Accepts the address of a DNS server, with or without a port. */
 export const resolver: Rule<string> = text => {
   const bare = canonicalAddress(text)
   const [, written = '', digits] = /^(\[[^\]]+\]|[^:[\]]+):(\d+)$/.exec(text) ?? []
@@ -79,14 +79,14 @@ export const resolver: Rule<string> = text => {
   )
 }
 
-/** Takes a name for server name indication, which RFC 6066 section 3 does not allow to be an address. */
+/** Accepts a name for server name indication, which RFC 6066 section 3 does not allow to be an address. */
 export const serverName: Rule<string> = formed(text => accept(readName(text), 'must be a host name'), {
   pattern: hostText,
 })
 
 type OriginAddress = Pick<OriginConfig, 'url' | 'protocol' | 'host' | 'port'>
 
-/** Takes a URL with only scheme, host and port; the rest comes from the request. */
+/** Accepts a URL with only scheme, host and port; the rest comes from the request. */
 export const originUrl: Rule<OriginAddress> = formed(readOriginUrl, {
   pattern: `${httpScheme}[^/?#]+/?$`,
   rule: originRule,
@@ -107,7 +107,7 @@ function readOriginUrl(text: string): Reading<OriginAddress> {
   return { value: { url: `${protocol}://${authority}`, protocol, host, port } }
 }
 
-/** Takes the base of documentation links, and returns it without a trailing slash. */
+/** Accepts the base of documentation links, and returns it without a trailing slash. */
 export const documentationUrl: Rule<string> = formed(readDocumentationUrl, { pattern: httpScheme })
 
 function readDocumentationUrl(text: string): Reading<string> {
@@ -118,7 +118,7 @@ function readDocumentationUrl(text: string): Reading<string> {
   )
 }
 
-/** Takes the URL of the directory of a certificate authority: https, or http on loopback. */
+/** Accepts the URL of the directory of a certificate authority: https, or http on loopback. */
 export const acmeDirectory: Rule<string> = formed(readDirectory, { pattern: httpScheme })
 
 function readDirectory(text: string): Reading<string> {
@@ -132,7 +132,10 @@ function readDirectory(text: string): Reading<string> {
   )
 }
 
-/** Takes the URL of an authorization server of this gateway: https, or http on loopback, without a path (RFC 8414 section 2). */
+/**
+ * Accepts the URL of an authorization server of this gateway: https, or http on loopback, without a path (RFC
+ * 8414 section 2).
+ */
 export const issuerUrl: Rule<string> = formed(readIssuer, { pattern: httpScheme, rule: issuerRule })
 
 function readIssuer(text: string): Reading<string> {
@@ -146,7 +149,10 @@ function readIssuer(text: string): Reading<string> {
   )
 }
 
-/** Takes the URL of an OpenID provider as it is, since tokens repeat it letter for letter (OpenID Connect Discovery section 4.3). */
+/**
+ * Accepts the URL of an OpenID provider unmodified, since tokens repeat it letter for letter (OpenID Connect
+ * Discovery section 4.3).
+ */
 export const openidIssuer: Rule<string> = formed(readOpenidIssuer, { pattern: httpScheme })
 
 function readOpenidIssuer(text: string): Reading<string> {
@@ -159,7 +165,7 @@ function readOpenidIssuer(text: string): Reading<string> {
   return accept(isFine ? text : undefined, 'must use https, or http on loopback')
 }
 
-/** Whether only this machine reaches it. */
+/** Whether a host is reachable only from this machine. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
@@ -168,7 +174,10 @@ function isPrivateEnough({ protocol, host }: Pick<OriginConfig, 'protocol' | 'ho
   return protocol === 'https' || isLoopback(host)
 }
 
-/** Takes the URL of an image; its host must be one that a Content-Security-Policy can name (CSP Level 3 section 2.3.1). */
+/**
+ * Accepts the URL of an image; its host must be one that a Content-Security-Policy can name (CSP Level 3
+ * section 2.3.1).
+ */
 export const logoUrl: Rule<string> = formed(readLogoUrl, { pattern: httpScheme })
 
 function readLogoUrl(text: string): Reading<string> {

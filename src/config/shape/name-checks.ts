@@ -4,7 +4,7 @@ import { didYouMean } from '../../base/text/nearest.ts'
 import { type Findings, isOutside, type Place } from '../file/mistake.ts'
 import type { Placed } from './shape.ts'
 
-/** Notes a mistake at each value that duplicates an earlier one; the rule says why it must not. */
+/** Records a mistake at each value that duplicates an earlier one; the rule says why it must not. */
 export function refuseRepeats(items: Iterable<Placed<string>>, rule: string, findings: Findings): void {
   const seen = new Map<string, Placed<string>>()
   for (const item of items) {
@@ -14,7 +14,7 @@ export function refuseRepeats(items: Iterable<Placed<string>>, rule: string, fin
   }
 }
 
-/** Notes a mistake at an unknown name; `what` is a phrase for what is named, such as "a pool". */
+/** Records a mistake at an unknown name; `what` is a phrase for the kind of thing, such as "a pool". */
 export function refuseUnknown(
   name: Placed<string>,
   known: readonly string[],
@@ -32,7 +32,7 @@ export function byLine(a: Placed<string>, b: Placed<string>): number {
   return a.line - b.line
 }
 
-/** Returns where a setting is, or that it is a default; of what is not in the file, its name. */
+/** Returns the position of a setting, or that it is a default; outside of the file, its name. */
 export function whereabouts({ path, line }: Place): string {
   if (isOutside(path)) return path
   return line === 0 ? `the default of ${path}` : `${path} on line ${line}`

@@ -7,7 +7,10 @@ import { usual } from '../../expression/work-budget.ts'
 import type { AccessCondition } from '../model/access-config.ts'
 import type { Findings, Place } from '../file/mistake.ts'
 
-/** Steps of a rate limit or a quota without its expression, of a rewritten header, and of a route that a path may match. */
+/**
+ * Steps of a rate limit or a quota without its expression, of a rewritten header, and of a route that a path
+ * may match.
+ */
 export const limitWork = 40
 export const rewriteWork = 40
 export const routeWork = 1
@@ -39,7 +42,10 @@ export function plainWork(condition: AccessCondition): number {
   }
 }
 
-/** Returns the additional steps of a condition for a text: a User-Agent of so many characters, one reading of a path. */
+/**
+ * Returns the additional steps of a condition for a text: a User-Agent of so many characters, one reading of
+ * a path.
+ */
 function longestWork(condition: AccessCondition, text: number): number {
   if (condition.kind === 'user_agent')
     return condition.patterns.reduce((sum, pattern) => sum + new Glob(pattern).workFor(text), 0)
@@ -52,7 +58,10 @@ export function pathWork(prefixes: readonly string[]): number {
   return prefixes.reduce((sum, { length }) => sum + 1 + (length >> 8), 0)
 }
 
-/** Adds up the steps of rules in the order in which a request meets them, and notes a mistake where they exceed the bound. */
+/**
+ * Adds up the steps of rules in the order in which a request meets them, and records a mistake if they exceed
+ * the bound.
+ */
 export class WorkSum {
   readonly #most: number
   readonly #findings: Findings
@@ -64,7 +73,6 @@ export class WorkSum {
     this.#findings = findings
   }
 
-  /** Adds a rule. */
   add(steps: number, place: Place): void {
     this.#steps += steps
     if (this.#isOver || this.#steps <= this.#most) return
@@ -73,7 +81,7 @@ export class WorkSum {
     this.#findings.flaw(place, `could take too many steps for one request: ${sum}`)
   }
 
-  /** Starts a separate sum for what only some requests meet, on top of everything added so far. */
+  /** Starts a separate sum for rules that only some requests meet, on top of everything added so far. */
   branch(): WorkSum {
     const branch = new WorkSum(this.#most, this.#findings)
     branch.#steps = this.#steps

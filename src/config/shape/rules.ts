@@ -22,7 +22,7 @@ const wholeNumber = /^\d{1,15}$/
 const durationPattern = '^\\d+(?:ms|s|m|h|d)$'
 const sizePattern = '^\\d+(?:B|[KMGT]iB|[kMG]B)$'
 
-/** Takes one of a few words. */
+/** Accepts one of a few words. */
 export function oneOf<const T extends string>(...words: readonly T[]): Rule<T> {
   const flaw = `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
   return formed(
@@ -35,7 +35,7 @@ export function oneOf<const T extends string>(...words: readonly T[]): Rule<T> {
   )
 }
 
-/** Takes a whole number, both ends included. */
+/** Accepts a whole number, both ends included. */
 export function whole(least: number, most: number): Rule<number> {
   const flaw = `must be a whole number from ${least} to ${most}`
   return formed(text => accept(within(readWhole(text), least, most), flaw), {
@@ -44,12 +44,12 @@ export function whole(least: number, most: number): Rule<number> {
   })
 }
 
-/** Takes a whole number, both ends included, or off, which is 0. */
+/** Accepts a whole number, both ends included, or off, which is 0. */
 export function wholeOrOff(least: number, most: number): Rule<number> {
   return orOff(whole(least, most))
 }
 
-/** Takes a duration in ms, both ends included. */
+/** Accepts a duration in ms, both ends included. */
 export function duration(least: number, most: number): Rule<number> {
   return formed(
     text => bounded(parseDuration(text), least, most, formatDuration),
@@ -58,12 +58,12 @@ export function duration(least: number, most: number): Rule<number> {
   )
 }
 
-/** Takes a duration in ms, both ends included, or off, which is 0. */
+/** Accepts a duration in ms, both ends included, or off, which is 0. */
 export function durationOrOff(least: number, most: number): Rule<number> {
   return orOff(duration(least, most))
 }
 
-/** Takes a size in bytes, both ends included. */
+/** Accepts a size in bytes, both ends included. */
 export function size(least: number, most: number): Rule<number> {
   return formed(
     text => bounded(parseSize(text), least, most, formatSize),
@@ -72,7 +72,7 @@ export function size(least: number, most: number): Rule<number> {
   )
 }
 
-/** Takes a size a second in bytes, both ends included, or off, which is 0. */
+/** Accepts a rate in bytes per second, both ends included, or off, which is 0. */
 export function byteRateOrOff(least: number, most: number): Rule<number> {
   const format = (bytes: number) => `${formatSize(bytes)}/s`
   const form = { pattern: `${sizePattern.slice(0, -1)}/s$`, limits: rangeOf(least, most, format) }
@@ -90,7 +90,7 @@ export const truth: Rule<boolean> = formed(
 
 export const fraction = decimal(0, 1, 'must be a number from 0 to 1')
 
-/** Takes a number that may have a fraction, both ends included. */
+/** Accepts a number that may have a fraction, both ends included. */
 export function decimal(least: number, most: number, flaw: string): Rule<number> {
   const form = { pattern: '^\\d+(?:\\.\\d+)?$', range: [least, most] } as const
   const pattern = new RegExp(form.pattern)
@@ -100,22 +100,25 @@ export function decimal(least: number, most: number, flaw: string): Rule<number>
   )
 }
 
-/** Takes a token (RFC 9110 section 5.6.2), as required for the pseudonym in Via and CDN-Loop. */
+/** Accepts a token (RFC 9110 section 5.6.2), as required for the pseudonym in Via and CDN-Loop. */
 export const pseudonym = matching(/^[\w!#$%&'*+.^`|~-]{1,64}$/, 'must be 1 to 64 letters, digits and hyphens')
 
-/** Takes the name of a header, a token (RFC 9110 section 5.1) of at most 128 characters. */
+/** Accepts the name of a header, a token (RFC 9110 section 5.1) of at most 128 characters. */
 export const headerName = matching(
   /^[\w!#$%&'*+.^`|~-]{1,128}$/,
   "must be the name of a header: letters, digits and !#$%&'*+-.^_`|~",
 )
 
-/** Takes the name of a pool or a list. */
+/** Accepts the name of a pool or a list. */
 export const shortName = matching(
   /^[\w.-]{1,64}$/,
   'must be 1 to 64 letters, digits, dots, hyphens and underscores',
 )
 
-/** Takes the name of a zone, which is a label of metrics, where some names are reserved for requests without a zone. */
+/**
+ * Accepts the name of a zone, which is also a metric label; some names are reserved for requests without a
+ * zone.
+ */
 export const zoneName = matching(
   /^(?!(?:none|ai)$)[\w.:*-]{1,253}$/,
   'must be 1 to 253 letters, digits, dots, hyphens and underscores, and not "none" or "ai"',
@@ -123,10 +126,10 @@ export const zoneName = matching(
 
 export const accountId = matching(/^[0-9a-f]{32}$/, 'must be the id of an account: 32 lower-case hex digits')
 
-/** Takes the description of a rule. */
+/** Accepts the description of a rule. */
 export const description = lineOfText(500)
 
-/** Takes one line of text for display, of at most so many characters. */
+/** Accepts one line of text for display, of at most so many characters. */
 export function lineOfText(most: number): Rule<string> {
   const line = new RegExp(`^\\P{Cc}{1,${most}}$`, 'u')
   return matching(line, `must be one line of 1 to ${most} characters, without control characters`)
@@ -148,7 +151,7 @@ export const network: Rule<string> = formed(
 
 const previews = '/cdn-cgi/error'
 
-/** Takes a path prefix; those of error previews belong to the gateway on every zone. */
+/** Accepts a path prefix; those of error previews belong to the gateway on every zone. */
 export const routePath: Rule<string> = formed(readRoutePath, {
   pattern: '^/[!"$->@-~]*$',
   hints: hintsForPaths,
@@ -174,7 +177,9 @@ function readRoutePath(text: string): Reading<string> {
   )
 }
 
-/** Takes an encryption key; empty text is null, so that a variable may be unset. No message shows the key. */
+/**
+ * Accepts an encryption key; empty text is null, so that a variable may be unset. No message shows the key.
+ */
 export const secretKey: Rule<string | null> = text =>
   text === ''
     ? { value: null }
@@ -183,7 +188,7 @@ export const secretKey: Rule<string | null> = text =>
         'must be at least 32 random bytes in base64 or hex, such as from `openssl rand -base64 32`',
       )
 
-/** Takes certificates in PEM, each of which must be valid. */
+/** Accepts certificates in PEM, each of which must be valid. */
 export const certificates: Rule<string> = text => {
   const blocks = pemBlocks(text)
   return accept(
@@ -192,7 +197,10 @@ export const certificates: Rule<string> = text => {
   )
 }
 
-/** Takes certificates in PEM, each of which must be valid, and perhaps a private key among them. No message shows the key. */
+/**
+ * Accepts certificates in PEM, each of which must be valid, and perhaps a private key among them. No message
+ * shows the key.
+ */
 export const certificatesWithKey: Rule<string> = text => {
   const { certificates, keys, others } = sortPem(text)
   if (certificates.length === 0 || !certificates.every(isCertificate))
@@ -206,7 +214,7 @@ export const certificatesWithKey: Rule<string> = text => {
 
 const decrypt = 'write it without one, such as by `openssl pkey -in FILE`'
 
-/** Takes lists of revoked certificates (CRLs) in PEM, each of which must be valid. */
+/** Accepts lists of revoked certificates (CRLs) in PEM, each of which must be valid. */
 export const revocationLists: Rule<string> = text => {
   const blocks = pemBlocks(text)
   return accept(
@@ -215,7 +223,7 @@ export const revocationLists: Rule<string> = text => {
   )
 }
 
-/** Takes a private key in PEM, and perhaps certificates beside it. No message shows the key. */
+/** Accepts a private key in PEM, and perhaps certificates beside it. No message shows the key. */
 export const privateKey: Rule<string> = text => {
   const { keys } = sortPem(text)
   if (keys.some(isEncrypted)) return { flaw: `has a passphrase: ${decrypt}` }
@@ -226,12 +234,15 @@ export const privateKey: Rule<string> = text => {
   )
 }
 
-/** Takes text that matches a pattern. */
+/** Accepts text that matches a pattern. */
 export function matching(pattern: RegExp, flaw: string): Rule<string> {
   return formed(text => accept(pattern.test(text) ? text : undefined, flaw), { pattern: pattern.source })
 }
 
-/** Reads `header NAME`, which means the value of that header; returns the name in lower case, undefined for any other text. */
+/**
+ * Reads `header NAME`, which means the value of that header; returns the name in lower case, undefined for
+ * any other text.
+ */
 export function readHeaderKey(text: string): string | undefined {
   const name = /^header +(\S+)$/.exec(text)?.[1]
   return name !== undefined && 'value' in headerName(name) ? name.toLowerCase() : undefined

@@ -2,7 +2,10 @@
 
 const least = 32
 
-/** Returns the bytes of a key, at least 32; null when the text is not a key. A text of only hex digits is hex, since random base64 never looks like that. */
+/**
+ * Returns the bytes of a key, at least 32; null when the text is not a key. A text of only hex digits is hex,
+ * since random base64 never looks like that.
+ */
 export function parseSecretKey(text: string): Buffer | null {
   const key = decode(text)
   return key !== null && key.length >= least ? key : null

@@ -1,8 +1,10 @@
-// Where settings of a name are, for those that are written in another place.
+// Finds all places of a setting name, for hints about a misplaced setting.
 
 import type { Form } from './value-schema.ts'
 
-/** Returns the paths of settings with a name, such as zones[].routes[].rewrite, in the order of the schema. */
+/**
+ * Returns the paths of settings with a name, such as zones[].routes[].rewrite, in the order of the schema.
+ */
 export function placesOf(name: string, form: Form): readonly string[] {
   return [...new Set(pathsIn(form, '').filter(path => path.replace(/^.*\./, '') === name))]
 }

@@ -1,4 +1,5 @@
-// The forms that a setting can have, as building blocks of a schema: each reads a tree into a value, and notes every mistake.
+// The forms that a setting can have, as building blocks of a schema: each reads a tree into a value, and
+// records every mistake.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Reading } from '../../base/text/quantity.ts'
@@ -15,16 +16,16 @@ import { type Form, formOfText, native, oneForm, type TextForm } from './value-s
 interface Context {
   readonly findings: Findings
   readonly surroundings: Surroundings
-  /** The form of the whole, for what is written in another place than its own. */
+  /** The form of the whole file, for hints about misplaced settings. */
   readonly whole: () => Form
 }
 
-/** Reads a tree; undefined means that a mistake was noted. */
+/** Reads a tree; undefined means that a mistake was recorded. */
 export interface Shape<T> {
   read(tree: Tree, context: Context): T | undefined
-  /** Returns what editors can check of a value. It accepts all that `read` does. */
+  /** Returns the part of the check that editors can do. It accepts all that `read` does. */
   form(): Form
-  /** Returns a value as the file would have it; undefined where there is no way to write it. */
+  /** Returns a value as the file would contain it; undefined if it cannot be written. */
   write?(value: NonNullable<T>): unknown
   /** The word for null. */
   readonly nullWord?: string
@@ -36,7 +37,7 @@ export type Value<S> = S extends Shape<infer T> ? T : never
 export interface Rule<T> {
   (text: string): Reading<T>
   readonly form?: TextForm
-  /** Returns the text of a value, where that is not the value itself. */
+  /** Returns the text of a value, if that is not the value itself. */
   write?(value: T): string
 }
 
@@ -62,7 +63,9 @@ export interface Placed<T> extends Place {
   readonly variables?: readonly string[] // the environment variables that it refers to; absent for a default
 }
 
-/** A value with the environment variables that it was written with, and where it comes from: each item, where it is a list. */
+/**
+ * A value with the environment variables that it refers to, and its source; for a list, those of each item.
+ */
 interface Referring<T> {
   readonly value: T
   readonly variables: readonly string[]
@@ -79,7 +82,10 @@ export function optional<T, U = T>(shape: Shape<T>, fallback: U): Field<T | U> {
   return { shape, fallback, isRequired: false }
 }
 
-/** Makes the default of a field come from the first of these environment variables that is neither unset nor empty. */
+/**
+ * Makes the default of a field come from the first of these environment variables that is neither unset nor
+ * empty.
+ */
 export function unlessGiven<T>(variables: readonly string[], field: Field<T>): Field<T> {
   return { ...field, variables }
 }
@@ -105,7 +111,7 @@ export function scalar<T>(rule: Rule<T>, { unprinted = false } = {}): Shape<T> {
       if ('flaw' in text) return findings.flaw(tree, text.flaw)
       const reading = rule(text.value)
       if ('value' in reading) return reading.value
-      // What a variable or a file provides may be secret.
+      // The content of a variable or a file may be secret.
       const isWritten = text.value === tree.text
       const hint = isWritten ? hintFor(tree.text, unprinted ? [] : (rule.form?.hints ?? [])) : ''
       return unprinted
@@ -157,7 +163,10 @@ export function oneOrMore<T>(member: Shape<T>, { least = 0 } = {}): Shape<readon
   }
 }
 
-/** Reads a mapping of known keys; any other key is a mistake. A value in place of a mapping that is `unprinted` never appears in a message. */
+/**
+ * Reads a mapping of known keys; any other key is a mistake. An `unprinted` mapping keeps a value in its
+ * place out of messages.
+ */
 export function mapping<F extends Fields>(fields: F, { unprinted = false } = {}): Shape<Values<F>> {
   const keys = Object.keys(fields)
   return {
@@ -280,7 +289,10 @@ export function placed<T>(shape: Shape<T>): Shape<Placed<T>> {
   }
 }
 
-/** Adds the names of the environment variables to which a value, or a list of values, refers, and where each comes from. */
+/**
+ * Adds the names of the environment variables to which a value, or a list of values, refers, and the source
+ * of each.
+ */
 export function referring<T>(shape: Shape<T>): Shape<Referring<T>> {
   return {
     read(tree, context) {
@@ -311,7 +323,10 @@ function formOfField(field: Field<unknown>): Form {
   return usual === undefined ? form : { ...form, default: usual }
 }
 
-/** Returns a default as the file would have it; undefined where it has none, or only those of its own fields. */
+/**
+ * Returns a default as the file would contain it; undefined without one, or with only the defaults of its own
+ * fields.
+ */
 function writtenFallback({ shape, fallback }: Field<unknown>): unknown {
   const usual = writtenAs(shape, fallback)
   return isDeepStrictEqual(usual, {}) ? undefined : usual
@@ -326,13 +341,13 @@ function once<T>(compute: () => T): () => T {
   }
 }
 
-/** Returns a value as the file would have it, null included. */
+/** Returns a value as the file would contain it, null included. */
 function writtenAs<T>(shape: Shape<T>, value: unknown): unknown {
   if (value === null) return shape.nullWord && native(shape.nullWord)
   return value === undefined ? undefined : shape.write?.(value as NonNullable<T>)
 }
 
-/** Returns what a rule says a text must be, which no rule accepts to be this one. */
+/** Returns what a rule says a text must be, by reading a text that no rule accepts. */
 function flawOf(rule: Rule<unknown>): string {
   const reading = rule('\0')
   return rule.form?.rule ?? ('flaw' in reading ? reading.flaw : '')
@@ -354,7 +369,7 @@ function refuseKey(key: string, entry: Entry, known: readonly string[], { findin
   findings.mistake(entry.key, `unknown setting ${quote(key)}${hint}`)
 }
 
-/** Refuses a value that is no list: says how it is written as one, or what else is wrong with it. */
+/** Rejects a value that is not a list: shows how to write it as one, or reports another mistake in it. */
 function refuseAlone(tree: Tree, member: Shape<unknown>, { findings, ...context }: Context): undefined {
   const own = new Findings()
   const path = stepInto(tree.path, 0)
@@ -368,7 +383,7 @@ function asList(tree: Tree): string {
   return `; write [${tree.text.includes(':') ? `'${tree.text}'` : tree.text}]`
 }
 
-/** Returns where settings of this name are, if there are few. */
+/** Returns the places of a setting name, if there are few. */
 function thereIs(key: string, whole: Form): string {
   const places = placesOf(key, whole)
   if (places.length === 0 || places.length > 3) return ''

@@ -1,6 +1,6 @@
-// What people who know other gateways write as a value, and what to write in its place.
+// Values as written for other gateways, and what to write in their place.
 
-/** Forms of texts, and what to do about each, where groups of the form may be put in as $1. */
+/** Patterns of texts, and the hint for each, which may insert groups of the pattern as $1. */
 export type Hints = readonly (readonly [form: RegExp, hint: string])[]
 
 export const hintsForHosts: Hints = [
@@ -56,16 +56,19 @@ export const hintsForRates: Hints = [
   [/^(\d{1,15}) ?(?:r\/m|rpm|per minute)$/i, 'write $1/min'],
 ]
 
-/** How other tools refer to a variable of the environment. The name is not repeated, since it may be a secret. */
+/**
+ * References to environment variables in the syntax of other tools. The name is not repeated, since it may be
+ * a secret.
+ */
 const otherReference =
   /^(?:\$[A-Za-z_]\w*|\$\([A-Za-z_]\w*\)|%[A-Za-z_]\w*%|os\.environ\/\w+|\{?\$?env[.:]\w+\}?|\{\$\w+\}|secrets?:\/\/.+)$/
 
-/** Whether a text seems to refer to a variable in a way that is taken as the value itself. */
+/** Whether a text seems to refer to a variable in a syntax that is read as the value itself. */
 export function refersOtherwise(text: string): boolean {
   return otherReference.test(text)
 }
 
-/** Returns what to write in place of a text, as a phrase to append; empty where none of the hints is for it. */
+/** Returns the replacement for a text, as a phrase to append; empty if no hint applies. */
 export function hintFor(text: string, hints: Hints): string {
   if (refersOtherwise(text)) return `; a variable is written as \${NAME}`
   const [form, hint] = hints.find(([form]) => form.test(text)) ?? []

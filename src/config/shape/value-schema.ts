@@ -1,4 +1,5 @@
-// What a value may look like, as far as editors can check it: parts of a JSON Schema of draft-07, which is the one that all of them read.
+// The form of a value, as far as editors can check it: parts of a JSON Schema of draft-07, which all editors
+// read.
 
 import type { Hints } from './value-hints.ts'
 
@@ -13,22 +14,28 @@ export interface Form {
   readonly [keyword: string]: unknown
 }
 
-/** The texts that a rule accepts: these words, and those that match the pattern; without either, all. Values that the environment or a file provides are not among them. */
+/**
+ * The texts that a rule accepts: these words, and those that match the pattern; without either, all. Values
+ * from the environment or a file are not covered.
+ */
 export interface TextForm {
   readonly words?: readonly string[]
   /** Of ECMAScript, with the flag u. */
   readonly pattern?: string
-  /** The least and the greatest number, for texts that are one. */
+  /** Minimum and maximum, for texts that are numbers. */
   readonly range?: readonly [number, number]
-  /** What a pattern leaves open, such as "from 1s to 1d". */
+  /** A restriction that a pattern does not express, such as "from 1s to 1d". */
   readonly limits?: string
-  /** What a text must be; by default, what the rule says of a wrong one. */
+  /** What a text must be; by default, the rule's phrase for a wrong one. */
   readonly rule?: string
-  /** What to write in place of texts that are usual elsewhere. */
+  /** Hints for texts that are usual elsewhere. */
   readonly hints?: Hints
 }
 
-/** Returns the form of a text, whose first letters editors may take for a number or a boolean; `rule` says what it must be. */
+/**
+ * Returns the form of a text. Editors may take its first letters for a number or a boolean, so `rule` says
+ * what it must be.
+ */
 export function formOfText({ words = [], pattern, range, limits }: TextForm, rule: string): Form {
   const natives = words.map(native)
   const quoted = words.filter((_, i) => typeof natives[i] !== 'string')
@@ -50,14 +57,14 @@ export function formOfText({ words = [], pattern, range, limits }: TextForm, rul
   return words.length === 0 ? text : oneForm({ enum: [...new Set(natives)], errorMessage: rule }, text)
 }
 
-/** Returns the form of what has any of these. */
+/** Returns the union of some forms. */
 export function oneForm(...forms: readonly Form[]): Form {
   return {
     anyOf: forms.flatMap(form => (form.anyOf && Object.keys(form).length === 1 ? form.anyOf : [form])),
   }
 }
 
-/** Returns a word as YAML has it without quotes: some are numbers or booleans. */
+/** Returns a word as YAML reads it without quotes: some are numbers or booleans. */
 export function native(word: string): string | number | boolean {
   if (word === 'true' || word === 'false') return word === 'true'
   return /^\d+(?:\.\d+)?$/.test(word) ? Number(word) : word
@@ -66,7 +73,10 @@ export function native(word: string): string | number | boolean {
 /** A value that is known only where Gatehouse runs: one with a variable, or the content of a file. */
 const reference = '\\$\\{|^file:'
 
-/** Texts that YAML takes for numbers, of each kind, and of some lengths: a value that may be one of them may be a number. */
+/**
+ * Texts that YAML reads as numbers, of each kind, and of some lengths: a value that may be one of them may be
+ * a number.
+ */
 const numberTexts = [
   '0',
   '7',

@@ -1,4 +1,4 @@
-// Errors for callers of AI routes: mostly SDKs, which look for reasons and retry advice in places of their own.
+// Errors for callers of AI routes: mostly SDKs, which look for reasons and retry advice in their own places.
 
 import { apiFaults } from '../catalogue/api-faults.ts'
 import { errorRows } from '../catalogue/catalogue.ts'
@@ -11,10 +11,14 @@ import type { Occasion, Problem } from '../catalogue/problem.ts'
 import { type Fault, type Refusal, retryAfterOf } from '../catalogue/refusal.ts'
 import { asciiJson } from '../render/json.ts'
 
-/** Whose envelope reports that a call has no valid token: that of the management API, or that of provider-native routes. */
+/**
+ * The API whose envelope reports a missing or invalid token: the management API, or provider-native routes.
+ */
 type AiApi = 'rest' | 'native'
 
-/** The APIs whose streams report an error in a form of their own: Chat Completions and what is like it, Messages, Responses. */
+/**
+ * The APIs whose streams have their own form for errors: Chat Completions and similar, Messages, Responses.
+ */
 export type StreamDialect = 'openai' | 'anthropic' | 'responses'
 
 /** The callers of one kind of AI route, with the dialect in which they expect an error within a stream. */
@@ -23,7 +27,7 @@ export class AiCallers implements Audience {
   readonly formatOf = negotiateForPrograms
   readonly #api: AiApi
   readonly #dialect: StreamDialect
-  /** What was composed last for a call with faults: a flood of them differs by the ray alone. */
+  /** The last response to a call with faults: in a flood, these differ by the ray alone. */
   #shared: Shared | null = null
 
   constructor(api: AiApi, dialect: StreamDialect) {
@@ -31,7 +35,7 @@ export class AiCallers implements Audience {
     this.#dialect = dialect
   }
 
-  /** Composes the record, or an envelope where the call has faults and its caller is a program. */
+  /** Composes the record, or an envelope if the call has faults and its caller is a program. */
   compose(refusal: Refusal, occasion: Occasion, options: Options): WrittenResponse {
     if (isInEnvelope(refusal, occasion.accept)) return this.#composeShared(refusal, occasion.ray, options)
     const content = this.#record(inWords(refusal), occasion, options)
@@ -103,14 +107,17 @@ function responseOf(
 ): ErrorResponse {
   const { status } = errorRows[refusal.error]
   const headers = headersOf(refusal, occasion, content)
-  // The SDKs of OpenAI and Anthropic follow it, whatever the status.
+  // The SDKs of OpenAI and Anthropic obey it, whatever the status.
   headers.push('x-should-retry', String(refusal.mayRetry ?? retryAfterOf(refusal) !== null))
   const challenges = challenge ?? (status === 401 ? 'Bearer' : null)
   if (challenges !== null) headers.push('WWW-Authenticate', challenges)
   return { status, reason: reasonOf(refusal), headers, body: content.body }
 }
 
-/** Whether a refused call gets an envelope: one with faults, unless it asks for a page, Markdown or plain text. What callers without permission get is the same in any format. */
+/**
+ * Whether a refused call gets an envelope: one with faults, unless it asks for a page, Markdown or plain
+ * text. Callers without permission get the same in any format.
+ */
 function isInEnvelope({ faults, error }: Refusal, accept: string | null): boolean {
   if (faults.length === 0) return false
   if (error === 'unauthorized' || error === 'forbidden') return true
@@ -118,7 +125,7 @@ function isInEnvelope({ faults, error }: Refusal, accept: string | null): boolea
   return format === 'json' || format === 'problem'
 }
 
-/** Has the record say what is wrong with the call. Pages are ASCII, and faults quote their caller. */
+/** Adds the faults of the call to the record. Pages are ASCII, and faults quote their caller. */
 function inWords(refusal: Refusal): Refusal {
   if (refusal.faults.length === 0 || refusal.wording !== null) return refusal
   const guidance = retryAfterOf(refusal) === null ? correction : errorRows[refusal.error].guidance
@@ -158,7 +165,10 @@ function writeRecord(problem: Problem): string {
   return asciiJson({ ...problem, message: problem.detail, error: errorOf(problem) })
 }
 
-/** Replaces the record's own type with the one that readers of Messages expect; `application/problem+json` keeps it. */
+/**
+ * Replaces the record's own type with the one that readers of Messages expect; `application/problem+json`
+ * keeps it.
+ */
 function writeMessagesRecord(problem: Problem): string {
   return asciiJson({ ...problem, type: 'error', message: problem.detail, error: errorOf(problem) })
 }
@@ -173,7 +183,10 @@ function writeAnthropicEvent({ type: _, ...rest }: Problem): string {
   return `event: error\ndata: ${asciiJson({ type: 'error', error, ...rest })}\n\n`
 }
 
-/** Fails the response, which is the only event that Codex takes a reason from; `error` is where the SDK of OpenAI looks. The type of the record gives way to that of the event. */
+/**
+ * Fails the response, with the only event from which Codex reads a reason; the SDK of OpenAI reads `error`.
+ * The event has its own type instead of that of the record.
+ */
 function writeResponsesEvent({ type: _, ...rest }: Problem): string {
   const error = { code: 'server_error', message: rest.detail }
   const response = { id: `resp_${rest.ray_id}`, object: 'response', status: 'failed', error, output: [] }
@@ -192,7 +205,7 @@ function envelopeOf(refusal: Refusal, api: AiApi, dialect: StreamDialect): Conte
   return { type: 'application/json', policy: null, body: asciiJson(envelope) }
 }
 
-/** Beside the faults, SDKs find the reason where providers write it. */
+/** Adds, beside the faults, the reason where providers write it and SDKs look for it. */
 function envelopeForSdk(
   { error, faults }: Refusal,
   errors: readonly unknown[],
@@ -211,7 +224,7 @@ function envelopeForSdk(
   }
 }
 
-/** What callers of provider-native routes get without a valid token, or without permission. */
+/** The envelope for callers of provider-native routes without a valid token, or without permission. */
 function gatewayEnvelope({ faults }: Refusal, error: readonly unknown[]): unknown {
   return {
     success: false,

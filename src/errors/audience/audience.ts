@@ -1,4 +1,4 @@
-// Who an error is for: chosen once, when the route of a request is known.
+// The audience of an error: chosen once, when the route of a request is known.
 
 import type { Operator } from '../../config/model/custom-errors-config.ts'
 import type { Occasion } from '../catalogue/problem.ts'
@@ -24,7 +24,10 @@ export interface WrittenResponse {
 }
 
 export interface Options {
-  /** The base of the `type` URIs, without a trailing slash; null for the pages that the gateway has on every host. */
+  /**
+   * The base of the `type` URIs, without a trailing slash; null for the pages that the gateway has on every
+   * host.
+   */
   readonly documentation: string | null
   /** The operator named on the page; null for none. */
   readonly operator?: Operator | null
@@ -32,7 +35,7 @@ export interface Options {
   readonly challenge?: string | null
 }
 
-/** How errors are told to one kind of client. */
+/** How errors are presented to one kind of client. */
 export interface Audience {
   readonly kind: 'people' | 'ai' | 'grpc'
   /** Returns the format of the response, from the request's Accept. */
@@ -41,7 +44,10 @@ export interface Audience {
   compose(refusal: Refusal, occasion: Occasion, options: Options): WrittenResponse
   /** Composes the last event of an event stream that has begun, from the beginning of a line. */
   composeEvent(refusal: Refusal, occasion: Occasion, options: Options): string
-  /** Composes the trailers of a response that has begun: name, value, name, value …; null if this audience reads none. */
+  /**
+   * Composes the trailers of a response that has begun: name, value, name, value …; null if this audience
+   * reads none.
+   */
   composeTrailers(refusal: Refusal, occasion: Occasion, options: Options): string[] | null
 }
 

@@ -1,5 +1,5 @@
-// Errors for gRPC clients: a status in the place of trailers and no body, as each of them reads it ("Trailers-Only"), or
-// the trailers of a response that has begun.
+// Errors for gRPC clients: a status in place of trailers and no body ("Trailers-Only"), or the trailers of a
+// response that has begun.
 
 import { errorRows } from '../catalogue/catalogue.ts'
 import { problem } from '../catalogue/problem.ts'
@@ -8,7 +8,7 @@ import { type Audience, written } from './audience.ts'
 import { negotiate } from './negotiate.ts'
 import { composeEvent } from './people.ts'
 
-/** The status codes of gRPC that the gateway responds with. */
+/** The gRPC status codes of the gateway. */
 const grpcStatus = {
   unknown: 2,
   deadlineExceeded: 4,
@@ -46,7 +46,10 @@ function statusOf(refusal: Refusal, detail: string): string[] {
   return ['grpc-status', String(status), 'grpc-message', encoded(detail)]
 }
 
-/** Returns the gRPC status for that of HTTP: what the mapping of gRPC says of it, and what is closer where that is known of this gateway. */
+/**
+ * Returns the gRPC status for an HTTP status: by the mapping of gRPC, or a closer one for errors of this
+ * gateway.
+ */
 function grpcStatusOf(status: number): number {
   return byStatus.get(status) ?? (status >= 502 ? grpcStatus.unavailable : grpcStatus.unknown)
 }
@@ -69,7 +72,10 @@ const byStatus: ReadonlyMap<number, number> = new Map([
   [524, grpcStatus.deadlineExceeded],
 ])
 
-/** Writes a text as `grpc-message` has it: UTF-8, all but printable ASCII percent-encoded, and the percent sign too. */
+/**
+ * Encodes a text for `grpc-message`: UTF-8, with all but printable ASCII percent-encoded, and the percent
+ * sign too.
+ */
 function encoded(text: string): string {
   let result = ''
   for (const byte of Buffer.from(text))

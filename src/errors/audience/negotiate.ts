@@ -5,7 +5,7 @@ import { ownText } from '../../base/text/own-text.ts'
 
 export type Format = 'html' | 'json' | 'problem' | 'markdown' | 'plain'
 
-/** The typical kind of client: a range that covers any format selects theirs. */
+/** The typical kind of client: a range that covers any format selects its preference. */
 interface Readers {
   readonly usual: Format
   /** The formats that each range covers, in order of preference. */
@@ -15,12 +15,15 @@ interface Readers {
   readonly remembered: Map<string, Format>
 }
 
-/** Returns the format that a client prefers; HTML where it accepts none of ours. */
+/** Returns the format that a client prefers; HTML if it accepts none of ours. */
 export function negotiate(accept: string | null): Format {
   return negotiateFor(people, accept)
 }
 
-/** Returns the format that a client of an API prefers; JSON where it names none of ours, and where it waits for an event stream. */
+/**
+ * Returns the format that a client of an API prefers; JSON if it names none of ours, or waits for an event
+ * stream.
+ */
 export function negotiateForPrograms(accept: string | null): Format {
   return negotiateFor(programs, accept)
 }
@@ -84,7 +87,7 @@ function beginningOf(accept: string): string {
   return accept.slice(0, Math.max(0, accept.lastIndexOf(',', longestRead)))
 }
 
-/** Lists the well-formed ranges that concern us, each once with its highest q, in the form `range;q=0.5`. */
+/** Lists the relevant well-formed ranges, each once with its highest q, in the form `range;q=0.5`. */
 function knownRanges({ stands, aliases }: Readers, accept: string): string {
   const weights = new Map<string, number>()
   for (const member of membersOf(accept)) {
@@ -102,14 +105,14 @@ function knownRanges({ stands, aliases }: Readers, accept: string): string {
   return Array.from(weights, ([range, weight]) => `${range};q=${weight}`).join()
 }
 
-/** Splits at the commas outside of quotes; a quote that is never closed hides no comma. */
+/** Splits at the commas outside of quotes; an unclosed quote hides no comma. */
 function membersOf(accept: string): readonly string[] {
   return Array.from(accept.matchAll(members)).flatMap(([member, close]) =>
     close === '' ? member.split(',') : [member],
   )
 }
 
-/** Reads the q among parameters: 1 where there is none, null where it is not a valid qvalue. */
+/** Reads the q among parameters: 1 if absent, null if it is not a valid qvalue. */
 function weightOf(parameters: string): number | null {
   for (const [, name, value] of parameters.matchAll(eachParameter)) {
     if (name?.toLowerCase() === 'q') return qvalue.test(value ?? '') ? Number(value) : null
@@ -126,7 +129,10 @@ const rangePattern = new RegExp(`^[ \\t]*(${token}/${token})((?:${parameter})*)[
 const eachParameter = new RegExp(parameter, 'g')
 const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
-/** Clients send few different Accept lines: the results for the most recent ones of reasonable length are cached. */
+/**
+ * Clients send few different Accept lines: the results for the most recent ones of reasonable length are
+ * cached.
+ */
 const mostRemembered = 256
 const longestRemembered = 256
 

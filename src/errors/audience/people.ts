@@ -1,4 +1,4 @@
-// Errors for everybody whom no other audience is for: browsers, programs and agents, each in the format that it accepts.
+// Errors for the general audience: browsers, programs and agents, each in the format that it accepts.
 
 import { escapeHtml } from '../../base/text/html.ts'
 import type { Operator } from '../../config/model/custom-errors-config.ts'
@@ -16,7 +16,7 @@ import { renderMarkdown } from '../render/markdown.ts'
 import { renderPlain } from '../render/plain.ts'
 import type { Write } from '../render/template.ts'
 
-/** Composes the response to a request that was refused, in the format that it accepts. */
+/** Composes the response to a refused request, in the format that it accepts. */
 export function compose(
   refusal: Refusal,
   occasion: Occasion,

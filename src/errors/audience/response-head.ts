@@ -19,7 +19,10 @@ export function reasonOf({ error }: Refusal): string {
   return status >= 520 ? title : reasons[status]!
 }
 
-/** Returns the reason phrase of a status that an operator chose: the title of ours, or the phrase of RFC 9110, or a generic one. */
+/**
+ * Returns the reason phrase of a status that an operator chose: the title of ours, or the phrase of RFC 9110,
+ * or a generic one.
+ */
 export function phraseOf(status: number): string {
   return titles.get(status) ?? reasons[status] ?? 'Custom Error'
 }
@@ -59,7 +62,7 @@ function allowOf({ error, allow }: Refusal): string | null {
   return allow ?? (errorRows[error].status === 405 ? allowed : null)
 }
 
-/** The methods that the gateway passes on; which of them an origin supports, only the origin knows. */
+/** The methods that the gateway passes on; only the origin knows which of them it supports. */
 const allowed = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 // Node has the phrase of RFC 7231 for 413; RFC 9110 section 15.5.14 renamed it.

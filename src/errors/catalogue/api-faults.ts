@@ -1,4 +1,5 @@
-// The faults of an API, row by row: number, status, message, and when it occurs. Numbers are defined nowhere else.
+// The faults of an API, row by row: number, status, message, and when it occurs. Numbers are defined nowhere
+// else.
 
 import type { ErrorName } from './catalogue.ts'
 import { type Fault, type Refusal, refuse } from './refusal.ts'
@@ -415,13 +416,15 @@ export type WordsOf<Name extends ApiFaultName> = (typeof apiFaults)[Name]['sente
   ? Words
   : []
 
-/** Makes a fault from its row; it points where the row does, or at nothing. */
+/** Makes a fault from its row, with the pointer of the row, if any. */
 export function fault<Name extends ApiFaultName>(name: Name, ...words: WordsOf<Name>): Fault {
   const { pointer }: Row = apiFaults[name]
   return faultAt(pointer ?? null, name, ...words)
 }
 
-/** Makes a fault from its row that points at a member of the body (RFC 6901); null for the request as a whole. */
+/**
+ * Makes a fault from its row that points at a member of the body (RFC 6901); null for the request as a whole.
+ */
 export function faultAt<Name extends ApiFaultName>(
   pointer: string | null,
   name: Name,

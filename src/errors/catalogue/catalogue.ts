@@ -1,5 +1,5 @@
-// Every error that the gateway raises, one row each: pure data. Records, pages, previews, metric labels and tests are all
-// generated from these rows, and from those of `preview-only.ts`.
+// Every error that the gateway raises, one row each: pure data. Records, pages, previews, metric labels and
+// tests are all generated from these rows, and from those of `preview-only.ts`.
 
 import { previewOnly } from './preview-only.ts'
 
@@ -18,7 +18,7 @@ export type ErrorCategory =
   | 'snippet'
   | 'unsupported'
 
-/** Where on the way from the client to the origin a request was stopped. */
+/** Where a request was stopped on its way from the client to the origin. */
 export type Stage = 'client' | 'gateway' | 'origin'
 
 export interface ErrorRow {
@@ -1143,7 +1143,9 @@ export const protocolErrors = {
 
 export type ErrorName = keyof typeof catalogue | keyof typeof previewOnly | keyof typeof protocolErrors
 
-/** The errors of the interface, by name and in the order of their codes; each can be previewed by its code. */
+/**
+ * The errors of the interface, by name and in the order of their codes; each can be previewed by its code.
+ */
 export const previews: Readonly<Record<string, ErrorRow>> = Object.fromEntries(
   Object.entries<ErrorRow>({ ...catalogue, ...previewOnly }).sort(([, a], [, b]) => a.code - b.code),
 )

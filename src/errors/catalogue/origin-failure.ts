@@ -1,4 +1,5 @@
-// The ways in which an exchange with an origin fails, one row each: the error for the client, and what it implies about the origin.
+// The ways in which an exchange with an origin fails, one row each: the error for the client, and what it
+// implies about the origin.
 
 import type { Phase } from './phase.ts'
 import type { ErrorName } from './catalogue.ts'
@@ -12,24 +13,27 @@ export interface Cause {
 export interface Failure {
   readonly way: Way
   readonly row: Row
-  /** For the log: the original error, or a code for what the edge detected itself. */
+  /** For the log: the original error, or a code for a failure that the edge detected itself. */
   readonly cause: Cause
 }
 
 interface Row {
   /** The error by phase; in other phases that of `unforeseen`. */
   readonly errors: Partial<Record<Stretch, ErrorName>>
-  /** Whether the pool member is to blame: not for failures of this machine, a queue or a name, nor for a total time that a slow client may have used up. */
+  /**
+   * Whether the origin is to blame: not for failures of this machine, a queue or a name, nor for a total time
+   * that a slow client may have used up.
+   */
   readonly blamesMember: boolean
   /** Whether a configured timeout ended it. */
   readonly isTimeout: boolean
   /** Whether connections that were idle for too long end like this. */
   readonly isLoss: boolean
-  /** Whether the origin surely has done nothing with the request. */
+  /** Whether the origin has certainly not processed the request. */
   readonly isUnprocessed: boolean
-  /** Whether it may mean only that this machine has no route for a family of addresses. */
+  /** Whether it may mean only that this machine has no route for an address family. */
   readonly isWithoutRoute: boolean
-  /** The codes of node, c-ares and OpenSSL for it; null for what the edge detects itself. */
+  /** The codes of node, c-ares and OpenSSL for it; null for failures that the edge detects itself. */
   readonly codes: RegExp | null
 }
 
@@ -73,18 +77,24 @@ const faults = {
   GH_RESPONSE_TIMEOUT: row({ exchange: 'origin_response_timeout' }, timeout),
   GH_IDLE_TIMEOUT: row({ exchange: 'origin_response_timeout' }, { ...faultless, ...timeout }),
   GH_TOTAL_TIMEOUT: row(noTimeLeft, { ...faultless, ...timeout }),
-  /** The time that a client gave its gRPC call. */
+  /** The deadline of a gRPC call, set by its client. */
   GH_CALL_TIMEOUT: row(noTimeLeft, { ...faultless, ...timeout }),
-  /** The proxy by which the origin is reached wants other credentials, does not let us go there, or is none. */
+  /** The proxy towards the origin requires other credentials, forbids the destination, or is not a proxy. */
   GH_PROXY_AUTHENTICATION: row({ connect: 'origin_unreachable' }),
   GH_PROXY_REFUSED: row({ connect: 'origin_unreachable' }),
   GH_BAD_PROXY: row({ connect: 'origin_unreachable' }),
   GH_CLOSED: row({ connect: 'origin_down' }, loss),
-  /** A stream of HTTP/2 that the origin refused, or that it had not seen when it said that it takes no more: nothing was done with the request (RFC 9113 section 8.7). */
+  /**
+   * An HTTP/2 stream that the origin refused, or had not seen when it announced GOAWAY: the request was not
+   * processed (RFC 9113 section 8.7).
+   */
   GH_REFUSED_STREAM: row({}, { ...loss, isUnprocessed: true }),
-  /** One of a request that the origin takes by HTTP/1.1 alone, as it must where it authenticates connections (section 7): nothing was done with it either. */
+  /**
+   * A request that the origin accepts only over HTTP/1.1, as it must if it authenticates connections (section
+   * 7): not processed either.
+   */
   GH_HTTP1_REQUIRED: row({}, { ...faultless, ...loss, isUnprocessed: true }),
-  /** A stream of HTTP/2 that the origin gave up. */
+  /** An HTTP/2 stream that the origin reset. */
   GH_RESET_STREAM: row({}),
   GH_FLOOD: row({}),
   GH_BAD_HEAD: row({}),
@@ -125,8 +135,9 @@ const found = {
     },
   ),
   /**
-   * The peer refuses a handshake that may already seem complete: with TLS 1.3 the client's part ends before the server has seen its certificate, or that there is
-   * none (RFC 8446 sections 2 and 4.4.2.4). OpenSSL names an alert by the TLS version that introduced it, `SSL/TLS` for the oldest.
+   * The peer refuses a handshake that may already seem complete: with TLS 1.3 the client's part ends before
+   * the server has seen its certificate, or that it has none (RFC 8446 sections 2 and 4.4.2.4). OpenSSL names
+   * an alert by the TLS version that introduced it, `SSL/TLS` for the oldest.
    */
   handshake_refused: row(
     {},
@@ -172,7 +183,10 @@ export function originFailure(phase: Phase, { row }: Pick<Failure, 'row'>): Erro
   return row.errors[stretch] ?? unforeseen[stretch]
 }
 
-/** Whether a failure in a phase counts against the member of the pool; an unforeseen one before a connection is open does not. */
+/**
+ * Whether a failure in a phase counts against the origin; an unforeseen one before a connection is open does
+ * not.
+ */
 export function blamesMember(phase: Phase, failure: Failure): boolean {
   return failure.row.blamesMember && originFailure(phase, failure) !== 'internal_server_error'
 }

@@ -1,5 +1,5 @@
-// The errors of the interface that this version never raises, because it lacks what they are about, such as Workers. They can
-// be previewed, and are documented.
+// The errors of the interface that this version never raises, because it lacks the feature, such as Workers.
+// They can be previewed, and are documented.
 
 export const previewOnly = {
   cname_cross_account: {

@@ -1,4 +1,4 @@
-// The words of an error for those who call a provider: they name it. Its host is for the log alone.
+// The words of an error for callers of a provider: they name the provider. Its host appears only in the log.
 
 import { errorRows } from './catalogue.ts'
 import type { OriginFault } from './origin-failure.ts'
@@ -10,7 +10,10 @@ interface Limits {
   readonly response: number
 }
 
-/** Returns a refusal whose words are about the provider where those of its row are about an origin server, and any other as it is. Code, name and category stay. */
+/**
+ * Returns a refusal that speaks of the provider where its row speaks of an origin server, and any other as it
+ * is. Code, name and category stay.
+ */
 export function inNameOf(provider: string, refusal: Refusal, limits: Limits): Refusal {
   const { error, faults, wording, cause } = refusal
   const { title, detail, guidance } = errorRows[error]

@@ -1,4 +1,5 @@
-// What a response of ours says in Proxy-Status (RFC 9209): which intermediary made it, and why. It never says more than the registered type of the error.
+// Proxy-Status (RFC 9209) of our own responses: the intermediary that made the response, and the reason. It
+// never reveals more than the registered type of the error.
 
 import { type ErrorCategory, type ErrorName, errorRows } from './catalogue.ts'
 import type { Refusal } from './refusal.ts'
@@ -8,12 +9,15 @@ export function proxyStatusLine(name: string, refusal: Refusal): string {
   return `Proxy-Status: ${identifier(name)}; error=${proxyErrorOf(refusal)}\r\n`
 }
 
-/** Writes the line for a response that is no failure and that no origin was asked for, such as a redirect to https. */
+/**
+ * Writes the line for a response that is no failure and was made without an origin, such as a redirect to
+ * https.
+ */
 export function internalStatusLine(name: string): string {
   return `Proxy-Status: ${identifier(name)}; error=proxy_internal_response\r\n`
 }
 
-/** Writes the line for a response that came after other attempts, with the status that the origin sent. */
+/** Writes the line for a response after retries, with the status that the origin sent. */
 export function retriedStatusLine(name: string, status: number): string {
   return `Proxy-Status: ${identifier(name)}; received-status=${status}\r\n`
 }
@@ -30,7 +34,7 @@ export function proxyErrorOf({ error, cause }: Refusal): string {
   )
 }
 
-/** What the cause of a failure at the origin says more exactly than the error. */
+/** Causes of a failure at the origin that are more exact than the error. */
 const ofCauses: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection_refused',
   ECONNRESET: 'connection_terminated',
@@ -76,7 +80,7 @@ const ofCategories: Partial<Readonly<Record<ErrorCategory, string>>> = {
   rewrite: 'proxy_configuration_error',
 }
 
-/** Writes the name as a token, or a string where it is none (RFC 8941 section 3.3). */
+/** Writes the name as a token, or else as a string (RFC 8941 section 3.3). */
 function identifier(name: string): string {
   return /^[A-Za-z*][\w!#$%&'*+.^`|~:/-]*$/.test(name) ? name : `"${name}"`
 }

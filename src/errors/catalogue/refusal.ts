@@ -4,15 +4,15 @@ import { type ErrorName, errorRows, previews } from './catalogue.ts'
 
 export interface Refusal {
   readonly error: ErrorName
-  /** Seconds to wait, instead of those of the row; null keeps the row's. */
+  /** Seconds to wait; null keeps those of the row. */
   readonly retryAfter: number | null
-  /** What SDKs of AI providers are told about another try (x-should-retry); null for what the row says. */
+  /** Retry advice for SDKs of AI providers (x-should-retry); null for that of the row. */
   readonly mayRetry: boolean | null
   /** The methods for the Allow header of a 405; null for those that the gateway passes on. */
   readonly allow: string | null
-  /** What is wrong with the call, for callers of an API; empty where the row is enough. */
+  /** The faults of the call, for callers of an API; empty if the row is enough. */
   readonly faults: readonly Fault[]
-  /** The words for one case, instead of those of the row, whose code covers several cases; null for those of the row. */
+  /** The words for one case of a row whose code covers several; null for those of the row. */
   readonly wording: Wording | null
   /** For the log only: it never reaches the client. */
   readonly cause: unknown
@@ -24,7 +24,7 @@ interface Wording {
   readonly heading: string
   readonly detail: string
   readonly guidance: string
-  /** Whether they are those of one request, so that nothing made of them is kept for others. */
+  /** Whether they are specific to one request, so that nothing derived from them is cached for others. */
   readonly isOfRequest?: boolean
 }
 
@@ -56,13 +56,15 @@ export function refusalFor(code: string): Refusal {
   return refuse(nameByCode.get(code) ?? 'not_found')
 }
 
-/** Finds any error by its code, including those without a preview; null where there is none. */
+/** Finds any error by its code, including those without a preview; null for an unknown code. */
 export function errorNameOf(code: string): ErrorName | null {
   const names = Object.keys(errorRows) as ErrorName[]
   return names.find(name => String(errorRows[name].code) === code) ?? null
 }
 
-/** Returns the seconds of Retry-After, always a whole number from 1 up; null where the error is not retryable. */
+/**
+ * Returns the seconds of Retry-After, always a whole number from 1 up; null if the error is not retryable.
+ */
 export function retryAfterOf(refusal: Refusal): number | null {
   const usual = errorRows[refusal.error].retryAfter
   if (usual === null || refusal.retryAfter === null || Number.isNaN(refusal.retryAfter)) return usual

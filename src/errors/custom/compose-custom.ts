@@ -1,4 +1,5 @@
-// Composes a response from custom content: body, type and optionally the status are the operator's, every other field is that of the error.
+// Composes a response from custom content: body, type and optionally the status are the operator's, every
+// other field is that of the error.
 
 import type { Facts } from '../../expression/expression.ts'
 import { errorRows } from '../catalogue/catalogue.ts'

@@ -1,4 +1,5 @@
-// Content that an operator serves instead of an error document: split at its tokens once, so that a response only fills them in.
+// Content that an operator serves instead of an error document: split at its tokens once, so that a response
+// only fills them in.
 
 import type { Facts } from '../../expression/expression.ts'
 import type { ErrorContentType } from '../../config/model/custom-errors-config.ts'
@@ -7,11 +8,11 @@ import { writeBox } from './error-box.ts'
 import type { Occasion } from '../catalogue/problem.ts'
 import type { Refusal } from '../catalogue/refusal.ts'
 
-/** Whose content it is: a rule's has the tokens of the request, a page's also the boxes. */
+/** The kind of content: rules have the tokens of the request, pages also the boxes. */
 export type ContentKind = 'rule' | 'page'
 
 export class CustomContent {
-  /** Includes the charset, where the type has one. */
+  /** Includes the charset, if the type has one. */
   readonly type: string
   /** Replaces the status of the error; null keeps it. */
   readonly status: number | null

@@ -1,5 +1,5 @@
-// The operator's content for errors, compiled: rules of the zone, then of the account, then pages of the zone, then of the
-// account. A snapshot has one for every zone, and one for requests outside of all zones.
+// The operator's content for errors, compiled: rules of the zone, then of the account, then pages of the
+// zone, then of the account. A snapshot has one for every zone, and one for requests outside of all zones.
 
 import { memoizeEach } from '../../base/memo.ts'
 import type { CustomErrorSource } from '../../metrics/counters/edge-metrics.ts'
@@ -23,7 +23,7 @@ export interface CustomLayer {
   readonly pages: ErrorPages
 }
 
-/** What replaces the record, and why. */
+/** The replacement of the record, and its source. */
 export interface Found {
   readonly content: CustomContent
   readonly source: CustomErrorSource
@@ -40,15 +40,15 @@ export type CustomErrorFailure = 'content' | 'expression'
 type Failed = (what: CustomErrorFailure) => void
 
 export class CustomErrors {
-  /** Whether there is nothing to find, so that callers need not compute facts first. */
+  /** Whether there is no content, so that callers need not compute facts first. */
   readonly isEmpty: boolean
   readonly layers: readonly CustomLayer[]
   readonly #failed: Failed
   readonly #levels: readonly Level[]
 
   /**
-   * Takes the layers in the order of their precedence; the last is that of the account, those above are the zone's. Never throws: broken rules and pages are
-   * left out, and reported to `failed`.
+   * Takes the layers in the order of their precedence; the last is that of the account, those above are the
+   * zone's. Never throws: broken rules and pages are left out, and reported to `failed`.
    */
   constructor(layers: readonly CustomLayer[], { failed = () => {} }: { readonly failed?: Failed } = {}) {
     this.layers = layers
@@ -57,7 +57,7 @@ export class CustomErrors {
     this.isEmpty = this.#levels.every(({ rules, pages }) => rules.length === 0 && pages.size === 0)
   }
 
-  /** Finds the content for an error; null where the record is to be served. */
+  /** Finds the content for an error; null if the record is to be served. */
   find(error: ErrorName, facts: Facts): Found | null {
     return this.findRule(facts) ?? this.findPage(error)
   }
@@ -90,7 +90,7 @@ export class CustomErrors {
 
 interface Level {
   readonly owner: 'zone' | 'account'
-  /** How many rules its owner has in the layers above. */
+  /** The number of rules of the same owner in the layers above. */
   readonly offset: number
   readonly rules: readonly IndexedRule[]
   readonly pages: ReadonlyMap<ErrorPageType, CustomPage>
@@ -131,7 +131,7 @@ class CustomPage {
   }
 }
 
-// All zones share the layer of the account, and a zone that did not change shares its own with the previous snapshot.
+// All zones share the layer of the account, and an unchanged zone shares its own with the previous snapshot.
 const compiledRules = memoizeEach((rules: readonly ErrorRule[], failed: Failed) =>
   rules.flatMap((rule, index): IndexedRule | readonly [] => {
     const compiled = attempt(rule)
@@ -141,7 +141,10 @@ const compiledRules = memoizeEach((rules: readonly ErrorRule[], failed: Failed) 
   }),
 )
 
-/** Compiles a rule; null where it is broken, even in a way that its type excludes: the store may have been written by an older or newer version. */
+/**
+ * Compiles a rule; null if it is broken, even in a way that its type excludes: the store may have been
+ * written by an older or newer version.
+ */
 function attempt(rule: ErrorRule): CompiledRule | null {
   try {
     const compiled = compileErrorRule(rule)

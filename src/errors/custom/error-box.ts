@@ -9,7 +9,7 @@ import type { Refusal } from '../catalogue/refusal.ts'
 /** Which errors a box shows: those with 5xx codes, or those with 1xxx codes. */
 type BoxFamily = '500s' | '1000s'
 
-/** Writes the box; nothing for an error of the other family. */
+/** Writes the box; empty for an error of the other family. */
 export function writeBox(family: BoxFamily, refusal: Refusal, occasion: Occasion): string {
   const isOfThousands = errorRows[refusal.error].code >= 1000
   return isOfThousands === (family === '1000s') ? render(box, refusal, occasion, '') : ''

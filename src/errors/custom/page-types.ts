@@ -3,7 +3,7 @@
 import type { ErrorPageType } from '../../config/model/custom-errors-config.ts'
 import { type ErrorName, errorRows } from '../catalogue/catalogue.ts'
 
-/** Lists the types of pages that apply to an error, most specific first; empty where none do. */
+/** Lists the types of pages that apply to an error, most specific first; empty if none do. */
 export function pageTypesOf(error: ErrorName): readonly ErrorPageType[] {
   return typesByName.get(error)!
 }

@@ -1,5 +1,5 @@
-// A dry run: the response that a client would get for an error, and which rule or page it comes from, without serving it.
-// A draft of a rule or a page can be tried before it is set.
+// A dry run: the response that a client would get for an error, and the rule or page behind it, without
+// serving it. A draft of a rule or a page can be tried before it is set.
 
 import { customErrorSources } from '../../metrics/counters/edge-metrics.ts'
 import type { Facts, RequestFacts } from '../../expression/expression.ts'
@@ -36,7 +36,10 @@ export interface Preview {
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
   readonly source: PreviewSource
-  /** The index of the rule among all of the zone, or of the account; null where no rule applied, or the draft did. */
+  /**
+   * The index of the rule among all of the zone, or of the account; null if no rule applied, or the draft
+   * did.
+   */
   readonly matched: number | null
   /** That rule as it was set; null likewise. */
   readonly rule: ErrorRule | null
@@ -73,7 +76,9 @@ function findWith(
   return { found, source: isDraft ? 'draft_page' : found.source }
 }
 
-/** Puts a page above those of the zone, which are in its first layer; the rules have been evaluated already. */
+/**
+ * Puts a page above those of the zone, which are in its first layer; the rules have been evaluated already.
+ */
 function withPage({ layers }: CustomErrors, page: NonNullable<PreviewAsk['page']>): CustomErrors {
   const [first = nothing, ...others] = layers.slice(0, -1)
   const pages = { ...first.pages, [page.type]: page.html }

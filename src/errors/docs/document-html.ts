@@ -54,11 +54,11 @@ const script = `
 const errorFrame = new Frame(style, null)
 const indexFrame = new Frame(style, script)
 
-/** The Content-Security-Policies that these pages are served with. */
+/** The Content-Security-Policies of these pages. */
 export const errorPolicy = errorFrame.policy
 export const indexPolicy = indexFrame.policy
 
-/** Writes the page of an error; `listIsNear` for a link to the list of all one step up. */
+/** Writes the page of an error; with `listIsNear`, it links to the list of all errors one step up. */
 export function documentErrorPage(entry: Entry, listIsNear: boolean): string {
   return errorFrame.page(
     `Error ${entry.code}: ${entry.title}`,

@@ -1,4 +1,5 @@
-// The catalogue as documentation: on every host the page of an error to which its type URI leads, and for operators on the side port the same with a list.
+// The catalogue as documentation: on every host the page of an error to which its type URI leads, and for
+// operators on the side port the same with a list.
 
 import type { ErrorResponse } from '../audience/audience.ts'
 import { documentErrorPage, documentIndexPage, errorPolicy, indexPolicy } from './document-html.ts'
@@ -7,12 +8,12 @@ import { type Format, negotiate } from '../audience/negotiate.ts'
 import { withoutEmphasis } from '../render/plain.ts'
 import { safetyHeaders } from '../audience/safety-headers.ts'
 
-/** Documents one error in the format that is accepted, beside the list of all; null for an unknown code. */
+/** Documents one error in the accepted format, beside the list of all; null for an unknown code. */
 export function documentError(code: string, accept: string | null): ErrorResponse | null {
   return documentEntry(code, accept, true)
 }
 
-/** Documents one error by itself for clients, whom it may be kept for; null for an unknown code. */
+/** Documents one error by itself for clients, which may cache it; null for an unknown code. */
 export function aboutError(code: string, accept: string | null): ErrorResponse | null {
   return documentEntry(code, accept, false)
 }

@@ -1,14 +1,15 @@
-// How everything looks that people see: the colours, and the steps of space and type. Pages of errors, of sign-in and of the dashboard take them from here.
+// The design of all visible pages: the colours, and the steps of space and type. Pages of errors, of sign-in
+// and of the dashboard share them.
 
 const colours = `
 :root{color-scheme:light dark;--paper:#f5f4f0;--card:#fffefc;--ink:#1b2430;--soft:#57606e;--line:#dbd9d1;--good:#1c7152;--bad:#ad3a28;--wash:#fbece8;--act:#2a5494;--on-act:#fff;--edge:#7f8691}
 @media (prefers-color-scheme:dark){:root{--paper:#11151b;--card:#191f28;--ink:#e7eaef;--soft:#a4adbb;--line:#323b48;--good:#63c79b;--bad:#ff9582;--wash:#341f1d;--act:#9dbef5;--on-act:#101a2b;--edge:#6b7788}}`
 
-/** Steps of space and type, and how round corners are; for pages that are more than one text. */
+/** Steps of space and type, and corner radii, for pages with more than one text. */
 export const steps =
   ':root{--s1:.25rem;--s2:.5rem;--s3:.75rem;--s4:1rem;--s5:1.5rem;--s6:2rem;--s7:3rem;--small:.875rem;--middle:1.0625rem;--large:1.25rem;--round:8px;--rounder:14px}'
 
-/** What all our pages share: colours, type, focus. */
+/** Shared by all our pages: colours, type, focus. */
 export const foundation = `${colours}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}

@@ -9,15 +9,17 @@ import { script, style } from './page-assets.ts'
 
 const frame = new Frame(style, script)
 
-/** The Content-Security-Policy that the page is served with. */
+/** The Content-Security-Policy of the page. */
 export const pagePolicy = frame.policy
 
-/** Returns the policy of a page with this operator's logo, which allows the origin of the logo and no other. */
+/**
+ * Returns the policy of a page with this operator's logo, which allows the origin of the logo and no other.
+ */
 export function policyWith({ logo }: Operator): string {
   return logo === null ? pagePolicy : frame.policyFor({ pictures: `data: ${new URL(logo).origin}` })
 }
 
-/** Writes the page; `operator` is who runs the site, where that is known, and `heading` replaces the title. */
+/** Writes the page; `operator` is the operator of the site, if known, and `heading` replaces the title. */
 export function renderHtml(
   problem: Problem,
   operator: Operator | null = null,
@@ -55,7 +57,7 @@ ${operator !== null && contactLine(operator)}<div><dt>Ray ID</dt><dd><code id="r
   )
 }
 
-// Templates find the places to fill in by sample values, none of which can occur in the fixed text.
+// Templates find the gaps by sample values, none of which can occur in the fixed text.
 
 function badge({ name, logo }: Operator): HtmlValue {
   if (name === null) return null

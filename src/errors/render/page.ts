@@ -7,9 +7,9 @@ import { foundation } from './design-tokens.ts'
 /** Source lists of a policy. */
 interface Liberties {
   readonly pictures?: string
-  /** Where forms may lead, redirects after them included. */
+  /** Allowed targets of forms, including their redirects. */
   readonly forms?: string
-  /** Which pages may show this one in a frame. */
+  /** Pages that may show this one in a frame. */
   readonly ancestors?: string
 }
 
@@ -28,7 +28,7 @@ export class Frame {
     this.policy = this.policyFor({})
   }
 
-  /** Returns the policy with what a page may do besides, each as a source list of CSP. */
+  /** Returns the policy with further permissions of a page, each as a source list of CSP. */
   policyFor({ pictures = 'data:', forms = "'none'", ancestors = "'self'" }: Liberties): string {
     return [
       "default-src 'none'",
@@ -67,7 +67,7 @@ function digest(text: string): string {
 /** The gatehouse as one path on a 24 by 24 grid. */
 export const gate = 'M4 20V7h3v2h3V7h4v2h3V7h3v13M9 20v-4a3 3 0 0 1 6 0v4M2 20h20'
 
-/** The gatehouse as a picture, for the tab. */
+/** The gatehouse as the icon of the tab. */
 export const icon = `data:image/svg+xml,${encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#4a7fd0" stroke-width="2"><path d="${gate}"/></svg>`,
 )}`

@@ -1,4 +1,5 @@
-// The error record as plain text, for people at a terminal: first what happened, then the fields by the names that the other formats have.
+// The error record as plain text, for people at a terminal: first what happened, then the fields by their
+// names in the other formats.
 
 import type { Problem } from '../catalogue/problem.ts'
 
@@ -19,12 +20,12 @@ ${footer}
 `
 }
 
-/** Returns a text of the catalogue, which is Markdown, as people read it. */
+/** Returns a text of the catalogue, which is Markdown, as plain text. */
 export function withoutEmphasis(markdown: string): string {
   return markdown.replaceAll('**', '')
 }
 
-/** Escapes what is no printable character of ASCII: details may quote a client, who could else write lines of their own. */
+/** Escapes everything but printable ASCII: details may quote a client, who could otherwise inject lines. */
 function oneLine(text: string): string {
   return text.replace(unprintable, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

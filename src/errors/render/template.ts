@@ -1,4 +1,5 @@
-// Renders an error once with sample values, and splits the text at them: a response then only costs filling the gaps.
+// Renders an error once with sample values, and splits the text at them: a response then only costs filling
+// the gaps.
 
 import { memoizeLast } from '../../base/memo.ts'
 import { errorRows } from '../catalogue/catalogue.ts'
