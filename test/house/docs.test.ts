@@ -130,6 +130,13 @@ test('files of code that pages name without a folder are somewhere in src', () =
       if (/^[\w-]+\.ts$/.test(code)) assert.ok(names.has(code), `${path}: ${code}`)
 })
 
+test('classes and functions that pages about the design name are in src', () => {
+  const words = new Set(sourceFiles().flatMap(({ text }) => text.match(/\w+/g) ?? []))
+  for (const { path, text } of docs.filter(({ path }) => path.startsWith('docs/design/')))
+    for (const code of [...codes(text), ...Array.from(text.matchAll(/\["([^"]+)"\]/g), ([, box]) => box!)])
+      if (/^[A-Za-z]+[a-z][A-Z]\w+$/.test(code)) assert.ok(words.has(code), `${path}: ${code}`)
+})
+
 test('docs/operations.md has every permission', () => {
   const { text } = section(readPage('docs/operations.md'), 'Tokens and permissions')
   const told = Array.from(text.matchAll(/^\| ((?:[A-Z]\w+ ?)+) \|/gm), ([, name]) => name!)
