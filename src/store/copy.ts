@@ -1,4 +1,4 @@
-// Copies a store to an empty one, such as from a file to Redis.
+// Copies a store to an empty one, for example from a file to Redis.
 
 import { acmeOwner } from './records/acme.ts'
 import type { CredentialKind } from './records/credential.ts'
@@ -21,7 +21,7 @@ import { ticketOwner } from './records/ticket-key.ts'
 import { tokenKeyOwner } from './records/token-key.ts'
 import { zoneOwner } from './records/zone-lists.ts'
 
-/** How many of each kind were copied. */
+/** The number of copied records of each kind. */
 export interface CopyReport {
   readonly accounts: number
   readonly gateways: number
@@ -47,7 +47,7 @@ type Counts = { -readonly [Kind in keyof CopyReport]: CopyReport[Kind] }
 
 const pageSize = 100
 
-/** The credentials that outlive a copy. */
+/** The credentials that are copied, as they live longer than a copy takes. */
 const lasting = [
   'session',
   'invitation',
@@ -58,8 +58,11 @@ const lasting = [
 ] satisfies CredentialKind[]
 
 /**
- * Copies everything, logs and the keys of TLS sessions included, except what lasts for a day or less: stored responses to requests with an Idempotency-Key, and sign-ins and authorizations under way.
- * Versions of records start over. Until all is there, a note in the target says so; a target with that note is emptied first, and then copied to as any other. Rejects with a sentence that names the store that failed, and says what was copied.
+ * Copies everything, including logs and the keys of TLS sessions, except what lasts for a day or less: stored
+ * responses to requests with an Idempotency-Key, and sign-ins and authorizations in progress. Versions of
+ * records start over. Until the copy is complete, a note in the target says so; a target with that note is
+ * emptied first and then filled as any other. Rejects with a sentence that names the store that failed and
+ * says what was copied.
  */
 export async function copyStore(from: Store, to: Store, now = Date.now()): Promise<CopyReport> {
   const accounts = await accountsToCopy(from, to)
@@ -68,8 +71,9 @@ export async function copyStore(from: Store, to: Store, now = Date.now()): Promi
 }
 
 /**
- * Copies everything as `copyStore` does, and first has the store that is left confirm no change any more, whichever process makes it: all that was confirmed is in the
- * other one. If the copy fails or the signal is aborted, changes are confirmed again, unless they were not before either: then an earlier attempt was interrupted.
+ * Copies everything as `copyStore` does, after stopping the source from confirming any further change by any
+ * process, so that the target has all that was confirmed. If the copy fails or the signal is aborted, the
+ * source confirms changes again, unless an interrupted earlier attempt had already stopped it.
  */
 export async function moveStore(
   from: Store,
@@ -82,7 +86,7 @@ export async function moveStore(
   signal?.throwIfAborted()
   try {
     await at(from, from.continueAs({ ...before, identity }))
-    // With what was changed until then.
+    // Includes the changes made until then.
     const mark = await at(from, from.adopt())
     return await untilAborted(signal, settled => {
       const settle = async () => {
@@ -97,7 +101,10 @@ export async function moveStore(
   }
 }
 
-/** Does the work, which calls `settled` before what cannot be undone; rejects as soon as the signal is aborted before that, and then `settled` throws. */
+/**
+ * Runs `work`, which calls `settled` before its irreversible step. Rejects as soon as the signal is aborted
+ * before that step; `settled` then throws.
+ */
 async function untilAborted<T>(
   signal: AbortSignal | undefined,
   work: (settled: () => void) => Promise<T>,
@@ -113,14 +120,17 @@ async function untilAborted<T>(
   return Promise.race([work(settled), aborted])
 }
 
-/** Rejects where the store may have confirmed changes meanwhile: another move began, which may have failed, or an operator accepted the store. */
+/**
+ * Rejects if the store may have confirmed changes in the meantime, because another move began (and may have
+ * failed) or an operator accepted the store.
+ */
 async function expectMoved(from: Store, identity: string): Promise<void> {
   const mark = await at(from, from.mark())
   if (mark?.identity !== identity)
     throw new Error(`${from.location} was moved by another command meanwhile, or accepted`)
 }
 
-/** Has the store confirm changes again, unless another move of it has begun. */
+/** Lets the store confirm changes again, unless another move of it has begun. */
 async function reopen(
   from: Store,
   mark: Seen,
@@ -140,10 +150,10 @@ interface Copy {
   readonly from: Store
   readonly to: Store
   readonly accounts: readonly Account[]
-  /** Of what is copied. */
+  /** The mark of the source. */
   readonly mark: Seen
   readonly now: number
-  /** Rejects where what was copied is not all. */
+  /** Rejects if the copy is not complete. */
   readonly settle?: () => Promise<void>
 }
 
@@ -170,7 +180,7 @@ async function copyAll({ from, to, accounts, mark, now, settle }: Copy): Promise
     await at(to, begin(from, to, now))
     for await (const key of each(from, from.tokenKeys.walk(tokenKeyOwner)))
       expectNew(await at(to, to.tokenKeys.insert(key)), 'key of tokens', key.id)
-    // Else every client would begin with a full handshake, all at once.
+    // Without them, all clients would need a full handshake at the same time.
     for await (const key of each(from, from.ticketKeys.walk(ticketOwner)))
       expectNew(await at(to, to.ticketKeys.insert(key)), 'key of TLS sessions', key.id)
     await copyKeyNote(from, to)
@@ -179,7 +189,8 @@ async function copyAll({ from, to, accounts, mark, now, settle }: Copy): Promise
     await copyPeople(from, to, counts)
     await copyAcme(from, to, counts)
     await settle?.()
-    // Machines that have seen the other store go on with this one, unless it lacks what they have seen.
+    // Machines that have seen the source continue with the target, unless it lacks changes that they have
+    // seen.
     await at(to, to.continueAs({ ...mark, identity: originalIdentity(mark.identity) }))
     await at(to, to.notes.remove(noteOwner, 'copy'))
     return counts
@@ -191,7 +202,7 @@ async function copyAll({ from, to, accounts, mark, now, settle }: Copy): Promise
   }
 }
 
-/** Formats the counts for a person, without those that are 0. */
+/** Formats the counts for people, leaving out those that are 0. */
 export function inWords(report: CopyReport): string {
   const kinds = [
     count(report.accounts, 'account'),
@@ -231,7 +242,7 @@ async function accountsToCopy(from: Store, to: Store): Promise<readonly Account[
   }
 }
 
-/** Notes in the target that it is incomplete; removes what is left there of a copy that was begun before. */
+/** Notes in the target that it is incomplete, and removes the remains of an earlier copy. */
 async function begin({ location: value }: Store, to: Store, now: number): Promise<void> {
   if (await to.notes.insert({ account: noteOwner, id: 'copy', value, createdAt: now })) return
   for (const { id } of await to.accounts.list()) {
@@ -256,7 +267,7 @@ async function clear(
   for await (const page of records.walk(owner)) for (const { id } of page) await records.remove(owner, id)
 }
 
-/** A machine with another key would else take the copy for its own. */
+/** Otherwise a machine with another key would take the copy for its own. */
 async function copyKeyNote(from: Store, to: Store): Promise<void> {
   const note = await at(from, keyNoteOf(from.notes))
   if (note === null) return
@@ -267,7 +278,7 @@ async function copyKeyNote(from: Store, to: Store): Promise<void> {
 }
 
 async function copyAccount(from: Store, to: Store, account: Account, counts: Counts): Promise<void> {
-  // Accounts are not removed, and so those of a copy that was begun before are there.
+  // Accounts cannot be removed, so that those of an earlier copy remain.
   if (!(await at(to, to.accounts.insert(account)))) await at(to, to.accounts.update(account.id, account))
   counts.accounts++
   await copyTokens(from, to, account, counts)
@@ -290,13 +301,16 @@ async function copyAccount(from: Store, to: Store, account: Account, counts: Cou
   await copyAudit(from, to, account, counts)
 }
 
-/** Adds members before it changes and removes those of a copy that was begun before: an account is never without its last super administrator. */
+/**
+ * Adds members before changing and removing those of an earlier copy, so that an account is never without a
+ * super administrator.
+ */
 async function copyMembers(from: Store, to: Store, account: string): Promise<number> {
   const wanted = new Map<string, Member>()
   for await (const member of each(from, from.members.walk(account))) wanted.set(member.id, member)
   const before: Member[] = []
   for await (const member of each(to, to.members.walk(account))) before.push(member)
-  // Another membership of the same user would be in the way.
+  // Another membership of the same user would conflict.
   for (const { id } of before)
     if (!wanted.has(id))
       await at(to, to.members.remove(account, id)).catch(cause => {
@@ -332,7 +346,7 @@ async function copyTokens(from: Store, to: Store, { id: account }: Account, coun
 
 async function copyLogs(from: Store, to: Store, gateway: Gateway, counts: Counts): Promise<void> {
   const { account, id } = gateway
-  // The source's entries are all copied, even if a limit was lowered since.
+  // Copies all entries of the source, even if the limit has been lowered since.
   const limit = { most: Number.MAX_SAFE_INTEGER, strategy: 'STOP_INSERTING' } as const
   for await (const entries of eachAt(from, from.logs.entries(account, id))) {
     const kept = await at(to, to.logs.append(account, id, batchOf(entries), limit))
@@ -390,7 +404,7 @@ async function copyPeople(from: Store, to: Store, counts: Counts): Promise<void>
   }
 }
 
-/** Copies the certificates that were issued, and no orders: the gateways of the other store may go on with them. */
+/** Copies the issued certificates but no orders, which the gateways of the source may still continue. */
 async function copyAcme(from: Store, to: Store, counts: Counts): Promise<void> {
   for await (const account of each(from, from.acmeAccounts.walk(acmeOwner))) {
     expectNew(await at(to, to.acmeAccounts.insert(account)), 'ACME account', account.id)
@@ -416,7 +430,10 @@ async function* each<T>(store: Store, parts: AsyncIterable<readonly T[]>): Async
   for await (const items of eachAt(store, parts)) yield* items
 }
 
-/** Does the work for all of a page, since each waits for the disk; rejects with the first failure once none is at work any more. */
+/**
+ * Runs `work` for all items of a page at once, since each waits for the disk. Rejects with the first failure,
+ * once all have settled.
+ */
 async function together<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const done = await Promise.allSettled(items.map(work))
   for (const one of done) if (one.status === 'rejected') throw one.reason

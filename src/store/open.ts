@@ -1,4 +1,4 @@
-// Opens the store: from a URL to a backend.
+// Opens the store that a URL names.
 
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -7,32 +7,40 @@ import type { StoreMetrics } from '../metrics/counters/store-metrics.ts'
 import type { Store } from './contract/store.ts'
 
 export interface StoreOptions {
-  /** Ms after which a command without a reply rejects. */
+  /** Timeout of a command, in ms. */
   readonly commandTimeout: number
   readonly clock?: Clock
-  /** Where it counts writes that wait or are refused. */
+  /** Counters for waiting and refused writes. */
   readonly metrics?: StoreMetrics
-  /** The authorities that rediss: trusts, in PEM; those that Node trusts where there is none. */
+  /** The certificate authorities for rediss:, in PEM; null for those that Node trusts. */
   readonly ca?: string | null
   /** The user and password for Sentinels that require one. */
   readonly sentinel?: { readonly username: string | null; readonly password: string | null }
-  /** Whether log entries are appended to SQLite by a thread, as is right for processes that must not wait for the disk. */
+  /** Whether a thread appends log entries to SQLite, for processes that must not wait for the disk. */
   readonly hasLogThread?: boolean
   /** Whether a missing or empty file is refused instead of created. */
   readonly mustExist?: boolean
-  /** The `openFiles` of another process of the gateway: these are opened, and none are made. */
+  /** The `openFiles` of another process of the gateway: opens exactly these files and creates none. */
   readonly joins?: string | null
-  /** Whether what is read of a file is what it held when it was opened, whatever is written to it meanwhile; nothing can be written then. */
+  /**
+   * Whether to read the file as it was when opened, whatever is written to it later. A snapshot cannot be
+   * written.
+   */
   readonly isSnapshot?: boolean
-  /** Whether a Redis that cannot be the store opens as unreachable, as in a worker: its gateway says so. */
+  /**
+   * Whether to open an unsuitable Redis as unreachable instead of rejecting. Workers do, since the gateway
+   * process reports the fault.
+   */
   readonly opensUnfit?: boolean
 }
 
 const redisUrl = /^rediss?(\+(sentinel|cluster))?:\/\//
 
 /**
- * Opens the store that a URL names: sqlite:PATH, sqlite::memory:, redis://, rediss://, redis+sentinel:// or redis+cluster://. Rejects with a sentence, in which no part
- * of the URL but a path appears, when it cannot be used; an unreachable server is no reason: the store opens as unreachable and keeps trying.
+ * Opens the store that a URL names: sqlite:PATH, sqlite::memory:, redis://, rediss://, redis+sentinel:// or
+ * redis+cluster://. Rejects with a sentence, which contains no part of the URL but a path, if the store
+ * cannot be used. An unreachable server is no reason to reject: the store opens as unreachable and keeps
+ * trying.
  */
 export async function openStore(
   url: string,
@@ -62,7 +70,7 @@ export async function openStore(
   )
 }
 
-/** Returns the path after `sqlite:`, taken literally: no host, no parameters, no percent-encoding. */
+/** Returns the path after `sqlite:`, taken literally: without host, parameters or percent-encoding. */
 function sqlitePath(path: string): string {
   if (path === ':memory:') return path
   if (path === '') throw new Error('the store URL names no file: use sqlite:PATH')
@@ -76,7 +84,7 @@ function sqlitePath(path: string): string {
   return path
 }
 
-/** Whether opening the store would not create its file; a server is asked only then. */
+/** Whether opening the store would not create its file. Always true for servers. */
 export function isThere(url: string): boolean {
   if (!url.startsWith('sqlite:')) return true
   const path = url.slice('sqlite:'.length)

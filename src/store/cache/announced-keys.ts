@@ -1,22 +1,29 @@
-// Announces to the other workers, by key alone, what one worker has found in the store: each then queries the store itself, and has it cached when the store becomes unreachable. A key
-// proves nothing, so what was revoked stays so, whichever message comes first.
+// Announces to the other workers the keys of records that one worker has read from the store. Each then
+// queries the store itself, so that it has them cached when the store becomes unreachable. Only keys are sent
+// and a key proves nothing, so a revoked record stays revoked in whichever order messages arrive.
 
 import { StoreUnreachable } from '../contract/store.ts'
 
 /** A digest of a token, or the name of a gateway behind its account. */
 export type AnnouncedKey = readonly [kind: 'token' | 'access_token' | 'gateway', key: string]
 
-/** How many messages are sent in a period, in ms, and with how many keys; further keys are not announced. */
+/**
+ * The shortest time between two messages, in ms, and the maximum number of keys in that time; further keys
+ * are not announced.
+ */
 const period = 100
 const mostMessages = 10
 const mostSent = 1_000
-/** The most keys that are kept for workers that start later, or wait to be loaded; the oldest are dropped. */
+/**
+ * The maximum number of keys kept for workers that start later, or that are still to be loaded; the oldest
+ * are dropped.
+ */
 const mostKept = 10_000
-/** Queries to the store at a time, and ms until the next one while it is unreachable. */
+/** Concurrent queries to the store, and the delay before a retry while it is unreachable, in ms. */
 const mostAsking = 8
 const retry = 1_000
 
-/** The latest keys, each once. */
+/** The latest keys, without duplicates. */
 export class LatestKeys {
   readonly #keys = new Map<string, AnnouncedKey>()
 
@@ -24,7 +31,7 @@ export class LatestKeys {
     return this.#keys.size
   }
 
-  /** Returns all, the most recent last. */
+  /** Returns all keys, the most recent last. */
   get all(): readonly AnnouncedKey[] {
     return [...this.#keys.values()]
   }
@@ -40,7 +47,7 @@ export class LatestKeys {
     if (this.#keys.size > mostKept) this.take()
   }
 
-  /** Removes and returns the oldest. */
+  /** Removes and returns the oldest key. */
   take(): AnnouncedKey | undefined {
     for (const [name, found] of this.#keys) {
       this.#keys.delete(name)
@@ -50,17 +57,17 @@ export class LatestKeys {
   }
 }
 
-/** Announces what was found: usually at once, but no more than ten messages and 1,000 keys in 100 ms. */
+/** Announces keys, usually at once, but with at most ten messages and 1,000 keys in 100 ms. */
 export class KeyAnnouncer {
   readonly #send: (keys: readonly AnnouncedKey[]) => Promise<unknown>
   #waiting = new Map<string, AnnouncedKey>()
   #isSending = false
-  /** Ends a period; null where nothing was sent in one yet. */
+  /** Ends the current period; null if nothing has been sent recently. */
   #timer: NodeJS.Timeout | null = null
   #messages = 0
   #keys = 0
 
-  /** Takes a function that sends a message and returns when the next may follow; it must not reject. */
+  /** `send` sends a message and resolves when the next one may follow; it must not reject. */
   constructor(send: (keys: readonly AnnouncedKey[]) => Promise<unknown>) {
     this.#send = send
   }
@@ -91,14 +98,14 @@ export class KeyAnnouncer {
   }
 }
 
-/** Loads what others have found in the store, a few keys at a time; while the store is unreachable they wait. */
+/** Loads the keys that others have announced, a few at a time. They wait while the store is unreachable. */
 export class AnnouncedKeyLoader {
   readonly #recall: (found: AnnouncedKey) => Promise<void>
   readonly #waiting = new LatestKeys()
   readonly #asking = new Set<string>()
   #timer: NodeJS.Timeout | null = null
 
-  /** Takes a function that loads a key from the store into the cache, and rejects with `StoreUnreachable`. */
+  /** `recall` loads a key from the store into the cache, and rejects with `StoreUnreachable`. */
   constructor(recall: (found: AnnouncedKey) => Promise<void>) {
     this.#recall = recall
   }
@@ -108,7 +115,7 @@ export class AnnouncedKeyLoader {
     this.#ask()
   }
 
-  /** Whether others have found a key that is still to be loaded here. */
+  /** Whether others have announced a key that is still to be loaded here. */
   awaits(found: AnnouncedKey): boolean {
     return this.#waiting.has(found) || this.#asking.has(nameOf(found))
   }
@@ -130,7 +137,7 @@ export class AnnouncedKeyLoader {
     try {
       await this.#recall(found)
     } catch (failure) {
-      // Any other failure will be reported to the requests that need the key.
+      // Any other failure is reported to the requests that need the key.
       if (failure instanceof StoreUnreachable) this.#askLater(found)
     }
     this.#asking.delete(name)

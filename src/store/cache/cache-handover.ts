@@ -1,31 +1,35 @@
-// Lends what one worker has cached to another one that started while the store was unreachable, or had no time to load it. A loan keeps its age: it is valid no longer
-// than the original, and is refused by a worker that knows of a change since.
+// Lends the cached records of one worker to another that started while the store was unreachable, or has not
+// loaded them yet. A loan keeps its age: it expires with the original, and a worker that has seen a change
+// since refuses it.
 
 import type { AnnouncedKey } from './announced-keys.ts'
 import type { Gateway, Token } from '../records/records.ts'
 
 export interface Lent<T> {
   readonly value: T
-  /** For how long it has not been known to be current, in ms. */
+  /** Time since it was last known to be current, in ms. */
   readonly age: number
 }
 
 export type Loan = Lent<Token | Gateway>
 
-/** A loan with what it is about. */
+/** A loan, with its kind and key. */
 export interface LentRecord {
   readonly found: AnnouncedKey
   readonly loan: Loan
 }
 
-/** The period in which requests for loans are counted, in ms, and ms that one may take. */
+/** The period in which requests for loans are counted, and the timeout of one, both in ms. */
 const period = 100
 const patience = 250
-/** How many are requested in a period: of keys that another process has announced, and of others. */
+/** The maximum requests in a period: for keys that another process has announced, and for others. */
 const mostFound = 1_000
 const mostOthers = 100
 
-/** Requests loans from the other workers. A flood of unknown tokens is not passed on to them, and does not block what they have found. */
+/**
+ * Requests loans from the other workers. A flood of unknown tokens is not passed on to them, and does not
+ * delay requests for keys that they have announced.
+ */
 export class Borrower {
   readonly #send: (id: number, found: AnnouncedKey) => void
   readonly #waiting = new Map<number, (loan: Loan | null) => void>()
@@ -38,7 +42,10 @@ export class Borrower {
     this.#send = send
   }
 
-  /** Returns what another worker has cached; null if none has, or none replies within 250 ms. `isFound`: one of them has announced the key. */
+  /**
+   * Returns what another worker has cached; null if none has it, or none replies within 250 ms. `isFound`:
+   * one of them has announced the key.
+   */
   ask(found: AnnouncedKey, isFound: boolean): Promise<Loan | null> {
     if (isFound ? this.#askedFound === mostFound : this.#askedOthers === mostOthers)
       return Promise.resolve(null)
@@ -56,7 +63,7 @@ export class Borrower {
     })
   }
 
-  /** Takes the reply; a late one is ignored. */
+  /** Handles a reply; a late one is ignored. */
   settle(id: number, loan: Loan | null): void {
     this.#waiting.get(id)?.(loan)
     this.#waiting.delete(id)

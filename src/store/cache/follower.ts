@@ -1,4 +1,5 @@
-// Keeps what a process knows of some records up with the store, so that no request asks it. While the store is unreachable, what is known stays in use.
+// Keeps a process's own copy of some records in step with the store, so that requests need no query. While
+// the store is unreachable, the last known records stay in use.
 
 import type { Logger } from '../../log/log.ts'
 import type { Lists, LocalCopy } from './local-copy.ts'
@@ -7,42 +8,42 @@ import { type Change, type Store, StoreUnreachable } from '../contract/store.ts'
 interface Followed<Name, Content extends Lists<Content>> {
   readonly store: Store
   readonly log: Logger
-  /** What the log says. */
+  /** Log messages. */
   readonly words: FollowerWords
-  /** For a start while the store is unreachable; null for none. */
+  /** Used when the process starts while the store is unreachable; null for none. */
   readonly copy: LocalCopy<Content> | null
-  /** Names the record that a change is about; null for one that is not followed. */
+  /** Returns the name of the record that a change concerns; null for one that is not followed. */
   readonly nameOf: (change: Change) => Name | null
   readonly readAll: () => Promise<void>
-  /** Reads records that have changed; one may come several times. */
+  /** Reads changed records; names may repeat. */
   readonly readThese: (names: readonly Name[]) => Promise<void>
-  /** Takes the copy of last time, since nothing was read. */
+  /** Uses the copy of the last run, as nothing could be read. */
   readonly takeCopy: (content: Content) => void
 }
 
 interface FollowerWords {
-  /** Followed by what is wrong with the store. */
+  /** Followed by the state of the store. */
   readonly unread: string
   readonly failed: string
   readonly again: string
-  /** There is no copy either. */
+  /** Logged when there is no copy either. */
   readonly unknown: string
   readonly loaded: string
 }
 
-/** Ms between two tries to read. */
+/** Delay between two attempts to read, in ms. */
 const pause = 1_000
 
 export class Follower<Name, Content extends Lists<Content>> {
   readonly #followed: Followed<Name, Content>
-  /** What was told and not read yet. */
+  /** Reported changes that have not been read yet. */
   #due: Name[] = []
   #isAllDue = true
   #isRead = false
   #reading: Promise<void> | null = null
   #timer: NodeJS.Timeout | undefined
   #unfollow: (() => void) | null = null
-  /** Whether the last reading failed: the log is told of an outage once. */
+  /** Whether the last read failed, so that an outage is logged once. */
   #isFailing = false
   #isClosed = false
 
@@ -50,7 +51,7 @@ export class Follower<Name, Content extends Lists<Content>> {
     this.#followed = followed
   }
 
-  /** Whether all was read since the start. */
+  /** Whether everything has been read since the start. */
   get isRead(): boolean {
     return this.#isRead
   }
@@ -59,21 +60,24 @@ export class Follower<Name, Content extends Lists<Content>> {
     return this.#isClosed
   }
 
-  /** Resolves when all was read, or could not be and the copy of last time was taken, where there is one; reading is tried again from then on. */
+  /**
+   * Resolves when everything has been read, or when that failed and the copy of the last run, if any, is in
+   * use; from then on reading is retried.
+   */
   async open(): Promise<void> {
     this.#unfollow = this.#followed.store.changes.follow(change => this.#note(change))
     await this.#look()
     if (!this.#isRead) await this.#takeCopy()
   }
 
-  /** Reads a record now, with what was told and not read yet. */
+  /** Reads a record now, together with the reported changes that have not been read yet. */
   async refresh(name: Name): Promise<void> {
     this.#due.push(name)
     await this.#reading
     await this.#look()
   }
 
-  /** Resolves when the copy is written, as far as it is due. */
+  /** Resolves when a pending write of the copy has finished. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#unfollow?.()
@@ -95,7 +99,7 @@ export class Follower<Name, Content extends Lists<Content>> {
 
   async #readWhileDue(): Promise<void> {
     clearTimeout(this.#timer)
-    // So that what is told in one turn is read together.
+    // Changes that are reported in the same turn are read together.
     await null
     try {
       while ((this.#isAllDue || this.#due.length > 0) && !this.#isClosed) await this.#readDue()
@@ -106,7 +110,10 @@ export class Follower<Name, Content extends Lists<Content>> {
     this.#reading = null
   }
 
-  /** Reads what was told until now; what is told meanwhile is due again, since it may have been read before it was written. */
+  /**
+   * Reads the changes reported so far. One that is reported during the read becomes due again, since the read
+   * may have missed it.
+   */
   async #readDue(): Promise<void> {
     const [isAllDue, due] = [this.#isAllDue, this.#due]
     this.#isAllDue = false
@@ -141,7 +148,7 @@ export class Follower<Name, Content extends Lists<Content>> {
   async #takeCopy(): Promise<void> {
     const { log, words, copy, takeCopy } = this.#followed
     const content = (await copy?.read()) ?? null
-    // The store may have come back meanwhile.
+    // The store may have recovered in the meantime.
     if (this.#isRead || this.#isClosed) return
     if (content === null) return log.warn(words.unknown)
     takeCopy(content)

@@ -1,4 +1,5 @@
-// A copy of records of the store in a file: a process that starts while the store is unreachable serves with what it had last time instead of nothing.
+// A copy of records of the store in a file: a process that starts while the store is unreachable serves with
+// the records of the last run instead of nothing.
 
 import { createHash, hash } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
@@ -9,11 +10,11 @@ import type { Logger } from '../../log/log.ts'
 
 interface LocalCopyOptions {
   readonly path: string
-  /** The beginning of the file, with the number of its format. */
+  /** The start of the file, with the number of its format. */
   readonly mark: string
-  /** What the log says. */
+  /** Log messages. */
   readonly words: { readonly unusable: string; readonly written: string; readonly unwritten: string }
-  /** Where the store is: the copy of another one is not taken. */
+  /** The location of the store; a copy of another store is not used. */
   readonly location: string
   readonly log: Logger
   readonly clock: Clock
@@ -22,20 +23,23 @@ interface LocalCopyOptions {
 /** Lists of records. */
 export type Lists<Content> = { readonly [Kind in keyof Content]: readonly unknown[] }
 
-/** What is in the file, behind a line with its digest. */
+/** The contents of the file, after a line with its digest. */
 type Copied<Content> = Content & {
   readonly location: string
   /** Ms since the epoch. */
   readonly writtenAt: number
 }
 
-/** Ms from a change to the write, in which more may come, and until the next try of one that failed. */
+/**
+ * The delay from a change to the write, which collects further changes, and before a failed write is retried;
+ * both in ms.
+ */
 const delay = 200
 const pause = 10_000
 
 export class LocalCopy<Content extends Lists<Content>> {
   readonly #options: LocalCopyOptions
-  /** Returns what is to be written; null when the file has it. */
+  /** Returns the content to write; null when the file is up to date. */
   #due: (() => Content) | null = null
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | null = null
@@ -50,7 +54,7 @@ export class LocalCopy<Content extends Lists<Content>> {
     return this.#options.path
   }
 
-  /** Reads the file; null where there is none, or none that can be used, which is logged. */
+  /** Reads the file; null if it is missing or, which is logged, unusable. */
   async read(): Promise<Copied<Content> | null> {
     const { path, location, log, mark, words } = this.#options
     try {
@@ -64,19 +68,19 @@ export class LocalCopy<Content extends Lists<Content>> {
     }
   }
 
-  /** Writes soon what is given then. */
+  /** Schedules a write of the content that `lists` returns by then. */
   write(lists: () => Content): void {
     this.#due = lists
     if (!this.#isClosed) this.#timer ??= setTimeout(() => this.#flush(), delay).unref()
   }
 
-  /** Resolves when nothing is left to be written, or that has failed. */
+  /** Resolves when nothing is left to write, or writing has failed. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#flush()
   }
 
-  /** Writes what is due behind what is being written. */
+  /** Starts a write of the pending content after the current one. */
   #flush(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
@@ -100,7 +104,10 @@ export class LocalCopy<Content extends Lists<Content>> {
     }
   }
 
-  /** Writes under another name first, so that a reader finds the old file or the new one, also after a power cut. */
+  /**
+   * Writes under another name first, so that a reader finds the old file or the new one, even after a power
+   * cut.
+   */
   async #writeWhole(lists: Content): Promise<void> {
     const { path, mark, location, clock } = this.#options
     const draft = `${path}.new`
@@ -111,7 +118,7 @@ export class LocalCopy<Content extends Lists<Content>> {
   }
 }
 
-/** Writes the JSON of a copy in pieces, none of which is much larger than one record. */
+/** Yields the JSON of a copy in pieces not much larger than one record. */
 function* jsonOf<Content extends Lists<Content>>(about: object, lists: Content): Generator<string> {
   yield JSON.stringify(about).slice(0, -1)
   for (const [kind, records] of Object.entries<readonly unknown[]>(lists)) {
@@ -122,7 +129,7 @@ function* jsonOf<Content extends Lists<Content>>(about: object, lists: Content):
   yield '}'
 }
 
-/** Returns the JSON in a file; throws a sentence for one that is not as it was written. */
+/** Returns the JSON in a file; throws a sentence if the file is damaged or has another format. */
 function contentOf(file: Buffer, mark: string): string {
   const end = file.indexOf('\n') + 1
   const text = file.subarray(end).toString().trimEnd()
@@ -132,12 +139,15 @@ function contentOf(file: Buffer, mark: string): string {
   return text
 }
 
-/** Returns the first line, which is as long for any digest. */
+/** Returns the first line, whose length is the same for any digest. */
 function headOf(mark: string, digest: string): string {
   return `${mark} ${digest}\n`
 }
 
-/** Writes a new file that only its owner may read, onto the disk. All of it may be large, so that requests have their turns between. */
+/**
+ * Writes a new file, readable by its owner only, through to the disk. As the whole may be large, it yields to
+ * requests between pieces.
+ */
 async function writeDraft(path: string, mark: string, pieces: Iterable<string>): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {

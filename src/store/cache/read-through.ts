@@ -8,15 +8,18 @@ import { type Change, type Changes, type MaybeAtOnce, StoreUnreachable } from '.
 export interface ReadThroughOptions<T> {
   readonly load: (key: string) => MaybeAtOnce<T | null>
   readonly changes: Changes
-  /** What the values are made of: changes of other records leave the cache as it is. */
+  /** The kinds of records that values are built from; changes of other kinds leave the cache as it is. */
   readonly kinds: readonly RecordChange['kind'][]
-  /** Whether a value may differ after a change of a record of such a kind. */
+  /** Whether a change of such a record may affect a value. */
   readonly concerns: (change: RecordChange, value: T) => boolean
-  /** Returns the only key or group that a change can be about, if nothing is left of it; null where it may be any. Without it, each may be about any. */
+  /**
+   * Returns the only key or group that a change can affect, if it removes it altogether; null if the change
+   * may affect any. Without this function, each change may affect any.
+   */
   readonly endedBy?: ((change: RecordChange) => string | null) | undefined
-  /** Returns the group that a value is of, which is no key; null for none. */
+  /** Returns the group that a value belongs to, which is never also a key; null for none. */
   readonly groupOf?: ((value: T) => string | null) | undefined
-  /** The most values that are cached, 65,535 at most; misses are bounded separately, to 8,192. */
+  /** The maximum number of cached values, at most 65,535. Misses are bounded separately, to 8,192. */
   readonly size: number
   /** How long a miss is cached, in ms. */
   readonly missLife: number
@@ -34,21 +37,30 @@ export type RecordChange = Exclude<Change, { kind: 'everything' }>
 
 interface Remembered<T> {
   readonly value: T
-  /** When the store was queried for it. */
+  /** Time of the query. */
   readonly askedAt: number
   /** Whether another process queried. */
   readonly isLent: boolean
 }
 
-/** How old a cached value may be before the store is read again, in ms: the longest that a revoked token can work. */
+/**
+ * The maximum age of a cached value, in ms, before the store is read again: the longest that a revoked token
+ * can work.
+ */
 const trust = 5_000
-/** How long old values are returned before a query checks whether the store is still unreachable, in ms. */
+/**
+ * How long stale values are returned before another query checks whether the store is still unreachable, in
+ * ms.
+ */
 const pause = 1_000
-/** The most queries that wait for the store at once; more are refused, so that a flood of random keys is not passed on to it. */
+/**
+ * The maximum number of concurrent queries; more are refused, so that a flood of random keys does not reach
+ * the store.
+ */
 const mostLoads = 1_000
-/** How many times one recall queries. */
+/** The maximum number of queries per recall. */
 const mostRecalls = 3
-/** The most changes that are kept while lookups run. */
+/** The maximum number of changes kept while lookups run. */
 const mostHeard = 10_000
 
 export class ReadThrough<T extends object> {
@@ -58,14 +70,17 @@ export class ReadThrough<T extends object> {
   /** The keys of the values of each group. */
   readonly #groups = new Map<string, Set<string>>()
   readonly #cached = new KeySketch(1 << 14)
-  /** Until when each miss is valid. */
+  /** When each miss expires. */
   readonly #misses = new RecentMisses(1 << 13)
   readonly #loads = new Map<string, Promise<T | null>>()
   #loading = 0
-  /** The last changes that were reported while lookups ran, and how many were reported before the first of them. */
+  /**
+   * The latest changes that were reported while lookups ran, and the number of changes before the first of
+   * them.
+   */
   #heard: Change[] = []
   #unkept = 0
-  /** Up to when changes were reported before it subscribed, which it has not received. */
+  /** Changes up to this time were reported before this cache subscribed, so that it has not seen them. */
   readonly #unheardUntil: number
   /** When the last change was reported. */
   #changedAt = Number.NEGATIVE_INFINITY
@@ -84,13 +99,13 @@ export class ReadThrough<T extends object> {
     this.#unheardUntil = options.changes.knownUntil
   }
 
-  /** Returns at once what is cached, or else does as `query`. */
+  /** Returns a cached value at once, otherwise the result of `query`. */
   get(key: string): MaybeAtOnce<T | null> {
     const held = this.held(key)
     return held === undefined ? this.query(key) : held
   }
 
-  /** Returns what is cached, or null for what is known to be missing; undefined where the store has to be asked. */
+  /** Returns the cached value, or null for a known miss; undefined if the store has to be queried. */
   held(key: string): T | null | undefined {
     const now = this.#now()
     const remembered = this.#cached.mayHave(key) ? this.#values.get(key) : undefined
@@ -98,13 +113,16 @@ export class ReadThrough<T extends object> {
     return now < this.#misses.until(key) ? null : undefined
   }
 
-  /** Asks the store, once however many callers wait for the same key; rejects with `StoreUnreachable`. */
+  /** Queries the store, once for all callers that wait for the same key; rejects with `StoreUnreachable`. */
   query(key: string): MaybeAtOnce<T | null> {
     const load = this.#loads.size === 0 ? undefined : this.#loads.get(key)
     return load ?? this.#ask(key, this.#now())
   }
 
-  /** Queries the store for what another process has found there, unless this one has; rejects with `StoreUnreachable`. */
+  /**
+   * Loads a key that another process has found in the store, unless it is cached; rejects with
+   * `StoreUnreachable`.
+   */
   async recall(key: string): Promise<void> {
     // A result that a change overtakes is not cached, even if the change may concern something else.
     for (let attempt = 0; attempt < mostRecalls && this.#values.peek(key)?.isLent !== false; attempt++) {
@@ -113,7 +131,7 @@ export class ReadThrough<T extends object> {
     }
   }
 
-  /** Returns what is cached, for another process; null where it is too old even for this one. */
+  /** Returns a cached value for another process; null if it is too old even for this one. */
   lend(key: string): Lent<T> | null {
     const remembered = this.#values.peek(key)
     if (remembered === undefined) return null
@@ -121,7 +139,7 @@ export class ReadThrough<T extends object> {
     return age > this.#options.grace ? null : { value: remembered.value, age }
   }
 
-  /** Returns all that `lend` does, by key, what was used last at the end. */
+  /** Yields all loans by key, the most recently used last. */
   *loans(): Iterable<readonly [key: string, lent: Lent<T>]> {
     for (const key of this.#values.rkeys()) {
       const lent = this.lend(key)
@@ -129,12 +147,15 @@ export class ReadThrough<T extends object> {
     }
   }
 
-  /** Caches what another process had cached at a moment (monotonic ms) with its age, and returns whether it did: not where it may have changed since, or is too old. */
+  /**
+   * Caches a value that another process had cached, with its age at `at` (monotonic ms). Returns false, and
+   * caches nothing, if the value may have changed since or is too old.
+   */
   adopt(key: string, { value, age }: Lent<T>, at = this.#now()): boolean {
     const { grace, missLife } = this.#options
     const knownAt = at - age
     const missedAt = this.#misses.until(key) - missLife
-    // Any change since may concern it, and no change may ever be reported for what was removed before.
+    // Any change since may concern it, and a record removed before then may never be reported again.
     if (knownAt <= Math.max(this.#changedAt, missedAt) || knownAt < this.#unheardUntil) return false
     if (this.#now() - knownAt > grace) return false
     if ((this.#values.peek(key)?.askedAt ?? Number.NEGATIVE_INFINITY) < knownAt)
@@ -151,7 +172,7 @@ export class ReadThrough<T extends object> {
     return false
   }
 
-  /** Returns for how long a value has not been known to be current. */
+  /** Returns the time since a value was last known to be current, in ms. */
   #ageOf({ askedAt }: Remembered<T>, now: number): number {
     return now - Math.max(askedAt, this.#options.changes.knownUntil)
   }
@@ -180,7 +201,8 @@ export class ReadThrough<T extends object> {
     this.#loading++
     try {
       const value = await answer
-      // A change was reported meanwhile: the value may be older, which is fine for callers from before, and for none after.
+      // A change was reported during the query, so that the value may be outdated. That is fine for callers
+      // from before the change, but not for later ones.
       return this.#take(key, value, this.#isOvertaken(key, value, heard) ? null : askedAt, isRecalled)
     } catch (error) {
       return this.#oldValue(key, error) ?? (await this.#borrowed(key, error))
@@ -189,7 +211,7 @@ export class ReadThrough<T extends object> {
     }
   }
 
-  /** Takes what the store has answered; `askedAt` is null where that is not to be cached. */
+  /** Caches the result of a query; `askedAt` is null if it must not be cached. */
   #take(key: string, value: T | null, askedAt: number | null, isRecalled: boolean): T | null {
     this.#triesAt = null
     if (askedAt !== null) this.#remember(key, value, askedAt)
@@ -197,7 +219,7 @@ export class ReadThrough<T extends object> {
     return value
   }
 
-  /** Whether a change that was reported after so many others may concern what was found. */
+  /** Whether a change reported since the first `after` changes may concern the result. */
   #isOvertaken(key: string, value: T | null, after: number): boolean {
     if (after < this.#unkept) return true
     for (let i = after - this.#unkept; i < this.#heard.length; i++) {
@@ -268,7 +290,7 @@ export class ReadThrough<T extends object> {
     if (this.#loading > 0) this.#heard.push(change)
     const ended = this.#endedBy(change)
     if (ended === null) return this.#forgetWhat(change)
-    // A load of what is of a group is not known as one.
+    // The group of a pending load is unknown until it ends.
     if (this.#options.groupOf === undefined) this.#loads.delete(ended)
     else this.#loads.clear()
     this.#values.delete(ended)

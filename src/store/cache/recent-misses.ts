@@ -1,7 +1,7 @@
-// Remembers keys for which the store has nothing, each in the one place that its end leads to: a scan of random keys costs little, and displaces those that are asked
-// for again and again no sooner than they would be in order of use.
+// Remembers keys that the store does not have, each in the one slot given by the hash of its end. A scan of
+// random keys costs little, and displaces frequently requested keys no sooner than an LRU would.
 
-/** Characters at the end of a key that tell its place: keys may begin with the same account. */
+/** Number of characters at the end of a key that are hashed: keys may share a prefix, the account. */
 const told = 8
 
 export class RecentMisses {
@@ -10,20 +10,20 @@ export class RecentMisses {
   readonly #mask: number
   #isEmpty = true
 
-  /** `places` is a power of two. */
+  /** `places` must be a power of two. */
   constructor(places: number) {
     this.#keys = Array.from({ length: places })
     this.#until = new Float64Array(places)
     this.#mask = places - 1
   }
 
-  /** Returns until when a key is known to be missing; -Infinity where it is not. */
+  /** Returns the time until which a key is known to be missing; -Infinity if it is not. */
   until(key: string): number {
     const place = placeOf(key) & this.#mask
     return this.#keys[place] === key ? this.#until[place]! : Number.NEGATIVE_INFINITY
   }
 
-  /** Notes that a key is missing, in place of what had its place. */
+  /** Records that a key is missing, in place of the previous key of its slot. */
   note(key: string, until: number): void {
     const place = placeOf(key) & this.#mask
     this.#keys[place] = key
@@ -31,7 +31,7 @@ export class RecentMisses {
     this.#isEmpty = false
   }
 
-  /** Forgets all, which each change of the store asks for. */
+  /** Forgets all keys, as every change of the store requires. */
   clear(): void {
     if (this.#isEmpty) return
     this.#keys.fill(undefined)
@@ -39,12 +39,15 @@ export class RecentMisses {
   }
 }
 
-/** Counts the keys of a cache by their ends, so that most keys that it lacks are known to be no part of it: V8 enters each text that a map is asked for in a table of all texts. */
+/**
+ * A counting filter over the ends of a cache's keys, so that most absent keys are recognised without a map
+ * lookup: V8 interns each string that a map is asked for.
+ */
 export class KeySketch {
   readonly #counts: Uint16Array
   readonly #mask: number
 
-  /** `places` is a power of two; no more than 65,535 keys may be counted at once. */
+  /** `places` must be a power of two. At most 65,535 keys may be counted at once. */
   constructor(places: number) {
     this.#counts = new Uint16Array(places)
     this.#mask = places - 1
@@ -64,7 +67,7 @@ export class KeySketch {
   }
 }
 
-/** Spreads the end of a key over 32 bits (FNV-1a). */
+/** Hashes the end of a key to 32 bits (FNV-1a). */
 function placeOf(key: string): number {
   let place = 0x811c9dc5
   for (let i = Math.max(0, key.length - told); i < key.length; i++)

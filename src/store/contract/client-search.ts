@@ -1,14 +1,15 @@
-// What a search finds on its way through the names of an account's OAuth clients, in the order of the list: how many, and which of them are on the page.
+// Collects the results of a search through the names of an account's OAuth clients, in the order of the list:
+// the total, and the clients on the requested page.
 
 import type { ClientSearch, OAuthClient } from '../records/oauth-client.ts'
 import type { Page, Position } from './store.ts'
 
-/** Where a client stands, and what it is called. */
+/** The position and the name of a client. */
 export interface NamedClient extends Position {
   readonly name: string
 }
 
-/** Whether a search finds a client. */
+/** Whether a search matches a client. */
 export function isFound({ name, visibility }: OAuthClient, search: ClientSearch): boolean {
   return hasText(name, search.name.toLowerCase()) && (search.visibility ?? visibility) === visibility
 }
@@ -18,7 +19,7 @@ function hasText(name: string, text: string): boolean {
 }
 
 export class FoundClients {
-  /** The name that is searched, in lower case. */
+  /** The search text, in lower case. */
   readonly text: string
   readonly #page: Page
   readonly #ids: string[] = []
@@ -30,27 +31,27 @@ export class FoundClients {
     this.#page = page
   }
 
-  /** How many were found. */
+  /** The total number of matches. */
   get total(): number {
     return this.#total
   }
 
-  /** The ids of those on the page. */
+  /** The ids of the matches on the page. */
   get ids(): readonly string[] {
     return this.#ids
   }
 
-  /** Whether the page has all that it may have, so that others need only be counted. */
+  /** Whether the page is full, so that further matches need only be counted. */
   get isFull(): boolean {
     return this.#ids.length >= this.#page.limit
   }
 
-  /** Counts what is found and not on the page. */
+  /** Counts matches that are not on the page. */
   count(more: number): void {
     this.#total += more
   }
 
-  /** Takes clients that may be found. */
+  /** Adds the clients that match. */
   add(clients: readonly NamedClient[]): void {
     const { offset, after = null } = this.#page
     for (const client of clients) {

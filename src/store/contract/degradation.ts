@@ -1,19 +1,19 @@
-// Why the store is not trusted although it responds: what it holds may not be what was confirmed. While there is a reason, a running gateway serves
-// with what it knows and confirms no change.
+// Why the store is not trusted although it responds: its contents may differ from what was confirmed. While
+// there is a reason, a running gateway serves with what it has cached and confirms no change.
 
 import type { DegradedCode, DegradedReason } from '../../metrics/counters/counts.ts'
 
-/** The reasons that hold at present. Each code is set and cleared by the part that can tell. */
+/** The current reasons. Each code is set and cleared by the part that detects the fault. */
 export class Degradation {
   readonly #reasons = new Map<DegradedCode, DegradedReason>()
   readonly #listeners = new Set<() => void>()
 
-  /** The reasons that hold, the one that began first in front; empty while the store is trusted. */
+  /** The current reasons, the oldest first; empty while the store is trusted. */
   get reasons(): readonly DegradedReason[] {
     return [...this.#reasons.values()]
   }
 
-  /** Sets what is wrong and what to do about it; null when it is over. */
+  /** Sets what is wrong and how to fix it; null clears the reason. */
   set(code: DegradedCode, words: Omit<DegradedReason, 'code'> | null): void {
     const before = this.#reasons.get(code)
     if (before?.message === words?.message) return

@@ -1,18 +1,19 @@
-// What identifies a store, and how far its changes have come: by these, a process tells whether a store is the one that it has seen, with all of it.
+// Identifies a store and its latest change, so that a process can tell whether it is the store that it has
+// seen before, with all of its changes.
 
 import { randomBytes } from 'node:crypto'
 
-/** What is found in a store about itself. */
+/** The mark that a store contains. */
 export interface Mark {
-  /** 32 hex digits, with a prefix where it was moved; null where it was never given one, or has lost it. */
+  /** 32 hex digits, with a prefix if the store was moved; null if it was never set, or is lost. */
   readonly identity: string | null
-  /** How many changes of records were made, as far as they were counted. */
+  /** The number of record changes, as far as they were counted. */
   readonly generation: number
-  /** What identifies the last of them; empty where the backend has nothing for it. */
+  /** Identifies the latest change; empty if the backend does not support this. */
   readonly last: string
 }
 
-/** A mark as it was seen, and whether the store has since been found without some of its changes. */
+/** A mark as it was last seen, and whether the store has since been found without some of its changes. */
 export interface Seen extends Mark {
   readonly identity: string
   readonly isBehind: boolean
@@ -20,17 +21,20 @@ export interface Seen extends Mark {
 
 const moved = 'moved-'
 
-/** Returns the identity of a store whose records go on in another: no machine takes it for the one that it has seen, and so nothing is confirmed in it any more. Each move has another one. */
+/**
+ * Returns a new identity for a store that has been moved to another. No machine recognises it as the store
+ * that it has seen, so that nothing is confirmed in it any more. It is different for each move.
+ */
 export function movedIdentity(identity: string): string {
   return `${moved}${randomBytes(8).toString('hex')}-${originalIdentity(identity)}`
 }
 
-/** Whether the records of the store go on in another. */
+/** Whether the store has been moved to another. */
 export function isMoved({ identity }: Pick<Mark, 'identity'>): boolean {
   return identity?.startsWith(moved) === true
 }
 
-/** Returns the identity from before a store was moved; of any other, its own. */
+/** Returns the identity from before a store was moved, or the identity itself if it was not. */
 export function originalIdentity(identity: string): string {
   return identity.startsWith(moved) ? identity.slice(identity.lastIndexOf('-') + 1) : identity
 }

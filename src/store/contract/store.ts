@@ -1,4 +1,5 @@
-// The store as one interface: every promise is documented here, and both backends keep it (one contract suite runs on both).
+// The contract of the store: every guarantee is documented here, and one suite tests both backends against
+// it.
 
 import type { AcmeAccount, HostCertificate } from '../records/acme.ts'
 import type { AuthorizationEvent } from '../records/authorization-event.ts'
@@ -38,48 +39,61 @@ import type { TokenKey } from '../records/token-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../records/zone-lists.ts'
 
 /**
- * All that is stored. Methods reject with `StoreUnreachable` when the backend does not reply in time, and never later than its command timeout; the outcome of
- * a write is then unknown, unless stated otherwise. Writes that wait for a file which others write to may take longer, and reject with `StoreBusy` when nothing
- * was written. A write that resolved survives kill -9, and a power cut unless `durability` says otherwise.
+ * Everything that is stored. Methods reject with `StoreUnreachable` when the backend does not reply in time,
+ * at the latest after the command timeout; the outcome of a write is then unknown, unless stated otherwise.
+ * Writes that wait for a file locked by other processes may take longer, and reject with `StoreBusy` if
+ * nothing was written. A write that resolved survives kill -9, and a power cut unless `durability` says
+ * otherwise.
  */
 export interface Store {
   /** The location, without credentials. */
   readonly location: string
   /** Whether the backend is currently unreachable; commands then fail at once. */
   readonly isUnreachable: boolean
-  /** Why writes are refused, in a sentence; null while they are accepted, as far as known. */
+  /** Why writes are refused, in a sentence; null if they are accepted, as far as known. */
   readonly refusal: string | null
-  /** Why changes by others are not reported at once, as a word of the backend or the system; null while they are. */
+  /**
+   * Why changes by others are not reported at once, as a code of the backend or the system; null if they are.
+   */
   readonly deafness: string | null
-  /** Why it is not trusted although it responds. While there is a reason, changes of records reject with `StoreDegraded`. */
+  /**
+   * Why the store is not trusted although it responds. While there is a reason, changes of records reject
+   * with `StoreDegraded`.
+   */
   readonly degradation: Degradation
-  /** Device and inode of each file that it has open, for other processes that are to open the same ones; null in memory and on servers. */
+  /**
+   * Device and inode of each open file, for other processes that must open the same ones; null in memory and
+   * on servers.
+   */
   readonly openFiles: string | null
-  /** What must be found in it. While it is not, reads and changes of records reject with `StoreDegraded`, and no changes are reported. */
+  /**
+   * What the store must contain. While it does not, reads and changes of records reject with `StoreDegraded`,
+   * and no changes are reported.
+   */
   readonly trust: StoreTrust
   readonly accounts: Accounts
-  /** Removing one removes its log entries. */
+  /** Removing a gateway removes its log entries. */
   readonly gateways: Gateways
   readonly tokens: Tokens
   readonly oauthClients: OAuthClients
-  /** `everybody` owns them. */
+  /** Owned by `everybody`. */
   readonly users: Users
   readonly members: Members
   readonly credentials: Credentials
   readonly oauthGrants: OAuthGrants
   readonly authorizationEvents: AuthorizationEvents
-  /** `keyOwner` owns them. */
+  /** Owned by `keyOwner`. */
   readonly signingKeys: Records<SigningKey>
-  /** `acmeOwner` owns both. */
+  /** Both owned by `acmeOwner`. */
   readonly acmeAccounts: Records<AcmeAccount>
   readonly certificates: Records<HostCertificate>
-  /** `ticketOwner` owns them. */
+  /** Owned by `ticketOwner`. */
   readonly ticketKeys: Records<TicketKey>
-  /** `tokenKeyOwner` owns it: there is one. */
+  /** Owned by `tokenKeyOwner`; there is one. */
   readonly tokenKeys: Records<TokenKey>
-  /** What the store says of itself; `noteOwner` owns it. */
+  /** Notes about the store itself, owned by `noteOwner`. */
   readonly notes: Records<StoreNote>
-  /** What the API has set for zones; `zoneOwner` owns it. */
+  /** API settings of zones, owned by `zoneOwner`. */
   readonly errorRules: Records<ErrorRuleList>
   readonly accessRules: Records<AccessRuleList>
   readonly errorPages: Records<ErrorPage>
@@ -88,40 +102,60 @@ export interface Store {
   readonly logs: Logs
   readonly counters: Counters
   readonly tallies: Tallies
-  /** Null where only one machine can have the store. */
+  /** Null if only one machine can use the store. */
   readonly peers: Peers | null
   readonly changes: Changes
-  /** Returns the mark of the store, whether it is trusted or not; null where it holds nothing of ours. */
+  /**
+   * Returns the mark of the store, whether it is trusted or not; null if it contains no data of the gateway.
+   */
   mark(): Promise<Mark | null>
-  /** Sets an identity where there is none, as in a store of an earlier version, and returns the mark; one of several callers wins. */
+  /**
+   * Sets an identity if there is none, as in a store of an earlier version, and returns the mark. Of
+   * concurrent callers, one wins.
+   */
   adopt(): Promise<Seen>
-  /** Takes the identity of another store whose records were all copied to this one, and a generation no lower than its. What others confirm once it resolves, they confirm knowing that. With `before`, nothing changes unless that is its identity. */
+  /**
+   * Takes over the identity of another store whose records have all been copied to this one, with a
+   * generation no lower than its own. Other processes confirm later changes on that basis. With `before`,
+   * nothing changes unless that is the current identity.
+   */
   continueAs(mark: Seen, before?: string): Promise<void>
-  /** Stores the four records of a first start together, or nothing and false when there is an account already: one caller wins, however many processes start. A token key from before is replaced. */
+  /**
+   * Stores the four records of a first start together; false, and nothing written, if an account exists. One
+   * caller wins, however many processes start. An existing token key is replaced.
+   */
   bootstrap(first: Bootstrap): Promise<boolean>
-  /** Resolves when everything written is as safe as a write that resolved: a write that seemed lost may have been made, so callers that report its absence call this first. */
+  /**
+   * Resolves when everything visible is as safe as a write that resolved. A write that seemed lost may have
+   * succeeded, so callers that report its absence call this first.
+   */
   confirm(): Promise<void>
-  /** Returns in plain sentences what this set-up of the backend can lose, and whether it has lost something since it was opened, as far as that is known; empty when nothing. */
+  /**
+   * Returns, in plain sentences, what this configuration of the backend can lose, and whether it is known to
+   * have lost something since it was opened; empty if nothing.
+   */
   durability(): Promise<readonly string[]>
-  /** Returns in plain sentences which rights the backend's user lacks, and how to grant them; empty when none. */
+  /**
+   * Returns, in plain sentences, which rights the backend's user lacks and how to grant them; empty if none.
+   */
   rights(): Promise<readonly string[]>
-  /** Returns how many bytes the backend takes, of a server with all else that it holds; null where it does not say. */
+  /** Returns the size of the backend in bytes, for a server including other data on it; null if unknown. */
   size(): Promise<number | null>
   /** Closes files and connections; pending commands are finished or rejected first. */
   close(): Promise<void>
 }
 
-/** What a process expects to find in the store. */
+/** What a process expects the store to contain. */
 export interface StoreTrust {
-  /** What was seen, and must be found; null while nothing is expected. */
+  /** The mark that the store must include; null if nothing is expected yet. */
   readonly seen: Seen | null
-  /** Whether the store lacked it when it was last read. */
+  /** Whether something was missing when the store was last read. */
   readonly isDoubted: boolean
-  /** Expects this from now on, whatever was expected before. */
+  /** Sets the expected mark, replacing the previous one. */
   expect(seen: Seen): void
-  /** Takes what another process of this machine has seen of the same store. */
+  /** Merges what another process of this machine has seen of the same store. */
   join(other: Seen): void
-  /** Calls back when something else is expected than before. */
+  /** Calls back when the expected mark changes. */
   follow(listener: () => void): void
 }
 
@@ -134,17 +168,23 @@ export interface Bootstrap {
 
 export interface Accounts {
   get(id: string): Promise<Account | null>
-  /** By creation. */
+  /** Returns all accounts by creation. */
   list(): Promise<readonly Account[]>
-  /** Returns the id of the one that `list` has first; null where there is none. It stays the same, since accounts are not removed, and costs the same however many there are. */
+  /**
+   * Returns the id of the first account of `list`; null if there are none. It never changes, since accounts
+   * are not removed, and costs the same however many there are.
+   */
   oldest(): Promise<string | null>
-  /** Stores an account, and what it begins with in the same step; false, and nothing written, when the id is taken. */
+  /** Stores an account together with its first records; false, and nothing written, if the id is taken. */
   insert(account: Account, beginning?: Beginning): Promise<boolean>
-  /** Sets the given members in one step, keeping all others as they are; false, and nothing written, when there is no such account, or the key of the stored response is taken. */
+  /**
+   * Sets the given members in one step and keeps all others; false, and nothing written, if there is no such
+   * account, or the key of the stored response is taken.
+   */
   update(id: string, settings: AccountSettings, together?: Together): Promise<boolean>
 }
 
-/** What is stored together with a new account, both or neither. */
+/** The records stored together with a new account, all or none. */
 export interface Beginning {
   readonly gateway: Gateway
   readonly audit: AuditEntry
@@ -153,44 +193,58 @@ export interface Beginning {
 /** The members of an account that can be changed. */
 export type AccountSettings = Partial<Pick<Account, 'name' | 'enforceTwoFactor'>>
 
-/** What a backend within this process has without waiting: requests with unknown tokens are refused for less that way. Never throws: what fails is a promise that rejects. */
+/**
+ * A value that a backend inside this process returns without waiting, which makes it cheaper to refuse
+ * unknown tokens. Functions that return it never throw; failures are rejected promises.
+ */
 export type MaybeAtOnce<T> = T | Promise<T>
 
 /** Records of one kind, each owned by an account. */
 export interface Records<T> {
   get(account: string, id: string): Promise<Versioned<T> | null>
-  /** A page of those of an account, by creation and then id; `total` counts all. */
+  /** Returns a page of an account's records, by creation and then id; `total` counts all of them. */
   list(account: string, page: Page): Promise<Listing<T>>
-  /** Passes on those of an account in the order of `list` or in reverse, a few at a time. What exists throughout is passed on once, whatever is written meanwhile. */
+  /**
+   * Yields an account's records in the order of `list` or in reverse, a few at a time. A record that exists
+   * throughout is yielded exactly once, whatever is written in the meantime.
+   */
   walk(account: string, from?: WalkStart): AsyncIterable<readonly T[]>
-  /** False, and nothing written, when the id is taken, or the key of the stored response. */
+  /** Returns false, and writes nothing, if the id or the key of the stored response is taken. */
   insert(record: T, together?: Together): Promise<boolean>
-  /** Replaces the version of the record that the caller read; false, and nothing written, when that is no longer current, or the key of the stored response is taken. */
+  /**
+   * Replaces the version of the record that the caller read; false, and nothing written, if that is no longer
+   * current, or the key of the stored response is taken.
+   */
   replace(record: T, version: number, together?: Together): Promise<boolean>
-  /** False, and nothing written, when there was none, or another version than the given one, or the key of the stored response is taken. */
+  /**
+   * Returns false, and writes nothing, if there is no such record or not at the given version, or the key of
+   * the stored response is taken.
+   */
   remove(account: string, id: string, together?: Together, version?: number): Promise<boolean>
 }
 
-/** What is written together with a record, both or neither. */
+/** Entries written together with a record, all or none. */
 export interface Together {
   readonly audit?: AuditEntry
   readonly response?: StoredResponse
 }
 
 /**
- * E-mail addresses and identities are unique: `insert` and `replace` return false and write nothing when another user has one of them, and of any number of parallel
- * writers one wins. Both are compared byte by byte. Removing a user removes nothing else.
+ * E-mail addresses and identities are unique: `insert` and `replace` return false and write nothing if
+ * another user has one of them, and of any number of concurrent writers one wins. Both are compared byte by
+ * byte. Removing a user removes nothing else.
  */
 export interface Users extends Records<User> {
   findByEmail(email: string): Promise<Versioned<User> | null>
   findByIdentity(identity: Identity): Promise<Versioned<User> | null>
-  /** Returns the users with these ids, with turns for others between; ids that nobody has are left out. */
+  /** Returns the users with these ids, yielding to other work in between; unknown ids are skipped. */
   withIds(ids: readonly string[]): Promise<readonly User[]>
 }
 
 /**
- * A user is a member of an account at most once: `insert` and `replace` of a second membership return false and write nothing. `replace` and `remove` reject with
- * `LastSuperAdministrator` and write nothing when they would take the last accepted super administrator from an account, however many writers there are. Removing a
+ * A user is a member of an account at most once: `insert` and `replace` of a second membership return false
+ * and write nothing. `replace` and `remove` reject with `LastSuperAdministrator` and write nothing if they
+ * would remove the last accepted super administrator of an account, even with concurrent writers. Removing a
  * member removes nothing else.
  */
 export interface Members extends Records<Member> {
@@ -200,118 +254,161 @@ export interface Members extends Records<Member> {
 }
 
 /**
- * Sessions, links, codes and tokens, by kind and the digest of their value; values are never stored, since anything but a digest is refused. For every method an expired
- * credential does not exist, by the clock of the store, and it is deleted soon after. Writes are as durable as those of records, and parallel ones share the wait for
- * the disk. Removals are reported as changes; puts and consumptions are not, so that what can be consumed must not be cached.
+ * Sessions, links, codes and tokens, by kind and the digest of their value. Values are never stored: anything
+ * but a digest is refused. For every method, by the clock of the store, an expired credential does not exist,
+ * and it is deleted soon after. Writes are as durable as those of records, and concurrent ones share the wait
+ * for the disk. Removals are reported as changes but puts and consumptions are not, so that consumable
+ * credentials must not be cached.
  */
 export interface Credentials {
-  /** Takes one lookup. */
+  /** Costs one lookup. */
   get(kind: CredentialKind, digest: string): MaybeAtOnce<Credential | null>
   /**
-   * Stores a credential, in place of the one with the same kind and digest if there is one, whose `consumedAt` stays unless it is null. With `present` it only replaces
-   * one that exists and is not consumed, so that what others have ended stays ended; otherwise false, and nothing written. Takes one durable write.
+   * Stores a credential, replacing one with the same kind and digest, if any; the `consumedAt` of that one
+   * stays unless it is null. With `present` it only replaces one that exists and is not consumed, so that a
+   * credential that others have ended stays ended; otherwise it returns false and writes nothing. Costs one
+   * durable write.
    */
   put(credential: Credential, when?: 'always' | 'present'): Promise<boolean>
-  /** Stores all of these as `put` does, together or not at all. Takes one durable write. */
+  /** Stores all of these as `put` does, together or not at all. Costs one durable write. */
   putAll(credentials: readonly Credential[]): Promise<void>
   /**
-   * Marks a credential as consumed at a time (ms since the epoch), unless it was before; null where there is none. Of any number of parallel calls, in any number of
-   * processes, exactly one is the first, and the others get its time. The credential stays until it expires.
+   * Marks a credential as consumed at a time (ms since the epoch), unless it already is; null if there is
+   * none. Of any number of concurrent calls, in any number of processes, exactly one is the first, and the
+   * others get its time. The credential stays until it expires.
    */
   consume(kind: CredentialKind, digest: string, at: number): Promise<Consumption | null>
   /**
-   * Consumes a credential and stores what is issued for it, together or not at all, in one durable write. Of any number of parallel exchanges, in any number of processes,
-   * those after the first come too late: nothing is issued, and the family ends with what it has, in the same write. Within its grace, it is exchanged again as long as the
-   * refresh token that was issued for it is unused; that one and its access token end in the same write, so that a family never has two chains.
+   * Consumes a credential and stores the credentials issued in exchange, together or not at all, in one
+   * durable write. Of any number of concurrent exchanges, in any number of processes, only the first
+   * succeeds. A later one is issued nothing and ends the whole family in the same write. Within its grace
+   * period, a credential can be exchanged again as long as the refresh token issued for it is unused; that
+   * refresh token and its access token end in the same write, so that a family never has two chains.
    */
   exchange(exchange: Exchange): Promise<Exchanged>
-  /** Stores the end of a family, and reports it as a change of the `account` `ended_family` with its digest as `id`. Takes one durable write. */
+  /**
+   * Stores the end of a family and reports it as a change of the `account` `ended_family` with its digest as
+   * `id`. Costs one durable write.
+   */
   endFamily(end: Credential): Promise<void>
-  /** Whether the end with this digest is there. Takes one lookup, and is as current as records are. */
+  /** Whether the end with this digest is stored. Costs one lookup, and is as current as records are. */
   hasEnded(digest: string): Promise<boolean>
-  /** Returns whether there was one. */
+  /** Returns whether the credential existed. */
   remove(kind: CredentialKind, digest: string): Promise<boolean>
   /**
-   * Removes the credentials of an owner, of all kinds or of the given ones, and returns how many there were. Once it resolves, none that was put before the call is left,
-   * nor any that was put while one of those was still there; others that were put during it may be removed, too. Large numbers are removed in steps, each of them durable.
+   * Removes the credentials of an owner, of all kinds or the given ones, and returns their number. Once it
+   * resolves, none of those put before the call is left, nor any put while one of those still existed; others
+   * put during the call may be removed too. Large numbers are removed in steps, each of them durable.
    */
   removeOf(owner: CredentialOwner, kinds?: readonly CredentialKind[]): Promise<number>
-  /** Returns up to `limit` credentials of one kind and owner, consumed or not, those that expire last first. */
+  /**
+   * Returns up to `limit` credentials of one kind and owner, consumed or not, those with the latest expiry
+   * first.
+   */
   list(owner: CredentialOwner, kind: CredentialKind, limit: number): Promise<readonly Credential[]>
 }
 
 /**
- * There is at most one grant with `redirectHosts` of a user for a client, an account and a list of resources: `insert` and `replace` of a second one return false and
- * write nothing, and of any number of parallel writers one wins. Removing a grant removes nothing else.
+ * There is at most one grant with `redirectHosts` per user, client, account and list of resources: `insert`
+ * and `replace` of a second one return false and write nothing, and of any number of concurrent writers one
+ * wins. Removing a grant removes nothing else.
  */
 export interface OAuthGrants extends Records<OAuthGrant> {
-  /** Finds the one with `redirectHosts`; the resources are compared in order, byte by byte. */
+  /** Finds the grant with `redirectHosts`; resources are compared in order, byte by byte. */
   find(party: GrantParty): Promise<Versioned<OAuthGrant> | null>
-  /** Returns a page of the grants of a user, or for a client, in all accounts, by creation and then id; `total` counts all. */
+  /**
+   * Returns a page of the grants of a user, or for a client, in all accounts, by creation and then id;
+   * `total` counts all of them.
+   */
   ofUser(user: string, page: Page): Promise<Listing<OAuthGrant>>
   ofClient(client: string, page: Page): Promise<Listing<OAuthGrant>>
-  /** Returns how many there are in all accounts, without reading them. */
+  /** Returns the number of grants in all accounts, without reading them. */
   count(): Promise<number>
 }
 
-/** The last 200 events of each client, in the order in which they were appended; each is kept for 30 days from its `at`. As durable as records. */
+/**
+ * The last 200 events of each client, in the order of arrival, each kept for 30 days from its `at`. As
+ * durable as records.
+ */
 export interface AuthorizationEvents {
-  /** Appends an event, and drops the oldest of the client beyond 200, or of its unproven ones beyond 100, and those of the same user and result beyond 20; rejects with `TypeError` an event of more than 8 K characters as JSON. */
+  /**
+   * Appends an event and drops the client's oldest beyond 200, or its unproven ones beyond 100, and those of
+   * the same user and result beyond 20. Rejects with `TypeError` an event whose JSON exceeds 8 K characters.
+   */
   append(event: AuthorizationEvent): Promise<void>
-  /** Returns the events of a client of an account, the last one first by their time. */
+  /** Returns the events of a client of an account, newest first. */
   list(clientAccount: string, client: string): Promise<readonly AuthorizationEvent[]>
   /** Removes all events of a client. */
   removeOf(client: string): Promise<void>
 }
 
-/** Who consented to what client, and for what. */
+/** Identifies a consent. */
 export type GrantParty = Pick<OAuthGrant, 'user' | 'client' | 'account' | 'resource'>
 
 export interface Gateways extends Records<Gateway> {
-  /** Returns a page, in the order of `list`, of those of an account whose id has a text in it; `total` counts all of these. Ids are looked through without reading records. */
+  /**
+   * Returns a page, in the order of `list`, of an account's gateways whose id contains a text; `total` counts
+   * all of these. Searches the ids without reading records.
+   */
   search(account: string, text: string, page: Page): Promise<Listing<Gateway>>
 }
 
 export interface OAuthClients extends Records<OAuthClient> {
   /** Finds a client by its id, whatever account owns it. */
   find(id: string): Promise<OAuthClient | null>
-  /** Returns a page, in the order of `list`, of those of an account that a search finds; `total` counts all of these. Names are looked through without reading records. */
+  /**
+   * Returns a page, in the order of `list`, of an account's clients that match a search; `total` counts all
+   * of these. Searches the names without reading records.
+   */
   search(account: string, search: ClientSearch, page: Page): Promise<Listing<OAuthClient>>
   /**
-   * Returns up to `limit` clients whose `verification.nextCheckAt` has passed by the clock of the store, the longest due first, each to only one caller, however many
-   * processes ask: a client is returned again when its `nextCheckAt` was changed and has passed, or after `lease` ms.
+   * Returns up to `limit` clients whose `verification.nextCheckAt` has passed by the clock of the store, the
+   * longest due first, each to only one caller, however many processes ask. A client is returned again after
+   * `lease` ms, or when its `nextCheckAt` was changed and has passed.
    */
   claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]>
-  /** Extends the leases of clients to `lease` ms from now, as far as they are still due at the same time. */
+  /** Extends the leases of clients to `lease` ms from now, unless their due time has changed. */
   renewLeases(clients: readonly OAuthClient[], lease: number): Promise<void>
 }
 
-/** Stored responses to requests with an Idempotency-Key; written together with the records that they concern. Expired ones are not returned. */
+/**
+ * Stored responses to requests with an Idempotency-Key, written together with the records that they concern.
+ * Expired ones are not returned.
+ */
 export interface StoredResponses {
   get(account: string, key: string): Promise<StoredResponse | null>
 }
 
-/** The audit entries of accounts; they stay until they are trimmed. */
+/** The audit entries of accounts, kept until they are trimmed. */
 export interface AuditLog {
-  /** A page by time and then id, of the entries from `since` up to but not at `before`; `total` counts those. */
+  /**
+   * Returns a page by time and then id, of the entries from `since` up to but not at `before`; `total` counts
+   * those.
+   */
   list(account: string, query: AuditQuery): Promise<Listing<AuditEntry>>
-  /** Adds an entry on its own; those of writes are written together with them. An entry whose id exists already stays as it is. */
+  /**
+   * Appends a single entry; those of writes are written together with them. An existing entry with the same
+   * id stays as it is.
+   */
   append(entry: AuditEntry): Promise<void>
   /**
-   * Removes the entries of an account that are older than the limit says, and of each actor the oldest beyond what it may have. With those of one actor the entry
-   * is written that `tell` makes of them, if it does: never one without the other, and again with a higher count while more of them go. Returns those entries.
+   * Removes the entries of an account that are older than the limit, and the oldest of each actor beyond its
+   * maximum. The entry that `tell` makes of the dropped entries of an actor, if any, is written in the same
+   * step as their removal, and again with a higher count as more are removed. Returns those entries.
    */
   trim(account: string, limit: AuditLimit, tell: DropTeller): Promise<readonly AuditEntry[]>
 }
 
 export interface AuditLimit {
-  /** Ms since the epoch: what was made before goes. */
+  /** Ms since the epoch: older entries are removed. */
   readonly before: number
-  /** How many entries an actor may have. */
+  /** Returns the maximum number of entries of an actor. */
   readonly mostOf: (actor: string) => number
 }
 
-/** Makes the entry of what was dropped of an actor: for the same one always of the same id. */
+/**
+ * Makes the entry that reports the dropped entries of an actor; its id is always the same for the same actor.
+ */
 export type DropTeller = (actor: string, dropped: DroppedEntries) => AuditEntry | null
 
 export interface AuditQuery extends Page {
@@ -325,24 +422,31 @@ export interface AuditQuery extends Page {
 export interface Tokens extends Records<Token> {
   findByDigest(digest: string): MaybeAtOnce<Token | null>
   /**
-   * Keeps when tokens were last used, unless a later use is kept; tokens that do not exist are passed over. Their records and versions stay as they are, no change is
-   * reported, and what was kept in the last second may be lost in a power cut. A token keeps its last use until it is removed.
+   * Stores when tokens were last used, unless a later use is stored; tokens that do not exist are skipped.
+   * Their records and versions stay as they are, no change is reported, and writes of the last second may be
+   * lost in a power cut. The last use is kept until the token is removed.
    */
   noteUses(uses: readonly TokenUse[]): Promise<void>
-  /** Returns when those tokens of an account were last used, by id, in ms since the epoch; tokens without a kept use are left out. */
+  /**
+   * Returns, by id, when these tokens of an account were last used, in ms since the epoch; tokens without a
+   * stored use are omitted.
+   */
   lastUses(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, number>>
 }
 
 export interface Versioned<T> {
   readonly record: T
-  /** A new number after each write, and never one of a record that had this id before. */
+  /** A new number after each write, never one of an earlier record with the same id. */
   readonly version: number
 }
 
 export interface Page {
   readonly offset: number
   readonly limit: number
-  /** Only what follows this position in the order of the list, whether or not something is there (any more); by default from the beginning. */
+  /**
+   * Only records after this position in the order of the list, whether or not a record is still there; by
+   * default from the beginning.
+   */
   readonly after?: Position | null
 }
 
@@ -526,11 +630,12 @@ export interface LogFilter {
 }
 
 /**
- * Counts by key, with all who share the store and by its clock. Weaker than records: what was counted in the last second may be lost in a power cut, and
- * windows of up to an hour with Redis, when its server is restarted or a replica takes its place.
+ * Counts by key, shared by all processes that use the store, and by its clock. Weaker than records: counts of
+ * the last second may be lost in a power cut, and with Redis windows of up to an hour when its server is
+ * restarted or a replica takes over.
  */
 export interface Counters {
-  /** Whether counts are currently unreachable. */
+  /** Whether the counters are currently unreachable. */
   readonly isUnreachable: boolean
   spend(ask: CounterAsk): Promise<CounterReply>
 }
@@ -539,13 +644,16 @@ export interface CounterAsk {
   readonly key: string
   readonly window: CounterWindow
   readonly limit: number
-  /** What has happened already, and is counted whatever the limit; negative numbers are taken back. */
+  /** What has already happened, counted whatever the limit; a negative number takes back earlier counts. */
   readonly done: number
-  /** What is counted as far as it fits under the limit after that. */
+  /** The number to count if it fits under the limit, or as much of it as fits. */
   readonly wanted: number
 }
 
-/** The last `period` ms, of which events may count up to a sixtieth longer; or all until a time, after which the same key starts over. */
+/**
+ * The last `period` ms, possibly including events up to a sixtieth older; or until a fixed time, after which
+ * the same key starts over.
+ */
 export type CounterWindow =
   | { readonly kind: 'sliding'; readonly period: number }
   | { readonly kind: 'fixed'; readonly until: number } // ms since the epoch
@@ -555,38 +663,49 @@ export interface CounterReply {
   readonly count: number
   /** How much of the wanted number was counted. */
   readonly granted: number
-  /** Ms until one more fits; 0 when it fits now. */
+  /** Time until one more fits, in ms; 0 if one fits now. */
   readonly wait: number
 }
 
 /**
- * How often things happened in slots of time, with all who share the store; see `tallyKinds` for how long they stay. Weaker than records: what was added in the last
- * second may be lost in a power cut.
+ * How often things happened in time slots, shared by all processes that use the store; see `tallyKinds` for
+ * how long they are kept. Weaker than records: writes of the last second may be lost in a power cut.
  */
 export interface Tallies {
-  /** Adds to the counts of slots, and to the occurrences, of which the last 20 of each name stay. Where it rejects, some may have been added. */
+  /**
+   * Adds to the counts of slots and to the occurrences, of which the last 20 of each name are kept. If it
+   * rejects, some may have been added.
+   */
   add(tallies: readonly Tally[]): Promise<void>
-  /** Returns what was counted of a scope in the slots that begin at `since` (ms since the epoch) or later, by name. */
+  /**
+   * Returns the counts of a scope by name, in the slots that begin at `since` (ms since the epoch) or later.
+   */
   list(kind: TallyKind, scope: string, since: number): Promise<readonly TallySum[]>
-  /** Returns the last occurrences of a name, newest first. */
+  /** Returns the latest occurrences of a name, newest first. */
   occurrences(kind: TallyKind, scope: string, name: string): Promise<readonly Occurrence[]>
 }
 
-/** The machines that share the store. */
+/** The machines that use the same store. */
 export interface Peers {
-  /** Publishes the words of this machine for `lifetime` ms, and returns those of each machine by its name, this one included. */
+  /**
+   * Publishes the data of this machine for `lifetime` ms, and returns that of each machine by its name,
+   * including this one.
+   */
   exchange(name: string, words: string, lifetime: number): Promise<ReadonlyMap<string, string>>
 }
 
-/** The writes of every process that shares the store, this one included. */
+/** The writes of every process that uses the store, including this one. */
 export interface Changes {
   /** Reports each change of a record soon after it was written, in no particular order; returns a function that unsubscribes. */
   follow(listener: (change: Change) => void): () => void
-  /** Monotonic ms (performance.now) until which every change is known to have been reported. Normally it is never more than 5 s old, even if a notice is lost. */
+  /**
+   * Monotonic ms (performance.now) until which every change is known to have been reported. Normally at most
+   * 5 s old, even if a notification is lost.
+   */
   readonly knownUntil: number
 }
 
-/** The kinds of records, as changes name them. */
+/** The kinds of records in changes. */
 export type RecordKind =
   | 'gateway'
   | 'token'
@@ -605,17 +724,18 @@ export type RecordKind =
   | 'store_note'
 
 /**
- * The kinds in changes. A change of an account has its id in both places. One of `credential` has the kind of the removed credential as its account and the digest as its id,
- * or, when all of an owner were removed, `user`, `client` or `grant` as its account and the id of that as its id.
+ * The kinds in changes. A change of an account has its id in both places. A change of `credential` has the
+ * kind of the removed credential as its account and the digest as its id or, if all credentials of an owner
+ * were removed, `user`, `client` or `grant` as its account and the id of the owner as its id.
  */
 export type ChangeKind = RecordKind | 'account' | 'credential'
 
-/** `everything`: some changes can no longer be told apart, so that everything cached may be outdated. */
+/** `everything`: some changes can no longer be told apart, so that any cached record may be outdated. */
 export type Change =
   | { readonly kind: ChangeKind; readonly account: string; readonly id: string }
   | { readonly kind: 'everything' }
 
-/** An account would be without a super administrator: nothing was written. */
+/** The write would have left an account without a super administrator: nothing was written. */
 export class LastSuperAdministrator extends Error {
   override readonly name = 'LastSuperAdministrator'
   readonly code = 'GH_LAST_SUPER_ADMINISTRATOR'
@@ -629,10 +749,10 @@ export class LastSuperAdministrator extends Error {
 export class StoreUnreachable extends Error {
   override readonly name: string = 'StoreUnreachable'
   readonly code = 'GH_STORE_AWAY'
-  /** What is wrong with the store, in words for a log line. */
+  /** The state of the store, for a log line. */
   readonly state: string = 'store unreachable'
 
-  /** The word of the backend or the system for why, such as ECONNREFUSED or WRONGPASS; null where there is none. */
+  /** The code of the backend or the system, such as ECONNREFUSED or WRONGPASS; null if there is none. */
   readonly reason: string | null
   /** Whether it is certain that the command wrote nothing. */
   readonly isUndone: boolean = false
@@ -657,13 +777,15 @@ export class StoreBusy extends StoreUntouched {
   override readonly message = 'the store is busy'
 }
 
-/** The backend responds but is not trusted (see `Degradation`): nothing that it holds is used, and nothing that was written counts. */
+/**
+ * The backend responds but is not trusted (see `Degradation`): none of its data is used, and no write counts.
+ */
 export class StoreDegraded extends StoreUnreachable {
   override readonly name = 'StoreDegraded'
   override readonly state = 'store not trusted'
   override readonly message: string
   override readonly isUndone: boolean
-  /** What the operator does about it, in a sentence without a full stop. */
+  /** What the operator must do, in a sentence without a full stop. */
   readonly remedy: string
 
   /** `isUndone`: whether it is certain that nothing was written. */

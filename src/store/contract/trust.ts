@@ -1,5 +1,6 @@
-// Whether the store is the one that was seen before, with all that was seen in it. A store that comes back empty, older or as another one is not used: what it
-// lacks, such as a rule that denies, would count as removed.
+// Whether the store is the one seen before, with all the changes seen in it. A store that comes back empty,
+// older or as another one is not used: anything missing from it, such as a rule that denies, would count as
+// removed.
 
 import type { DegradedCode, DegradedReason } from '../../metrics/counters/counts.ts'
 import type { Degradation } from './degradation.ts'
@@ -59,13 +60,14 @@ export class Trust implements StoreTrust {
   }
 
   /**
-   * Throws `StoreDegraded` unless a store with this mark, read behind what is to be used of it, has all that was seen when that was asked for: of later changes, others
-   * may have heard first. What it has beyond what is seen is seen from then on.
+   * Throws `StoreDegraded` unless the mark, read after the data that is to be used, includes everything that
+   * had been seen at the time of the request: later changes may have been reported before they could be read.
+   * Anything newer in the mark counts as seen from now on.
    */
   check(found: Mark | null, asked: Seen): void {
     const seen = this.#seen ?? asked
     const doubt = doubtOf(found ?? nothing, asked)
-    // Since then, an operator has accepted the store as it is.
+    // An operator has accepted the store as it is since the request.
     if (doubt !== null && asked.identity !== seen.identity) throw new StoreDegraded(doubt)
     const isLate = doubt === null && doubtOf(found!, seen) !== null
     if (isLate) return
@@ -76,7 +78,7 @@ export class Trust implements StoreTrust {
     if (doubt !== null) throw new StoreDegraded(doubt)
   }
 
-  /** Throws `StoreDegraded` while the store is doubted: for what is read without its mark. */
+  /** Throws `StoreDegraded` while the store is doubted, for data that is read without its mark. */
   expectUsable(): void {
     if (this.#doubt !== null) throw new StoreDegraded(this.#doubt)
   }
@@ -91,7 +93,8 @@ function doubtOf(found: Mark, seen: Seen): Doubt | null {
   const { identity, generation } = found
   const isSame = identity === seen.identity
   const isWhole = generation >= seen.generation
-  // Where changes were lost, others may have been made instead: only the very last one that was seen shows that all are there.
+  // Lost changes may have been replaced by as many others: only the very last change that was seen proves
+  // that all are present.
   const isExact = generation === seen.generation && found.last === seen.last
   if (isSame && (seen.isBehind ? isExact : isExact || generation > seen.generation)) return null
   if (isMoved(found))

@@ -1,10 +1,10 @@
-// The entry of a change in the audit log, which is kept together with it.
+// The audit entry of a change, which is stored together with it.
 
 import { randomBytes } from 'node:crypto'
 import { type AddressProof, isEmailVerified, type Member, type User } from './people.ts'
 import type { ActingApp, AuditAction, AuditEntry, ChangedValues, Token } from './records.ts'
 
-/** What a change was made to. */
+/** The object of a change. */
 export type Resource = Pick<AuditEntry, 'resourceKind' | 'resource' | 'resourceName'>
 
 /** Names a member as a resource of audit entries. */
@@ -22,14 +22,14 @@ export function tokenResource({ id, name }: Pick<Token, 'id' | 'name'>): Resourc
   return { resourceKind: 'token', resource: id, resourceName: name }
 }
 
-/** The token that asks, by its name, or who else acts; the id is under which entries are counted. */
+/** Who makes a change: a token, by its name, or somebody else; entries are counted by the id. */
 export interface Caller {
   readonly id: string
   readonly name?: string
   readonly actor?: ActingApp
 }
 
-/** Who asks for a change, when and from where; a call of the API is one. */
+/** Who requests a change, when and from where; an API request is one. */
 interface Origin {
   readonly account: string
   readonly caller: Caller
@@ -38,7 +38,10 @@ interface Origin {
   readonly ray: string
 }
 
-/** Makes the entry of a change that somebody asks for; `changed` are names of members as the API has them, of which `values` tells some. */
+/**
+ * Makes the audit entry of a requested change; `changed` are names of members as in the API, and `values` has
+ * the values of some of them.
+ */
 export function auditOf(
   { account, caller, now, address, ray }: Origin,
   action: AuditAction,
@@ -63,35 +66,35 @@ export function auditOf(
   }
 }
 
-/** Stands for the operator, who needs no token for a command that writes to the store itself. */
+/** The operator, who needs no token for a command that writes to the store directly. */
 export const commandLine = { id: 'command line' } as const
 
-/** Stands for the gateway itself, which drops entries beyond their bounds. */
+/** The gateway itself, which drops entries beyond the limits. */
 export const keeper = { id: 'gatehouse' } as const
 
-/** What entries say of a user. */
+/** A user as recorded in entries. */
 export type KnownUser = Pick<User, 'id' | 'email'> & AddressProof
 
-/** What stands in the place of an app where a person acts themselves; ids of apps are never such words. */
+/** Used in place of an app when people act themselves; ids of apps never look like this. */
 export const pages = { client: 'dashboard', clientName: 'Dashboard' } as const
 
-/** What stands in the place of an app where a person calls models with a token of their own. */
+/** Used in place of an app when people call models with a token of their own. */
 export const personal = { client: 'personal_token' } as const
 
-/** Stands for a person who acts themselves. */
+/** The caller for a person who acts themselves. */
 export function inPerson(user: KnownUser): Caller & { readonly actor: ActingApp } {
   const { id, email } = user
   return { id, actor: { user: id, email, isEmailVerified: isEmailVerified(user), ...pages } }
 }
 
-/** Stands for a person who signs in or out: such entries are counted apart from what they change. */
+/** The caller for signing in and out, which is counted apart from the person's changes. */
 export function signingIn(user: KnownUser): Caller {
   return { ...inPerson(user), id: `sign-in ${user.id}` }
 }
 
 const strangers = 'stranger '
 
-/** Stands for somebody who has not proven to be a user. */
+/** The caller for somebody who has not proven to be a user. */
 export function strangerAt({ id }: Pick<User, 'id'>): Caller {
   return { id: strangers + id }
 }
@@ -100,12 +103,15 @@ export function isStranger(actor: string): boolean {
   return actor.startsWith(strangers)
 }
 
-/** Returns what entries say of an app that acts. */
+/** Returns how entries describe an app that acts for a user. */
 export function appOf({ user, email, isEmailVerified, client, clientName }: ActingApp): ActingApp {
   return { user, email, ...(isEmailVerified && { isEmailVerified }), client, clientName }
 }
 
-/** Makes an id that sorts by time, and among those of this process and ms by turn, so that lists keep the order of what was done. */
+/**
+ * Makes an id that sorts by time and, within a ms, by order of creation in this process, so that lists keep
+ * the order of events.
+ */
 function nextId(now: number): string {
   turn = (turn + 1) % 2 ** 16
   return hex(now, 12) + hex(turn, 4) + randomBytes(8).toString('hex')

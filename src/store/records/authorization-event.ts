@@ -1,6 +1,10 @@
-// What happened at the authorization server for one OAuth client, kept so that its owner finds out why something failed.
+// Events of the authorization server for one OAuth client, stored so that its owner can find out why
+// something failed.
 
-/** One step of an authorization. Never has a secret, a code or a token in it; at most 8 K characters as JSON. */
+/**
+ * One step of an authorization. It never contains a secret, a code or a token; at most 8 K characters as
+ * JSON.
+ */
 export interface AuthorizationEvent {
   /** 32 hex digits. */
   readonly id: string
@@ -11,17 +15,23 @@ export interface AuthorizationEvent {
   readonly at: number
   readonly step: AuthorizationStep
   readonly result: 'success' | 'failure'
-  /** The error code of OAuth that was answered, such as `invalid_grant`; null for a success. */
+  /** The OAuth error code of the response, such as `invalid_grant`; null for a success. */
   readonly error: string | null
-  /** The exact reason, with both sides where that is safe; null where there is nothing to say. */
+  /**
+   * The exact reason, with the expected and the actual value if that is safe; null if there is nothing to
+   * add.
+   */
   readonly reason: string | null
   /** The user and the account of the consent, as far as known. */
   readonly user: string | null
   readonly account: string | null
-  /** The address of who asked, and the ray id of the request; empty where there is none. */
+  /** The address of the client, and the ray id of the request; empty if there is none. */
   readonly address: string
   readonly ray: string
-  /** Whether anybody could have caused it who knows the client's id: the client did not authenticate, and no consent is known. Such events push out no others. */
+  /**
+   * Whether anybody who knows the client's id could have caused it: the client did not authenticate, and no
+   * consent is known. Such events displace no others.
+   */
   readonly isUnproven: boolean
 }
 
@@ -36,8 +46,8 @@ export type AuthorizationStep =
   | 'logout'
 
 /**
- * How many events of a client are kept, and of those that are unproven beside; how many of these of one user and result, so that no user of an app pushes out what others did;
- * and each for how long, in ms.
+ * The maximum numbers of events of a client: in all, unproven ones, and of one user and result, so that no
+ * user of an app displaces the events of others; and the lifetime of each, in ms.
  */
 export const mostEvents = 200
 export const mostUnproven = 100
@@ -46,7 +56,7 @@ export const eventLife = 30 * 86_400_000
 
 const mostText = 8 * 1024
 
-/** Returns an event as JSON; throws where it is too large to be kept. */
+/** Returns an event as JSON; throws if it is too large. */
 export function eventJson(event: AuthorizationEvent): string {
   const json = JSON.stringify(event)
   if (json.length > mostText)

@@ -1,4 +1,5 @@
-// What opens something for a while: sessions, invitations, codes and tokens of OAuth, each found by the digest of its value, which is kept nowhere.
+// Short-lived credentials: sessions, invitations, codes and tokens of OAuth, each found by the digest of its
+// value, which is stored nowhere.
 
 export type CredentialKind =
   | 'session'
@@ -19,62 +20,86 @@ export interface Credential {
   readonly kind: CredentialKind
   /** SHA-256 of the value: 64 hex digits in lower case. */
   readonly digest: string
-  /** Ids of whose it is, by which it is listed and removed; up to 64 letters, digits, hyphens and underscores each, null for none. */
+  /**
+   * Ids of the owners, by which credentials are listed and removed; up to 64 letters, digits, hyphens and
+   * underscores each, null for none.
+   */
   readonly user: string | null
   readonly client: string | null
   readonly grant: string | null
-  /** What its kind needs beside; at most 64 K characters as JSON. */
+  /** Further data of its kind; at most 64 K characters as JSON. */
   readonly data: Json
   readonly createdAt: number
-  /** When it ends by itself; it is gone then, whatever its state. */
+  /** When it expires; it is gone then, whatever its state. */
   readonly expiresAt: number
-  /** When it was used up; null until then, and for what may be used often. It stays until it expires, so that a second use is noticed. */
+  /**
+   * When it was consumed; null until then, and always for reusable ones. It is kept until it expires, so that
+   * a second use is detected.
+   */
   readonly consumedAt: number | null
 }
 
-/** Whose credentials are meant: all that is given must match, and something must be given. */
+/** Selects credentials by owner: all given ids must match, and at least one is required. */
 export interface CredentialOwner {
   readonly user?: string
   readonly client?: string
   readonly grant?: string
 }
 
-/** What was consumed, as it is kept now. */
+/** A consumed credential, as it is now stored. */
 export interface Consumption {
   readonly credential: Credential
-  /** Whether this consumed it; else `consumedAt` is the time of who did. */
+  /** Whether this call consumed it; otherwise `consumedAt` is the time of the one that did. */
   readonly isFirst: boolean
 }
 
-/** A code or refresh token, and what is given for it. */
+/** A code or refresh token, and what is issued in exchange. */
 export interface Exchange {
   readonly kind: CredentialKind
   readonly digest: string
   /** When, in ms since the epoch. */
   readonly at: number
-  /** For how many ms after its first use it may be used again, as long as the refresh token that was issued for it is unused; 0 for one use only. */
+  /**
+   * The time after its first use, in ms, in which it may be used again as long as the refresh token issued
+   * for it is unused; 0 for a single use.
+   */
   readonly grace: number
-  /** With a refresh token goes a credential of the kind `token_family`, with the digest of `end`, whose data is the `Succession`. */
+  /**
+   * A refresh token comes with a credential of the kind `token_family`, with the digest of `end`, whose data
+   * is the `Succession`.
+   */
   readonly issued: readonly Credential[]
-  /** What stands for the end of all that ever came of it: where it is in the store nothing more is issued, and a use that comes too late puts it there. */
+  /**
+   * Marks the end of the whole family: once it is stored nothing more is issued. A replayed exchange stores
+   * it.
+   */
   readonly end: Credential
 }
 
 export interface Exchanged {
-  /** `replayed`: it was used before, or another refresh token has taken its place, and its family has ended. `ended`: it is not there any more, or its family has ended otherwise. */
+  /**
+   * `replayed`: it was used before, or another refresh token has replaced it, and its family has ended.
+   * `ended`: it no longer exists, or its family has ended for another reason.
+   */
   readonly outcome: 'issued' | 'replayed' | 'ended'
-  /** When it was first used, or another one took its place; null where it has ended, and where that is not known. */
+  /** When it was first used or replaced; null if it has ended, or that is unknown. */
   readonly consumedAt: number | null
 }
 
-/** The last tokens of a family, and what they were issued for, all by their digests: a family has one chain of refresh tokens, and any other is noticed by this. */
+/**
+ * The latest tokens of a family and the credential that they were issued for, by their digests. A family has
+ * one chain of refresh tokens, so that any other one is detected by this.
+ */
 export interface Succession {
   readonly spent: string
   readonly refresh: string
   readonly access: string
 }
 
-/** Whether an exchange shows that somebody else has used the credential, or its family, too; `last` is the succession of the family. */
+/**
+ * Whether an exchange shows that somebody else has used the credential or its family, too; `last` is the
+ * succession of the family.
+ */
 export function isReplay(
   { digest, consumedAt }: Credential,
   { at, grace }: Pick<Exchange, 'at' | 'grace'>,
@@ -82,7 +107,8 @@ export function isReplay(
 ): boolean {
   if (consumedAt === null) return last !== null && last.refresh !== digest
   if (grace === 0 || at - consumedAt > grace) return true
-  // It was used before successions were kept: what it gave then is noticed once that is used.
+  // It was used before successions were stored: a stolen copy is detected once the tokens issued then are
+  // used.
   return last !== null && last.spent !== digest
 }
 
@@ -90,14 +116,14 @@ const mostData = 64 * 1024
 const digestForm = /^[0-9a-f]{64}$/
 const ownerForm = /^[\w-]{1,64}$/
 
-/** Whether a text can be the digest of a credential: that of any other finds nothing. */
+/** Whether a text has the form of a credential's digest. */
 export function isDigest(text: string): boolean {
   return digestForm.test(text)
 }
 
-/** Returns the data of a credential as JSON; throws where the credential is none that may be kept. */
+/** Returns the data of a credential as JSON; throws if the credential must not be stored. */
 export function jsonOf({ digest, user, client, grant, data, expiresAt }: Credential): string {
-  // A value in its place would be kept, and could be stolen.
+  // A value instead of a digest would be stored, and could be stolen.
   if (!isDigest(digest)) throw new TypeError('the digest of a credential must be SHA-256 in hex')
   if ([user, client, grant].some(id => id !== null && !ownerForm.test(id)))
     throw new TypeError('the user, client and grant of a credential must be ids')
@@ -108,7 +134,10 @@ export function jsonOf({ digest, user, client, grant, data, expiresAt }: Credent
   return json
 }
 
-/** Returns what tells of a removal: the narrowest of whose it was, and the id of that; throws where nothing is given. */
+/**
+ * Returns the most specific owner of a removal, and its id, for the change that reports it; throws if none is
+ * given.
+ */
 export function narrowest({
   user,
   client,

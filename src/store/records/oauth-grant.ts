@@ -1,8 +1,9 @@
-// What a user has allowed an OAuth client to do for them in an account, at one resource. Times are ms since the epoch; ids are 32 hex digits.
+// What a user allows an OAuth client to do for them in an account, at certain resources. Times are ms since
+// the epoch; ids are 32 hex digits.
 
-/** One consent; there is one at most of a user for a client, an account and a set of resources. */
+/** A consent. There is at most one per user, client, account and set of resources. */
 export interface OAuthGrant {
-  /** The account that was consented to. */
+  /** The account that the client may access. */
   readonly account: string
   readonly id: string
   readonly user: string
@@ -10,13 +11,17 @@ export interface OAuthGrant {
   /** The account that owns the client. */
   readonly clientAccount: string
   readonly scopes: readonly string[]
-  /** Optional scopes that the user has unticked, so that they are not asked for again. */
+  /** Optional scopes that the user unticked, so that they are not requested again. */
   readonly declined: readonly string[]
-  /** The APIs that were asked for (RFC 8707), each once and in order; none for all. What was consented to says nothing about others. */
+  /**
+   * The requested APIs (RFC 8707), sorted and without duplicates; empty for all. A consent does not extend to
+   * other resources.
+   */
   readonly resource: readonly string[]
   /**
-   * The hosts of the redirect URIs that the user has seen. Absent from grants made before this was stored, whose scopes
-   * may have been meant for other resources: their tokens keep working, but they no longer count as a remembered consent.
+   * The hosts of the redirect URIs that the user has seen. Absent from grants made before this was stored,
+   * whose scopes may have been meant for other resources: their tokens keep working, but they no longer count
+   * as a remembered consent.
    */
   readonly redirectHosts?: readonly string[]
   readonly createdAt: number

@@ -1,37 +1,41 @@
-// People as every backend gives them back: who they are, and in which accounts they have a say. Times are ms since the epoch; ids are 32 hex digits.
+// Users and their memberships in accounts, as every backend returns them. Times are ms since the epoch; ids
+// are 32 hex digits.
 
-/** The owner of users: they belong to no account. */
+/** The owner of users, who belong to no account. */
 export const everybody = 'people'
 
-/** A person, without the value of any password or code. */
+/** A user, without the value of any password or code. */
 export interface User {
   readonly account: typeof everybody
   readonly id: string
-  /** In lower case; no two users have the same. */
+  /** In lower case, and unique. */
   readonly email: string
-  /** When the OpenID provider said that it has verified this address; null where it says no more, or never did. Absent in records of before it was kept. */
+  /**
+   * When the OpenID provider said that it had verified this address; null if it no longer does, or never did.
+   * Absent in records from before this was stored.
+   */
   readonly emailVerifiedAt?: number | null
   readonly firstName: string | null
   readonly lastName: string | null
-  /** An argon2id digest in PHC form; null for who has none. */
+  /** An argon2id digest in PHC form; null for none. */
   readonly password: string | null
-  /** Who that is at an OpenID provider; no two users are the same one there. */
+  /** Their identity at an OpenID provider, which is unique; null for none. */
   readonly identity: Identity | null
   readonly totp: Totp | null
   readonly passwordChangedAt: number | null
-  /** Ids of the accounts whose list of first steps they have hidden; absent where they never did. */
+  /** Ids of the accounts whose list of first steps the user has hidden; absent for none. */
   readonly hiddenFirstSteps?: readonly string[]
   readonly createdAt: number
   readonly modifiedAt: number
 }
 
-/** A person as an OpenID provider knows them. */
+/** A user's identity at an OpenID provider. */
 export interface Identity {
   readonly issuer: string
   readonly subject: string
 }
 
-/** What a user's record says of who has proved the address; nobody where it says nothing. */
+/** What a user's record says about a proof of the address; empty if it says nothing. */
 export type AddressProof = Partial<Pick<User, 'emailVerifiedAt' | 'identity'>>
 
 /**
@@ -47,25 +51,25 @@ export function isEmailVerified({ emailVerifiedAt, identity = null }: AddressPro
 export interface Totp {
   /** The secret, sealed with a server key. */
   readonly sealed: string
-  /** The time step of the code that was accepted last: none up to it is accepted again. 0 before the first. */
+  /** The time step of the last accepted code: none up to it is accepted again. 0 before the first. */
   readonly lastStep: number
-  /** Digests of the codes that are left, each for one use. */
+  /** Digests of the remaining recovery codes, each for one use. */
   readonly recoveryCodes: readonly string[]
-  /** When the user proved that the secret arrived; null until then, and it protects nothing yet. */
+  /** When the user proved possession of the secret; null until then, and it protects nothing yet. */
   readonly confirmedAt: number | null
 }
 
-/** A user in an account; each user is in it once at most. */
+/** A user in an account, at most once each. */
 export interface Member {
   readonly account: string
   readonly id: string
   /** The id of the user. */
   readonly user: string
-  /** `pending`: invited, and not in yet. */
+  /** `pending`: invited, but not accepted yet. */
   readonly status: 'pending' | 'accepted'
   /** Ids of roles. */
   readonly roles: readonly string[]
-  /** Whether one of the roles is that of a super administrator, as who writes it says. */
+  /** Whether one of the roles is super administrator; set by the writer. */
   readonly isSuper: boolean
   readonly createdAt: number
   readonly modifiedAt: number

@@ -5,7 +5,7 @@
 export interface Account {
   readonly id: string
   readonly name: string
-  /** Whether its members must have a second factor; absent for false. */
+  /** Whether members must have a second factor; absent for false. */
   readonly enforceTwoFactor?: boolean
   readonly createdAt: number
 }
@@ -19,12 +19,15 @@ export interface Gateway {
   readonly authentication: boolean
   /** Whether the bodies of calls are stored with their log entries. */
   readonly collectLogs: boolean
-  /** The most log entries that are stored, and what happens at that number. */
+  /** The maximum number of stored log entries, and what happens when it is reached. */
   readonly logManagement: number
   readonly logManagementStrategy: LogStrategy
-  /** The limit of calls; null where none is set, and absent in records that are older than the setting. */
+  /** The limit of calls; null for none, and absent in records that are older than the setting. */
   readonly rateLimit?: GatewayRateLimit | null
-  /** Whether usage is requested for streamed chats whose callers do not; absent, as in older records, means true. */
+  /**
+   * Whether usage is requested for streamed chats whose callers do not request it; absent, as in older
+   * records, means true.
+   */
   readonly streamUsage?: boolean
   readonly createdAt: number
   readonly modifiedAt: number
@@ -35,7 +38,10 @@ export interface GatewayRateLimit {
   readonly limit: number
   readonly interval: number // seconds
   readonly technique: 'fixed' | 'sliding'
-  /** What is counted separately: each app (calls by API tokens by token), each token or consent; absent for the gateway as a whole. */
+  /**
+   * What has a count of its own: each app (for calls with API tokens, each token), or each token or consent;
+   * absent for the gateway as a whole.
+   */
   readonly key?: 'token' | 'app'
 }
 
@@ -50,7 +56,7 @@ export interface Token {
   readonly digest: string
   readonly status: 'active' | 'disabled'
   readonly policies: readonly Policy[]
-  /** From when and until when it is valid; null for no limit. */
+  /** The period of validity; null for no limit. */
   readonly notBefore: number | null
   readonly expiresOn: number | null
   /** Client addresses and networks that may use it (empty: all), and those that may not. */
@@ -58,28 +64,34 @@ export interface Token {
   readonly addressesNotIn: readonly string[]
   readonly issuedOn: number
   readonly modifiedOn: number
-  /** Whose it is, where a member made it for themselves: it opens AI routes alone, and no more than they may at each use. */
+  /**
+   * The owner, if a member made it for themselves: it opens only AI routes, and at each use no more than its
+   * owner may use.
+   */
   readonly person?: TokenOwner
-  /** Who acts, where it stands for an access token of OAuth; such a token is put together at each lookup and never stored. */
+  /**
+   * The app and user, if it represents an OAuth access token; such a token is composed at each lookup and
+   * never stored.
+   */
   readonly actor?: Actor
 }
 
-/** A member by whom a token was made, with the address at that time. */
+/** The member who made a token, with their address at that time. */
 export interface TokenOwner {
   readonly user: string
   readonly email: string
   /** Whether the OpenID provider had verified the address; absent for false. */
   readonly isEmailVerified?: boolean
-  /** The membership, with which it ends: another one of the same user does not bring it back. */
+  /** The membership, with which the token ends: a new membership of the same user does not revive it. */
   readonly member: string
 }
 
-/** That a token was used at a time, in ms since the epoch. */
+/** A use of a token at a time, in ms since the epoch. */
 export interface TokenUse extends Pick<Token, 'account' | 'id'> {
   readonly at: number
 }
 
-/** An OAuth client and the user for whom it acts, by their ids and names at that time. */
+/** An OAuth client and the user for whom it acts, with their names at that time. */
 export interface ActingApp {
   readonly user: string
   readonly email: string
@@ -89,14 +101,17 @@ export interface ActingApp {
   readonly clientName: string
 }
 
-/** What an app may do for a user, and by what. */
+/** An app that acts for a user, with its rights and their basis. */
 export interface Actor extends ActingApp {
   readonly grant: string
-  /** What ends the token together with others: the digest of their end. */
+  /** The digest of the end of its family, with which the token ends; null for none. */
   readonly end: string | null
-  /** What the user is a member by: of the account that was consented to, and of that of the client where only its members may use it. */
+  /**
+   * The user's memberships that it depends on: in the account of the consent, and in that of the client if
+   * only its members may use it.
+   */
   readonly members: readonly string[]
-  /** The OAuth scopes that are left of those that the user consented to. */
+  /** The remaining OAuth scopes of those that the user consented to. */
   readonly scopes: readonly string[]
   /** The APIs that it opens. */
   readonly apis: readonly Api[]
@@ -105,7 +120,7 @@ export interface Actor extends ActingApp {
 /** What a token opens: the API of the side port, or the AI routes of the edge. */
 export type Api = 'management' | 'ai'
 
-/** What a token allows, or denies. */
+/** A permission that a token has, or is denied. */
 export interface Policy {
   readonly id: string
   readonly effect: 'allow' | 'deny'
@@ -115,17 +130,18 @@ export interface Policy {
   readonly accounts: readonly string[]
 }
 
-/** What somebody did, by the management API, the command line or a page: who, what, when and from where. */
+/** An action by the management API, the command line or a page: who, what, when and from where. */
 export interface AuditEntry {
   readonly id: string
   readonly account: string
   readonly at: number
   /**
-   * The id of the token, user or consent; `command line` for a command that writes to the store directly, `gatehouse` for entries that are dropped. What people do to
-   * sign in has `sign-in` and what strangers try `stranger`, before the id of the user: their entries are counted apart, so that they push out no changes.
+   * The id of the token, user or consent; `command line` for a command that writes to the store directly,
+   * `gatehouse` for entries about dropped ones. Sign-ins have the prefix `sign-in`, and attempts of strangers
+   * `stranger`, before the id of the user: their entries are counted apart, so that they displace no changes.
    */
   readonly actor: string
-  /** The name of the token at that time; absent in older entries, and where somebody else acted. */
+  /** The name of the token at that time; absent in older entries, and for other actors. */
   readonly actorName?: string
   /** The client's address, empty for a command, and the ray id of the request. */
   readonly address: string
@@ -133,30 +149,35 @@ export interface AuditEntry {
   readonly action: AuditAction
   readonly resourceKind: ResourceKind
   readonly resource: string
-  /** What people call the resource, at that time: its name, or the address of a person; absent where it has none, and in older entries. */
+  /**
+   * The resource's name, or a person's address, at that time; absent if it has none, and in older entries.
+   */
   readonly resourceName?: string
   /** The names of the members that were set or changed, as in the API. */
   readonly changed: readonly string[]
-  /** What some of these were before and after; absent in older entries. */
+  /** Some of their values before and after; absent in older entries. */
   readonly values?: ChangedValues
-  /** The app and the user, where an app asked; then `actor` is the id of the consent. */
+  /** The app and the user, if an app made the request; `actor` is then the id of the consent. */
   readonly app?: ActingApp
-  /** How a sign-in was proven, or was not; absent in other entries. */
+  /** The proof of a sign-in, successful or not; absent in other entries. */
   readonly proof?: AuditProof
-  /** What was dropped of the entries of `resource`, an actor; absent in other entries. */
+  /** The dropped entries of `resource`, an actor; absent in other entries. */
   readonly dropped?: DroppedEntries
 }
 
-/** Values of members as the API has them: none is secret, and all are short. A member that was or became absent is in one of the two. */
+/**
+ * Values of members as in the API: none is secret, and all are short. A member that was or became absent is
+ * in only one of the two.
+ */
 export interface ChangedValues {
   readonly before: Readonly<Record<string, unknown>>
   readonly after: Readonly<Record<string, unknown>>
 }
 
-/** What somebody showed to prove who they are. */
+/** The proof of identity that somebody presented. */
 export interface AuditProof {
   readonly method: ProofMethod
-  /** Why it was not good; absent where it was. */
+  /** Why it was rejected; absent if it was not. */
   readonly failure?: ProofFailure
 }
 
@@ -169,7 +190,7 @@ export type ProofMethod =
   | 'code'
   | 'recovery_code'
 
-/** `throttled`: too many were wrong before, so that this one was not looked at. */
+/** `throttled`: not checked, because of too many wrong ones before. */
 export type ProofFailure = 'wrong' | 'throttled' | 'other_identity'
 
 /** Audit entries that were dropped to make room, or because they expired. */
@@ -213,19 +234,19 @@ export type AuditAction =
   | 'confirm'
   | 'sign_out'
 
-/** The response to a request with an Idempotency-Key, stored for repetitions. */
+/** The response to a request with an Idempotency-Key, stored for retries. */
 export interface StoredResponse {
   readonly account: string
-  /** Of caller, request and Idempotency-Key: SHA-256 in hex. */
+  /** SHA-256 of caller, request and Idempotency-Key, in hex. */
   readonly key: string
-  /** Of the body: SHA-256 in hex. */
+  /** SHA-256 of the body, in hex. */
   readonly fingerprint: string
-  /** The response, encrypted: it contains a secret. */
+  /** The response, encrypted, since it contains a secret. */
   readonly sealed: string
   readonly expiresAt: number
 }
 
-/** One AI call that was let in. It never contains a credential. */
+/** An admitted AI call. It never contains a credential. */
 export interface LogEntry {
   /** The ray id of the request: 16 hex digits. */
   readonly id: string
@@ -233,52 +254,64 @@ export interface LogEntry {
   readonly gateway: string
   readonly createdAt: number
   readonly provider: string
-  /** Null where neither the request nor the response named one. */
+  /** Null if neither the request nor the response named one. */
   readonly model: string | null
   /** The path at the provider, without query. */
   readonly path: string
   readonly status: number
-  /** Whether the provider responded with 2xx, or opened a WebSocket, and the client got all of it. */
+  /** Whether the provider responded with 2xx, or opened a WebSocket, and the client received everything. */
   readonly success: boolean
-  /** The name of the error record, where the gateway itself responded. */
+  /** The name of the error record, if the gateway itself responded. */
   readonly error: string | null
   /** Ms. */
   readonly duration: number
   readonly timeToFirstByte: number | null
   readonly tokensIn: number | null
   readonly tokensOut: number | null
-  /** Present where tokens were not reported, and are about as many as were sent. */
+  /** Present if the provider did not report tokens, so that they are estimated from what was sent. */
   readonly usageIsEstimated?: true
   /** US dollars. */
   readonly cost: number | null
   readonly cached: boolean
   readonly authenticated: boolean
-  /** The token that made the call, and its name at that time; null where the gateway required none, and in older entries. */
+  /**
+   * The token of the call, and its name at that time; null if the gateway required none, and in older
+   * entries.
+   */
   readonly tokenId: string | null
   readonly tokenName: string | null
-  /** The app and the user, where an app made the call; then `tokenId` is the id of the consent. */
+  /** The app and the user, if an app made the call; `tokenId` is then the id of the consent. */
   readonly app?: ActingApp
   readonly streamed: boolean
-  /** Present where members of the request were left out for the provider, as `messages[].content[].cache_control`. */
+  /**
+   * Members of the request that were removed for the provider, such as `messages[].content[].cache_control`;
+   * absent if none.
+   */
   readonly dropped?: readonly string[]
   readonly metadata: Metadata | null
   readonly requestContentType: string | null
   readonly responseContentType: string | null
   readonly request: Payload | null
-  /** What the caller got. */
+  /** What the caller received. */
   readonly response: Payload | null
-  /** What the provider sent, where it differs: the response was translated, or the gateway requested more than its caller. */
+  /**
+   * What the provider sent, if it differs because the response was translated, or the gateway requested more
+   * than its caller.
+   */
   readonly providerResponse: Payload | null
 }
 
-/** A log entry as lists show it. */
+/** A log entry as in lists. */
 export type LogSummary = Omit<LogEntry, 'request' | 'response' | 'providerResponse'>
 
-/** A body as it is stored: only its beginning, where it was too large. */
+/** A stored body, truncated if it was too large. */
 export interface Payload {
   readonly text: string
   readonly isCut: boolean
-  /** Whether the text is base64, since the body is not text, or its coding is unknown; absent for false. */
+  /**
+   * Whether the text is base64, because the body is not text or its content coding is unknown; absent for
+   * false.
+   */
   readonly isBase64?: true
 }
 

@@ -1,6 +1,6 @@
 // The keys that sign ID tokens. Times are ms since the epoch.
 
-/** The owner of signing keys: they belong to no account. */
+/** The owner of signing keys, which belong to no account. */
 export const keyOwner = 'oauth'
 
 export interface SigningKey {

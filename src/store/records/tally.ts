@@ -1,9 +1,9 @@
-// What is counted of errors, rules and limits over hours, by zone: the rows of it, and how long they stay.
+// Hourly counts of errors, rules and limits by zone: their rows, and how long they are kept.
 
 const minute = 60_000
 const hour = 60 * minute
 
-/** How long the slots of each kind are, and for how long after its end one stays; in ms. */
+/** For each kind, the length of a slot and how long it is kept after its end, in ms. */
 export const tallyKinds = {
   error: { slot: hour, kept: 24 * hour },
   access_rule: { slot: hour, kept: 24 * hour },
@@ -12,58 +12,61 @@ export const tallyKinds = {
 } as const
 export type TallyKind = keyof typeof tallyKinds
 
-/** The most occurrences that stay of each name. */
+/** The maximum number of occurrences kept per name. */
 export const mostOccurrences = 20
 
-/** What happened how often in a slot. Kind, scope and name say what: kinds of scopes and names are the business of those who count. */
+/**
+ * How often something happened in a slot, identified by kind, scope and name. The code that counts defines
+ * kinds of scopes and names.
+ */
 export interface Tally {
   readonly kind: TallyKind
   readonly scope: string
   readonly name: string
-  /** When the slot begins, as `slotOf` has it. */
+  /** The start of the slot, as from `slotOf`. */
   readonly slot: number
   readonly count: number
-  /** When it happened last, in ms since the epoch. */
+  /** The latest time, in ms since the epoch. */
   readonly last: number
-  /** Some of them. */
+  /** Some of the occurrences. */
   readonly occurrences: readonly Occurrence[]
 }
 
-/** One request that got an error. Method, host and path are what a client wrote, cut. */
+/** One request that got an error. Method, host and path are from the client, truncated. */
 export interface Occurrence {
-  /** When the request began, in ms since the epoch. */
+  /** The start of the request, in ms since the epoch. */
   readonly at: number
   readonly ray: string
   readonly method: string
   readonly host: string
   /** Without query. */
   readonly path: string
-  /** 0 where the client left before it got any. */
+  /** 0 if the client disconnected before the response. */
   readonly status: number
   /** The format that the client prefers for errors. */
   readonly format: string
 }
 
-/** The slots of a name together. */
+/** All slots of a name. */
 export interface TallySum {
   readonly name: string
-  /** By time, without those in which nothing happened. */
+  /** By time, without empty slots. */
   readonly slots: readonly (readonly [slot: number, count: number])[]
   readonly last: number
 }
 
-/** Returns the beginning of the slot of a moment; both in ms since the epoch. */
+/** Returns the start of the slot that contains a time; both in ms since the epoch. */
 export function slotOf(kind: TallyKind, at: number): number {
   const { slot } = tallyKinds[kind]
   return Math.floor(at / slot) * slot
 }
 
-/** Returns until when a slot stays. */
+/** Returns when a slot is dropped. */
 export function endOfSlot(kind: TallyKind, slot: number): number {
   return slot + tallyKinds[kind].slot + tallyKinds[kind].kept
 }
 
-/** Returns the occurrences of two lists that came last, newest first. */
+/** Returns the latest occurrences of two lists, newest first. */
 export function lastOf(some: readonly Occurrence[], others: readonly Occurrence[]): readonly Occurrence[] {
   return [...some, ...others].sort((one, other) => other.at - one.at).slice(0, mostOccurrences)
 }

@@ -1,12 +1,12 @@
 // The keys that seal the TLS sessions of clients. Times are ms since the epoch.
 
-/** The owner of ticket keys: they belong to no account. */
+/** The owner of ticket keys, which belong to no account. */
 export const ticketOwner = 'tls'
 
 export interface TicketKey {
   readonly account: typeof ticketOwner
   readonly id: string
-  /** When it begins to seal. */
+  /** When it comes into use for sealing. */
   readonly startsAt: number
   /** Its bytes in base64url, sealed with a server key. */
   readonly sealed: string

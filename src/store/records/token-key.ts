@@ -1,6 +1,7 @@
-// The key of the tags that tokens bear, so that made-up ones are refused without a lookup. It guards no secret: a token is good only if its digest is in the store.
+// The key of the tags in tokens, which let made-up tokens be refused without a lookup. It protects no secret:
+// a token is valid only if its digest is in the store.
 
-/** The owner of the key: it belongs to no account. */
+/** The owner of the key, which belongs to no account. */
 export const tokenKeyOwner = 'tokens'
 
 /** The id of the one key of a store. */
@@ -11,7 +12,10 @@ export interface TokenKey {
   readonly id: typeof tokenKeyId
   /** 256 random bits, in base64url. */
   readonly key: string
-  /** How the digests of API tokens begin that have no tag of this key: those from before it, and one that the operator gave; 16 hex digits each. */
+  /**
+   * Prefixes (16 hex digits each) of the digests of API tokens without a tag of this key: those that are
+   * older than the key, and one that the operator provided.
+   */
   readonly untagged: readonly string[]
   /** Ms since the epoch. */
   readonly createdAt: number

@@ -1,5 +1,5 @@
-// What the API has set for zones, as every backend returns it. Times are ms since the epoch; ids are 32 hex digits
-// unless said otherwise.
+// The API settings of zones, as every backend returns them. Times are ms since the epoch; ids are 32 hex
+// digits unless said otherwise.
 
 import type { AccessRule } from '../../config/model/access-config.ts'
 import type { ErrorPageType, ErrorRule } from '../../config/model/custom-errors-config.ts'
@@ -7,7 +7,7 @@ import type { ErrorPageType, ErrorRule } from '../../config/model/custom-errors-
 /** The owner of zone settings: zones belong to the configuration, not to an account. */
 export const zoneOwner = 'zones'
 
-/** What the API has set for one zone, in order; its id is the name of the zone. */
+/** The rules that the API has set for one zone, in order; its id is the name of the zone. */
 export interface RuleList<R> {
   readonly account: string
   readonly id: string
