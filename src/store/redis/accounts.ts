@@ -12,7 +12,11 @@ import { lua } from './server/script.ts'
 
 const insertOne = lua`return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`
 
-/** KEYS: version, changes, accounts, those of what goes with it, mark. ARGV: those of that, channel, id, json that was read and that is to be. Gives -1 where another one is there by now. */
+/**
+ * KEYS: version, changes, accounts, those of the companion writes, mark. ARGV: those of the companion writes,
+ * channel, id, JSON that was read, new JSON. Returns -1 if the stored JSON is no longer the one that was
+ * read.
+ */
 const updateOne = lua`${stampLua}${togetherLua(3)}
 local channel, id, old, json = unpack(ARGV, ${String(togetherCount + 1)})
 if responded() then return 0 end
@@ -26,7 +30,7 @@ export class RedisAccounts implements Accounts {
   readonly #connection: Reader
   readonly #writes: DurableWrites
   readonly #clock: Clock
-  /** The oldest, among how many. */
+  /** The oldest account, and the number of accounts when it was read. */
   #oldest: { readonly id: string; readonly of: number } | null = null
 
   constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
@@ -48,7 +52,7 @@ export class RedisAccounts implements Accounts {
   async oldest(): Promise<string | null> {
     const count = (await this.#connection.run(['HLEN', keys.accounts])) as number
     if (this.#oldest?.of === count) return this.#oldest.id
-    // Accounts are not removed, and keep their time: as many as before are the same.
+    // Accounts are neither removed nor redated: an unchanged number means that none was added.
     const all = await this.list()
     this.#oldest = all.length === 0 ? null : { id: all[0]!.id, of: all.length }
     return this.#oldest?.id ?? null

@@ -1,4 +1,5 @@
-// Audit entries in Redis: of each account the ids by time, for all and for each actor, and the entries by id.
+// Audit entries in Redis: for each account the entries by id, and their ids by time, for all actors and for
+// each.
 
 import { nextTurn } from '../../base/turns/turns.ts'
 import type { AuditEntry, DroppedEntries } from '../records/records.ts'
@@ -10,7 +11,10 @@ import { keys } from './server/keys.ts'
 import { lua, rankLua } from './server/script.ts'
 import { auditArguments, auditKeys, auditLua } from './companion-writes.ts'
 
-/** Entries that one command reads, and that one removes, so that neither holds up the server or this process for long. */
+/**
+ * Entries per command that reads, and per command that removes, so that neither blocks the server or this
+ * process for long.
+ */
 const readStep = 200
 const trimStep = 200
 
@@ -19,8 +23,8 @@ const appendEntry = lua`${auditLua}
 audit(KEYS[1], KEYS[2], KEYS[3], KEYS[4], unpack(ARGV))`
 
 /**
- * KEYS: times, entries. ARGV: the bounds of time, Z or ZREV for the direction, what lies before the first bound in it, offset, limit, and then time and id of the
- * entry before the first, if any.
+ * KEYS: times, entries. ARGV: the bounds of time, Z or ZREV for the direction, the range before the first
+ * bound in that direction, offset, limit, and then time and id of the entry before the first, if any.
  */
 const listEntries = lua`${rankLua}
 local from, to, way, low, high = unpack(ARGV, 1, 5)
@@ -45,8 +49,9 @@ const oldestEntries = lua`
 return {redis.call('ZCARD', KEYS[1]), redis.call('ZRANGE', KEYS[1], 0, ARGV[1] - 1, 'WITHSCORES')}`
 
 /**
- * Removes entries of one actor and writes what is told of that; 0, and nothing done, where one of them is gone. KEYS: those of the actor, and actors' times of who
- * tells. ARGV: the actor, id, time, json and actor of the entry (empty for none), and ids.
+ * Removes entries of one actor and writes the entry that reports it; returns 0, and does nothing, if one of
+ * them is gone. KEYS: those of the actor, and the times of the reporting actor. ARGV: the actor, id, time,
+ * JSON and actor of the entry (empty for none), and ids.
  */
 const dropEntries = lua`
 local actor, id, at, json, teller = unpack(ARGV, 1, 5)
@@ -67,7 +72,7 @@ end
 if redis.call('ZCARD', KEYS[4]) == 0 then redis.call('ZREM', KEYS[3], actor) end
 return 1`
 
-/** The oldest entries of an actor that have to go. */
+/** The oldest entries of an actor, which have to be removed. */
 interface Surplus {
   readonly ids: readonly string[]
   readonly from: number
@@ -112,7 +117,7 @@ export class RedisAudit implements AuditLog {
     return told
   }
 
-  /** Removes what one actor has too much, and returns the entry of that, if there is one. */
+  /** Removes an actor's entries beyond its maximum, and returns the entry that reports it, if any. */
   async #trimActor(account: string, actor: string, limit: AuditLimit, tell: DropTeller) {
     let dropped: DroppedEntries | null = null
     let told: AuditEntry | null = null
@@ -128,7 +133,7 @@ export class RedisAudit implements AuditLog {
       const entry = tell(actor, next)
       const homes = [...auditKeys(account, actor), keys.auditTimesOf(account, entry?.actor ?? '')]
       const args = [actor, ...(entry ? auditArguments(entry) : ['', '', '', '']), ...ids]
-      // Else another process has removed some of them meanwhile.
+      // Otherwise another process has removed some of them in the meantime.
       if ((await this.#writes.run(dropEntries, homes, args)) !== 1) continue
       dropped = next
       told = entry
@@ -150,7 +155,7 @@ export class RedisAudit implements AuditLog {
   }
 }
 
-/** The first bound and the last, the direction, and the bounds of what that has before the first entry of the page. */
+/** Returns the first and the last bound, the direction, and the range before the first entry of the page. */
 function boundsOf({ since, before, descending }: AuditQuery): readonly string[] {
   const from = since === null ? '-inf' : String(since)
   const to = before === null ? '+inf' : `(${before}`

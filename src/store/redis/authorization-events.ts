@@ -1,4 +1,5 @@
-// Authorization events in Redis: a list for each client, and one of those that are unproven, which ends with the last of them.
+// Authorization events in Redis: a list for each client, and one of its unproven events, which expires with
+// the latest of them.
 
 import type { Clock } from '../../base/clock.ts'
 import {
@@ -17,8 +18,9 @@ import type { DurableWrites } from './server/durability.ts'
 import { lua } from './server/script.ts'
 
 /**
- * KEYS: events. ARGV: json, index of the last that stays, ms until all go, how many stay of one user and result, and how events of that user and with that result have them as
- * JSON, which no text in them can contain; empty for nobody.
+ * KEYS: events. ARGV: JSON, index of the last event to keep, ms until all expire, the number of events to
+ * keep per user and result, and the JSON fragments that identify that user and result, which no text within
+ * an event can contain; empty for no user.
  */
 const appendOne = lua`
 local kept, count = {}, 1
@@ -37,7 +39,7 @@ redis.call('LTRIM', KEYS[1], 0, ARGV[2])
 redis.call('PEXPIREAT', KEYS[1], ARGV[3])
 return 1`
 
-/** KEYS: events, unproven ones. */
+/** KEYS: events, unproven events. */
 const removeAll = lua`return redis.call('DEL', KEYS[1], KEYS[2])`
 
 export class RedisAuthorizationEvents implements AuthorizationEvents {
@@ -80,7 +82,7 @@ export class RedisAuthorizationEvents implements AuthorizationEvents {
   }
 }
 
-/** Writes a member as it stands in JSON. */
+/** Formats a member as in JSON. */
 function member(of: Readonly<Record<string, string>>): string {
   return JSON.stringify(of).slice(1, -1)
 }

@@ -1,5 +1,6 @@
-// The feed of changes: a bounded stream that every writer adds to and everybody reads to its end. A notice says only that there is
-// something to read, so one that is lost delays a change until the next regular look. It is the heartbeat of the connection, too.
+// The feed of changes: a bounded stream that every writer adds to and every process reads to its end. A
+// notification only says that there is something to read, so that a lost one delays a change until the next
+// regular poll, which is also the heartbeat of the connection.
 
 import type { Clock } from '../../base/clock.ts'
 import type { Change, ChangeKind, Changes } from '../contract/store.ts'
@@ -9,16 +10,19 @@ import { mostChanges } from './record-scripts.ts'
 
 type Entry = readonly [id: string, fields: readonly string[]]
 
-/** Where an empty stream ends. */
+/** The end of an empty stream. */
 const start = '0-0'
-/** For how long nothing is read when there is no notice, in ms. */
+/** The polling interval without notifications, in ms. */
 const period = 1_000
 
 export class RedisChanges implements Changes {
   readonly #connection: Reader
   readonly #clock: Clock
   readonly #listeners = new Set<(change: Change) => void>()
-  /** The last entry that was read; it must be found again, or entries are missing: trimmed, or lost in a failover. */
+  /**
+   * The last entry that was read. If it is no longer in the stream, entries are missing: trimmed, or lost in
+   * a failover.
+   */
   #position: string | null = null
   #knownUntil = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | null = null
@@ -41,13 +45,13 @@ export class RedisChanges implements Changes {
     return () => void this.#listeners.delete(own)
   }
 
-  /** Reads what there is, now; asked while it reads, it reads once more. */
+  /** Reads all new changes now, or once more if a read is in progress. */
   look(): Promise<void> {
     this.#isAskedAgain = true
     return (this.#reading ??= this.#readWhileAsked())
   }
 
-  /** Reports that everything may have changed, and goes on from what there is now. */
+  /** Reports that everything may have changed, and continues from the current end. */
   begin(): void {
     this.#position = null
     void this.look()
@@ -81,7 +85,7 @@ export class RedisChanges implements Changes {
     this.#knownUntil = askedAt
   }
 
-  /** Whether nothing is missing between the position and what was found from it on. */
+  /** Whether no entries are missing between the position and those that were read. */
   #continues(entries: readonly Entry[]): boolean {
     if (this.#position === start) return entries.length < mostChanges
     return this.#position !== null && entries[0]?.[0] === this.#position
@@ -102,7 +106,7 @@ export class RedisChanges implements Changes {
         try {
           listener(change)
         } catch (bug) {
-          // The others still have to hear of it.
+          // The other listeners must still be called.
           process.emitWarning(bug instanceof Error ? bug : String(bug))
         }
       }

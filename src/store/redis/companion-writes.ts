@@ -1,4 +1,5 @@
-// What is written in one step with a record, an audit entry and a response: the keys, the arguments and the Lua of that.
+// The companions of a record that are written in the same step, an audit entry and a stored response: their
+// keys, arguments and Lua.
 
 import type { Clock } from '../../base/clock.ts'
 import type { AuditEntry, StoredResponse } from '../records/records.ts'
@@ -7,17 +8,20 @@ import type { Argument } from './server/connect.ts'
 import { keys } from './server/keys.ts'
 import { shiftOf } from './server/clock.ts'
 
-/** How many arguments `togetherArguments` gives. */
+/** The number of arguments from `togetherArguments`. */
 export const togetherCount = 7
 
 /** Returns the keys, in the order in which the scripts take them. */
 export function togetherKeys(account: string, { audit, response }: Together): readonly string[] {
-  // A key of a response that never is, where there is none.
+  // Without a response, the key of one that never exists.
   const { account: asked, key } = response ?? { account, key: '' }
   return [...auditKeys(audit?.account ?? account, audit?.actor ?? ''), keys.response(asked, key)]
 }
 
-/** Returns id, time, json and actor of the audit entry; now, the response as it is kept, and when the server may drop that. Empty where there is none. */
+/**
+ * Returns id, time, JSON and actor of the audit entry, the current time, the stored response, and when the
+ * server may drop it. Empty if there is none.
+ */
 export function togetherArguments({ audit, response }: Together, clock: Clock): readonly Argument[] {
   return [
     ...(audit ? auditArguments(audit) : ['', '', '', '']),
@@ -25,7 +29,9 @@ export function togetherArguments({ audit, response }: Together, clock: Clock): 
   ]
 }
 
-/** Returns the keys of what an actor has done in an account, in the order in which the scripts take them. */
+/**
+ * Returns the keys of an actor's audit entries in an account, in the order in which the scripts take them.
+ */
 export function auditKeys(account: string, actor: string): readonly string[] {
   return [
     keys.auditTimes(account),
@@ -35,12 +41,12 @@ export function auditKeys(account: string, actor: string): readonly string[] {
   ]
 }
 
-/** Returns id, time, json and actor. */
+/** Returns id, time, JSON and actor. */
 export function auditArguments(entry: AuditEntry): readonly Argument[] {
   return [entry.id, entry.at, JSON.stringify(entry), entry.actor]
 }
 
-/** Keeps an audit entry as far as it is new. */
+/** Stores an audit entry if its id is new. */
 export const auditLua = `
 local function audit(times, entries, actors, own, id, at, json, actor)
   if redis.call('HSETNX', entries, id, json) == 0 then return end
@@ -50,7 +56,10 @@ local function audit(times, entries, actors, own, id, at, json, actor)
 end
 `
 
-/** Checks whether the key of the response is taken, and writes both; ARGV from the first are those of above, and KEYS from the one after those of the script. */
+/**
+ * Checks whether the key of the response is taken, and writes both companions. Their ARGV come first, and
+ * their KEYS after those of the script.
+ */
 export function togetherLua(keysBefore: number): string {
   const [times, entries, actors, own, response] = [1, 2, 3, 4, 5].map(at => `KEYS[${keysBefore + at}]`)
   return `${auditLua}

@@ -1,4 +1,4 @@
-// Counts in Redis: a key and a script each, by the clock of the server.
+// Counts in Redis, each with one key and one script, by the clock of the server.
 
 import { bucketReach, bucketWidth } from '../../base/sliding-window.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -8,7 +8,10 @@ import { keys } from './server/keys.ts'
 import { lua } from './server/script.ts'
 import { serverClockLua, shiftOf } from './server/clock.ts'
 
-/** Windows up to this long, in ms, are not worth a wait of all writers for the disk: they are neither in the append-only file nor at the replicas. */
+/**
+ * Shorter windows, in ms, are not worth having all writers wait for the disk: they are written neither to the
+ * append-only file nor to the replicas.
+ */
 const longestUnwritten = 3_600_000
 
 export class RedisCounters implements Counters {
@@ -54,7 +57,10 @@ function isUnwritten(ms: number): number {
   return ms <= longestUnwritten ? 1 : 0
 }
 
-/** What both scripts begin with; ARGV: shift of the clock, whether the key is not written to disk, limit, done, wanted. */
+/**
+ * The beginning of both scripts; ARGV: shift of the clock, whether the key is not written to disk, limit,
+ * done, wanted.
+ */
 const amountsLua = `${serverClockLua}
 local time = now(tonumber(ARGV[1]))
 if ARGV[2] == '1' then pcall(redis.set_repl, redis.REPL_NONE) end
@@ -62,7 +68,10 @@ local limit, done, wanted = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[
 local function granted(count) return math.max(0, math.min(wanted, limit - count - done)) end
 `
 
-/** Further ARGV: width and reach of the buckets. The hash has buckets by number, \`n\` for the sum of them and \`o\` for the number of the oldest. */
+/**
+ * Further ARGV: width and reach of the buckets. The hash has the buckets by number, their sum in \`n\` and
+ * the number of the oldest in \`o\`.
+ */
 const spendSliding = lua`${amountsLua}
 local key, width, reach = KEYS[1], tonumber(ARGV[6]), tonumber(ARGV[7])
 local current = math.floor(time / width)

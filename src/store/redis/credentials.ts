@@ -1,5 +1,5 @@
-// Credentials in Redis, each a key that expires. Of each owner a sorted set has them by when they expire; what was removed stays in there until then, or until somebody
-// comes upon it, since nothing is read before a removal.
+// Credentials in Redis, each a key that expires. A sorted set per owner has them by expiry; removed ones stay
+// in it until then, or until they are noticed, since nothing is read before a removal.
 
 import type { Clock } from '../../base/clock.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
@@ -24,13 +24,19 @@ import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { lua } from './server/script.ts'
 
-/** Credentials that one look at those of an owner reads, and that one step removes. */
+/** The number of an owner's credentials that one step reads, and that one step removes. */
 const step = 200
 
-/** The most that leave the set of an owner with each one that comes, so that none takes long. */
+/**
+ * The maximum number of expired members removed from an owner's set with each new one, so that no write takes
+ * long.
+ */
 const broom = 20
 
-/** A kind in a sorted set, where it stands before the name: small sets take half the memory as long as nothing in them is longer than 64 bytes. */
+/**
+ * The letter of a kind in a sorted set, before the name: small sets take half the memory as long as no member
+ * is longer than 64 bytes.
+ */
 const letters: Readonly<Record<CredentialKind, string>> = {
   session: 's',
   invitation: 'i',
@@ -44,7 +50,7 @@ const letters: Readonly<Record<CredentialKind, string>> = {
   token_family: 'f',
 }
 
-/** A credential is kept as `expiresAt consumedAt user client grant createdAt data`, with - for null. */
+/** A credential is stored as `expiresAt consumedAt user client grant createdAt data`, with - for null. */
 const partsLua = `
 local function alive(text, time)
   return text and tonumber(string.match(text, '^%S+')) > time
@@ -56,7 +62,10 @@ local function keep(key, expires, text, shift)
 end
 `
 
-/** Puts credentials whose keys and arguments begin behind these places: of each 4 keys, its own and those of its owners, then its 7 parts and its member in sorted sets. */
+/**
+ * Puts credentials whose keys and arguments follow the given indexes: for each one 4 keys, its own and those
+ * of its owners, then its 7 parts and its member in sorted sets.
+ */
 const putLua = `
 local function put(keys, args, count, time, shift)
   for i = 0, count - 1 do
@@ -80,7 +89,7 @@ local function put(keys, args, count, time, shift)
 end
 `
 
-/** KEYS: of each credential 4. ARGV: shift of the clock, `always` or `present`, then of each 8. */
+/** KEYS: 4 for each credential. ARGV: shift of the clock, `always` or `present`, then 8 for each. */
 const putAll = lua`${serverClockLua}${partsLua}${putLua}
 local time = now(ARGV[1])
 if ARGV[2] == 'present' then
@@ -90,7 +99,7 @@ end
 put(0, 2, #KEYS / 4, time, tonumber(ARGV[1]))
 return 1`
 
-/** Puts the end of a family, whose keys and arguments begin behind these places, and tells of it. */
+/** Puts the end of a family, whose keys and arguments follow the given indexes, and reports it. */
 const endLua = `
 local function finish(keys, args, time, shift, channel, digest)
   put(keys, args, 1, time, shift)
@@ -99,10 +108,12 @@ end
 `
 
 /**
- * KEYS: version, changes, what is exchanged, 4 of the end, succession, its refresh token and its access token, 4 of each that is issued. ARGV: shift of the clock, channel,
- * digest of the end, when, grace, digest of what is exchanged, the succession and its access token as the caller knows them, 8 of the end, 8 of each. Decides as `isReplay`
- * does; gives `again` and the succession where the caller knows another one than there is and it matters. Where its refresh token was used, an earlier version, which keeps
- * no succession, has gone on with it: then it counts for none.
+ * KEYS: version, changes, the exchanged credential, 4 of the end, succession, its refresh token and its
+ * access token, 4 of each issued credential. ARGV: shift of the clock, channel, digest of the end, time,
+ * grace, digest of the exchanged credential, the succession and its access token as known to the caller, 8 of
+ * the end, 8 of each issued one. Decides as `isReplay` does; returns `again` and the current succession if
+ * the caller's one is outdated and that matters. A used refresh token in the succession means that an earlier
+ * version, which stores no succession, has continued the family: it is then ignored.
  */
 const exchangeOne = lua`${serverClockLua}${partsLua}${putLua}${stampLua}${endLua}
 local shift, channel, digest, at, grace, spent, known, access = unpack(ARGV, 1, 8)
@@ -144,7 +155,10 @@ const endOne = lua`${serverClockLua}${partsLua}${putLua}${stampLua}${endLua}
 finish(2, 3, now(ARGV[1]), tonumber(ARGV[1]), ARGV[2], ARGV[3])
 return 1`
 
-/** KEYS: credential. ARGV: shift of the clock, when it is consumed. Gives whether it was now, and the credential. */
+/**
+ * KEYS: credential. ARGV: shift of the clock, time of consumption. Returns whether this call consumed it, and
+ * the credential.
+ */
 const consumeOne = lua`${serverClockLua}${partsLua}
 local old = redis.call('GET', KEYS[1])
 if not alive(old, now(ARGV[1])) then return false end
@@ -164,8 +178,8 @@ tell(channel, stamp(), 'credential', kind, digest)
 return 1`
 
 /**
- * KEYS: version, changes, those of the owner, credentials. ARGV: shift of the clock, channel, kind of the owner, its id, whose they must be (- for anybody): user, client,
- * grant; then of each credential its member.
+ * KEYS: version, changes, set of the owner, credentials. ARGV: shift of the clock, channel, kind of the
+ * owner, its id, the required user, client and grant (- for any); then the member of each credential.
  */
 const removeSome = lua`${serverClockLua}${partsLua}${stampLua}
 local shift, channel, kind, id = unpack(ARGV, 1, 4)
@@ -278,13 +292,13 @@ export class RedisCredentials implements Credentials {
 
   async removeOf(owner: CredentialOwner, kinds?: readonly CredentialKind[]): Promise<number> {
     let removed = 0
-    // What was put for one that the last pass had not removed yet is found by the next.
+    // Credentials put for one that the last pass had not removed yet are found by the next pass.
     for (;;) {
       const count = await this.#removePass(owner, kinds)
       removed += count
       if (count === 0) break
     }
-    // A call before may have removed them, and not have been confirmed.
+    // An earlier call may have removed them without being confirmed.
     if (removed === 0) await this.#writes.confirm()
     return removed
   }
@@ -295,7 +309,7 @@ export class RedisCredentials implements Credentials {
     const { user = '-', client = '-', grant = '-' } = owner
     const args = [shiftOf(this.#clock), changeChannel, kind, id, user, client, grant]
     let removed = 0
-    // A scan comes upon all that are there all the while, whatever else goes.
+    // A scan returns every member that is present throughout, whatever else is removed.
     for (let cursor = '0'; ; await nextTurn()) {
       const scan = ['ZSCAN', all, cursor, 'COUNT', step] as const
       const [next, found] = (await this.#connection.run(scan)) as [string, string[]]
@@ -338,12 +352,12 @@ export class RedisCredentials implements Credentials {
     const text = (await this.#connection.run(['GET', keyOf(kind, digest)])) as string | null
     if (text === null) return null
     const credential = parse(text, kind, digest)
-    // The server has a clock of its own, and drops it by that.
+    // The server drops it by its own clock.
     return credential.expiresAt > this.#clock.now() ? credential : null
   }
 }
 
-/** Returns the keys and arguments of credentials as the scripts take them. */
+/** Returns the keys and arguments of credentials in the order of the scripts. */
 function homesAndParts(credentials: readonly Credential[]): [homes: string[], parts: Argument[]] {
   const homes: string[] = []
   const parts: Argument[] = []
@@ -351,7 +365,7 @@ function homesAndParts(credentials: readonly Credential[]): [homes: string[], pa
     const { kind, digest, user, client, grant, createdAt, expiresAt, consumedAt } = credential
     const own = keyOf(kind, digest)
     homes.push(own)
-    // Its own once more, where there is no owner: the script leaves that alone.
+    // Its own key again if there is no owner: the script ignores that.
     for (const [owner, id] of Object.entries({ user, client, grant }))
       homes.push(id === null ? own : keys.credentialsOf(owner, id))
     parts.push(expiresAt, consumedAt ?? '-', user ?? '-', client ?? '-', grant ?? '-', createdAt)

@@ -1,4 +1,4 @@
-// AI gateways in Redis: records that are found by a part of their id.
+// AI gateways in Redis: records that can be searched by a part of their id.
 
 import type { Clock } from '../../base/clock.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
@@ -13,10 +13,13 @@ import { lua, rankLua } from './server/script.ts'
 
 const kind = 'gateway'
 
-/** Ids that are looked through in one step. */
+/** The number of ids searched in one step. */
 const searchStep = 1_000
 
-/** KEYS: order. ARGV: the text, and then time and id of the record before, if any. Gives time and id of the last record, or nothing at the end, and of those that have the text. */
+/**
+ * KEYS: order. ARGV: the text, and then time and id of the preceding record, if any. Returns time and id of
+ * the last record, or nothing at the end, and of those that contain the text.
+ */
 const searchIds = lua`${rankLua}
 local text, time, id = unpack(ARGV)
 local first = time and behind(KEYS[1], 'Z', time, id) or 0

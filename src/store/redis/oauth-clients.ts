@@ -1,4 +1,4 @@
-// OAuth clients in Redis: records, and how one of several processes gets those that are due.
+// OAuth clients in Redis: records, and their distribution to processes when they are due.
 
 import type { Clock } from '../../base/clock.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
@@ -29,17 +29,21 @@ for _, account in ipairs(redis.call('HKEYS', KEYS[1])) do
 end
 return false`
 
-/** Names that are looked through in one step, how many characters of records end it before, and records that are read in one. */
+/**
+ * Limits of a search step: names searched, characters of records after which it ends early, and records per
+ * read.
+ */
 const searchStep = 500
 const searchSize = 1024 * 1024
 const readStep = 100
 
 /**
- * Names and words are read from the JSON of records where they stand, which costs a tenth of reading all of it: a quote within a text has a backslash before it, so no
- * text can look like a member. What is not all ASCII, or has an escape, is for others to compare.
- *
- * KEYS: records, order. ARGV: account, the text in lower case, visibility or nothing, whether the sure ones are only counted, and then time and id of the record before,
- * if any. Gives time and id of the last record, or nothing at the end; how many were counted; and of each other one time, id and name as JSON without its quotes.
+ * Extracts names and words directly from the JSON of records, which costs a tenth of parsing it: a quote
+ * within a text is preceded by a backslash, so that no text can look like a member. Names that are not plain
+ * ASCII, or contain an escape, are left to the caller to compare. KEYS: records, order. ARGV: account, the
+ * text in lower case, visibility or nothing, whether certain matches are only counted, and then time and id
+ * of the preceding record, if any. Returns time and id of the last record, or nothing at the end; the number
+ * counted; and time, id and name (as JSON without quotes) of each other one.
  */
 const searchNames = lua`${rankLua}
 local account, text, visibility, counts, time, id = unpack(ARGV)
@@ -87,7 +91,10 @@ for at, field in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', time, 'LIMI
 end
 return found`
 
-/** KEYS: due, times at which records say that they are due. ARGV: lease, shift of the clock, then of each record its name and that time. */
+/**
+ * KEYS: due, due times according to the records. ARGV: lease, shift of the clock, then the name and due time
+ * of each record.
+ */
 const renew = lua`${serverClockLua}
 local ends = now(ARGV[2]) + ARGV[1]
 for at = 3, #ARGV, 2 do
@@ -120,11 +127,11 @@ export class RedisOAuthClients extends RedisRecords<OAuthClient> implements OAut
       await nextTurn()
     }
     const records = await this.#readAll(account, found.ids)
-    // Others may have changed or removed some of them meanwhile.
+    // Others may have changed or removed some of them in the meantime.
     return { items: records.filter(client => isFound(client, search)), total: found.total }
   }
 
-  /** Doesn't wait for the disk: a lease that is lost means one more look. */
+  /** Doesn't wait for the disk: a lost lease costs only another check. */
   async claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]> {
     const args = [limit, lease, shiftOf(this.#clock)]
     const found = await this.#connection.script(claim, [keys.due(kind), keys.records(kind)], args)
@@ -143,7 +150,7 @@ export class RedisOAuthClients extends RedisRecords<OAuthClient> implements OAut
     )
   }
 
-  /** Looks through one step of names behind a place; gives where the next one begins, if there is one. */
+  /** Searches one step of names after a position; returns the start of the next step, if any. */
   async #look(account: string, from: Position | null, { visibility }: ClientSearch, found: FoundClients) {
     const homes = [keys.records(kind), keys.order(kind, account)]
     const place = from === null ? [] : [from.at, from.id]

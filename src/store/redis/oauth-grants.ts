@@ -46,7 +46,10 @@ export class RedisOAuthGrants extends RedisRecords<OAuthGrant> implements OAuthG
   }
 }
 
-/** A grant from before redirect hosts were kept has the name that it had then, and is not found by it. */
+/**
+ * A grant from before redirect hosts were stored keeps the name that it had then, and is not found by the new
+ * one.
+ */
 function nameOf({
   user,
   client,

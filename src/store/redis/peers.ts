@@ -1,5 +1,5 @@
-// What each machine on the store says of itself, in one hash by its name. Each value has its own end, so that one machine's lifetime is not that of the others;
-// what has ended is removed by the next that speaks.
+// The published data of each machine on the store, in one hash by name. Each value has its own expiry, so
+// that the lifetime of one machine does not affect the others; expired values are removed by the next write.
 
 import type { Clock } from '../../base/clock.ts'
 import type { Peers } from '../contract/store.ts'
@@ -8,7 +8,7 @@ import { serverClockLua, shiftOf } from './server/clock.ts'
 import type { Connection } from './server/connection.ts'
 import { lua } from './server/script.ts'
 
-/** KEYS: peers. ARGV: shift of the clock, name, lifetime in ms, words. Returns names and words, in turn. */
+/** KEYS: peers. ARGV: shift of the clock, name, lifetime in ms, data. Returns names and data, alternating. */
 const exchange = lua`${serverClockLua}
 local time, found = now(ARGV[1]), {}
 redis.call('HSET', KEYS[1], ARGV[2], string.format('%.0f', time + ARGV[3]) .. ' ' .. ARGV[4])

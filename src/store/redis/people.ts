@@ -1,4 +1,4 @@
-// Users and members in Redis: records of which no two are the same person, and of which one per account must stay.
+// Users, who are unique, and members, of whom each account must keep a super administrator, in Redis.
 
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
@@ -8,7 +8,7 @@ import { placeIn, RedisRecords, type Traits } from './records.ts'
 import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 
-/** The most memberships of one user that are listed. */
+/** The maximum number of listed memberships of a user. */
 const mostOfUser = 1_000
 
 const userTraits: Traits<User> = {
@@ -65,7 +65,7 @@ export class RedisMembers extends RedisRecords<Member> implements Members {
   }
 }
 
-/** Makes a name of texts that may have any characters: a digest, since scripts read names apart by some of them. */
+/** Makes a name from arbitrary texts: a digest, since scripts split names at certain characters. */
 function nameOf(...texts: string[]): string {
   return createHash('sha256').update(JSON.stringify(texts)).digest('hex')
 }

@@ -1,18 +1,24 @@
-// The writes of records as scripts. A record is kept as `version birth marks json`: birth is its first version, and marks are by what it is found beside its id,
-// - where that is nothing.
+// The writes of records as scripts. A record is stored as `version birth marks json`: birth is its first
+// version, and marks are the names and groups by which it can be found besides its id, or - for none.
 
 import type { RecordKind } from '../contract/store.ts'
 import { keys } from './server/keys.ts'
 import { lua, rankLua, type Script } from './server/script.ts'
 import { togetherCount, togetherLua } from './companion-writes.ts'
 
-/** The most changes that are kept to be read; who is further behind is told that everything may have changed. */
+/**
+ * The maximum number of stored changes; a reader that is further behind is told that everything may have
+ * changed.
+ */
 export const mostChanges = 1_000
 
-/** How many keys one kind has. */
+/** The number of keys of one kind. */
 const recordKeyCount = 10
 
-/** Returns the keys of one kind, in the order in which the scripts take them; those of what goes with a record come behind, and the mark last. */
+/**
+ * Returns the keys of one kind, in the order of the scripts; those of the companion writes follow, and the
+ * mark is last.
+ */
 export function recordKeys(kind: RecordKind, account: string): readonly string[] {
   return [
     keys.version,
@@ -28,7 +34,9 @@ export function recordKeys(kind: RecordKind, account: string): readonly string[]
   ]
 }
 
-// The mark of the store, which each change of a record raises, is the last key of such a script. Versions are µs of the server's clock, raised where it stands still: no number comes twice, not even where a failover lost writes.
+// The mark of the store, which each change of a record raises, is the last key of such a script. Versions are
+// the server's clock in µs, raised if it has not advanced: no number is used twice, even if a failover lost
+// writes.
 export const stampLua = `
 local function stamp()
   local time = redis.call('TIME')
@@ -51,7 +59,7 @@ local function tell(channel, version, kind, account, id)
 end
 `
 
-/** The marks of a kind are a name that is of one record only. */
+/** The marks of a kind are a unique name. */
 const nameLua = `
 local function owned(name, field)
   local owner = name ~= '-' and redis.call('HGET', KEYS[3], name)
@@ -72,8 +80,9 @@ end
 `
 
 /**
- * The marks of a kind are names, behind ~ each a place in a group, and behind ! one in a group that must not lose its last; with commas between. The last place of
- * a group is between the group and what has a 0 for its last slash, the character behind that.
+ * The marks of a kind are separated by commas. Each is a unique name, a place in a group (prefix ~), or a
+ * place in a group that must not lose its last one (prefix !). The places of a group end before the group
+ * with 0, the character after /, instead of its last slash.
  */
 const marksLua = `
 local function owned(marks, field)
@@ -116,7 +125,7 @@ local function put(channel, kind, records, account, id, marks, json, birth)
 end
 `
 
-// A time that stays as it was leaves alone when the record may be given: it may just have been given to somebody.
+// An unchanged due time keeps the existing lease: the record may have just been claimed.
 const planLua = `
 local function plan(field, due)
   if due == (redis.call('HGET', KEYS[8], field) or '') then return end
@@ -133,13 +142,21 @@ local channel, kind, account, id, marks, json, due, last = unpack(ARGV, ${togeth
 local field = account .. '/' .. id
 `
 
-/** The writes of one kind. Each gives 1, or 0 when nothing was written. */
+/** The writes of one kind. Each returns 1, or 0 if nothing was written. */
 export interface RecordScripts {
-  /** ARGV: those of what goes with it, channel, kind, account, id, marks, json, when it is due, time of creation. */
+  /**
+   * ARGV: those of the companion writes, channel, kind, account, id, marks, JSON, due time, time of creation.
+   */
   readonly insert: Script
-  /** ARGV: those of what goes with it, channel, kind, account, id, marks, json, when it is due, version that was read. Gives -1 where it is the last that a group must not lose. */
+  /**
+   * ARGV: those of the companion writes, channel, kind, account, id, marks, JSON, due time, version that was
+   * read. Returns -1 if the record is the last one that a group must not lose.
+   */
   readonly replace: Script
-  /** ARGV: those of what goes with it, channel, kind, account, id, three that are not used, version or nothing for any. Gives -1 as `replace` does. */
+  /**
+   * ARGV: those of the companion writes, channel, kind, account, id, three unused ones, version or nothing
+   * for any. Returns -1 as `replace` does.
+   */
   readonly remove: Script
 }
 
@@ -183,19 +200,20 @@ return 1`,
   }
 }
 
-/** Of kinds whose marks are one name, or nothing. */
+/** For kinds whose marks are one name, or none. */
 export const plainScripts = scriptsOf(nameLua)
 
-/** Of kinds that have several names, or places in groups: they need rights that the others do without. */
+/** For kinds with several names, or places in groups: these need rights that the others do not. */
 export const markedScripts = scriptsOf(marksLua)
 
-/** What one look at a list reads at most, in records and in characters, so that none holds up others. */
+/** The maximum size of one read of a list, in records and in characters, so that none delays other work. */
 export const readStep = 200
 const readSize = 64 * 1024
 
 /**
- * KEYS: records, order. ARGV: account, Z or ZREV for the direction, offset, limit, and then time and id of the record before, if any. Gives how many there are in
- * all, whether it stopped for their size, and records.
+ * KEYS: records, order. ARGV: account, Z or ZREV for the direction, offset, limit, and then time and id of
+ * the preceding record, if any. Returns the total, whether it stopped early because of their size, and
+ * records.
  */
 export const listRecords = lua`${rankLua}
 local account, way, offset, limit, time, id = unpack(ARGV)
@@ -216,8 +234,8 @@ local field = redis.call('HGET', KEYS[1], ARGV[1])
 return field and redis.call('HGET', KEYS[2], field)`
 
 /**
- * KEYS: groups, records. ARGV: group, the place behind which the list begins, offset, limit. Gives how many the group has in all, whether it stopped for their size, and
- * records.
+ * KEYS: groups, records. ARGV: group, the place after which the list begins, offset, limit. Returns the total
+ * of the group, whether it stopped early because of their size, and records.
  */
 export const listGroup = lua`
 local group, from, offset, limit = unpack(ARGV)
@@ -233,7 +251,7 @@ for at, place in ipairs(places) do
 end
 return {total, 0, items}`
 
-/** KEYS: records, when they were last used. ARGV: `account/id` of a record and when it was used, of each. */
+/** KEYS: records, last uses. ARGV: `account/id` and the time of use, for each. */
 export const noteUses = lua`
 for i = 1, #ARGV, 2 do
   local field, at = ARGV[i], ARGV[i + 1]
@@ -244,7 +262,11 @@ for i = 1, #ARGV, 2 do
 end
 return 1`
 
-/** KEYS: the first three of tokens, the two after these of gateways, of tokens and of token keys, accounts, mark. ARGV: channel, account, its json, id and json of the gateway, its time; the same with digest of the token; and with owner of the token key. */
+/**
+ * KEYS: the first three of tokens, the next two of gateways, of tokens and of token keys, accounts, mark.
+ * ARGV: channel, account, its JSON; id, JSON and time of the gateway; the same of the token, with its digest;
+ * the same of the token key, with its owner.
+ */
 export const insertFirst = lua`${stampLua}${nameLua}${putLua}
 local channel, account, json, gateway, gatewayJson, gatewayAt, token, digest, tokenJson, tokenAt, owner, key, keyJson, keyAt = unpack(ARGV)
 if redis.call('HLEN', KEYS[10]) > 0 then return 0 end
@@ -257,7 +279,11 @@ redis.call('ZADD', KEYS[9], keyAt, key)
 put(channel, 'token_key', KEYS[8], owner, key, '-', keyJson)
 return 1`
 
-/** KEYS: the first five of gateways, accounts, those of what goes with it, mark. ARGV: those of that, channel, account, its json, id and json of the gateway, its time. Gives 0 where the id is taken. */
+/**
+ * KEYS: the first five of gateways, accounts, those of the companion writes, mark. ARGV: those of the
+ * companion writes, channel, account, its JSON, id and JSON of the gateway, its time. Returns 0 if the id is
+ * taken.
+ */
 export const insertAccount = lua`${stampLua}${nameLua}${putLua}${togetherLua(6)}
 local channel, account, json, gateway, gatewayJson, gatewayAt = unpack(ARGV, ${String(togetherCount + 1)})
 if redis.call('HSETNX', KEYS[6], account, json) == 0 then return 0 end

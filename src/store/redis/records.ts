@@ -1,4 +1,4 @@
-// Records in Redis: what all kinds have in common, and how a name finds one of them.
+// Records in Redis: what all kinds have in common, and finding a record by a name.
 
 import type { Clock } from '../../base/clock.ts'
 import type { Token, TokenUse } from '../records/records.ts'
@@ -33,27 +33,27 @@ import {
 import type { Script } from './server/script.ts'
 import { togetherArguments, togetherKeys } from './companion-writes.ts'
 
-/** What scripts must know of a record. */
+/** The properties of a record that scripts need. */
 export interface Traits<T> {
   readonly kind: RecordKind
   readonly createdAt: (record: T) => number
-  /** By what it is found beside its id; - for nothing. */
+  /** Its names and groups besides the id; - for none. */
   readonly marks: (record: T) => string
-  /** Whether marks may be more than one name. */
+  /** Whether marks may be more than a single name. */
   readonly isMarked?: boolean
-  /** When somebody has to look after it; null for never. */
+  /** When it is due for processing; null for never. */
   readonly dueAt: (record: T) => number | null
 }
 
 const mostParsed = 1_000
-/** The longest text that is remembered to be compared. */
+/** Longer texts are not kept for comparison. */
 const longestParsed = 64 * 1024
 const longRecord = 256 * 1024
 
-/** A record as it is kept: `version birth marks json`. */
+/** A record as stored: `version birth marks json`. */
 type Kept = string | null
 
-/** Returns the traits of a kind that nothing but its id finds, and nobody looks after. */
+/** Returns the traits of a kind that is found only by id, and is never due. */
 export function plainTraits(kind: RecordKind): Traits<{ readonly createdAt: number }> {
   return { kind, createdAt: ({ createdAt }) => createdAt, marks: () => '-', dueAt: () => null }
 }
@@ -68,7 +68,7 @@ const tokenTraits: Traits<Token> = {
 export class RedisRecords<T extends { readonly account: string; readonly id: string }> implements Records<T> {
   readonly #traits: Traits<T>
   readonly #scripts: RecordScripts
-  /** Records as they were read last: a text that is the same need not be parsed again. */
+  /** The last records that were read: an unchanged text need not be parsed again. */
   readonly #parsed = new Map<string, { readonly kept: Kept; readonly record: Versioned<T> }>()
   readonly #connection: Reader
   readonly #writes: DurableWrites
@@ -87,7 +87,7 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     const kept = (await this.#connection.run(['HGET', this.#home, field])) as Kept
     const before = this.#parsed.get(field)
     if (before !== undefined && before.kept === kept) return before.record
-    // To receive it was one step, to parse it is another.
+    // Receives a long record in one step, and parses it in another.
     if (kept !== null && kept.length > longRecord) await nextTurn()
     const record = parse<T>(kept)
     if (record === null) await this.#writes.confirmAbsence()
@@ -133,7 +133,7 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     return this.#write(this.#scripts.remove, account, [account, id, '-', '', '', version ?? ''], together)
   }
 
-  /** Reads a part of a list: as much of it as one look takes. */
+  /** Reads a part of a list, as much as fits in one step. */
   async #look(account: string, { offset, limit, after = null }: Page, descending = false) {
     const homes = [this.#home, keys.order(this.#traits.kind, account)]
     const place = after === null ? [] : [after.at, after.id]
@@ -170,7 +170,7 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     return outcome === 1
   }
 
-  /** Reads those of an account with these ids that there are. */
+  /** Reads those of an account's records with these ids that exist. */
   protected async some(account: string, ids: readonly string[]): Promise<readonly T[]> {
     const records: T[] = []
     for (let from = 0; from < ids.length; from += readStep) {
@@ -183,7 +183,7 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     return records
   }
 
-  /** Finds the record that has a name. */
+  /** Returns the record with a name. */
   protected async findByName(name: string): Promise<Versioned<T> | null> {
     const { kind } = this.#traits
     const found = await this.#connection.script(findByName, [keys.names(kind), keys.records(kind)], [name])
@@ -191,7 +191,7 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     return parse<T>(found as Kept)
   }
 
-  /** Reads a page of those that have a place in a group, by creation and then id. */
+  /** Reads a page of the records in a group, by creation and then id. */
   protected async listGroup(group: string, { offset, limit, after = null }: Page): Promise<Listing<T>> {
     const { kind } = this.#traits
     const homes = [keys.groups(kind), keys.records(kind)]
@@ -218,12 +218,12 @@ export function placeIn(
   return `${group}/${sortable(createdAt)}/${id}/${account}`
 }
 
-/** Returns where what comes behind a place in a group begins. */
+/** Returns the start of what follows a position in a group. */
 function behind(group: string, { at, id }: Position): string {
   return `(${group}/${sortable(at)}/${id}/~`
 }
 
-/** Writes a time so that texts are ordered as the times are. */
+/** Formats a time so that texts sort as the times do. */
 function sortable(at: number): string {
   return String(Math.floor(at)).padStart(16, '0')
 }
@@ -264,7 +264,7 @@ export class RedisTokens extends RedisRecords<Token> implements Tokens {
   }
 }
 
-/** Reads what is kept. */
+/** Parses a stored record. */
 export function parse<T>(text: Kept): Versioned<T> | null {
   if (text === null) return null
   const [version] = text.split(' ', 1)

@@ -1,4 +1,4 @@
-// The store in Redis: opens its connections and puts the nouns beside it together.
+// The store in Redis: opens its connections and assembles the parts beside it.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { Degradation } from '../contract/degradation.ts'
@@ -44,21 +44,21 @@ import { Sentinels } from './server/sentinels.ts'
 import { lossesOf } from './server/settings.ts'
 
 interface RedisOptions {
-  /** Ms until a command is called lost. */
+  /** Timeout of a command, in ms. */
   readonly commandTimeout: number
   readonly clock?: Clock
-  /** The authorities that rediss:// trusts, in PEM; null for those that Node trusts. */
+  /** The certificate authorities for rediss://, in PEM; null for those that Node trusts. */
   readonly ca?: string | null
-  /** What Sentinels that want a password are shown. */
+  /** Credentials for Sentinels that require a password. */
   readonly sentinel?: Credentials
-  /** Whether a server that cannot be the store is no reason to reject. */
+  /** Whether a server that is unsuitable as a store opens as unreachable instead of rejecting. */
   readonly opensUnfit?: boolean
 }
 
 const lost =
   'Confirmed changes were lost: the server that is now the primary was promoted without the last of them.'
 
-/** How long opening waits for a server that doesn't answer, in ms; then the store opens away. */
+/** How long opening waits for a server that does not respond, in ms; then the store opens as unreachable. */
 const openTimeout = 2_000
 
 export class RedisStore implements Store {
@@ -99,7 +99,10 @@ export class RedisStore implements Store {
   readonly #notices: Subscription
   readonly #rights: () => Promise<readonly string[]>
 
-  /** Opens the store that a URL names, away when it can't be reached; rejects with a sentence for a bad URL, and for a server that cannot be the store. */
+  /**
+   * Opens the store that a URL names, as unreachable if the server cannot be reached. Rejects with a sentence
+   * for a bad URL, and for a server that is unsuitable as a store.
+   */
   static async open(url: string, options: RedisOptions): Promise<RedisStore> {
     const address = parseAddress(url)
     if (typeof address === 'string') throw new Error(address)
@@ -126,7 +129,7 @@ export class RedisStore implements Store {
     const dialling: Dialling = { ...terms, guide: sentinels }
     const dial = (looks: boolean) =>
       new Connection(connect(dialling, commandTimeout), { timeout: commandTimeout, address, looks })
-    // Apart, so that neither bulk nor a wait for the disk keeps a request waiting.
+    // Separate connections, so that neither bulk data nor a wait for the disk delays requests.
     const [records, writes, logs] = [dial(true), dial(false), dial(true)]
     this.location = locationOf(address)
     this.#rights = () => deniedRights(dialling, openTimeout)
@@ -178,7 +181,7 @@ export class RedisStore implements Store {
       this.#writes,
       clock,
     )
-    // Read where bulk is, since a page may have 1.5 MB.
+    // On the connection for bulk data, since a page may have 1.5 MB.
     this.errorPages = new RedisRecords<ErrorPage>(plainTraits('error_page'), bulk, this.#writes, clock)
     this.responses = new RedisResponses(reader, this.#writes, clock)
     this.audit = new RedisAudit(reader, this.#writes)
@@ -261,13 +264,13 @@ export class RedisStore implements Store {
     return this.#rights()
   }
 
-  /** The memory of the server that the records are in. */
+  /** Returns the memory size of the server that holds the records. */
   async size(): Promise<number | null> {
     try {
       const info = await this.#connections[0]!.run(['INFO', 'memory'])
       return Number(linesOf(String(info)).get('used_memory')) || null
     } catch (cause) {
-      // Where INFO is denied, nobody says.
+      // If INFO is denied, the size is unknown.
       if (cause instanceof StoreUnreachable && cause.reason !== 'NOPERM') throw cause
       return null
     }
@@ -287,13 +290,13 @@ export class RedisStore implements Store {
     this.degradation.set('server_unfit', unfit && { message: unfit.message, remedy: unfit.remedy })
   }
 
-  /** Leaves a server that is the primary no more. */
+  /** Leaves a server that is no longer the primary. */
   #redial(): void {
     for (const connection of this.#connections) connection.leave(new NotPrimary())
     this.#notices.redial()
   }
 
-  /** Sees that all connections lead to one server: behind a name there may be another by now. */
+  /** Makes all connections lead to the same server: a name may have come to mean another one. */
   #gather({ runId }: Connection): void {
     for (const other of this.#connections) {
       if (!other.isUnreachable && other.runId !== runId) other.leave(new NotPrimary())

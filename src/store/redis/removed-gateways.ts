@@ -1,15 +1,19 @@
-// Removes the logs of gateways that were removed. They lie in another slot of a cluster than the gateway and can't go with it in one
-// step; nobody finds them from then on, and whoever notices the removal clears them away, again later for what was on its way meanwhile.
+// Deletes the logs of removed gateways. In a cluster they are in another slot than the gateway, so that one
+// step cannot remove both. From the removal on they cannot be found; whoever notices it deletes them, and
+// again later for late writes.
 
 import type { Connection } from './server/connection.ts'
 import { keys, logKeys } from './server/keys.ts'
 import { lua } from './server/script.ts'
 
-/** For how long a write to removed logs may still be on its way, in ms. */
+/** How long a write to removed logs may still be in flight, in ms. */
 const unrest = 60_000
 const mostAtOnce = 100
 
-/** Returns the oldest graves, and for each whether it is at rest. Versions, and so the scores, are µs. */
+/**
+ * Returns the oldest graves, and whether late writes can no longer arrive for each. Versions, and therefore
+ * the scores, are in µs.
+ */
 const openGraves = lua`
 local time, found = redis.call('TIME'), {}
 local limit = time[1] * 1000000 + time[2] - ARGV[1] * 1000
@@ -30,7 +34,10 @@ export class RemovedGateways {
     this.#logs = logs
   }
 
-  /** Clears what is left of removed gateways, and once more when nothing can come after; where the store is unreachable, at the next occasion. */
+  /**
+   * Deletes what remains of removed gateways, and again once no late writes can arrive; if the store is
+   * unreachable, on the next occasion.
+   */
   async clear(): Promise<void> {
     try {
       const found = (await this.#records.script(openGraves, [keys.graves], [unrest, mostAtOnce])) as (

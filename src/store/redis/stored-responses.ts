@@ -21,10 +21,10 @@ export class RedisResponses implements StoredResponses {
   async get(account: string, key: string): Promise<StoredResponse | null> {
     const found = (await this.#connection.run(['GET', keys.response(account, key)])) as string | null
     if (found === null) return null
-    // A caller that gets it takes the request for done; its write may be unconfirmed.
+    // The caller takes the request as completed, but its write may be unconfirmed.
     await this.#writes.confirm()
     const response: StoredResponse = JSON.parse(found.slice(found.indexOf(' ') + 1))
-    // The server has a clock of its own, and drops it by that.
+    // The server drops it by its own clock.
     return response.expiresAt > this.#clock.now() ? response : null
   }
 }

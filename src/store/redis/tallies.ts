@@ -1,4 +1,5 @@
-// Tallies in Redis: a hash for each slot of a scope, and a list for the occurrences of each name; all of them expire.
+// Tallies in Redis: a hash for each slot of a scope, and a list for the occurrences of each name, all of
+// which expire.
 
 import type { Clock } from '../../base/clock.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
@@ -19,7 +20,10 @@ import { shiftOf } from './server/clock.ts'
 import type { Connection } from './server/connection.ts'
 import { lua } from './server/script.ts'
 
-/** KEYS: slot, occurrences. ARGV: name, count, when last, when the slot ends, how many occurrences stay, when they end, occurrences … */
+/**
+ * KEYS: slot, occurrences. ARGV: name, count, latest time, end of the slot, number of occurrences to keep,
+ * their expiry, occurrences …
+ */
 const addOne = lua`
 redis.call('HINCRBY', KEYS[1], 'n' .. ARGV[1], ARGV[2])
 local last = redis.call('HGET', KEYS[1], 't' .. ARGV[1])
@@ -32,15 +36,15 @@ if #ARGV > 6 then
 end
 return 1`
 
-/** KEYS: slots. Returns of each what it holds: names and then, in the same order, values. */
+/** KEYS: slots. Returns for each its names and then, in the same order, values. */
 const readAll = lua`
 local found = {}
 for i = 1, #KEYS do found[i] = {redis.call('HKEYS', KEYS[i]), redis.call('HVALS', KEYS[i])} end
 return found`
 
-/** Slots that one command reads. */
+/** Slots per command. */
 const slotsAtOnce = 3
-/** The most tallies that are under way at once. */
+/** The maximum number of concurrent tallies. */
 const mostAtOnce = 200
 
 export class RedisTallies implements Tallies {
@@ -60,7 +64,7 @@ export class RedisTallies implements Tallies {
   async list(kind: TallyKind, scope: string, since: number): Promise<readonly TallySum[]> {
     const slots = slotsFrom(kind, since, this.#clock.now())
     const sums = new Map<string, { name: string; slots: [number, number][]; last: number }>()
-    // What comes in one reply is read in one turn.
+    // Everything that arrives in one reply is parsed in one turn.
     for (let from = 0; from < slots.length; from += slotsAtOnce) {
       const some = slots.slice(from, from + slotsAtOnce)
       const homes = some.map(slot => keys.tallies(kind, scope, slot))
@@ -105,7 +109,7 @@ export class RedisTallies implements Tallies {
   }
 }
 
-/** Returns the slots from a moment on, as far as any of them may still be there. */
+/** Returns the slots from a time on that may still be stored. */
 function slotsFrom(kind: TallyKind, since: number, now: number): readonly number[] {
   const { slot, kept } = tallyKinds[kind]
   const last = slotOf(kind, now)

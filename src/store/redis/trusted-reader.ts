@@ -1,4 +1,5 @@
-// Reads of records that count only if the server has all that was seen of the store: what it lacks would else count as removed.
+// Reads of records that count only if the server has every change that was seen in the store: anything
+// missing would otherwise count as removed.
 
 import { StoreUnreachable } from '../contract/store.ts'
 import type { Mark, Seen } from '../contract/mark.ts'
@@ -20,7 +21,7 @@ export class TrustedReader implements Reader {
   run(command: Command): Promise<unknown> {
     const { seen } = this.#trust
     if (seen === null) return this.#connection.run(command)
-    // One behind the other on one connection: they come from one server, in this order.
+    // Sent on one connection, so that they come from one server and in this order.
     return this.#checked(Promise.all([this.#connection.run(command), readMark(this.#connection)]), seen)
   }
 
@@ -30,7 +31,7 @@ export class TrustedReader implements Reader {
     return seen === null ? run : this.#checked(this.#withMark(run), seen)
   }
 
-  /** Reads the mark behind the result: a script may have to be sent twice. */
+  /** Reads the mark after the result: a script may have to be sent twice. */
   async #withMark(run: Promise<unknown>): Promise<readonly [unknown, Mark | null]> {
     const { epoch } = this.#connection
     const result = await run
@@ -46,14 +47,15 @@ export class TrustedReader implements Reader {
   }
 }
 
-/** Reads the mark of the store; null where there is none. */
+/** Reads the mark of the store; null if there is none. */
 export async function readMark(connection: Pick<Connection, 'run'>): Promise<Mark | null> {
   return markIn(await connection.run(readingOfMark))
 }
 
 /**
- * KEYS: mark, accounts. ARGV: identity, the least generation, and the identity that it replaces, `always` for any other. Gives the mark. A store of an earlier version that
- * holds accounts has come as far as 1.
+ * KEYS: mark, accounts. ARGV: identity, the minimum generation, and the identity that it replaces, `always`
+ * for any other. Returns the mark. A store of an earlier version that contains accounts counts as generation
+ * 1.
  */
 export const setMark = lua`
 local identity, generation, last = string.match(redis.call('GET', KEYS[1]) or '- 0 0', '^(%S+) (%d+) (%d+)$')

@@ -1,4 +1,4 @@
-// Accounts, a row each.
+// Accounts, one row each.
 
 import type { Account } from '../records/records.ts'
 import type { Accounts, AccountSettings, Beginning, Together } from '../contract/store.ts'
@@ -66,12 +66,12 @@ export class SqliteAccounts implements Accounts {
     return writeTogether(this.#db, this.#ledgers, update, together)
   }
 
-  /** As `list`, inside of a transaction. */
+  /** As `list`, within a transaction. */
   listWithin(): Account[] {
     return this.#list.all().map(fromRow)
   }
 
-  /** As `insert`, inside of a transaction. */
+  /** As `insert`, within a transaction. */
   insertWithin({ id, name, createdAt, enforceTwoFactor = false }: Account): boolean {
     return this.#insert(id, name, createdAt, Number(enforceTwoFactor)) === 1
   }

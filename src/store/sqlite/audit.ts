@@ -1,4 +1,5 @@
-// Audit entries, each as JSON in a row. Books have their numbers, of each account and of each actor in it, so that nothing has to count them all.
+// Audit entries, one row of JSON each. Their numbers are tracked for each account, and for each actor in it,
+// so that the entries need not be counted.
 
 import { nextTurn } from '../../base/turns/turns.ts'
 import type { AuditEntry, DroppedEntries } from '../records/records.ts'
@@ -6,11 +7,11 @@ import type { AuditLimit, AuditLog, AuditQuery, DropTeller, Listing, Position } 
 import type { Command, Database, Statement } from './database/database.ts'
 import { fromRow, OrderedRows, type Stretch } from './database/ordered-rows.ts'
 
-/** Entries that one step removes, and actors that one reads. */
+/** Entries that one step removes, and actors that one step reads. */
 const trimStep = 200
 const actorStep = 200
 
-/** What one actor has lost so far, and the entry that was written of it last. */
+/** The dropped entries of one actor so far, and the latest entry that reports them. */
 interface TrimStep {
   readonly dropped: DroppedEntries | null
   readonly entry: AuditEntry | null
@@ -92,7 +93,7 @@ export class SqliteAudit implements AuditLog {
     }
   }
 
-  /** As `append`, inside of a transaction. */
+  /** As `append`, within a transaction. */
   appendWithin(entry: AuditEntry): void {
     const { account, id, at, actor } = entry
     if (this.#insert(account, id, at, actor, JSON.stringify(entry)) === 0) return
@@ -104,11 +105,11 @@ export class SqliteAudit implements AuditLog {
     return this.#db.read(() => Number(this.#book.get(account)?.count ?? 0))
   }
 
-  /** Removes what one actor has too much, and returns the entry of that, if there is one. */
+  /** Removes an actor's entries beyond its maximum, and returns the entry that reports it, if any. */
   async #trimActor(account: string, actor: string, limit: AuditLimit, tell: DropTeller) {
     let dropped: DroppedEntries | null = null
     let told: AuditEntry | null = null
-    // What needs no change needs no lock.
+    // If nothing changes, no lock is needed.
     while ((await this.#db.read(() => this.#surplus(account, actor, limit))).length > 0) {
       const before: DroppedEntries | null = dropped
       const step: TrimStep = await this.#db.write(() => this.#trimStep(account, actor, limit, tell, before))
@@ -119,7 +120,9 @@ export class SqliteAudit implements AuditLog {
     return told
   }
 
-  /** Removes some of what one actor has too much, inside of a transaction; `before` is what went in earlier steps. */
+  /**
+   * Removes some of an actor's surplus entries, within a transaction; `before` are those of earlier steps.
+   */
   #trimStep(
     account: string,
     actor: string,
@@ -128,7 +131,7 @@ export class SqliteAudit implements AuditLog {
     before: DroppedEntries | null,
   ): TrimStep {
     const times = this.#surplus(account, actor, limit)
-    // Another process has removed it meanwhile.
+    // Another process has removed it in the meantime.
     if (times.length === 0) return { dropped: before, entry: null }
     const count = (before?.count ?? 0) + times.length
     const dropped = { count, from: before?.from ?? times[0]!, to: times.at(-1)! }
@@ -141,7 +144,7 @@ export class SqliteAudit implements AuditLog {
     return { dropped, entry }
   }
 
-  /** Returns the times of the oldest entries of an actor that have to go, as many as go in one step. */
+  /** Returns the times of an actor's oldest entries that must be removed, as many as one step removes. */
   #surplus(account: string, actor: string, { before, mostOf }: AuditLimit): readonly number[] {
     const excess = Number(this.#bookOfActor.get(account, actor)?.count ?? 0) - mostOf(actor)
     const times = this.#oldest.all(account, actor, trimStep).map(({ at }) => Number(at))

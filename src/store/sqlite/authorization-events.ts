@@ -1,4 +1,5 @@
-// Authorization events, a row each, numbered by client as they came, the unproven ones apart. Those whose time is over go when others come.
+// Authorization events, one row each, numbered by client in the order of arrival, the unproven ones
+// separately. Expired ones are removed when others arrive.
 
 import type { Clock } from '../../base/clock.ts'
 import {
@@ -13,7 +14,7 @@ import type { AuthorizationEvents } from '../contract/store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
 import { fromRow } from './database/ordered-rows.ts'
 
-/** The most whose time is over that one write removes, so that none is long. */
+/** The maximum number of expired rows that one write removes, so that none takes long. */
 const broom = 20
 
 export class SqliteAuthorizationEvents implements AuthorizationEvents {
@@ -80,7 +81,7 @@ export class SqliteAuthorizationEvents implements AuthorizationEvents {
   }
 }
 
-/** Returns what the unproven events of a client are kept under. */
+/** Returns the key under which the unproven events of a client are stored. */
 function unprovenOf(client: string): string {
   return `${client}/unproven`
 }

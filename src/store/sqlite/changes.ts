@@ -1,4 +1,5 @@
-// The writes of all processes, read from a table of the last ones. Versions of records are numbers of this table.
+// The writes of all processes, read from a table of the latest ones. Versions of records are the row numbers
+// of this table.
 
 import type { Clock } from '../../base/clock.ts'
 import { type Change, type ChangeKind, type Changes, StoreUnreachable } from '../contract/store.ts'
@@ -25,7 +26,7 @@ export class SqliteChanges implements Changes {
   readonly #since: Statement
   readonly #listeners = new Set<(change: Change) => void>()
   readonly #timer: NodeJS.Timeout
-  /** The last version that was reported; null where everything is to be. */
+  /** The last version that was reported; null if everything is to be reported. */
   #told: number | null
 
   constructor(db: Database, clock: Clock) {
@@ -43,24 +44,25 @@ export class SqliteChanges implements Changes {
   }
 
   follow(listener: (change: Change) => void): () => void {
-    // One of its own, so that a listener that follows twice is told twice until each has ended.
+    // A function of its own, so that a listener that follows twice is called twice until each subscription
+    // has ended.
     const own = (change: Change) => listener(change)
     this.#listeners.add(own)
     return () => this.#listeners.delete(own)
   }
 
-  /** Returns the version of what is about to be written; inside of a transaction. */
+  /** Returns the version for the next write; within a transaction. */
   nextVersion(): number {
     return Number(this.#latest.get()!.version) + 1
   }
 
-  /** Notes a write, in the transaction of it. */
+  /** Records a write, within its transaction. */
   note(version: number, kind: ChangeKind, account: string, id: string): void {
     this.#insert(version, kind, account, id)
     this.#trim(version - remembered)
   }
 
-  /** Reports what was written since the last time; when the file can't be read, the next time does. */
+  /** Reports what has been written since the last time; if the file cannot be read, the next time does. */
   async tell(): Promise<void> {
     try {
       const before = this.#clock.monotonic()
@@ -72,7 +74,7 @@ export class SqliteChanges implements Changes {
     }
   }
 
-  /** Reports that everything may have changed, and goes on from what there is now. */
+  /** Reports that everything may have changed, and continues from the current end. */
   begin(): Promise<void> {
     this.#told = null
     return this.tell()

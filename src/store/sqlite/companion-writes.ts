@@ -1,4 +1,4 @@
-// What is written with records, in their transactions: that they changed, who changed them, and the responses to repeat.
+// Companions of records, written in the same transactions: their changes, audit entries and stored responses.
 
 import type { Together } from '../contract/store.ts'
 import type { SqliteResponses } from './stored-responses.ts'
@@ -12,7 +12,10 @@ export interface Ledgers {
   readonly audit: SqliteAudit
 }
 
-/** Runs work in a transaction, and writes there what goes with it: nothing of both when the key of the response is taken, or the work gives false. */
+/**
+ * Runs work in a transaction, together with the companion writes. Nothing is written if the key of the
+ * response is taken, or the work returns false.
+ */
 export async function writeTogether(
   db: Database,
   { changes, responses, audit: log }: Ledgers,

@@ -1,4 +1,4 @@
-// Counts in a file of their own beside that of the records, so that neither waits for the other.
+// Counters in a file of their own beside the records, so that neither waits for the other.
 
 import { bucketReach, bucketWidth, SlidingWindow } from '../../base/sliding-window.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -6,14 +6,17 @@ import type { CounterReply, CounterAsk, Counters } from '../contract/store.ts'
 import { type Command, Database, type Row, type Statement } from './database/database.ts'
 import { smallPages } from './database/schema.ts'
 
-/** What was asked, and who waits for it. */
+/** A request, and the caller waiting for it. */
 interface Waiting {
   readonly ask: CounterAsk
   readonly resolve: (answer: CounterReply) => void
   readonly reject: (error: unknown) => void
 }
 
-/** How many rows of windows that are over one transaction removes at most, beside as many as it may insert: so none is long, and a flood of keys is swept as it came. */
+/**
+ * The maximum number of expired windows that one transaction removes, in addition to as many as it may
+ * insert: none takes long, and a flood of keys is swept as fast as it came.
+ */
 const broom = 50
 
 const pragmas = `${smallPages} PRAGMA journal_mode = WAL;`
@@ -36,7 +39,7 @@ export class SqliteCounters implements Counters {
   readonly #sweep: Command
   #waiting: Waiting[] = []
 
-  /** Opens a file that can be written, and makes what is missing in it. */
+  /** Opens a file for writing, and creates what is missing in it. */
   static async open(path: string, patience: number, clock: Clock): Promise<SqliteCounters> {
     const db = await Database.open(path, { synchronous: 'NORMAL', patience })
     try {
@@ -64,7 +67,7 @@ export class SqliteCounters implements Counters {
     return this.#db.isUnreachable
   }
 
-  /** What SQLite says of the file, as long as `isUnreachable`. */
+  /** The error of SQLite while `isUnreachable`; otherwise null. */
   get fault(): string | null {
     return this.#db.fault
   }
@@ -127,7 +130,7 @@ function grant(count: number, limit: number, done: number, wanted: number): numb
 function windowOf(row: Row | undefined, period: number): SlidingWindow {
   const buckets = row?.buckets
   if (!(buckets instanceof Uint8Array)) return new SlidingWindow(period)
-  // A copy: the bytes of a row may stand anywhere in their buffer.
+  // A copy, as the bytes of a row may be unaligned in their buffer.
   const counts = new Int32Array(Uint8Array.from(buckets).buffer)
   if (counts.length !== bucketReach(period) + 1) return new SlidingWindow(period)
   return new SlidingWindow(period, { newest: Number(row!.newest), counts })

@@ -1,4 +1,4 @@
-// Credentials, a row each. Those that have expired go when others are put.
+// Credentials, one row each. Expired ones are removed when others are put.
 
 import type { Clock } from '../../base/clock.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
@@ -19,15 +19,15 @@ import type { Credentials, MaybeAtOnce } from '../contract/store.ts'
 import type { SqliteChanges } from './changes.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'
 
-/** The most that one step removes, so that none is long: of an owner, and of what has expired. */
+/** The maximum number that one step removes, of an owner and of expired ones, so that none takes long. */
 const removeStep = 500
 const broom = 50
-/** Ms until it is looked again what has expired, once nothing more was found. */
+/** Delay until the next search for expired credentials after one that found no more, in ms. */
 const sweepPeriod = 1_000
 
 const endKind = 'ended_family' satisfies CredentialKind
 
-/** The columns of those whose a credential is. */
+/** The columns of the owners. */
 const columns = { user: 'user', client: 'client', grant: 'consent' } as const
 
 const found = 'digest = ? AND kind = ? AND expires_at > ?'
@@ -42,7 +42,7 @@ export class SqliteCredentials implements Credentials {
   readonly #consume: Command
   readonly #remove: Command
   readonly #sweep: Command
-  /** Statements by whose they are about. */
+  /** Statements by owner columns. */
   readonly #lists = new Map<string, Statement>()
   readonly #removals = new Map<string, Command>()
   #sweepsAt = Number.NEGATIVE_INFINITY
@@ -194,7 +194,10 @@ export class SqliteCredentials implements Credentials {
     return this.#get.get(bytesOf(digest), endKind, this.#clock.now()) !== undefined
   }
 
-  /** Returns the succession of a family; null where none is kept, or where an earlier version, which keeps none, has gone on with its refresh token since. */
+  /**
+   * Returns the succession of a family; null if none is stored, or an earlier version, which stores none, has
+   * since continued the family with its refresh token.
+   */
   #successionOf(digest: string): Succession | null {
     const last = (this.#read('token_family', digest)?.data ?? null) as Succession | null
     const hasGoneOn =
@@ -202,7 +205,7 @@ export class SqliteCredentials implements Credentials {
     return hasGoneOn ? null : last
   }
 
-  /** Ends the last tokens of a family, whose response was lost; returns whether others have to hear of it. */
+  /** Ends the latest tokens of a family, whose response was lost; returns whether that must be reported. */
   #supersede({ refresh, access }: Succession, at: number): boolean {
     const now = this.#clock.now()
     this.#consume(bytesOf(refresh), 'refresh_token', now, at)
@@ -226,7 +229,7 @@ export class SqliteCredentials implements Credentials {
     this.#changes.note(this.#changes.nextVersion(), 'credential', account, id)
   }
 
-  /** Removes some of what has expired, inside of a transaction: at once again while there is much of it. */
+  /** Removes some expired credentials, within a transaction, and continues at once while there are many. */
   #sweepWithin(): void {
     const now = this.#clock.now()
     if (now < this.#sweepsAt) return
@@ -234,7 +237,7 @@ export class SqliteCredentials implements Credentials {
   }
 }
 
-/** Returns what rows of an owner and of these kinds, or of any, must meet. */
+/** Returns the condition for rows of an owner and of these kinds, or any. */
 function conditionOf({ user, client, grant }: CredentialOwner, kinds: readonly CredentialKind[]) {
   const owners = Object.entries({ user, client, grant }).filter(([, id]) => id !== undefined)
   const terms = owners.map(([name]) => `${columns[name as keyof typeof columns]} = ?`)

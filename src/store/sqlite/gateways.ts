@@ -10,7 +10,7 @@ import { stretchOf } from './database/ordered-rows.ts'
 import type { Ledgers } from './companion-writes.ts'
 import { SqliteRecords } from './records.ts'
 
-/** Ids that are looked through in one step. */
+/** The number of ids searched in one step. */
 const searchStep = 1_000
 
 export class SqliteGateways extends SqliteRecords<Gateway> implements Gateways {

@@ -1,4 +1,4 @@
-// By what a file is known again: its identity, and how many changes of records were made, which are numbered.
+// Identifies a file: its identity, and the number of record changes.
 
 import type { Mark } from '../contract/mark.ts'
 import type { Trust } from '../contract/trust.ts'
@@ -14,19 +14,19 @@ export class SqliteMarks {
     )
   }
 
-  /** Reads the mark; null where the file holds nothing of ours. */
+  /** Reads the mark; null if the file contains no data of the gateway. */
   read(): Mark | null {
     try {
       const { identity, generation } = this.#read.get()!
       return { identity: identity as string | null, generation: Number(generation), last: '' }
     } catch (error) {
-      // Without the tables, as an emptied file is.
+      // An emptied file has no tables.
       if (isOutOfReach(error)) throw error
       return null
     }
   }
 
-  /** Throws `StoreDegraded` unless all that was seen is there, where anything is expected. */
+  /** Throws `StoreDegraded` unless the file has everything that the trust expects. */
   check(trust: Trust): void {
     if (trust.seen !== null) trust.check(this.read(), trust.seen)
   }

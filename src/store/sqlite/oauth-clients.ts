@@ -1,4 +1,4 @@
-// OAuth clients: records of which some are due to be checked.
+// OAuth clients: records that become due for checks.
 
 import type { Clock } from '../../base/clock.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
@@ -10,7 +10,7 @@ import { fromRow, OrderedRows, stretchOf } from './database/ordered-rows.ts'
 import type { Ledgers } from './companion-writes.ts'
 import { SqliteRecords, versionedOf } from './records.ts'
 
-/** Names that are looked through in one step, and records that are read in one. */
+/** Names searched in one step, and records read in one. */
 const searchStep = 1_000
 const readStep = 100
 
@@ -27,7 +27,7 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
   readonly #renew: Command
 
   constructor(db: Database, ledgers: Ledgers, clock: Clock) {
-    // What is due as before stays with who has it.
+    // An unchanged due time keeps the lease.
     const setDue = db.command(
       'UPDATE oauth_clients SET due_at = ?1, ask_at = ?1 WHERE account = ?2 AND id = ?3 AND due_at IS NOT ?1',
     )
@@ -39,13 +39,13 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
     })
     this.#db = db
     this.#clock = clock
-    // By account, since the index of ids begins with it.
+    // By account, since the index of ids starts with it.
     this.#find = db.prepare(
       'SELECT record FROM oauth_clients WHERE account IN (SELECT id FROM accounts) AND id = ?',
     )
     this.#one = db.prepare('SELECT record FROM oauth_clients WHERE account = ? AND id = ?')
     this.#rows = new OrderedRows(db, 'oauth_clients', 'created_at')
-    // What is not all ASCII has letters whose cases SQLite does not know.
+    // Names that are not plain ASCII may have letters whose case SQLite cannot fold.
     const found = `FROM (
         SELECT created_at AS at, id, record ->> 'name' AS name, record ->> 'visibility' AS visibility
         FROM oauth_clients WHERE account = ? AND (created_at, id) > (?, ?)
@@ -82,12 +82,12 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
       await nextTurn()
     }
     const records = await this.#readAll(account, found.ids)
-    // Others may have changed or removed some of them meanwhile.
+    // Others may have changed or removed some of them in the meantime.
     return { items: records.filter(client => isFound(client, search)), total: found.total }
   }
 
   async claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]> {
-    // Most of the time nothing is due, and a look needs no lock.
+    // Usually nothing is due, and checking needs no lock.
     const isAny = await this.#db.read(() => this.#due.get(this.#clock.now(), limit) !== undefined)
     return isAny ? this.#db.write(() => this.#claim(limit, lease)) : []
   }
@@ -100,7 +100,7 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
     })
   }
 
-  /** Looks through one step of names behind a place. */
+  /** Searches one step of names after a position. */
   #look(account: string, { at, id }: Position, { visibility }: ClientSearch, found: FoundClients): void {
     const values = [account, at, id, visibility, found.text] as const
     if (found.isFull) {

@@ -1,4 +1,4 @@
-// Users and members: records of which no two are the same person, and of which one per account must stay.
+// Users, who are unique, and members, of whom each account must keep a super administrator.
 
 import { nextTurn } from '../../base/turns/turns.ts'
 import { everybody, type Identity, type Member, type User } from '../records/people.ts'
@@ -8,9 +8,9 @@ import { fromRow, OrderedRows, stretchOf } from './database/ordered-rows.ts'
 import type { Ledgers } from './companion-writes.ts'
 import { foundIn, SqliteRecords } from './records.ts'
 
-/** Users that one step reads. */
+/** Users read in one step. */
 const readStep = 200
-/** The most memberships of one user that are listed. */
+/** The maximum number of listed memberships of a user. */
 const mostOfUser = 1_000
 
 const createdAt = (record: { readonly createdAt: number }): number => record.createdAt

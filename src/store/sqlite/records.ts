@@ -1,4 +1,4 @@
-// Records that an account owns, each as JSON in a row of the table of its kind.
+// Records owned by an account, each as JSON in a row of the table of its kind.
 
 import { nextTurn } from '../../base/turns/turns.ts'
 import type { Listing, Page, RecordKind, Records, Together, Versioned, WalkStart } from '../contract/store.ts'
@@ -6,17 +6,17 @@ import type { Command, Database, Row, Statement } from './database/database.ts'
 import { fromRow, OrderedRows, stretchOf } from './database/ordered-rows.ts'
 import { type Ledgers, writeTogether } from './companion-writes.ts'
 
-/** Characters from which on it is one step to read a record, and another to parse it. */
+/** From this length in characters, reading and parsing a record are two steps. */
 const longRecord = 256 * 1024
 
-/** What a kind of records is: its table, and when one was created. */
+/** A kind of records: its table, and its time of creation. */
 interface Kind<T> {
   readonly name: RecordKind
   readonly table: string
   readonly createdAt: (record: T) => number
-  /** Called after a record was inserted or replaced, in the transaction of it. */
+  /** Called after a record was inserted or replaced, within the transaction. */
   readonly wrote?: (record: T) => void
-  /** Called with each replacement and removal, in its transaction; what it throws undoes it. */
+  /** Called with each replacement and removal, within the transaction; an exception undoes it. */
   readonly guard?: (account: string, write: () => boolean) => boolean
 }
 
@@ -88,7 +88,7 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     return this.#write(() => this.#guarded(account, remove), together)
   }
 
-  /** Inserts inside of a transaction that the caller has begun. */
+  /** Inserts within a transaction of the caller. */
   insertWithin(record: T): boolean {
     const { account, id } = record
     const createdAt = this.#kind.createdAt(record)
@@ -99,7 +99,7 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     return isDone
   }
 
-  /** Removes inside of a transaction that the caller has begun. */
+  /** Removes within a transaction of the caller. */
   removeWithin(account: string, id: string, version?: number): boolean {
     return this.#noted(account, id, () => this.#remove(account, id, version ?? null))
   }
@@ -121,7 +121,9 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
   }
 }
 
-/** Reads a page of those rows that have this owner; `count` finds how many there are, where that is known without looking at all. */
+/**
+ * Reads a page of an owner's rows; `count` returns their total, if it is known without reading all of them.
+ */
 export async function pageOf<T>(
   rows: OrderedRows,
   owner: string,
@@ -138,13 +140,13 @@ export async function pageOf<T>(
   return { items, total }
 }
 
-/** Reads the one record that a statement finds. */
+/** Returns the record that a statement finds. */
 export function foundIn<T>(statement: Statement, ...values: string[]): Versioned<T> | null {
   const row = statement.get(...values)
   return row ? versionedOf<T>(row) : null
 }
 
-/** Reads the record of a row, and its version. */
+/** Returns the record of a row, with its version. */
 export function versionedOf<T>(row: Row): Versioned<T> {
   return { record: fromRow<T>(row), version: Number(row.version) }
 }

@@ -1,4 +1,5 @@
-// The store in a file of SQLite, which processes of one machine may share; `:memory:` is one of a single process.
+// The store in an SQLite file, which processes of one machine may share; `:memory:` belongs to a single
+// process.
 
 import { closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -46,46 +47,52 @@ import { SqliteMembers, SqliteUsers } from './people.ts'
 import { SqliteRecords } from './records.ts'
 import { SqliteTokens } from './tokens.ts'
 
-/** The connections to the files of a store, which may be one: what is written to records and credentials waits for the disk. */
+/**
+ * The connections to the files of a store, which may be the same: writes of records and credentials wait for
+ * the disk.
+ */
 interface Files {
   readonly records: Database
   readonly logs: Database
-  /** What writes and searches log entries in the place of that connection, if anything does. */
+  /** Writes and searches log entries instead of that connection; null for none. */
   readonly logThread?: LogThread | null
   readonly credentials: Database
   readonly counters: SqliteCounters
   readonly tallies: SqliteTallies
   readonly marks: SqliteMarks
   readonly degradation: Degradation
-  /** Ends the look at whether the files are still in place. */
+  /** Stops checking whether the files are still in place. */
   readonly endWatch?: () => void
-  /** Ends what the look at the files needs, once no connection is open. */
+  /** Releases what the checks of the files need, once no connection is open. */
   readonly closeWatch?: () => void
-  /** Device and inode of each. */
+  /** Device and inode of each file. */
   readonly identity?: string
   readonly trust: Trust
 }
 
 interface SqliteOptions {
-  /** Ms. */
+  /** Timeout of a command, in ms. */
   readonly commandTimeout: number
   readonly clock?: Clock | undefined
   readonly metrics?: StoreMetrics | undefined
-  /** Whether log entries are in the care of a thread; not in memory. */
+  /** Whether a thread writes and searches log entries; not in memory. */
   readonly hasLogThread?: boolean | undefined
-  /** The `openFiles` of another process of the gateway: these are opened, and none are made. */
+  /** The `openFiles` of another process of the gateway: opens exactly these files and creates none. */
   readonly joins?: string | null | undefined
-  /** Whether it reads what the files held when they were opened. */
+  /** Whether to read the files as they were when opened. */
   readonly isSnapshot?: boolean | undefined
 }
 
-/** Ms between two looks at whether the files are still in place. */
+/** Delay between two checks whether the files are still in place, in ms. */
 const watchPeriod = 1_000
 
-// Ms. Another process may be bringing the file to the newest schema.
+// Timeout for opening, in ms. Another process may be migrating the file to the newest schema.
 const openingPatience = 10_000
 
-/** Returns for how many ms a write of records or logs waits for other processes: much longer than a read, which waits for nobody who writes. */
+/**
+ * Returns how long a write of records or logs waits for other processes, in ms: much longer than a read,
+ * which never waits for writers.
+ */
 function writePatienceFor(commandTimeout: number): number {
   return Math.max(commandTimeout, Math.min(20 * commandTimeout, 10_000))
 }
@@ -123,7 +130,10 @@ export class SqliteStore implements Store {
   readonly #files: Files
   readonly #changes: SqliteChanges
 
-  /** Opens the file, and makes it with its folder, for the owner only, where there is none; rejects with a sentence when it can't be used. */
+  /**
+   * Opens the file, after creating it and its folder, accessible only to the owner, if missing. Rejects with
+   * a sentence if it cannot be used.
+   */
   static async open(path: string, options: SqliteOptions): Promise<SqliteStore> {
     if (path === ':memory:') return openMemory(options)
     const file = resolve(path)
@@ -134,7 +144,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Joins what was opened. */
+  /** Assembles the store from open files. */
   constructor(location: string, files: Files, clock: Clock) {
     const { records, logs, logThread, credentials, counters, tallies, degradation, trust } = files
     this.location = location
@@ -240,11 +250,11 @@ export class SqliteStore implements Store {
 
   async mark(): Promise<Mark | null> {
     const { logs, marks } = this.#files
-    // By the connection that checks nothing.
+    // On the connection that checks nothing.
     return logs.read(() => marks.read())
   }
 
-  /** A file is given one when it is made, or brought to this version. */
+  /** The identity is set when a file is created or migrated to this version. */
   async adopt(): Promise<Seen> {
     const mark = await this.mark()
     if (mark === null || mark.identity === null) throw new StoreUnreachable()
@@ -258,24 +268,24 @@ export class SqliteStore implements Store {
       rename(identity, before ?? null)
       if (this.#changes.nextVersion() <= generation) this.#changes.note(generation, 'account', '', '')
     })
-    // A write of credentials that saw the identity before is committed once the lock is had.
+    // A write of credentials that saw the earlier identity is committed by the time the lock is acquired.
     await credentials.write(() => {})
   }
 
-  /** Nothing that can be read was not committed. */
+  /** Everything that can be read is committed. */
   async confirm(): Promise<void> {}
 
   async durability(): Promise<readonly string[]> {
     return this.location === memory ? ['Everything is kept in memory and lost when the process stops.'] : []
   }
 
-  /** There are no users. */
+  /** SQLite has no users. */
   async rights(): Promise<readonly string[]> {
     return []
   }
 
   async size(): Promise<number> {
-    // Logs lie in the file of the records.
+    // Logs are in the file of the records.
     const { records, credentials } = this.#files
     return (await records.size()) + (await credentials.size())
   }
@@ -357,7 +367,7 @@ async function openFile(
   marks = new SqliteMarks(logs)
   const credentials = await Database.open(placeOf(paths[1]), {
     ...{ synchronous: 'FULL', ...options },
-    // Its own mark is none: while that of the records is in doubt, nothing of it is used.
+    // It has no mark of its own: while that of the records is in doubt, none of its data is used.
     check: isWrite => {
       if (!isWrite) return trust.expectUsable()
       marks?.check(trust)
@@ -367,20 +377,22 @@ async function openFile(
   await credentials.read(() => credentials.exec(smallPages))
   const counters = await openCounters(paths[2], commandTimeout, clock)
   const tallies = await SqliteTallies.open(paths[2], commandTimeout, clock)
-  // Credentials first: those that belong to a grant are written behind it.
+  // Credentials first: those of a grant are written after it.
   if (isSnapshot) for (const db of [credentials, logs, records]) await beginReading(db)
-  // SQLite makes the log and its index when it first reads.
+  // SQLite creates the log and its index with the first read.
   for (const db of [records, credentials]) await db.read(() => db.exec('SELECT 1 FROM sqlite_schema'))
   watched = paths.map(path => ({ open: new OpenFiles(path), foreign: new ForeignWrites(path) }))
   const look = (looked = watched) => {
     const difference = looked.map(differenceOf).find(clause => clause !== null) ?? null
     const isNew = difference !== null && !degradation.reasons.some(({ code }) => code === 'file_replaced')
-    // Behind the transaction that may be under way: what was confirmed before is only in the log that has lost its name.
+    // After the current transaction, if any: earlier confirmed writes are only in the log that has lost its
+    // name.
     if (isNew) setImmediate(() => saveLogs(watched, [records, credentials]))
     degradation.set('file_replaced', difference === null ? null : { message: difference, remedy: putBack })
   }
   let isClosing = false
-  // While the store closes, the last writes of one file run after others were closed and are gone from their paths.
+  // While the store closes, the last writes to one file may run after other files were closed and have
+  // disappeared.
   const check = (place: number) => {
     look(isClosing ? watched.slice(place, place + 1) : watched)
     expectTrusted(degradation)
@@ -406,7 +418,7 @@ async function openFile(
   return store
 }
 
-/** Has all that is read from now on be of this moment: the first read in a transaction decides. */
+/** Pins all later reads to this moment: the first read in a transaction decides. */
 async function beginReading(db: Database): Promise<void> {
   db.exec('BEGIN')
   await db.read(() => db.exec('SELECT 1 FROM sqlite_schema'))
@@ -424,14 +436,14 @@ function differenceOf({ open, foreign }: WatchedFiles): string | null {
 const putBack =
   'Put the files back as they were, or stop the gateway, restore a backup of all of them, and start it again'
 
-/** Returns a URL with which SQLite makes no file. */
+/** Returns a URL with which SQLite creates no file. */
 function existing(path: string): URL {
   const url = pathToFileURL(path)
   url.search = 'mode=rw'
   return url
 }
 
-/** Moves what only a log without a name has to its database, so that it outlives the process. */
+/** Moves content that is only in a log without a name to its database, so that it outlives the process. */
 function saveLogs(watched: readonly WatchedFiles[], databases: readonly Database[]): void {
   for (const [place, db] of databases.entries()) if (watched[place]!.open.hasLostLog) db.checkpoint()
 }
@@ -440,7 +452,7 @@ function identityOf(watched: readonly OpenFiles[]): string {
   return watched.map(({ identity }) => identity).join(' ')
 }
 
-/** Throws where the files are not those that another process has open. */
+/** Throws unless these are the files that another process has open. */
 function expectSame(paths: readonly string[], identity: string): void {
   const isSame = () => {
     try {
@@ -459,7 +471,10 @@ class UnusableFile extends Error {
   }
 }
 
-/** Moves the file of the counts out of the way where it is damaged: no site has to stay closed for what begins at nothing each period. */
+/**
+ * Moves the counter file out of the way if it is damaged: sites need not stay down for data that starts over
+ * each period.
+ */
 async function setAsideIfDamaged(file: string): Promise<void> {
   const damage = await damageOf(file)
   if (damage === null) return
@@ -469,7 +484,7 @@ async function setAsideIfDamaged(file: string): Promise<void> {
   process.emitWarning(`${file} is damaged (${damage}) and was renamed to ${aside}; limits count from zero`)
 }
 
-/** Returns what SQLite says of a file that is damaged; null where there is none, or it is whole. */
+/** Returns SQLite's description of the damage to a file; null if it is intact or missing. */
 async function damageOf(file: string): Promise<string | null> {
   if (!existsSync(file)) return null
   let db: Database | null = null
@@ -489,7 +504,7 @@ async function damageOf(file: string): Promise<string | null> {
 
 type Failure = Error & { readonly code?: string }
 
-/** Makes a file, or brings it to the newest schema. */
+/** Creates a file, or migrates it to the newest schema. */
 async function makeDatabase(file: string, pragmas: string, steps: readonly string[]): Promise<void> {
   makeFile(file)
   const db = await Database.open(file, { synchronous: 'FULL', patience: openingPatience })
@@ -503,12 +518,12 @@ async function makeDatabase(file: string, pragmas: string, steps: readonly strin
 
 async function openCounters(file: string, commandTimeout: number, clock: Clock): Promise<SqliteCounters> {
   makeFile(file)
-  // The other processes of a gateway may be making it, too.
+  // The other processes of a gateway may be creating it, too.
   for (const part of [SqliteCounters, SqliteTallies]) (await part.open(file, openingPatience, clock)).close()
   return SqliteCounters.open(file, commandTimeout, clock)
 }
 
-/** SQLite itself would make the file for all to read, and gives its companions the mode of the file. */
+/** SQLite itself would create the file readable for everybody, and its companion files get the same mode. */
 function makeFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   closeSync(openSync(file, 'a', 0o600))

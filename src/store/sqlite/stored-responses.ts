@@ -5,7 +5,7 @@ import type { StoredResponse } from '../records/records.ts'
 import type { StoredResponses } from '../contract/store.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'
 
-/** The most that one write removes, so that none is long. */
+/** The maximum number that one write removes, so that none takes long. */
 const broom = 20
 
 export class SqliteResponses implements StoredResponses {
@@ -45,7 +45,7 @@ export class SqliteResponses implements StoredResponses {
     this.#put(account, key, fingerprint, sealed, expiresAt)
   }
 
-  /** Removes some of what has expired; inside of a transaction. */
+  /** Removes some expired responses; within a transaction. */
   sweepWithin(): void {
     this.#sweep(this.#clock.now())
   }

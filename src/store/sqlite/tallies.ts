@@ -1,4 +1,5 @@
-// Tallies in the file of the counts, a row for each slot, and one for the occurrences of each name. Those whose time is over go when others come.
+// Tallies in the file of the counters, a row for each slot, and one for the occurrences of each name. Expired
+// ones are removed when others arrive.
 
 import type { Clock } from '../../base/clock.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
@@ -15,11 +16,14 @@ import {
 import { type Command, Database, type Statement } from './database/database.ts'
 import { smallPages } from './database/schema.ts'
 
-/** The most whose time is over that one write removes beside those that it writes, so that none is long. */
+/**
+ * The maximum number of expired rows that one write removes besides those that it writes, so that none takes
+ * long.
+ */
 const broom = 50
-/** Rows that one step reads. */
+/** Rows read in one step. */
 const readStep = 500
-/** The most tallies of one transaction: rate limits are counted in the same file. */
+/** The maximum number of tallies in one transaction: rate limits are counted in the same file. */
 const mostAtOnce = 200
 
 const pragmas = `${smallPages} PRAGMA journal_mode = WAL;`
@@ -55,7 +59,7 @@ export class SqliteTallies implements Tallies {
   readonly #put: Command
   readonly #sweeps: readonly Command[]
 
-  /** Opens a file that can be written, and makes what is missing in it. */
+  /** Opens a file for writing, and creates what is missing in it. */
   static async open(path: string, patience: number, clock: Clock): Promise<SqliteTallies> {
     const db = await Database.open(path, { synchronous: 'NORMAL', patience })
     try {
@@ -112,7 +116,7 @@ export class SqliteTallies implements Tallies {
     const sums = new Map<string, { name: string; slots: [number, number][]; last: number }>()
     const now = this.#clock.now()
     for (let from: readonly [name: string, slot: number] = ['', Number.NEGATIVE_INFINITY]; ; ) {
-      // Before the first step too: many lists may be asked for at once.
+      // Before the first step too: many lists may be requested at once.
       await nextTurn()
       const [name, slot] = from
       const rows = await this.#db.read(() => this.#list.all(kind, scope, name, slot, since, now))

@@ -1,4 +1,4 @@
-// API tokens: records that are also found by the digest of their value, and beside each when it was last used.
+// API tokens: records that are also found by the digest of their value, with their last uses beside them.
 
 import type { Token, TokenUse } from '../records/records.ts'
 import type { MaybeAtOnce, Tokens } from '../contract/store.ts'
@@ -7,7 +7,7 @@ import { fromRow } from './database/ordered-rows.ts'
 import type { Ledgers } from './companion-writes.ts'
 import { SqliteRecords } from './records.ts'
 
-/** The most uses of one transaction. */
+/** The maximum number of uses in one transaction. */
 const mostAtOnce = 200
 
 export class SqliteTokens extends SqliteRecords<Token> implements Tokens {

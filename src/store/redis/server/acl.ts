@@ -1,4 +1,5 @@
-// What the user of a Redis server must be allowed, and the question which of that is denied, or is not there.
+// The rights that the user of a Redis server needs, and the check for rights that are denied and commands
+// that are missing.
 
 import { inTime } from '../../../base/turns/in-time.ts'
 import { StoreUnreachable } from '../../contract/store.ts'
@@ -6,12 +7,12 @@ import { type Argument, type Client, type Command, connect, type Dialling } from
 import { isDenied, isReply, isUnknownCommand, reasonOf, tooLate } from './failure.ts'
 import { changeChannel } from './keys.ts'
 
-/** All keys begin so, in a cluster too. */
+/** The prefix of all keys, in a cluster too. */
 const keyPrefix = '{gatehouse'
-/** Nothing is kept there. */
+/** A key that is never used. */
 const noKey = `${keyPrefix}}:rights`
 
-/** Commands on keys, which scripts run or which are asked by themselves. */
+/** Commands on keys, run by scripts or directly. */
 const onKeys = [
   ...[
     'del',
@@ -59,21 +60,21 @@ const onKeys = [
 ]
 
 interface Need {
-  /** As a user is granted it. */
+  /** The rule that grants it to a user. */
   readonly rule: string
-  /** A command that asks for it. */
+  /** A command that tests it. */
   readonly command: readonly Argument[]
 }
 
-/** What is needed for one purpose, and what comes of it when that is denied. */
+/** The needs of one purpose, and the consequence if they are denied. */
 interface Purpose {
   readonly needs: readonly Need[]
-  /** Where the commands must be allowed, in words and as a user is granted it. */
+  /** Where the commands must be allowed, in words and as a rule. */
   readonly place: readonly [words: string, rule: string] | null
   readonly loss: string
 }
 
-/** Without these, nothing is a store. */
+/** Without these, a server is unsuitable as a store. */
 const onRecords: Purpose = {
   needs: [
     ...onKeys.map(rule => ({ rule, command: [rule, noKey, noKey, noKey] })),
@@ -115,7 +116,7 @@ const purposes: readonly Purpose[] = [
   },
 ]
 
-/** What +@connection has. */
+/** Included in +@connection. */
 const ofConnections: ReadonlySet<string> = new Set(['+wait', '+waitaof'])
 
 const inCluster: Purpose = {
@@ -124,20 +125,24 @@ const inCluster: Purpose = {
   loss: 'cluster nodes cannot be found',
 }
 
-/** What a user needs beyond that in a cluster. */
+/** Further rights that a user needs in a cluster. */
 export const clusterRules: readonly string[] = inCluster.needs.map(({ rule }) => `+${rule}`)
 
-/** What a user is granted to use the store, in the words of ACL SETUSER, after `reset on` and a password. */
+/** The rights that the store needs, in the syntax of ACL SETUSER, after `reset on` and a password. */
 export const aclRules: readonly string[] = [
   ...purposes.flatMap(({ place }) => (place ? [place[1]] : [])),
-  // Has WAIT, WAITAOF where there is one, SELECT and what the driver greets with, but no command against other connections.
+  // Includes WAIT, WAITAOF if the server has it, SELECT and the driver's handshake, but no command against
+  // other connections.
   ...['+@connection', '-@dangerous'],
   ...purposes
     .flatMap(({ needs }) => needs.map(({ rule }) => `+${rule}`))
     .filter(rule => !ofConnections.has(rule)),
 ]
 
-/** ARGV: for each command its length and its words. Returns the numbers of those that are denied, and of those that are not there; nothing where the server is older than Redis 7 and can't say. */
+/**
+ * ARGV: for each command its length and its words. Returns the numbers of those that are denied, and of those
+ * that are missing; nothing if the server is older than Redis 7 and cannot tell.
+ */
 const question = `
 local may = redis.acl_check_cmd
 if not may then return false end
@@ -151,10 +156,13 @@ while ARGV[at] do
 end
 return {denied, unknown}`
 
-/** Asks what is needed to read and change records. */
+/** Checks the rights to read and change records. */
 export const recordsQuestion: Command = questionOf(onRecords.needs)
 
-/** Returns a clause on what the user is denied of that, and what to grant, in words; null where nothing is. Where even the first read was denied, `first` is what the server said. */
+/**
+ * Returns a clause that says which of these rights the user lacks, and how to grant them; null if none. If
+ * even the first read was denied, `first` is the server's reply.
+ */
 export function deniedRecords(
   user: string,
   answer: unknown,
@@ -165,7 +173,10 @@ export function deniedRecords(
   return denied.length === 0 ? null : denialOf(user, onRecords, denied)
 }
 
-/** Returns the commands for records that the server has not, as they are named in manuals: they were renamed, or it is another one than Redis. */
+/**
+ * Returns the commands for records that the server lacks, by their documented names: they were renamed, or it
+ * is not Redis.
+ */
 export async function missingCommands(
   { send }: Pick<Client, 'send'>,
   answer: unknown,
@@ -184,7 +195,7 @@ async function notListed(send: Client['send']): Promise<Need[]> {
   return Array.isArray(listed) ? needs.filter((_, number) => listed[number] === null) : []
 }
 
-/** Where the list of commands is denied, nobody says. */
+/** If the list of commands is denied, the answer is unknown. */
 function ifReply(error: unknown): null {
   if (!isReply(error)) throw error
   return null
@@ -204,11 +215,14 @@ function deniedIn(answer: unknown, needs: readonly Need[]): Need[] {
   return Array.isArray(answer) ? (answer[0] as number[]).map(number => needs[number]!) : []
 }
 
-/** Returns a sentence for each purpose that the user may not serve: which commands are denied, what that means, and how they are granted. Rejects with `StoreUnreachable` where that can't be asked. */
+/**
+ * Returns a sentence for each purpose that the user's rights do not cover: which commands are denied, the
+ * consequence, and how to grant them. Rejects with `StoreUnreachable` if that cannot be checked.
+ */
 export async function deniedRights(dialling: Dialling, timeout: number): Promise<readonly string[]> {
   const { address } = dialling
   if (address.kind !== 'cluster') return ask(dialling, timeout, purposes)
-  // A node by itself, since without its rights nobody finds the others.
+  // Each node of its own, since without these rights the others cannot be discovered.
   const attempts = address.hosts.map(host => {
     const node = { ...address, kind: 'server', hosts: [host] } as const
     return ask({ ...dialling, address: node }, timeout, [...purposes, inCluster])
@@ -216,7 +230,7 @@ export async function deniedRights(dialling: Dialling, timeout: number): Promise
   return Promise.any(attempts).catch(({ errors }: AggregateError) => Promise.reject(errors[0]))
 }
 
-/** Asks on a connection of its own: those of the store need rights to be there at all. */
+/** Asks on a separate connection, as those of the store already need rights to connect. */
 async function ask(
   dialling: Dialling,
   timeout: number,
@@ -261,7 +275,7 @@ function denialOf(
   { needs, place }: Purpose,
   denied: readonly Need[],
 ): readonly [clause: string, grants: string] {
-  // Without its keys a user may still ask for the time.
+  // Without rights to its keys, a user may still ask for the time.
   const isAll = denied.length > 2 && denied.length >= needs.length - 1
   const commands = isAll ? 'every command' : inWords(denied.map(nameOf))
   const rules = isAll ? ['the commands listed in docs/operations.md'] : denied.map(({ rule }) => `+${rule}`)
@@ -273,7 +287,7 @@ function nameOf({ rule }: Need): string {
   return rule.toUpperCase().replace('|', ' ')
 }
 
-/** Returns names as a sentence lists them. */
+/** Returns names as a list in a sentence. */
 export function inWords(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

@@ -1,10 +1,10 @@
-// The URL of a Redis to an address: one server, the Sentinels that know one, or some nodes of a cluster.
+// Parses the URL of a Redis: one server, the Sentinels of one, or some nodes of a cluster.
 
 export interface Address {
   readonly kind: 'server' | 'sentinel' | 'cluster'
-  /** One for a server. */
+  /** A single one for a server. */
   readonly hosts: readonly Host[]
-  /** The name of the primary among Sentinels; empty elsewhere. */
+  /** The name of the primary for Sentinels; empty otherwise. */
   readonly name: string
   readonly db: number
   readonly username: string | null
@@ -21,7 +21,10 @@ const scheme = /^redis(s?)(?:\+(sentinel|cluster))?:\/\//i
 const host = /^(?:\[([\da-f:.]+)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/i
 const usualPort = { server: 6379, sentinel: 26379, cluster: 6379 } as const
 
-/** Reads the URL, or gives the sentence that says what is wrong with it; the sentence never repeats what may be secret. */
+/**
+ * Parses the URL, or returns a sentence that says what is wrong with it, without repeating anything that may
+ * be secret.
+ */
 export function parseAddress(url: string): Address | string {
   const begin = scheme.exec(url)
   if (!begin)
@@ -43,7 +46,7 @@ export function parseAddress(url: string): Address | string {
   return { kind, hosts, ...place, ...credentials, tls: begin[1] !== '' }
 }
 
-/** Writes the address as a URL without its credentials. */
+/** Formats the address as a URL without credentials. */
 export function locationOf({ kind, hosts, name, db, tls }: Address): string {
   const names = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`)
   const path = [name, ...(db > 0 ? [db] : [])].filter(part => part !== '').join('/')
@@ -74,7 +77,7 @@ function parseHost(text: string, usual: number): Host | null {
   return port > 0 && port < 65_536 ? { host: parts[1] ?? parts[2]!, port } : null
 }
 
-/** Reads what stands behind the hosts: /db, /name or /name/db, or nothing for a cluster, which has one database. */
+/** Parses the path: /db, /name or /name/db, or nothing for a cluster, which has one database. */
 function parsePlace(kind: Address['kind'], path: string): Pick<Address, 'name' | 'db'> | string {
   const parts = path.split('/').filter(part => part !== '')
   const name = kind === 'sentinel' ? (parts.shift() ?? '') : ''

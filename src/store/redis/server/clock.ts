@@ -1,13 +1,13 @@
-// The clock of the server, which all processes share, ahead by as much as a test has put ours.
+// The clock of the server, which all processes share, moved ahead as much as tests move ours.
 
 import type { Clock } from '../../../base/clock.ts'
 
-/** Returns by how much a clock is ahead of that of the system, in ms: nothing, but in tests that move it. */
+/** Returns how far a clock is ahead of the system clock, in ms: 0, except in tests that move it. */
 export function shiftOf(clock: Clock): number {
   return clock.now() - Date.now()
 }
 
-/** Returns the time of the server in ms, moved by a shift. */
+/** Returns the server's time in ms, moved by a shift. */
 export const serverClockLua = `
 local function now(shift)
   local time = redis.call('TIME')

@@ -1,5 +1,5 @@
-// Connections to one Redis, to the primary that Sentinels name, to a Sentinel, or to a cluster, all alike: no command waits for an unreachable server, and
-// each is dialled again indefinitely.
+// Connections to one Redis, to the primary that Sentinels name, to a Sentinel, or to a cluster, all with the
+// same behaviour: no command waits for an unreachable server, and dialling is retried indefinitely.
 
 import { createConnection, type Socket } from 'node:net'
 import type { Writable } from 'node:stream'
@@ -14,14 +14,14 @@ settleStringMethods()
 export type Argument = string | number
 export type Command = readonly [name: string, ...args: Argument[]]
 
-/** How connections are made, beside what the URL says. */
+/** How to make connections, besides the URL. */
 export interface Dialling {
   readonly address: Address
-  /** The authorities that are trusted, in PEM; null for those that Node trusts. */
+  /** The trusted certificate authorities, in PEM; null for those that Node trusts. */
   readonly ca: string | null
-  /** What Sentinels that want a password are shown. */
+  /** Credentials for Sentinels that require a password. */
   readonly sentinel: Credentials
-  /** Who knows the primary, where Sentinels do. */
+  /** Finds the primary; null without Sentinels. */
   readonly guide: Guide | null
 }
 
@@ -29,31 +29,31 @@ export type Credentials = Pick<Address, 'username' | 'password'>
 
 /** Knows which server is the primary. */
 export interface Guide {
-  /** Null while that isn't known. */
+  /** Null while unknown. */
   readonly primary: Host | null
   /** Resolves once it is known. */
   found(): Promise<Host>
 }
 
-/** A connection; commands reject at once while it is not ready. */
+/** A connection. Commands reject at once while it is not ready. */
 export interface Client {
   readonly isReady: boolean
-  /** Whether it leads to another server than the one that is the primary as far as known. */
+  /** Whether it is connected to another server than the known primary. */
   readonly isAstray: boolean
   send(command: Command): Promise<unknown>
-  /** Sends commands together to the node of the first; those that failed give their error. */
+  /** Sends commands together to the node of the first; failed ones return their error. */
   sendAll(commands: readonly Command[]): Promise<readonly unknown[]>
   onReady(listener: () => void): void
   onLoss(listener: (reason: unknown) => void): void
   /** Drops the connection and dials again. */
   redial(): void
-  /** Ends when sent commands have their reply, or at once where it is not ready. */
+  /** Closes the connection once sent commands have their reply, or at once if it is not ready. */
   end(): Promise<unknown>
-  /** Ends at once. */
+  /** Closes the connection at once. */
   cut(): void
 }
 
-/** What a server and the nodes of a cluster are told alike. */
+/** Options that a server and the nodes of a cluster share. */
 type Common =
   | 'username'
   | 'password'
@@ -68,27 +68,30 @@ type Common =
   | 'connectionName'
 
 const dialTimeout = 2_000
-/** How long it is believed which node has which keys, in ms. */
+/** How long the known distribution of keys among nodes is used, in ms. */
 const slotsLife = 2_000
 const shortestPause = 100
 const longestPause = 2_000
 
-/** A channel that is listened to. */
+/** A subscription to a channel. */
 export interface Subscription {
-  /** Why nothing is heard on it, as a word of the server or the system; null while it is subscribed to. */
+  /** Why no messages arrive, as a code of the server or the system; null while subscribed. */
   readonly fault: string | null
   /** Drops the connection and dials again. */
   redial(): void
   end(): void
 }
 
-/** Returns ms until the next attempt, from 1: doubled each time up to two seconds, then a random half of it. */
+/**
+ * Returns the delay before an attempt, counted from 1, in ms: doubled each time up to two seconds, then
+ * reduced by up to half at random.
+ */
 export function pauseBefore(attempt: number): number {
   const ceiling = Math.min(longestPause, shortestPause * 2 ** (attempt - 1))
   return Math.round(ceiling * (0.5 + Math.random() / 2))
 }
 
-/** Dials; `patience` is how long a reply may take, in ms, before the driver stops waiting for it. */
+/** Dials; `timeout` is how long the driver waits for a reply, in ms. */
 export function connect(dialling: Dialling, patience: number): Client {
   if (dialling.address.kind === 'cluster') return wrap(dialCluster(dialling, patience), () => false)
   const route = new Route(dialling)
@@ -100,7 +103,10 @@ export function connectToSentinel(dialling: Dialling, host: Host): Client {
   return wrap(dialSentinel(dialling, host), () => false)
 }
 
-/** Calls back for each message on a channel, and whenever it was resubscribed, since some may then be lost. */
+/**
+ * Calls back for each message on a channel, and after each resubscription, since some messages may be lost
+ * then.
+ */
 export function subscribe(dialling: Dialling, channel: string, onMessage: () => void): Subscription {
   return listen(
     dialling.address.kind === 'cluster'
@@ -111,7 +117,7 @@ export function subscribe(dialling: Dialling, channel: string, onMessage: () => 
   )
 }
 
-/** Calls back for each message of a Sentinel on a channel, and whenever it was resubscribed. */
+/** Calls back for each message of a Sentinel on a channel, and after each resubscription. */
 export function subscribeToSentinel(
   dialling: Dialling,
   host: Host,
@@ -153,7 +159,10 @@ function listen(driver: Redis | Cluster, channel: string, onMessage: () => void)
   }
 }
 
-/** Where the connections of one driver lead: to the host of the URL, or to the server that the Sentinels call the primary when it is dialled. */
+/**
+ * The target of the connections of one driver: the host of the URL, or the server that the Sentinels name as
+ * the primary when it is dialled.
+ */
 class Route {
   readonly #dialling: Dialling
   #dialled: Host | null = null
@@ -178,7 +187,10 @@ export function isSame(a: Host, b: Host | null): boolean {
   return a.host === b?.host && a.port === b.port
 }
 
-/** Makes the class by which the driver dials along a route. One that rejected would make the driver stop permanently. */
+/**
+ * Makes the class by which the driver dials along a route. A rejection would make the driver stop
+ * permanently.
+ */
 function connectorOf(route: Route, tls: object | undefined) {
   return class extends AbstractConnector {
     #end: (reason: Error) => void = ignore
@@ -215,7 +227,7 @@ function dialServer(dialling: Dialling, patience: number, route: Route): Redis {
     ...options,
     ...(guide === null ? { host, port } : { Connector: connectorOf(route, options.tls) }),
     db: address.db,
-    // What is read at each greeting says whether it is still loading.
+    // The facts read in each handshake say whether it is still loading.
     enableReadyCheck: false,
     retryStrategy: pauseBefore,
     enableOfflineQueue: false,
@@ -239,13 +251,14 @@ function dialCluster(dialling: Dialling, patience: number): Cluster {
     redisOptions: commonOptions(dialling, patience),
     clusterRetryStrategy: pauseBefore,
     enableOfflineQueue: false,
-    // A failed attempt is given up before the caller's time is over, so that a write is not made long after it was called lost.
+    // A failed attempt is abandoned before the caller's timeout, so that a write is not made long after it
+    // was reported as lost.
     maxRedirections: 4,
     retryDelayOnFailover: 50,
     retryDelayOnClusterDown: 50,
     slotsRefreshTimeout: dialTimeout,
   })
-  // Not left to the driver, which continues indefinitely when it is ended meanwhile.
+  // Not left to the driver, which would continue indefinitely if it is closed during the refresh.
   const timer = setInterval(() => driver.status === 'ready' && driver.refreshSlotsCache(), slotsLife).unref()
   driver.once('end', () => clearInterval(timer))
   return driver
@@ -258,7 +271,7 @@ function commonOptions({ address, ca }: Dialling, patience: number): Pick<RedisO
     ...(password === null ? {} : { password }),
     ...(tls ? { tls: ca === null ? {} : { ca } } : {}),
     connectTimeout: dialTimeout,
-    // Also the time in which a server that accepted must have greeted.
+    // Also the time within which a server must complete the handshake.
     commandTimeout: patience + dialTimeout,
     disconnectTimeout: 100,
     autoResendUnfulfilledCommands: false,
@@ -291,14 +304,18 @@ function wrap(driver: Redis | Cluster, isAstray: () => boolean): Client {
     },
     onReady: listener => void driver.on('ready', listener),
     onLoss: listener => void driver.on('error', listener).on('close', listener),
-    // One that is still dialling goes on by itself, and with Sentinels would stop permanently if it were cut.
+    // A driver that is still dialling continues by itself, and with Sentinels would stop permanently if it
+    // were disconnected.
     redial: () => void (isReady() && driver.disconnect(true)),
     end: async () => (isReady() ? driver.quit() : driver.disconnect()),
     cut: () => driver.disconnect(),
   }
 }
 
-/** Has the driver time its commands until it is ready only: its timer costs as much as the rest of a command, and who sends one has a shorter one. */
+/**
+ * Lets the driver time its commands only until it is ready: its timer costs as much as the rest of a command,
+ * and callers have a shorter one.
+ */
 function timeWhileDialling(driver: Redis): void {
   const { commandTimeout } = driver.options
   driver.on('ready', () => {
@@ -309,7 +326,10 @@ function timeWhileDialling(driver: Redis): void {
   })
 }
 
-/** Joins what is sent within one turn of the event loop into one write: many callers ask at once, and a write costs more than a command. */
+/**
+ * Joins everything that is sent within one turn of the event loop into one write: many callers send at once,
+ * and a write costs more than a command.
+ */
 function holdWrites(stream: Writable | undefined): void {
   if (stream === undefined || stream.writableCorked > 0) return
   stream.cork()

@@ -1,5 +1,6 @@
-// A connection that never blocks its callers: a command gets its reply in time or rejects as unreachable, and only the first one waits for the timeout
-// of a server that hangs. Only a primary counts as reachable, which is checked each second.
+// A connection that never blocks its callers: a command gets its reply in time or rejects as unreachable, and
+// only the first one waits for the timeout of a server that hangs. Only a primary counts as reachable, which
+// is checked every second.
 
 import { inTime } from '../../../base/turns/in-time.ts'
 import { StoreUnreachable, StoreUntouched } from '../../contract/store.ts'
@@ -22,23 +23,26 @@ import { keys } from './keys.ts'
 import { byName, isUnknownScript, type Script, whole } from './script.ts'
 import { allFacts, factsOf, fewFacts, type ServerFacts } from './server-facts.ts'
 
-/** The data format that we write, and the newest that we read. */
+/** The data format that this version writes, and the newest that it reads. */
 const knownFormat = 1
-/** How long a server may take to say what it is before it is dialled again, in ms: longer than a command, which may wait behind bulk. */
+/**
+ * The timeout of the handshake before the server is dialled again, in ms: longer than that of a command, as
+ * it may wait behind bulk data.
+ */
 const greetTimeout = 1_000
-/** Ms between two looks at the server. */
+/** Delay between two checks of the server, in ms. */
 const period = 1_000
 
 interface ConnectionOptions {
-  /** Ms until a command is called lost. */
+  /** Timeout of a command, in ms. */
   readonly timeout: number
-  /** What the URL of the store says. */
+  /** From the URL of the store. */
   readonly address: Pick<Address, 'kind' | 'username' | 'db'>
-  /** Whether it looks at the server by itself; else its owner does. */
+  /** Whether it checks the server by itself, or leaves that to its owner. */
   readonly looks: boolean
 }
 
-/** How records are read. */
+/** Reads records. */
 export interface Reader {
   run(command: Command): Promise<unknown>
   script(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown>
@@ -51,10 +55,10 @@ export class Connection implements Reader {
   readonly #opening = Promise.withResolvers<void>()
   #isHere = false
   #isClosed = false
-  /** The greeting that counts; others are of a connection that was lost since. */
+  /** The current handshake; others belong to earlier connections. */
   #greeting = 0
   #failures = 0
-  /** Why it is unreachable; a connection that failed closes next, without a reason of its own. */
+  /** Why it is unreachable; a connection that failed is closed next, which has no reason of its own. */
   #reason: Error | null = null
   #retry: NodeJS.Timeout | undefined
   #look: NodeJS.Timeout | undefined
@@ -69,7 +73,10 @@ export class Connection implements Reader {
     client.onLoss(reason => this.#fail(reason))
   }
 
-  /** Resolves when it is known whether the server is reachable, and rejects with a sentence when its data cannot be used. */
+  /**
+   * Resolves once it is known whether the server is reachable; rejects with a sentence if its data cannot be
+   * used.
+   */
   get opened(): Promise<void> {
     return this.#opening.promise
   }
@@ -78,27 +85,27 @@ export class Connection implements Reader {
     return !this.#isHere || this.#client.isAstray
   }
 
-  /** Why the server that it leads to is not used, though it responds; null where there is nothing against it. */
+  /** Why the server is not used although it responds; null if it is. */
   get unfit(): Unfit | null {
     return this.#unfit
   }
 
-  /** Calls back each time that `unfit` changes. */
+  /** Calls back whenever `unfit` changes. */
   onFitness(listener: () => void): void {
     this.#fitnessTold = listener
   }
 
-  /** The run of the server that it leads to, as far as that tells. */
+  /** The run of the connected server; null if unknown. */
   get runId(): string | null {
     return this.#runId
   }
 
-  /** How often the server was lost or left: what was read in two epochs may come from two servers. */
+  /** How often the server was lost or left: data read in two epochs may come from two servers. */
   get epoch(): number {
     return this.#greeting
   }
 
-  /** Calls back each time that the server is reachable again. */
+  /** Calls back whenever the server becomes reachable again. */
   onArrival(listener: () => void): void {
     this.#arrivals.push(listener)
   }
@@ -119,23 +126,29 @@ export class Connection implements Reader {
     return this.#ask(run, this.#options.timeout)
   }
 
-  /** Sends commands to the node that has the keys of the first, and rejects when that one failed; the others return their errors. */
+  /**
+   * Sends commands to the node that has the keys of the first, and rejects if that one failed; the others
+   * return their errors.
+   */
   async runAll(commands: readonly Command[]): Promise<readonly unknown[]> {
     return this.#ask(() => this.#client.sendAll(commands).then(firstThrown), this.#options.timeout)
   }
 
-  /** Asks commands of the node that has the keys of the first; all of one server, those that failed give their errors. */
+  /**
+   * Sends commands to the node that has the keys of the first, so that all replies are of one server; failed
+   * ones return their errors.
+   */
   async runTogether(commands: readonly Command[], timeout: number): Promise<readonly unknown[]> {
     return this.#ask(() => this.#client.sendAll(commands), timeout)
   }
 
-  /** Dials again, since another server is the primary, or none as far as known. */
+  /** Dials again, since another server is the primary, or none is known to be. */
   leave(reason: Error): void {
     if (this.#isHere) this.#lose(reason)
     this.#client.redial()
   }
 
-  /** Ends when earlier commands have their reply or were abandoned. */
+  /** Resolves once earlier commands have their reply or were abandoned. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#retry)
@@ -154,7 +167,7 @@ export class Connection implements Reader {
     }
   }
 
-  /** Holds back all further commands until the server has proved that it is reachable. */
+  /** Blocks all further commands until the server has proved that it is reachable. */
   #doubt(): void {
     if (!this.#isHere) return
     this.#lose(new Late())
@@ -169,11 +182,11 @@ export class Connection implements Reader {
     this.#opening.resolve()
   }
 
-  /** Takes the reason of the driver. */
+  /** Records the reason given by the driver. */
   #fail(reason?: unknown): void {
     const unfit = unfitByLoss(this.#options.address, reason)
     if (unfit !== null) return this.#refuse(unfit)
-    // One that was refused is closed without a reason, and dialled again.
+    // A rejected connection is closed without a reason, and dialled again.
     if (reason instanceof Error) this.#judge(null)
     this.#lose(reason)
   }
@@ -196,7 +209,7 @@ export class Connection implements Reader {
     }
   }
 
-  /** Rejects unless the server is a primary that has all that is needed, as far as it tells. */
+  /** Rejects unless the server is a primary that meets all requirements, as far as it tells. */
   async #examine(): Promise<ServerFacts> {
     const commands = [['EXISTS', keys.format] as const, ...allFacts, recordsQuestion]
     const [first, info, hello, rights] = await this.#client.sendAll(commands)
@@ -209,7 +222,7 @@ export class Connection implements Reader {
     return facts
   }
 
-  /** Rejects unless the server is a primary, as far as it knows itself. */
+  /** Rejects unless the server considers itself a primary. */
   async #readFacts(commands: readonly Command[]): Promise<ServerFacts> {
     const [found, ...answers] = await this.#client.sendAll([['EXISTS', keys.format], ...commands])
     if (found instanceof Error) throw found

@@ -1,5 +1,5 @@
-// Writes that are on disk, and on each replica that could become the primary, before they count as done. What is asked at a time goes to one server in
-// one piece, with the proof behind it: no other server can vouch for it.
+// Confirms writes: each counts only once it is on disk, and on every replica that could become the primary. A
+// batch goes to one server in a single piece, followed by its proof, since no other server can confirm it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'
@@ -33,25 +33,31 @@ import {
   waitsForDisk,
 } from './settings.ts'
 
-/** Ms between two looks at the server. */
+/** Delay between two checks of the server, in ms. */
 const period = 1_000
-/** How long settings are believed, and between two tries whether writes are confirmed, in ms. */
+/**
+ * How long the settings are considered valid, and the delay between two checks whether writes are confirmed,
+ * in ms.
+ */
 const settingsLife = 5_000
-/** The most writes that go in one piece. */
+/** The maximum number of writes in one batch. */
 const mostTogether = 200
-/** Ms between two proofs that a server is the primary, for those who found nothing. */
+/** Delay between two proofs that a server is the primary, for callers that found nothing, in ms. */
 const absencePause = 50
-/** For how long a server is asked at a time to wait for those behind, in ms. */
+/** How long each request to a server may wait for lagging replicas, in ms. */
 const stragglerPatience = 20
 
-/** More than there are, so that all have the time to answer, in ms. */
+/** More than any server has, so that WAIT gives all of them time to reply. */
 const mostFollowers = 1_000
 const followerPatience = 50
-/** The same at the first look at a server, and whenever its settings are read: one that is missed is not waited for until it is found. */
+/**
+ * The same at the first check of a server, and whenever its settings are read: a replica missed then is not
+ * waited for until it is found.
+ */
 const longPatience = 500
 
 interface Work {
-  /** Null where only the proof is wanted. */
+  /** Null for a proof only. */
   readonly script: Script | null
   readonly keys: readonly string[]
   readonly args: readonly Argument[]
@@ -59,7 +65,7 @@ interface Work {
 }
 
 interface Ask extends Work {
-  /** Whether it is asked once more: the script was unknown by its name, or its keys have moved to another node. */
+  /** Whether this is a retry: the server did not know the script, or its keys have moved to another node. */
   readonly isAgain: boolean
   readonly resolve: (result: unknown) => void
   readonly reject: (reason: unknown) => void
@@ -68,7 +74,7 @@ interface Ask extends Work {
 interface Wanted {
   readonly disk: boolean
   readonly needed: number
-  /** Monotonic ms until which those behind are waited for. */
+  /** When to stop waiting for lagging replicas, in monotonic ms. */
   readonly end: number
 }
 
@@ -78,7 +84,7 @@ interface Look {
 }
 
 interface DurableOptions {
-  /** Ms until a command is called lost. */
+  /** Timeout of a command, in ms. */
   readonly timeout: number
   readonly clock: Clock
   readonly isCluster: boolean
@@ -86,13 +92,13 @@ interface DurableOptions {
   readonly trust: Trust
 }
 
-/** Why writes are refused where the user of the server lacks a right. */
+/** Why writes are refused if the user of the server lacks a right. */
 const denial = 'Redis refuses them: NOPERM'
 
 const onlyProof: Work = { script: null, keys: [], args: [], isForDisk: true }
 
 export class DurableWrites {
-  /** Nothing else goes over it, since who waits for a proof is answered nothing else. */
+  /** Used for nothing else, since the server replies to nothing else during a wait for a proof. */
   readonly #connection: Connection
   readonly #replicas: Replicas
   readonly #options: DurableOptions
@@ -105,16 +111,16 @@ export class DurableWrites {
   #isWorking = false
   #work: Promise<void> = Promise.resolve()
   #isLookDue = false
-  /** What the server is asked for its facts: as much as it doesn't deny. */
+  /** The commands for the server's facts: as many as it does not deny. */
   #factCommands = fewFacts
   #settings: Settings | null = null
   #settingsAt = 0
   #refusal: string | null = null
-  /** How far the server had come at the last proof, and how far the replicas have come that had to. */
+  /** How far the server had come at the last proof, and the replicas that were required to. */
   #reached: Reach | null = null
   #proved: Reach | null = null
   #hasLost = false
-  /** The proof that those join who find nothing until it begins. */
+  /** The next proof of absence, which callers may join until it begins. */
   #absence: Promise<void> | null = null
   #absenceAt = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
@@ -132,36 +138,40 @@ export class DurableWrites {
     })
   }
 
-  /** Why writes are refused now, as far as known; null while they are taken. */
+  /** Why writes are currently refused, as far as known; null if they are accepted. */
   get refusal(): string | null {
     return this.#refusal
   }
 
-  /** Whether the server turned out to be without writes that had been confirmed. */
+  /** Whether the server turned out to lack writes that had been confirmed. */
   get hasLost(): boolean {
     return this.#hasLost
   }
 
-  /** Runs a script that writes; rejects with `StoreUnreachable` when what it wrote isn't in time as safe as the server can make it. */
+  /** Runs a script that writes; rejects with `StoreUnreachable` if the write is not confirmed in time. */
   async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
     expectTrusted(this.#options.degradation)
     return this.#join({ script, keys, args, isForDisk: true })
   }
 
-  /** Resolves when all that was written before is as safe as what `run` writes: what was called lost may be there all the same. */
+  /**
+   * Resolves once everything written before is as safe as a write of `run`. A write that was reported as lost
+   * may have succeeded.
+   */
   async confirm(): Promise<void> {
     await this.#join(onlyProof)
   }
 
   /**
-   * Resolves when the server was the primary when this was called, and rejects with `StoreUnreachable` when another may have been: what is missing here may then be
-   * there. However many ask, the server is asked twenty times a second at most.
+   * Resolves if the server was still the primary when this was called. Rejects with `StoreUnreachable` if
+   * another server may have been: that one may have what is missing here. However many ask, the server is
+   * asked at most twenty times a second.
    */
   async confirmAbsence(): Promise<void> {
     if (this.#replicas.needed !== 0) await (this.#absence ??= this.#proveSoon())
   }
 
-  /** Reads the settings of the server that has the records. */
+  /** Returns the settings of the server that has the records. */
   settings(): Promise<Settings> {
     return new Promise((resolve, reject) => {
       this.#looks.push({ resolve, reject })
@@ -170,7 +180,7 @@ export class DurableWrites {
     })
   }
 
-  /** Ends when what was asked before is settled. */
+  /** Resolves once earlier requests are settled. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#work
@@ -203,7 +213,10 @@ export class DurableWrites {
     this.#work = this.#workOn()
   }
 
-  /** Does one thing at a time: a connection that waits for a proof answers nothing else, and what comes meanwhile goes together. */
+  /**
+   * Handles one batch at a time: a connection that waits for a proof replies to nothing else, and whatever
+   * arrives during that forms the next batch.
+   */
   async #workOn(): Promise<void> {
     while (this.#isLookDue || this.#asks.length > 0) {
       if (this.#isLookDue) await this.#lookAround()
@@ -226,7 +239,10 @@ export class DurableWrites {
     if (!this.#isClosed) this.#timer = setTimeout(() => this.#lookSoon(), period)
   }
 
-  /** Reads what the server says of itself and of its replicas, and tries from time to time whether writes are confirmed. */
+  /**
+   * Reads the facts of the server and of its replicas, and checks from time to time whether writes are
+   * confirmed.
+   */
   async #inspect(): Promise<Settings> {
     const { timeout, clock, isCluster } = this.#options
     const now = clock.monotonic()
@@ -259,7 +275,10 @@ export class DurableWrites {
     return this.#settings!
   }
 
-  /** Sees which of the scripts that were denied still are: until then writes count as refused, though a proof succeeds. */
+  /**
+   * Checks which of the denied scripts are still denied: until none is, writes count as refused, although a
+   * proof succeeds.
+   */
   async #rehearse(): Promise<void> {
     for (const [script, names] of this.#denied) {
       const runs = [whole(script.rehearsal, names, []), byName(script.rehearsal, names, [])]
@@ -268,7 +287,7 @@ export class DurableWrites {
     }
   }
 
-  /** Has the replicas of a server that tells nothing of them answer for themselves, within `patience` ms. */
+  /** Counts the replicas by their own replies, within `timeout` ms, on a server that does not list them. */
   async #countFollowers(patience: number): Promise<number> {
     const commands = [
       ['SET', keys.proof, 1],
@@ -298,11 +317,11 @@ export class DurableWrites {
     const reason = reasonOf(answer)
     if (isDemoted(answer)) this.#connection.leave(reason)
     if (isDenied(answer) && ask.script !== null) this.#denied.set(ask.script, ask.keys)
-    // Whether others are refused, too, is tried at the next look.
+    // The next check shows whether other scripts are refused, too.
     ask.reject(isReply(answer) ? this.#refuse(refusalOf(reason), reason) : new StoreUnreachable(reason))
   }
 
-  /** Sends scripts and what proves them in one piece, and returns what each of the scripts answered. */
+  /** Sends scripts and their proof in one piece, and returns the reply to each script. */
   async #write(asks: readonly Ask[]): Promise<readonly unknown[]> {
     const { needed, epoch } = this.#replicas
     if (needed === null || this.#settings === null) throw new StoreUntouched(unconfirmed())
@@ -326,7 +345,10 @@ export class DurableWrites {
     return seen === null ? answers : this.#trusted(answers, found.at(-1), seen)
   }
 
-  /** Sees by the mark behind writes that they went to the store that was seen, or else they count for nothing; returns the answers. */
+  /**
+   * Checks by the mark after the writes that they reached the expected store, and otherwise rejects them;
+   * returns the replies.
+   */
   #trusted(answers: readonly unknown[], mark: unknown, asked: Seen): readonly unknown[] {
     if (mark instanceof Error) return answers.map(answer => (answer instanceof Error ? answer : mark))
     try {
@@ -355,20 +377,23 @@ export class DurableWrites {
         throw this.#refuse('a replica that could become the primary is behind')
       facts = await this.#awaitStragglers(facts)
     }
-    // Another history: the server was a replica in between, and may have lost what it was told before.
+    // Another history: the server was a replica in between, and may have lost earlier writes.
     if (before !== null && before.history !== facts.history) throw new StoreUnreachable(unconfirmed())
     this.#refusal = this.#denied.size > 0 ? denial : null
     if (needed > 0 && before !== null) this.#noteReach(before)
   }
 
-  /** Notes where a proof stood that succeeded: what it proves is all up to the proof before it, since others may have written beside it. */
+  /**
+   * Records the reach of a successful proof. It proves everything up to the proof before it, since others may
+   * have written between the two.
+   */
   #noteReach({ history, offset }: ServerFacts): void {
     if (history === null) return
     this.#proved = this.#reached?.history === history ? this.#reached : null
     this.#reached = { history, offset }
   }
 
-  /** The first time a script goes whole, so that it is run in the piece in which it is asked. */
+  /** Sends a script whole the first time, so that it runs in the same batch. */
   #commandOf({ script, keys: names, args, isAgain }: Ask): Command {
     if (script === null) return ['EXISTS', keys.format]
     const isKnown = this.#known.has(script) && !isAgain
@@ -376,7 +401,7 @@ export class DurableWrites {
     return isKnown ? byName(script, names, args) : whole(script, names, args)
   }
 
-  /** Has the driver learn where the keys are now, and leaves to be asked again what was not done. */
+  /** Lets the driver learn where the keys are now, and queues what was not done for a retry. */
   async #follow(answers: readonly unknown[]): Promise<readonly unknown[]> {
     await this.#connection.run(['GET', keys.format])
     return answers.map(answer => (isMoved(answer) ? answer : unconfirmed()))
@@ -417,17 +442,17 @@ export class DurableWrites {
   }
 }
 
-/** Whether a history was gone on with from before the place that it was proved to have reached. */
+/** Whether a history was continued from a point before the one that it was proved to have reached. */
 function isShort(former: Reach | null, proved: Reach | null): boolean {
   return former !== null && former.history === proved?.history && former.offset < proved.offset
 }
 
-/** Servers prove to each connection its own writes only, and with them all before. */
+/** Servers prove to each connection only its own writes, and with them all earlier ones. */
 function proofCommands(waits: readonly Command[], facts: FactCommands): readonly Command[] {
   return [['SET', keys.proof, 1], facts[0], ...waits, ...facts]
 }
 
-/** WAIT answers with a number, WAITAOF with those of the server and of its replicas. */
+/** WAIT replies with a number, WAITAOF with those of the server and of its replicas. */
 function countIn(answer: unknown): number {
   return Number(Array.isArray(answer) ? answer[0] : answer)
 }

@@ -1,12 +1,12 @@
-// The mark of the store as Redis has it, one text: `identity generation last`.
+// The mark of the store in Redis, as one text: `identity generation last`.
 
 import type { Mark } from '../../contract/mark.ts'
 import { keys } from './keys.ts'
 
-/** Reads it. */
+/** The command that reads it. */
 export const readingOfMark = ['GET', keys.mark] as const
 
-/** Returns the mark in a text as scripts write it. */
+/** Parses a mark as written by the scripts. */
 export function markIn(text: unknown): Mark | null {
   const parts = typeof text === 'string' ? /^(\S+) (\d+) (\d+)$/.exec(text) : null
   if (parts === null) return null

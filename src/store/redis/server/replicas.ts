@@ -1,5 +1,6 @@
-// Which replicas have to have a write before it counts: each that could become the primary. One that only does not answer can be the next
-// primary all the same, so none is let off because it went away, but where somebody with a majority says that it can't be chosen.
+// Which replicas must have a write before it counts: all that could become the primary. An unresponsive
+// replica can still be chosen, so that it is exempt only if an authority with a majority says that it cannot
+// be.
 
 import type { Sentinels } from './sentinels.ts'
 import type { Follower } from './server-facts.ts'
@@ -13,9 +14,12 @@ interface Sight {
 
 export class Replicas {
   readonly #sentinels: Sentinels | null
-  /** The most that followed the server at one time, where nobody says how many there are. */
+  /** The maximum number of replicas at one time, used if nothing says how many there are. */
   #seen = 0
-  /** Those of the shard in a cluster that most primaries don't call failed; null elsewhere. */
+  /**
+   * The replicas of the shard in a cluster that most primaries do not consider failed; null outside of a
+   * cluster.
+   */
   #sharded: number | null = null
 
   #isBlind = false
@@ -24,16 +28,16 @@ export class Replicas {
     this.#sentinels = sentinels
   }
 
-  /** How many have to confirm a write; null while that isn't known. */
+  /** The number of replicas that must confirm a write; null while unknown. */
   get needed(): number | null {
     if (this.#sharded !== null) return Math.max(this.#sharded, Math.min(1, this.#seen))
     if (this.#sentinels === null) return this.#seen
     const { view } = this.#sentinels
-    // Which of them have a write isn't known where the server won't tell: then all must.
+    // The server does not tell which of them have a write: then all must.
     return view && Math.max(1, view.electable.length, this.#isBlind ? this.#seen : 0)
   }
 
-  /** Who has to confirm writes, for those who ask what can be lost. */
+  /** The replicas that must confirm writes, to explain what can be lost. */
   get confirmers(): Confirmers {
     const { view } = this.#sentinels ?? {}
     const isSharded = this.#sharded !== null
@@ -41,12 +45,15 @@ export class Replicas {
     return { needed: this.needed ?? 1, spared: view?.spared ?? 0, judges }
   }
 
-  /** Another number after each change of the primary. */
+  /** A number that differs after each change of the primary. */
   get epoch(): number | null {
     return this.#sentinels === null ? 0 : (this.#sentinels.view?.epoch ?? null)
   }
 
-  /** Takes down how many follow the server, whether it tells no more of them, and for a node of a cluster what CLUSTER NODES answered. */
+  /**
+   * Records how many replicas follow the server, whether it hides them, and for a node of a cluster the reply
+   * to CLUSTER NODES.
+   */
   note({ followers, isBlind, nodes }: Sight): void {
     this.#seen = Math.max(this.#seen, followers)
     this.#isBlind = isBlind
@@ -54,7 +61,10 @@ export class Replicas {
     this.#seen = Math.max(this.#seen, this.#sharded ?? 0)
   }
 
-  /** Whether all that could become the primary have come as far as `offset`, where others follow the server, too, that may have been counted in their place. */
+  /**
+   * Whether all that could become the primary have reached `offset`. Other replicas may have been counted in
+   * their place.
+   */
   haveAll(followers: readonly Follower[], offset: number): boolean {
     const electable = this.#sentinels?.view?.electable
     const isThere = ({ offset: reached }: Follower) => reached >= offset
@@ -65,12 +75,12 @@ export class Replicas {
   }
 }
 
-/** Returns the sentence that says how many replicas confirm writes of those that have to. */
+/** Returns a sentence that says how many of the required replicas confirm writes. */
 export function lackOf(confirmed: unknown, needed: number): string {
   return `${confirmed} of ${needed} ${needed === 1 ? 'replica confirms' : 'replicas confirm'} writes`
 }
 
-/** Counts the replicas of the node that was asked; a mark of its own (`fail?`) doesn't let one off. */
+/** Counts the replicas of the node that replied; its own suspicion (`fail?`) exempts none. */
 function replicasIn(nodes: string): number {
   const lines = nodes.split('\n').map(line => line.split(' '))
   const own = lines.find(([, , flags = '']) => flags.split(',').includes('myself'))?.[0]

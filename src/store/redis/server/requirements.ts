@@ -1,4 +1,5 @@
-// What a Redis must have to be the store, asked at each connection: one that would refuse or lose records is not used.
+// The requirements for a Redis as the store, checked at each connection: a server that would refuse or lose
+// records is not used.
 
 import { isNodeOfCluster, linesOf } from './server-facts.ts'
 import type { Address } from './address.ts'
@@ -20,19 +21,19 @@ interface Lack {
 /** Why a server that responds is not used. */
 export class Unfit extends Error {
   readonly code = 'UNFIT'
-  /** What the operator does about it, in a sentence without a full stop. */
+  /** What the operator must do, in a sentence without a full stop. */
   readonly remedy: string
 
-  /** Takes a clause with a small letter, which is also the message. */
+  /** `message` is a clause in lower case. */
   constructor(message: string, remedy: string) {
     super(message)
     this.remedy = remedy
   }
 }
 
-/** What a server answered, each an error where it refused. */
+/** The replies of a server, each an error if it refused. */
 interface Answers {
-  /** To the read of a record. */
+  /** To reading a record. */
   readonly first: unknown
   readonly info: unknown
   readonly hello: unknown
@@ -40,7 +41,7 @@ interface Answers {
   readonly rights: unknown
 }
 
-/** Returns an error that names all that the server lacks; null where it lacks nothing, as far as it tells. */
+/** Returns an error that names everything that the server lacks; null if nothing, as far as it tells. */
 export async function unfitBy(
   { kind, username }: Pick<Address, 'kind' | 'username'>,
   client: Pick<Client, 'send'>,
@@ -58,7 +59,10 @@ export async function unfitBy(
   return lacks.length === 0 ? null : unfit(lacks)
 }
 
-/** Returns an error where the driver gave up since the server is no cluster, or lacks the database; else null. */
+/**
+ * Returns an error if the driver gave up because the server is not a cluster, or lacks the database;
+ * otherwise null.
+ */
 export function unfitByLoss({ db }: Pick<Address, 'db'>, reason: unknown): Unfit | null {
   if (!(reason instanceof Error)) return null
   if (reason.message.includes('DB index is out of range')) return unfitDatabase(db, reason)
@@ -69,7 +73,7 @@ export function unfitByLoss({ db }: Pick<Address, 'db'>, reason: unknown): Unfit
   ])
 }
 
-/** Returns the error for a database that the server refused; rethrows what is no reply. */
+/** Returns the error for a database that the server refused; rethrows any other error. */
 export function unfitDatabase(db: number, error: unknown): Unfit {
   if (!isReply(error)) throw error
   const isAnyRefused = isDenied(error) || isUnknownCommand(error)
@@ -107,7 +111,10 @@ function rightsLack(denial: ReturnType<typeof deniedRecords>): Lack | null {
   return { what: `it ${clause}`, remedy: `Grant ${grants} with ACL SETUSER` }
 }
 
-/** The rules of all zones are one key, and so are all gateways: without it, nothing says that there were any. Of keys that expire, `lossesOf` warns. */
+/**
+ * The rules of all zones are in one key, and so are all gateways: once that is evicted, no trace of them is
+ * left. Keys that expire are a matter for the warnings of `lossesOf`.
+ */
 function evictionLack(facts: ReadonlyMap<string, string>): Lack | null {
   if (evictionIn(facts) !== 'any') return null
   const what = `it evicts any key when its memory is full (maxmemory-policy ${facts.get('maxmemory_policy')})`

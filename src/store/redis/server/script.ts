@@ -1,20 +1,23 @@
-// Lua that Redis runs as one step, sent whole only to a server that doesn't know it yet.
+// Lua that Redis runs as one step, sent whole only to a server that does not know it yet.
 
 import { createHash } from 'node:crypto'
 import type { Argument, Command } from './connect.ts'
 
-/** Lua, and what Redis calls it. */
+/** Lua, with its SHA-1 by which Redis runs it. */
 interface Text {
   readonly text: string
   readonly sha: string
 }
 
 export interface Script extends Text {
-  /** Does nothing, and is refused where the script would be for want of rights. */
+  /** Does nothing, but is refused if the script would be for lack of rights. */
   readonly rehearsal: Text
 }
 
-/** Keeps Lua as a script; the tag lets editors colour it. It refuses with NOPERM before it begins where the user may not run all of its commands. */
+/**
+ * Makes a script; the tag lets editors highlight it. The script fails with NOPERM before its first command if
+ * the user may not run all of its commands.
+ */
 export function lua(parts: TemplateStringsArray, ...values: readonly string[]): Script {
   const body = String.raw({ raw: parts }, ...values)
   const guard = guardOf(body)
@@ -22,8 +25,9 @@ export function lua(parts: TemplateStringsArray, ...values: readonly string[]): 
 }
 
 /**
- * Lua that finds the rank of the first member of a sorted set behind a place, in rising order (Z) or falling (ZREV), whether or not something is at the place: what
- * is equal in score is ordered by its bytes, which operators of Lua compare by locale.
+ * Lua that finds the rank of the first member of a sorted set after a position, in ascending (Z) or
+ * descending (ZREV) order, whether or not a member is at the position. Members with equal scores are sorted
+ * by bytes, while Lua's operators compare by locale.
  */
 export const rankLua = `
 local function precedes(one, other)
@@ -48,12 +52,12 @@ local function behind(key, way, time, id)
 end
 `
 
-/** Returns the command that runs a script by its name. */
+/** Returns the command that runs a script by its SHA-1. */
 export function byName(script: Text, keys: readonly string[], args: readonly Argument[]): Command {
   return ['EVALSHA', script.sha, keys.length, ...keys, ...args]
 }
 
-/** Returns the command that runs a script and makes it known. */
+/** Returns the command that runs a script and loads it. */
 export function whole(script: Text, keys: readonly string[], args: readonly Argument[]): Command {
   return ['EVAL', script.text, keys.length, ...keys, ...args]
 }
@@ -62,14 +66,15 @@ function textOf(text: string): Text {
   return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
-/** Whether a server refused a script by its name since it doesn't know it. */
+/** Whether a server refused a script because it does not know its SHA-1. */
 export function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT')
 }
 
 /**
- * Writes the question whether the user may run what stands in `redis.call`: Redis undoes nothing of a script that is stopped on its way. What stands in
- * `redis.pcall` can be done without. Redis 7 and newer answer, at 0.2 µs a command; the keys are checked by EVAL itself.
+ * Generates a check that the user may run every command in `redis.call`: Redis does not roll back a script
+ * that fails midway. Commands in `redis.pcall` are optional. Needs Redis 7 or newer, at 0.2 µs per command;
+ * EVAL itself checks the keys.
  */
 function guardOf(body: string): string {
   const names = new Set([...body.matchAll(/redis\.call\('([A-Z]+)'/g)].map(([, name]) => name))

@@ -1,4 +1,4 @@
-// What one Sentinel says of a primary and its replicas.
+// Parses what one Sentinel reports about a primary and its replicas.
 
 import type { Host } from './address.ts'
 
@@ -14,20 +14,20 @@ export interface SentinelReply {
 interface Replica {
   /** `host:port` */
   readonly name: string
-  /** The run id, or the name of one that was never reached. */
+  /** The run id, or the name of a replica that was never reached. */
   readonly id: string
   readonly isElectable: boolean
 }
 
 interface Electorate {
   readonly electable: readonly (readonly string[])[]
-  /** How many there are beside those. */
+  /** The number of further replicas. */
   readonly spared: number
 }
 
 type Fields = Readonly<Record<string, string>>
 
-/** Reads what SENTINEL MYID, MASTER, REPLICAS and SENTINELS answered; null when one of them failed. */
+/** Parses the replies to SENTINEL MYID, MASTER, REPLICAS and SENTINELS; null if one of them failed. */
 export function replyOf(replies: readonly unknown[]): SentinelReply | null {
   if (replies.length < 4 || replies.some(reply => reply instanceof Error)) return null
   const [id, master, replicas, others] = replies as [string, unknown, unknown[], unknown[]]
@@ -43,8 +43,8 @@ export function replyOf(replies: readonly unknown[]): SentinelReply | null {
 }
 
 /**
- * Returns the replicas that could become the primary, each with its names: any Sentinel may be the one that chooses, so each must agree that a replica
- * can't, and `most` must have said so.
+ * Returns the replicas that could become the primary, each with its names. Any Sentinel may be the one that
+ * chooses, so that all must agree that a replica cannot be chosen, and at least `majority` must have said so.
  */
 export function replicasIn(replies: readonly SentinelReply[], most: number): Electorate {
   const groups = same(replies.flatMap(reply => reply.replicas))
@@ -53,10 +53,13 @@ export function replicasIn(replies: readonly SentinelReply[], most: number): Ele
   return { electable, spared: groups.length - electable.length }
 }
 
-/** Puts together what different Sentinels say of one replica, which some know by its name alone, and others by another name. */
+/**
+ * Groups what different Sentinels report about the same replica, which some know only by its name, and others
+ * under another name.
+ */
 function same(replicas: readonly Replica[]): readonly (readonly Replica[])[] {
   const groups: Replica[][] = []
-  // Those of which more is known come first, so that each of the others finds its own.
+  // The best-known ones come first, so that each of the others finds its group.
   for (const one of replicas.toSorted((a, b) => b.id.length - a.id.length)) {
     const group = groups.find(others => others.some(({ id, name }) => id === one.id || name === one.name))
     if (group) group.push(one)
@@ -65,7 +68,10 @@ function same(replicas: readonly Replica[]): readonly (readonly Replica[])[] {
   return groups
 }
 
-/** As sentinel.c (sentinelSelectSlave) chooses: not those that are down, have priority 0, or lost their primary long before it was down. */
+/**
+ * Follows sentinel.c (sentinelSelectSlave): excludes replicas that are down, have priority 0, or lost their
+ * primary long before it was down.
+ */
 function replicaOf(fields: Fields, patience: number): Replica {
   const flags = (fields.flags ?? '').split(',')
   const isDown = flags.includes('s_down') || flags.includes('o_down')
@@ -82,7 +88,7 @@ function hostOf({ ip, port }: Fields): Host {
   return { host: ip ?? '', port: Number(port) }
 }
 
-/** Takes a flat list of names and values, or a map. */
+/** Parses a flat list of names and values, or a map. */
 function fieldsOf(reply: unknown): Fields {
   if (!Array.isArray(reply)) return reply as Fields
   return Object.fromEntries(reply.flatMap((name, i) => (i % 2 === 0 ? [[name, String(reply[i + 1])]] : [])))

@@ -1,5 +1,6 @@
-// What the Sentinels of one primary say together: which server it is, and which replicas they could make the primary instead. One Sentinel
-// alone may be cut off with a primary that the others have replaced, so nothing holds without the replies of most of them.
+// What the Sentinels of one primary agree on: which server it is, and which replicas they could promote. A
+// single Sentinel may be isolated together with a primary that the others have replaced, so nothing is
+// concluded without the replies of a majority.
 
 import { inTime } from '../../../base/turns/in-time.ts'
 import type { Clock } from '../../../base/clock.ts'
@@ -16,20 +17,20 @@ import {
 import { tooLate } from './failure.ts'
 import { type SentinelReply, replyOf, replicasIn } from './sentinel-reply.ts'
 
-/** Ms between two looks. */
+/** Delay between two polls, in ms. */
 const period = 500
-/** For how long an reply holds, in ms. */
+/** How long a reply stays valid, in ms. */
 const replyLife = 2_500
 const replyTimeout = 1_000
 
 /** What most Sentinels agree on. */
 export interface View {
   readonly primary: Host
-  /** Grows with each primary that the Sentinels choose. */
+  /** Increases with each primary that the Sentinels choose. */
   readonly epoch: number
-  /** Those that could become the primary, each by its names as `host:port`. */
+  /** Replicas that could become the primary, each by its names as `host:port`. */
   readonly electable: readonly (readonly string[])[]
-  /** How many replicas beside those are known. */
+  /** The number of further known replicas. */
   readonly spared: number
 }
 
@@ -38,7 +39,7 @@ interface Voice {
   readonly client: Client
   readonly switches: Subscription
   reply: SentinelReply | null
-  /** Monotonic ms at which the reply was asked for. */
+  /** Time of the request, in monotonic ms. */
   askedAt: number
 }
 
@@ -49,9 +50,9 @@ export class Sentinels implements Guide {
   readonly #listeners: (() => void)[] = []
   #waiting = Promise.withResolvers<Host>()
   #view: View | null = null
-  /** Monotonic ms until which the view holds if no Sentinel says more. */
+  /** When the view expires if no further Sentinel replies, in monotonic ms. */
   #until = Number.NEGATIVE_INFINITY
-  /** The primary that listeners know of. */
+  /** The primary that listeners have been told about. */
   #announced: Host | null = null
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> | null = null
@@ -64,7 +65,7 @@ export class Sentinels implements Guide {
     void this.look()
   }
 
-  /** Null while most Sentinels can't be asked. */
+  /** Null while most Sentinels are unreachable. */
   get view(): View | null {
     return this.#clock.monotonic() < this.#until ? this.#view : null
   }
@@ -73,7 +74,7 @@ export class Sentinels implements Guide {
     return this.view?.primary ?? null
   }
 
-  /** Returns in a sentence how many Sentinels reply. */
+  /** A sentence that says how many Sentinels reply. */
   get census(): string {
     const replies = this.#fresh()
     return `${replies.length} of ${this.#count(replies)} Sentinels name a primary ${this.#dialling.address.name}`
@@ -83,12 +84,12 @@ export class Sentinels implements Guide {
     return this.primary ?? this.#waiting.promise
   }
 
-  /** Calls back when another server is the primary, or none any more as far as known. */
+  /** Calls back when another server becomes the primary, or none is known any more. */
   onSwitch(listener: () => void): void {
     this.#listeners.push(listener)
   }
 
-  /** Asks all of them. */
+  /** Polls all of them. */
   look(): Promise<void> {
     return (this.#looking ??= this.#askAll())
   }
@@ -137,7 +138,7 @@ export class Sentinels implements Guide {
       voice.reply = replyOf(await inTime(client.sendAll(commands), replyTimeout, tooLate))
       voice.askedAt = askedAt
     } catch {
-      // A connection that hangs is of no use to anybody.
+      // A connection that hangs is useless.
       client.redial()
     }
     if (this.#isClosed) return
@@ -145,7 +146,7 @@ export class Sentinels implements Guide {
     this.#conclude()
   }
 
-  /** Asks those, too, of whom a Sentinel knows, from now on. */
+  /** Starts polling the Sentinels that this one knows. */
   #meet(reply: SentinelReply | null): void {
     const known = new Set([...this.#voices.values()].map(({ reply }) => reply?.id))
     for (const { id, host } of reply?.others ?? []) {
@@ -153,7 +154,7 @@ export class Sentinels implements Guide {
     }
   }
 
-  /** Lets go of those that are not in the URL, say nothing and are known to nobody any more. */
+  /** Forgets Sentinels that are not in the URL, do not reply and are unknown to the others. */
   #forget(): void {
     const { hosts } = this.#dialling.address
     const fresh = this.#fresh()
@@ -196,7 +197,7 @@ export class Sentinels implements Guide {
     return [{ primary, epoch, ...replicasIn(newest, most) }, times[most - 1]! + replyLife]
   }
 
-  /** Counts those of the URL at least: one that has lost its memory knows of no others. */
+  /** Counts at least those of the URL: a Sentinel that has lost its state knows of no others. */
   #count(fresh: readonly Voice[]): number {
     return Math.max(
       this.#dialling.address.hosts.length,

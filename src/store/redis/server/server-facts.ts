@@ -1,22 +1,24 @@
-// What one server is: primary or replica, which run of it, which history of writes it has, and who follows it.
+// Facts about one server: primary or replica, its run, its history of writes, and its replicas.
 
 import type { Command } from './connect.ts'
 
 export interface ServerFacts {
   readonly role: 'primary' | 'replica'
-  /** Another one after each restart; null where the server won't tell. */
+  /** Differs after each restart; null if the server does not tell. */
   readonly runId: string | null
-  /** The id of the history of writes that it goes on with, another one for each primary; null where the server won't tell. */
+  /**
+   * The id of the current history of writes, different for each primary; null if the server does not tell.
+   */
   readonly history: string | null
-  /** How far that history has come. */
+  /** The current offset in that history. */
   readonly offset: number
-  /** The history that the server went on with before, and how far; null where it knows of none. */
+  /** The previous history of the server, and its last offset; null if there is none. */
   readonly former: Reach | null
-  /** The replicas that are online; null where the server won't tell. */
+  /** The replicas that are online; null if the server does not tell. */
   readonly replicas: readonly Follower[] | null
 }
 
-/** How far a history has come. */
+/** An offset in a history. */
 export interface Reach {
   readonly history: string
   readonly offset: number
@@ -25,27 +27,27 @@ export interface Reach {
 export interface Follower {
   /** `host:port` */
   readonly name: string
-  /** How far it has come, as it said last. */
+  /** The last offset that it reported. */
   readonly offset: number
 }
 
 const unknown = { runId: null, history: null, offset: 0, former: null, replicas: null } as const
 
-/** What tells the facts, and HELLO, which nobody can be denied. */
+/** Commands that return the facts, and HELLO, which cannot be denied. */
 export type FactCommands = readonly [source: Command, hello: Command]
 
-/** The run is in none but the whole of INFO. */
+/** Only the full INFO contains the run. */
 export const allFacts: FactCommands = [['INFO'], ['HELLO']]
 export const fewFacts: FactCommands = [['INFO', 'replication'], ['HELLO']]
-/** Where INFO is denied: no histories, but the replicas. */
+/** Used if INFO is denied: replicas, but no histories. */
 export const roleFacts: FactCommands = [['ROLE'], ['HELLO']]
 
-/** Reads what these commands answered; null when the server doesn't even tell whether it is a primary. */
+/** Parses the replies to these commands; null if the server does not even tell whether it is a primary. */
 export function factsOf([source, hello]: readonly unknown[]): ServerFacts | null {
   return factsOfSource(source) ?? factsOfHello(hello)
 }
 
-/** Reads what INFO, its section `replication`, or ROLE answered; null when that was denied. */
+/** Parses the reply to INFO, its section `replication`, or ROLE; null if that was denied. */
 export function factsOfSource(answer: unknown): ServerFacts | null {
   if (Array.isArray(answer)) return factsOfRole(answer)
   return typeof answer === 'string' ? factsOfInfo(answer) : null
@@ -64,13 +66,13 @@ function factsOfInfo(info: string): ServerFacts | null {
   }
 }
 
-/** Redis counts to the first byte that it has not, and from -1 where there is no such history. */
+/** Redis counts to the first byte that is missing, and from -1 without such a history. */
 function formerIn(lines: ReadonlyMap<string, string>): Reach | null {
   const end = Number(lines.get('second_repl_offset') ?? -1)
   return end < 0 ? null : { history: lines.get('master_replid2') ?? '', offset: end - 1 }
 }
 
-/** Returns names and values of INFO. */
+/** Parses names and values of INFO. */
 export function linesOf(info: string): ReadonlyMap<string, string> {
   const pairs = info
     .split(/\r?\n/)
@@ -78,7 +80,7 @@ export function linesOf(info: string): ReadonlyMap<string, string> {
   return new Map(pairs)
 }
 
-/** Reads `master`, how far it has come, and host, port and reach of each replica that is online. */
+/** Parses `master`, its offset, and host, port and offset of each replica that is online. */
 function factsOfRole([role, offset, replicas]: readonly unknown[]): ServerFacts | null {
   if (role === 'slave') return { ...unknown, role: 'replica' }
   if (role !== 'master' || !Array.isArray(replicas)) return null
@@ -96,13 +98,13 @@ function factsOfHello(hello: unknown): ServerFacts | null {
   return { ...unknown, role: role === 'master' ? 'primary' : 'replica' }
 }
 
-/** Reads whether the server is a node of a cluster, from INFO or HELLO. */
+/** Whether the server is a node of a cluster, according to INFO or HELLO. */
 export function isNodeOfCluster(info: unknown, hello: unknown): boolean {
   if (typeof info === 'string') return linesOf(info).get('cluster_enabled') === '1'
   return Array.isArray(hello) && hello[hello.indexOf('mode') + 1] === 'cluster'
 }
 
-/** Reads `ip=…,port=…,state=online,offset=…,lag=…`. */
+/** Parses `ip=…,port=…,state=online,offset=…,lag=…`. */
 function followerOf(text: string): readonly Follower[] {
   const fields = new Map(text.split(',').map(part => part.split('=', 2) as [string, string]))
   if (fields.get('state') !== 'online') return []

@@ -1,24 +1,27 @@
-// What a server does for the safety of writes: what its settings say, what they can lose, and what it can be asked to prove.
+// How a server protects writes: its settings, what they can lose, and what it can be asked to prove.
 
 import type { Command } from './connect.ts'
 import { linesOf } from './server-facts.ts'
 
-/** What the settings of a server promise; null where it won't tell. */
+/** What the settings of a server guarantee; null if it does not tell. */
 export interface Settings {
   readonly version: readonly [major: number, minor: number]
   readonly aof: boolean | null
   readonly fsync: 'always' | 'everysec' | 'no' | null
   readonly snapshots: boolean | null
-  /** Which keys it removes when its memory is full: any, or those alone that have a time to end. */
+  /** Which keys it evicts when its memory is full: any, or only those that expire. */
   readonly evicts: 'any' | 'expiring' | null
-  /** How many replicas have to follow it closely so that it takes writes. */
+  /** The minimum number of closely following replicas with which it accepts writes. */
   readonly leastReplicas: number | null
 }
 
-/** How long a write may wait for the disk beyond the timeout of the connection, in ms: the usual server syncs once a second. */
+/**
+ * How long a write may wait for the disk beyond the timeout of the connection, in ms: servers usually sync
+ * once a second.
+ */
 export const diskPatience = 1_500
 
-/** What is asked for the settings. */
+/** The commands that read the settings. */
 export const settingsCommands = [
   ['INFO'],
   ['HELLO'],
@@ -27,7 +30,7 @@ export const settingsCommands = [
   ['CONFIG', 'GET', 'min-replicas-to-write'],
 ] as const satisfies readonly Command[]
 
-/** Reads what these commands answered; an error where one was denied. */
+/** Parses the replies to these commands; a reply is an error if it was denied. */
 export function settingsOf([info, hello, fsync, save, least]: readonly unknown[]): Settings {
   const facts = linesOf(typeof info === 'string' ? info : '')
   const [major = 0, minor = 0] = (facts.get('redis_version') ?? versionIn(hello)).split('.').map(Number)
@@ -43,13 +46,13 @@ export function settingsOf([info, hello, fsync, save, least]: readonly unknown[]
   }
 }
 
-/** Who confirms writes beside the server itself. */
+/** The replicas that confirm writes besides the server itself. */
 export interface Confirmers {
-  /** How many replicas have to. */
+  /** The number of replicas required. */
   readonly needed: number
-  /** How many there are that need not, since they can't become the primary now. */
+  /** The number of exempt replicas, which cannot become the primary at present. */
   readonly spared: number
-  /** Who says which server is the primary: Sentinels, the nodes of a cluster, or nobody. */
+  /** The authority on the primary: Sentinels, the nodes of a cluster, or null for none. */
   readonly judges: 'sentinels' | 'nodes' | null
 }
 
@@ -64,11 +67,14 @@ export function lossesOf(settings: Settings, confirmers: Confirmers): readonly s
   ].filter(sentence => sentence !== null)
 }
 
-/** Returns the commands that wait until what was written before is safe: on disk where asked for, and on so many replicas. */
+/**
+ * Returns the commands that wait until earlier writes are safe: on disk if requested, and on a number of
+ * replicas.
+ */
 export function proofsOf({ disk, needed, timeout }: Needs): readonly Command[] {
   return [
     ...(disk ? [['WAITAOF', 1, 0, diskPatience] as const] : []),
-    // Half of the time, since a server looks at its clock ten times a second.
+    // Half of the time, since a server checks timeouts ten times a second.
     ...(needed > 0 ? [['WAIT', needed, Math.ceil(timeout / 2)] as const] : []),
   ]
 }
@@ -79,7 +85,7 @@ interface Needs {
   readonly timeout: number
 }
 
-/** Whether the server can, and has to, say when its disk has a write. */
+/** Whether the server can, and must, report when a write is on its disk. */
 export function waitsForDisk({ aof, fsync, version: [major, minor] }: Settings): boolean {
   return aof === true && fsync !== 'always' && (major > 7 || (major === 7 && minor >= 2))
 }
@@ -123,7 +129,10 @@ function spareLoss({ needed, spared }: Confirmers): string | null {
   return `Sentinels call ${spared} of ${spared + needed} replicas down or unfit: new writes reach only the others, and are lost if these fail, or if one of the former is promoted before it has caught up.`
 }
 
-/** Returns what the server removes when its memory is full, by INFO; null for nothing, or where that does not say. */
+/**
+ * Returns which keys the server evicts when its memory is full, according to INFO; null for none, or if INFO
+ * does not say.
+ */
 export function evictionIn(facts: ReadonlyMap<string, string>): Settings['evicts'] {
   const policy = facts.get('maxmemory_policy')
   if (Number(facts.get('maxmemory') ?? 0) === 0 || policy === 'noeviction') return null
@@ -134,7 +143,7 @@ function versionIn(hello: unknown): string {
   return Array.isArray(hello) && hello.includes('version') ? String(hello[hello.indexOf('version') + 1]) : ''
 }
 
-/** Takes the value out of the answer to CONFIG GET. */
+/** Returns the value in the reply to CONFIG GET. */
 function settingIn(answer: unknown): string | null {
   return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : null
 }

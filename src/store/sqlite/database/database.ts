@@ -18,27 +18,35 @@ export interface Statement {
   iterate(...values: Value[]): Iterable<Row>
 }
 
-/** Runs a statement that writes, compiled once; gives how many rows it changed. */
+/** A statement that writes, compiled once; returns the number of changed rows. */
 export type Command = (...values: Value[]) => number
 
 interface DatabaseOptions {
-  /** FULL: a commit is on the disk before it is acknowledged. NORMAL: it outlives the process, not a power cut. */
+  /**
+   * FULL: a commit is on the disk before it is acknowledged. NORMAL: it survives the end of the process, but
+   * not a power cut.
+   */
   readonly synchronous: 'FULL' | 'NORMAL'
-  /** Ms for which a command waits for a lock of another connection. */
+  /** How long a command waits for a lock of another connection, in ms. */
   readonly patience: number
-  /** The same for writes, of which many may be ahead; as `patience` when left out. */
+  /** The same for writes, of which many may be queued; `timeout` by default. */
   readonly writePatience?: number
   readonly metrics?: StoreMetrics
-  /** Throws where nothing of the file may be used or confirmed; called behind each read, and behind the work of each write in its transaction. */
+  /**
+   * Throws if the file must not be used, or its writes confirmed. Called after each read, and after the work
+   * of each write within its transaction.
+   */
   readonly check?: (isWrite: boolean) => void
 }
 
 const probePeriod = 500
 
-// Bytes of a page, in files that are made here: log entries are most of what is written, and cost a fifth less than on the usual 4096.
+// Page size in bytes of new files: most writes are log entries, which cost a fifth less than with the usual
+// 4096.
 const pageSize = 16_384
 
-// The commit that finds so many pages in the write-ahead log moves them to the file and waits for the disk: 4 MB, so that it is not long.
+// A commit that leaves this many pages in the write-ahead log moves them to the file and waits for the disk:
+// 4 MB, so that it does not take long.
 const checkpointPages = 250
 
 export class Database {
@@ -52,11 +60,13 @@ export class Database {
   #isUnreadable = false
   #size: Statement | null = null
 
-  /** Opens a file, or makes an empty one unless its URL says `mode=rw`; rejects with what SQLite says. */
+  /**
+   * Opens a file, or creates an empty one unless its URL says `mode=rw`; rejects with the error of SQLite.
+   */
   static async open(path: string | URL, options: DatabaseOptions): Promise<Database> {
     const { synchronous } = options
     const db = new Database(path, options)
-    // Only macOS knows fullfsync: there, a plain fsync leaves the bytes in the cache of the disk.
+    // Only macOS has fullfsync: there, a plain fsync leaves the bytes in the cache of the disk.
     const pragmas = `
       PRAGMA page_size = ${pageSize};
       PRAGMA wal_autocheckpoint = ${checkpointPages};
@@ -75,7 +85,7 @@ export class Database {
     path: string | URL,
     { patience, writePatience = patience, metrics = new StoreMetrics(), check = () => {} }: DatabaseOptions,
   ) {
-    // Without a timeout: SQLite would hold the event loop while it waits for a lock.
+    // Without a timeout: SQLite would block the event loop while it waits for a lock.
     this.#db = new DatabaseSync(path, { timeout: 0 })
     this.#patience = patience
     this.#check = check
@@ -89,12 +99,15 @@ export class Database {
     })
   }
 
-  /** Whether the last command failed for want of the file, or of its lock, and no write has succeeded since. */
+  /**
+   * Whether the last command failed because the file or its lock was unavailable, and no write has succeeded
+   * since.
+   */
   get isUnreachable(): boolean {
     return this.#probe !== null
   }
 
-  /** What SQLite said when the file could not be used, as long as `isUnreachable`. */
+  /** The error of SQLite while `isUnreachable`; otherwise null. */
   get fault(): string | null {
     return this.#fault
   }
@@ -104,7 +117,7 @@ export class Database {
     return this.#isUnreadable
   }
 
-  /** Returns the bytes of the file, without what has still to be moved to it. */
+  /** Returns the size of the file in bytes, without the write-ahead log. */
   size(): Promise<number> {
     this.#size ??= this.#db.prepare(
       'SELECT page_count * page_size AS size FROM pragma_page_count, pragma_page_size',
@@ -118,12 +131,12 @@ export class Database {
 
   command(sql: string): Command {
     const statement = this.#db.prepare(sql)
-    // With each result comes the last key that was inserted, which may be more than a number can hold.
+    // Each result includes the last inserted key, which may exceed the safe integers.
     statement.setReadBigInts(true)
     return (...values) => Number(statement.run(...values).changes)
   }
 
-  /** Runs statements that need no parameters and give nothing. */
+  /** Runs statements without parameters or results. */
   exec(sql: string): void {
     this.#db.exec(sql)
   }
@@ -133,7 +146,9 @@ export class Database {
     return this.#attempt(work)
   }
 
-  /** Does as `read`, and returns the result at once where nothing is in the way: a promise costs more than a lookup. */
+  /**
+   * Like `read`, but returns the result at once if nothing is in the way: a promise costs more than a lookup.
+   */
   glance<T>(work: () => T): T | Promise<T> {
     try {
       const result = this.#checked(work, false)
@@ -144,19 +159,25 @@ export class Database {
     }
   }
 
-  /** Runs synchronous work as one transaction, or as a part of one with others; what it throws undoes it alone. Rejects with `StoreBusy` when too many wait, or too long. */
+  /**
+   * Runs synchronous work as one transaction, or as part of one with other work; an exception undoes only its
+   * own. Rejects with `StoreBusy` if too many writes wait, or for too long.
+   */
   write<T>(work: () => T): Promise<T> {
     if (!this.#db.isOpen) return Promise.reject(new StoreUnreachable())
     return this.#writes.push(() => this.#checked(work, true))
   }
 
-  /** Takes what a write has met, here or on another connection to the file: a failure for want of it, or null for none. */
+  /**
+   * Records the outcome of a write, here or on another connection to the file: why the file was unavailable,
+   * or null.
+   */
   note(failure: unknown): void {
     if (failure === null) this.#comeBack()
     else this.#goAway(failure)
   }
 
-  /** Moves what the write-ahead log has to the file, as far as no reader is in the way; best effort. */
+  /** Moves the contents of the write-ahead log to the file, unless readers prevent it; best effort. */
   checkpoint(): void {
     try {
       if (this.#db.isOpen) this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)')
@@ -165,7 +186,7 @@ export class Database {
     }
   }
 
-  /** Runs what was asked before, as far as that can be done at once. */
+  /** Runs the queued work if that is possible at once. */
   close(): void {
     if (this.#db.isOpen) {
       this.#writes.close()
@@ -190,12 +211,12 @@ export class Database {
           throw isBusy(error) ? new StoreBusy(named(error)) : new StoreUnreachable(named(error))
         }
       }
-      // Of random length, so that two who wait do not meet again.
+      // Of random length, so that two waiting processes do not collide again.
       await sleep(1 + 4 * Math.random())
     }
   }
 
-  /** Runs work and checks the file behind it, also where the work fails: a file that was emptied lacks the tables. */
+  /** Runs work and checks the file afterwards, even if the work fails: an emptied file has no tables. */
   #checked<T>(work: () => T, isWrite: boolean): T {
     try {
       const result = work()
@@ -212,7 +233,7 @@ export class Database {
     this.#probe ??= setInterval(() => this.#lookAgain(), probePeriod).unref()
   }
 
-  /** Writes what is there already: a full disk is seen by nothing less. */
+  /** Writes existing content again: only a write detects a full disk. */
   #lookAgain(): void {
     try {
       this.#transactions.begin()

@@ -1,24 +1,26 @@
-// Whether something other than SQLite has written to the files of an open database, as `cp backup.db gatehouse.db` does: same files, other content. Pages that
-// SQLite still has in its log or in memory would go on top of pages that they do not belong to.
+// Detects that something other than SQLite has written to the files of an open database, as `cp backup.db
+// gatehouse.db` does: the same files with other content. Pages that SQLite still has in its log or in memory
+// would then be written over pages that they do not belong to.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
-// In the index of the log (https://www.sqlite.org/walformat.html), in numbers of four bytes in the order of this machine.
+// Positions in the index of the log (https://www.sqlite.org/walformat.html), in units of four bytes in native
+// byte order.
 const [mxFrame, nPage, salt, nBackfill, nBackfillAttempted] = [4, 5, 8, 24, 32]
 const indexWords = 34
-/** Bytes of the head of the log, and of the head of each of its frames. */
+/** The sizes of the log's header, and of the header of each frame, in bytes. */
 const [logHead, frameHead] = [32, 24]
 const saltInLog = 16
-/** Where the database says of how many pages it is. */
+/** The offset of the page count in the database. */
 const pageCount = 28
 
 interface Look {
   /** Ns since the epoch. */
   readonly writtenAt: bigint
   readonly pages: number
-  /** Of how many the database is once all of the log is moved to it. */
+  /** The number of pages of the database once the whole log has been moved to it. */
   readonly pagesInIndex: number
-  /** What differs after each checkpoint that wrote to the database. */
+  /** Differs after each checkpoint that wrote to the database. */
   readonly checkpoint: string
 }
 
@@ -29,10 +31,10 @@ export class ForeignWrites {
   readonly #index: number
   #isClosed = false
   #last: Look | null = null
-  /** Stays: a later checkpoint writes, and tells nothing of what is beside the pages that it wrote. */
+  /** Stays set: a later checkpoint overwrites pages, but reveals nothing about the others. */
   #found: string | null = null
 
-  /** Opens the files of a database that is open and was read; throws where one of them is missing. */
+  /** Opens the files of a database that is open and has been read; throws if one of them is missing. */
   constructor(path: string) {
     this.#path = path
     this.#database = openSync(path, 'r')
@@ -41,13 +43,16 @@ export class ForeignWrites {
     this.find()
   }
 
-  /** Returns in a clause which file was written to; null where SQLite alone has written. */
+  /** Returns a clause that says which file was written to; null if only SQLite has written. */
   find(): string | null {
     if (!this.#isClosed) this.#found ??= this.#look()
     return this.#found
   }
 
-  /** Must follow the end of all connections of this process: the locks of a process on a file end when it closes the file, however often it has it open. */
+  /**
+   * Must be called after all connections of this process are closed: a process loses its locks on a file when
+   * it closes the file, however often it has it open.
+   */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -60,7 +65,7 @@ export class ForeignWrites {
     const pages = readAt(this.#database, pageCount, 4).readUInt32BE()
     const isLogOurs = this.#isLogOf(before)
     const index = this.#readIndex()
-    // SQLite is writing at this moment: the next look tells.
+    // SQLite is writing at this moment; the next check decides.
     if (!before.equals(index)) return null
     if (!isLogOurs) return `${this.#path}-wal was overwritten while it was open`
     const words = wordsOf(index)
@@ -71,18 +76,18 @@ export class ForeignWrites {
     this.#last = { writtenAt, pages, pagesInIndex, checkpoint }
     if (last === null) return null
     const isUnexplained = writtenAt !== last.writtenAt && checkpoint === last.checkpoint
-    // A VACUUM gives pages back to the file system, and the index tells; where it does not know yet, nobody has.
+    // A VACUUM truncates the file, and the index shows it; if the index is not filled yet, no VACUUM has run.
     const fewest = Math.min(last.pages, pagesInIndex || last.pages, last.pagesInIndex || last.pages)
     return isUnexplained || pages < fewest ? `${this.#path} was overwritten while it was open` : null
   }
 
-  /** Whether the log is as long as the index says, and of the same beginning. */
+  /** Whether the log is as long as the index says, with the same header. */
   #isLogOf(index: Buffer): boolean {
     const words = wordsOf(index)
     const frames = words[mxFrame]!
     if (frames === 0) return true
     const pageSize = new Uint16Array(index.buffer, index.byteOffset + 14, 1)[0]!
-    // 65536 bytes do not fit, and are written as 1.
+    // 65536 bytes do not fit, and are stored as 1.
     const frame = frameHead + (pageSize === 1 ? 65_536 : pageSize)
     if (fstatSync(this.#log).size < logHead + frames * frame) return false
     return readAt(this.#log, saltInLog, 8).equals(index.subarray(salt * 4, salt * 4 + 8))
@@ -97,7 +102,7 @@ function wordsOf(index: Buffer): Uint32Array {
   return new Uint32Array(index.buffer, index.byteOffset, indexWords)
 }
 
-/** Reads bytes; what is beyond the end of the file is zero. */
+/** Reads bytes; those beyond the end of the file are zero. */
 function readAt(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.from(new ArrayBuffer(length))
   readSync(file, bytes, 0, length, position)

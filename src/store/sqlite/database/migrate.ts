@@ -1,9 +1,13 @@
-// Brings a file to the schema that this version knows, once when a store is opened, by any number of processes at a time.
+// Migrates a file to the schema of this version, once when a store is opened, by any number of processes at a
+// time.
 
 import type { Database, Row } from './database.ts'
 import { applicationId, migrations } from './schema.ts'
 
-/** Runs the steps that the file lacks, under its write lock; throws a sentence for a file that is newer, or not ours. */
+/**
+ * Runs the missing steps under the write lock; throws a sentence for a file that is newer, or not a Gatehouse
+ * file.
+ */
 export async function migrate(db: Database, steps: readonly string[] = migrations): Promise<void> {
   const schema = await db.read(() => schemaOf(db, steps))
   // Before the first write: without a write-ahead log, a commit fails while another connection reads.
@@ -16,11 +20,12 @@ export async function migrate(db: Database, steps: readonly string[] = migration
   })
 }
 
-/** Returns how many steps the file has seen. */
+/** Returns the number of steps that the file has had. */
 function schemaOf(db: Database, steps: readonly string[]): number {
   const read = (sql: string) => Number(Object.values(db.prepare(sql).get() as Row)[0])
   const schema = read('PRAGMA user_version')
-  // In this order: another process that makes the file commits its tables and the mark together, maybe between the two.
+  // In this order: another process that creates the file commits its tables and the mark together, maybe
+  // between the two reads.
   if (read('SELECT count(*) FROM sqlite_schema') > 0 && read('PRAGMA application_id') !== applicationId)
     throw new Error('it holds the data of another program')
   if (schema > steps.length)

@@ -1,8 +1,12 @@
-// Whether the files of an open database are still those at its path: what is written to a file that was removed or replaced is lost with the process.
+// Checks whether the files of an open database are still those at its path: what is written to a file that
+// was removed or replaced is lost with the process.
 
 import { statSync } from 'node:fs'
 
-/** The database itself, the log of its writes, and the index of that log. SQLite has all of them while a connection is open. */
+/**
+ * The database itself, its write-ahead log, and the index of that log. All of them exist while a connection
+ * is open.
+ */
 const suffixes = ['', '-wal', '-shm'] as const
 
 interface OpenFile {
@@ -14,10 +18,10 @@ interface OpenFile {
 export class OpenFiles {
   readonly #files: readonly OpenFile[]
   readonly #hadContent: boolean
-  /** Stays true: pages that are moved to the database later do not bring back what it had. */
+  /** Stays true: pages that are moved to the database later do not restore what was lost. */
   #wasEmptied = false
 
-  /** Remembers the files of a database that is open and was read; throws where one of them is missing. */
+  /** Remembers the files of a database that is open and has been read; throws if one of them is missing. */
   constructor(path: string) {
     this.#files = suffixes.map(suffix => {
       const file = `${path}${suffix}`
@@ -26,12 +30,15 @@ export class OpenFiles {
     this.#hadContent = statSync(path).size > 0
   }
 
-  /** Device and inode of each file, in a text that can be compared. */
+  /** Device and inode of each file, as a comparable text. */
   get identity(): string {
     return this.#files.map(({ identity }) => identity).join(' ')
   }
 
-  /** Returns in a clause what happened to the first file that is no longer at its path; null where all of them are. */
+  /**
+   * Returns a clause that says what happened to the first file that is no longer at its path; null if all
+   * are.
+   */
   difference(): string | null {
     for (const { path, identity } of this.#files) {
       try {
@@ -43,12 +50,16 @@ export class OpenFiles {
       }
     }
     const { path } = this.#files[0]!
-    // SQLite never empties it. The log has only what was not moved yet, and a database without content has the next start ignore that.
+    // SQLite never empties it. The log has only what was not moved yet, and the next start ignores that for
+    // an empty database.
     this.#wasEmptied ||= this.#hadContent && statSync(path, { throwIfNoEntry: false })?.size === 0
     return this.#wasEmptied ? `${path} was emptied while it was open` : null
   }
 
-  /** Whether the database itself is still in place and its log is missing, so that what only the log has can still be moved to the database. */
+  /**
+   * Whether the database itself is still in place but its log is missing, so that the contents of the log can
+   * still be moved to the database.
+   */
   get hasLostLog(): boolean {
     const [database, log] = this.#files
     try {

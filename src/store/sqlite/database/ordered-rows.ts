@@ -1,11 +1,14 @@
-// Rows of an account, or of another owner, by a time and then by their ids, from either end, as lists show them: counted, skipped and read in steps, between which others have their
-// turn.
+// Rows of an account, or of another owner, by a time and then by id, from either end, as in lists: counted,
+// skipped and read in steps, which yield to other work in between.
 
 import { nextTurn } from '../../../base/turns/turns.ts'
 import type { Position } from '../../contract/store.ts'
 import type { Database, Row, Statement } from './database.ts'
 
-/** The rows of an account behind a place, and up to a time: in rising order those before it, in falling order those from it on. */
+/**
+ * The rows of an account after a position and up to a time: in ascending order those before it, in descending
+ * order those from it on.
+ */
 export interface Stretch {
   readonly account: string
   readonly descending: boolean
@@ -13,12 +16,15 @@ export interface Stretch {
   readonly until: number
 }
 
-/** Rows that one step counts, and that one reads; a step that has read so many characters ends, however few rows those were. */
+/**
+ * Rows counted in one step, and rows read in one; a step also ends after this many characters, however few
+ * rows those were.
+ */
 const countStep = 5_000
 const readStep = 200
 const readSize = 64 * 1024
 
-/** The statements of a direction; each takes the account, the place, the time, and a number. */
+/** The statements of a direction; each takes the account, the position, the time, and a number. */
 interface Way {
   readonly read: Statement
   readonly skip: Statement
@@ -30,7 +36,10 @@ export class OrderedRows {
   readonly #up: Way
   readonly #down: Way
 
-  /** `time` is the column of the time, and `owner` what must be the account of a stretch; an index must have owner, time and id. */
+  /**
+   * `time` is the column of the time, and `owner` must match the account of a stretch; an index must have
+   * owner, time and id.
+   */
   constructor(db: Database, table: string, time: 'at' | 'created_at', owner = 'account') {
     this.#db = db
     const rows = `FROM ${table} WHERE ${owner} = ? AND`
@@ -59,7 +68,7 @@ export class OrderedRows {
     }
   }
 
-  /** Finds the row that so many steps lead to; null where there are not so many. */
+  /** Returns the position that many rows ahead; null if there are fewer. */
   async skip(stretch: Stretch, steps: number): Promise<Position | null> {
     const { account, until } = stretch
     let position = stretch.from
@@ -74,7 +83,7 @@ export class OrderedRows {
     return position
   }
 
-  /** Reads at most so many rows: `at`, `id` and `record`. */
+  /** Reads at most `limit` rows: `at`, `id` and `record`. */
   async *read(stretch: Stretch, limit = Infinity): AsyncGenerator<readonly Row[]> {
     const { account, until } = stretch
     let { from } = stretch
@@ -97,7 +106,7 @@ export class OrderedRows {
   }
 }
 
-/** Returns the whole of what an account has, but what comes at a place and before in the order. */
+/** Returns all rows of an account after a position. */
 export function stretchOf(account: string, after: Position | null = null, descending = false): Stretch {
   const end = descending ? Infinity : -Infinity
   return { account, descending, from: after ?? { at: end, id: '' }, until: -end }
@@ -116,7 +125,7 @@ function wayOf(db: Database, time: string, rows: string): Way {
   }
 }
 
-/** Takes rows until they are heavy together, and says whether that ended it. */
+/** Takes rows up to the maximum of characters, and returns whether that ended it. */
 function firstOf(all: Iterable<Row>): { readonly rows: readonly Row[]; readonly isCut: boolean } {
   const rows: Row[] = []
   let size = 0

@@ -1,6 +1,7 @@
-// The tables, as numbered steps: each is run once on a file, in order. A step is frozen with the release that has it: the first ones with 0.1.0.
+// The tables, as numbered steps: each is run once on a file, in order. A step is frozen with the release that
+// has it, the first ones with 0.1.0.
 
-/** Marks a file as ours: "GATE" in ASCII. */
+/** Identifies a Gatehouse file: "GATE" in ASCII. */
 export const applicationId = 0x47415445
 
 /** Returns the SQL of a table of records that belong to accounts, or to other owners. */
@@ -238,7 +239,7 @@ export const credentialMigrations: readonly string[] = [
 ]
 
 /**
- * For a file of small rows that are found by what is random: a commit writes whole pages. The commit that finds so many in the write-ahead log waits for the disk:
- * 16 MB, so that it is seldom.
+ * For a file of small rows at random positions, where a commit writes whole pages. The commit that finds this
+ * many pages in the write-ahead log waits for the disk: 16 MB, so that it is rare.
  */
 export const smallPages = 'PRAGMA page_size = 4096; PRAGMA wal_autocheckpoint = 4000;'

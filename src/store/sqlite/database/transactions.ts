@@ -1,10 +1,10 @@
-// Transactions of one connection, each within one turn of the event loop, and what SQLite says when one can't be had.
+// Transactions of one connection, each within one turn of the event loop, and the errors of SQLite.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 const busy = 5
 const inputOutput = 10
-/** Result codes that say that the file can't be used now, not that a statement is wrong. */
+/** Result codes that mean that the file cannot be used now, rather than that a statement is wrong. */
 const outOfReach: ReadonlyMap<number, string> = new Map([
   [busy, 'SQLITE_BUSY'],
   [6, 'SQLITE_LOCKED'],
@@ -36,12 +36,12 @@ export class Transactions {
     this.#undo = db.prepare('ROLLBACK TO work')
   }
 
-  /** Whether one has begun; some failures end it. */
+  /** Whether a transaction is open; some failures end it. */
   get isOpen(): boolean {
     return this.#db.isOpen && this.#db.isTransaction
   }
 
-  /** Takes the lock of writers at once, or throws. */
+  /** Acquires the write lock at once, or throws. */
   begin(): void {
     this.#begin.run()
   }
@@ -50,12 +50,12 @@ export class Transactions {
     this.#commit.run()
   }
 
-  /** Undoes the transaction, as far as there is one. */
+  /** Undoes the transaction, if any. */
   rollback(): void {
     if (this.isOpen) this.#rollback.run()
   }
 
-  /** Runs work within the transaction so that what it throws undoes it and nothing before it; throws that, once it is undone. */
+  /** Runs work within the transaction so that an exception undoes only this work; rethrows it. */
   nested<T>(work: () => T): T {
     this.#enter.run()
     try {
@@ -69,28 +69,31 @@ export class Transactions {
   }
 }
 
-/** Whether an error says that the file can't be used now, not that a statement is wrong. */
+/** Whether an error means that the file cannot be used now, rather than that a statement is wrong. */
 export function isOutOfReach(error: unknown): boolean {
   return outOfReach.has(resultCode(error))
 }
 
-/** Whether an error leaves open what a transaction has written that it ended: the disk may have it and not have said so. */
+/**
+ * Whether an error on commit leaves it open whether the transaction was written: it may be on the disk all
+ * the same.
+ */
 export function isTorn(error: unknown): boolean {
   return resultCode(error) === inputOutput
 }
 
-/** Returns an error with the name of its result code, where it says that the file can't be used now. */
+/** Returns an error with the name of its result code, if it means that the file cannot be used now. */
 export function named(error: unknown): unknown {
   const code = outOfReach.get(resultCode(error))
   return code === undefined ? error : Object.assign(new Error((error as Error).message), { code })
 }
 
-/** Whether an error says that another connection has the lock. */
+/** Whether another connection has the lock. */
 export function isBusy(error: unknown): boolean {
   return resultCode(error) === busy
 }
 
-/** Returns the primary result code of SQLite's; 0 for an error that isn't one. */
+/** Returns the primary result code of SQLite; 0 for any other error. */
 function resultCode(error: unknown): number {
   const extended = (error as { errcode?: unknown } | undefined)?.errcode
   return typeof extended === 'number' ? extended & 0xff : 0

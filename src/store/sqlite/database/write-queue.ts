@@ -1,5 +1,6 @@
-// Writes of one connection, in order. Each commit waits for the disk, so that queued writes share one; and while another
-// process holds the lock of the file, the event loop continues: SQLite itself would block it.
+// The writes of one connection, in order. Each commit waits for the disk, so that queued writes share one.
+// While another process holds the lock of the file, the event loop continues, which SQLite itself would
+// block.
 
 import type { StoreMetrics, WriteRefusal } from '../../../metrics/counters/store-metrics.ts'
 import { StoreUnreachable, StoreBusy, StoreUntouched } from '../../contract/store.ts'
@@ -7,10 +8,10 @@ import { isBusy, isOutOfReach, isTorn, named, type Transactions } from './transa
 
 interface WriteQueueOptions {
   readonly transactions: Transactions
-  /** Ms for which a write waits for the lock. */
+  /** How long a write waits for the lock, in ms. */
   readonly patience: number
   readonly metrics: StoreMetrics
-  /** Hears that the file could be written, or why it could not. */
+  /** Called when the file could be written, or with the reason why it could not. */
   readonly report: (failure: unknown) => void
   /** Whether the last write to the file failed; then nothing is queued. */
   readonly isUnreachable: () => boolean
@@ -20,26 +21,32 @@ interface Waiting {
   readonly work: () => unknown
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
-  /** Monotonic ms since when it waits, and until when. */
+  /** When it was queued, and when it times out, in monotonic ms. */
   readonly since: number
   readonly deadline: number
 }
 
-/** Work that was done in a transaction that is not committed yet. */
+/** Work done in a transaction that is not committed yet. */
 interface Done {
   readonly waiting: Waiting
   readonly outcome: { readonly result: unknown } | { readonly failure: unknown }
 }
 
-/** The most writes that are queued: more are refused. */
+/** The maximum number of queued writes; more are refused. */
 const mostWaiting = 1_000
-/** Ms after which a transaction takes no more work, so that neither the event loop nor the lock is held for long: the commit comes on top. */
+/**
+ * Time after which a transaction takes no more work, in ms, so that neither the event loop nor the lock is
+ * held for long; the commit comes on top.
+ */
 const budget = 3
-/** Ms between two tries to get the lock: of random length, so that two who wait do not meet again. */
+/**
+ * The delay before a retry to get the lock, in ms: random, so that two waiting processes do not collide
+ * again.
+ */
 const [shortestPause, longestPause] = [1, 4]
-/** Ms for which the lock is left to others after a commit: longer than they pause. */
+/** How long the lock is left to others after a commit, in ms: longer than their delay. */
 const rest = longestPause + 2
-/** Ms for which others count as waiting since they were last met. */
+/** How long others count as waiting after they were last met, in ms. */
 const contention = 250
 
 export class WriteQueue {
@@ -47,7 +54,7 @@ export class WriteQueue {
   #waiting: Waiting[] = []
   #isAtWork = false
   #timer: NodeJS.Timeout | undefined
-  /** When this connection had the lock the last time, and when it met another that had it. */
+  /** When this connection last had the lock, and when it last found another one holding it. */
   #hadAt = Number.NEGATIVE_INFINITY
   #metAt = Number.NEGATIVE_INFINITY
   #restsUntil = Number.NEGATIVE_INFINITY
@@ -57,8 +64,8 @@ export class WriteQueue {
   }
 
   /**
-   * Runs synchronous work in a transaction, alone or with others, and resolves when that is committed; an exception undoes only its own work. Rejects with
-   * `StoreBusy` when it was not run.
+   * Runs synchronous work in a transaction, alone or with other work, and resolves when that is committed; an
+   * exception undoes only its own work. Rejects with `StoreBusy` if it was not run.
    */
   push<T>(work: () => T): Promise<T> {
     const { patience, isUnreachable, metrics } = this.#options
@@ -72,7 +79,7 @@ export class WriteQueue {
     return promise
   }
 
-  /** Runs what is queued if the lock is free, and rejects the rest. */
+  /** Runs the queued work if the lock is free, and rejects the rest. */
   close(): void {
     clearTimeout(this.#timer)
     try {
@@ -85,7 +92,7 @@ export class WriteQueue {
   #attend(): void {
     if (this.#isAtWork) return
     this.#isAtWork = true
-    // What the same turn asks goes into the same transaction.
+    // All work of the same turn goes into the same transaction.
     if (performance.now() >= this.#restsUntil) setImmediate(this.#serve)
     else this.#pause(this.#restsUntil - performance.now())
   }
@@ -108,7 +115,10 @@ export class WriteQueue {
     if (this.#waiting.length > 0) this.#attend()
   }
 
-  /** Runs as much of what waits as one transaction takes; throws, and leaves all of it waiting, where none can be begun. */
+  /**
+   * Runs as much of the queued work as one transaction takes; throws, and leaves all of it queued, if no
+   * transaction can begin.
+   */
   #transact(): void {
     const { transactions, report } = this.#options
     transactions.begin()
@@ -154,7 +164,7 @@ export class WriteQueue {
     const now = performance.now()
     this.#metAt = now
     const { since, deadline } = this.#waiting[0]!
-    // Nobody of ours holds it for so long: it is stuck, and others would wait in vain.
+    // No gateway process holds it for this long: the holder is stuck, and waiting is pointless.
     if (deadline <= now && this.#hadAt < since) report(error)
     while (this.#waiting.length > 0 && (isUnreachable() || this.#waiting[0]!.deadline <= now))
       this.#take().reject(this.#refusal('locked', error))
