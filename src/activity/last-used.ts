@@ -1,14 +1,14 @@
-// When things were last used, to the hour, written behind the requests that used them; while the store is unreachable uses wait for it, and beyond the bound they
-// are not noted.
+// Records when things were last used, to the hour. Uses are written after the requests that caused them;
+// while the store is unreachable they are queued, and beyond the bound dropped.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
 import { StoreUnreachable } from '../store/contract/store.ts'
 
 interface HourlyUsesOptions<Use> {
-  /** What is used, in the plural, as the log has it. */
+  /** What is used, in the plural, for the log. */
   readonly what: string
-  /** Writes uses, at most `atOnce` of them. */
+  /** Writes uses, at most `atOnce` at a time. */
   readonly write: (uses: readonly Use[]) => Promise<void>
   readonly atOnce: number
   readonly log: Logger
@@ -16,22 +16,22 @@ interface HourlyUsesOptions<Use> {
 }
 
 export const hourLength = 3_600_000
-/** Ms that a use waits for others, and between two attempts while the store is unreachable. */
+/** How long a use waits for others, and the delay before a retry while the store is unreachable, in ms. */
 const patience = 1000
-/** Uses that may wait, and that are remembered as noted. */
+/** The maximum number of queued uses, and of keys remembered as recorded. */
 const most = 10_000
 
 export class LastUsedTimes<Use> {
   readonly #options: HourlyUsesOptions<Use>
   readonly #clock: Clock
-  /** The keys of what was noted in this hour already. */
+  /** The keys recorded in this hour. */
   readonly #noted = new Set<string>()
   #hour = 0
   readonly #waiting = new Map<string, Use>()
   #timer: NodeJS.Timeout | null = null
-  /** The write that is under way. */
+  /** The current write. */
   #writing: Promise<void> | null = null
-  /** Whether the last write failed: the log is told of an outage once. */
+  /** Whether the last write failed, so that an outage is logged once. */
   #isFailing = false
   #isClosed = false
 
@@ -40,7 +40,7 @@ export class LastUsedTimes<Use> {
     this.#clock = options.clock ?? systemClock
   }
 
-  /** Returns when this hour began, in ms since the epoch. */
+  /** Returns the start of this hour, in ms since the epoch. */
   hour(): number {
     const now = this.#clock.now()
     const hour = now - (now % hourLength)
@@ -49,19 +49,19 @@ export class LastUsedTimes<Use> {
     return hour
   }
 
-  /** Whether a use in the hour that was asked for last is to be noted. */
+  /** Whether a use should be recorded, in the hour of the last call of `hour`. */
   wants(key: string): boolean {
     return !this.#noted.has(key) && !this.#isClosed && this.#waiting.size < most
   }
 
-  /** Takes a use that is wanted; never throws, and waits for nothing. */
+  /** Queues a wanted use; never throws, and never waits. */
   note(key: string, use: Use): void {
     this.#noted.add(key)
     this.#waiting.set(key, use)
     this.#attend()
   }
 
-  /** Writes what waits, unless the store is unreachable; what comes after is forgotten. */
+  /** Writes the queued uses, unless the store is unreachable; later ones are dropped. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#timer) clearTimeout(this.#timer)
@@ -90,12 +90,12 @@ export class LastUsedTimes<Use> {
     for (let from = 0; from < waiting.length; from += atOnce) {
       const some = waiting.slice(from, from + atOnce)
       if (!(await this.#write(some.map(([, use]) => use)))) return
-      // The next hour of one may have come meanwhile.
+      // Its use in the next hour may have been queued in the meantime.
       for (const [key, use] of some) if (this.#waiting.get(key) === use) this.#waiting.delete(key)
     }
   }
 
-  /** Returns false when the store is unreachable, which then gets them later. */
+  /** Returns false if the store is unreachable, so that the uses are written later. */
   async #write(uses: readonly Use[]): Promise<boolean> {
     const { log, what, write } = this.#options
     try {

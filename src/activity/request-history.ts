@@ -1,5 +1,5 @@
-// How many requests there were lately, minute by minute and hour by hour: counted from the metrics of all processes now and then, not per request. Of this
-// gateway since it started, on this machine.
+// Numbers of recent requests, by minute and by hour, sampled from the metrics of all processes rather than
+// counted per request. They cover this gateway on this machine since it started.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Snapshot } from '../metrics/metrics.ts'
@@ -15,10 +15,10 @@ export interface RequestWindow {
 }
 
 interface RequestHistoryOptions {
-  /** Reads what every process has counted. */
+  /** Reads the counts of every process. */
   readonly read: () => Promise<readonly Snapshot[]>
   readonly clock?: Clock
-  /** Ms between two looks. */
+  /** Delay between two samples, in ms. */
   readonly period?: number
 }
 
@@ -45,7 +45,7 @@ export class RequestHistory {
     this.#period = period
   }
 
-  /** Looks from now on. */
+  /** Starts sampling. */
   start(): void {
     this.#timer = setInterval(() => void this.look().catch(() => {}), this.#period).unref()
   }
@@ -54,12 +54,12 @@ export class RequestHistory {
     clearInterval(this.#timer)
   }
 
-  /** Log entries of AI calls that waited for the store at the last look. */
+  /** The number of log entries of AI calls that waited for the store at the last sample. */
   get queuedLogs(): number {
     return this.#queuedLogs
   }
 
-  /** Counts what has come since the last look. */
+  /** Counts the requests since the last sample. */
   look(): Promise<void> {
     this.#looking ??= this.#count().finally(() => {
       this.#looking = null
@@ -83,7 +83,7 @@ export class RequestHistory {
     const now = this.#clock.now()
     for (const [zone, classes] of totals)
       for (const [name, total] of Object.entries(classes)) {
-        // A process that ended between two looks may be missing in one of them.
+        // A process that ended between two samples may be missing from one of them.
         const more = Math.max(0, total - (this.#totals.get(zone)?.[name] ?? 0))
         if (more === 0) continue
         this.#minutes.add(now, zone, name, more)
@@ -94,7 +94,7 @@ export class RequestHistory {
   }
 }
 
-/** The last windows of one length. */
+/** The latest windows of one length. */
 class Ring {
   readonly #width: number
   readonly #count: number

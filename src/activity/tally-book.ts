@@ -1,4 +1,5 @@
-// What one process counts of errors, rules and limits: bounded in memory, and handed over about once a second, so that a flood of refusals stays cheap.
+// Counts of errors, rules and limits in one process: bounded in memory, and handed over about once a second,
+// so that a flood of refusals stays cheap.
 
 import type { Clock } from '../base/clock.ts'
 import { isZoneScope, zoneScope } from './tally-scopes.ts'
@@ -10,21 +11,21 @@ import {
   type TallyKind,
 } from '../store/records/tally.ts'
 
-/** Ms from the first count to the handover of all. */
+/** Time from the first count to the handover of all, in ms. */
 const period = 1_000
-/** The most names, and occurrences of all of them, that are handed over at once; the rest are not counted. */
+/** The maximum number of names, and of occurrences in total, per handover; the rest are not counted. */
 const mostCounted = 10_000
 const mostSamples = 400
-/** The most counters that are kept by name. */
+/** The maximum number of counters kept by name. */
 const mostKept = 20_000
 
-/** What happens in one scope. */
+/** The counters of one scope. */
 export class TallyScope {
   readonly #book: TallyBook
   readonly #scope: string
   readonly #counters = new Map<TallyKind, Map<string, TallyCounter>>()
   readonly #errors = new Map<number, TallyCounter>()
-  /** What was counted last: of a flood it is the next one, too. */
+  /** The last counted error: in a flood, the next one is the same. */
   #code = -1
   #error: TallyCounter | null = null
   #last: TallyCounter | null = null
@@ -46,7 +47,7 @@ export class TallyScope {
     return counter
   }
 
-  /** Returns the counter of an error that is named by its code. */
+  /** Returns the counter of an error, named by its code. */
   error(code: number): TallyCounter {
     if (code === this.#code) return this.#error!
     let counter = this.#errors.get(code)
@@ -56,7 +57,7 @@ export class TallyScope {
     return counter
   }
 
-  /** Forgets all counters; those that are in use count on. */
+  /** Forgets all counters; those in use continue to count. */
   clear(): void {
     this.#counters.clear()
   }
@@ -67,7 +68,7 @@ export class TallyScope {
   }
 }
 
-/** Counts one thing until the next handover. */
+/** Counts events until the next handover. */
 export class TallyCounter {
   readonly what: Pick<Tally, 'kind' | 'scope' | 'name'>
   readonly #book: TallyBook
@@ -84,7 +85,9 @@ export class TallyCounter {
     this.#count++
   }
 
-  /** Whether an occurrence is wanted with what was counted last: the first ones until the next handover are. */
+  /**
+   * Whether an occurrence of the last counted event should be added: the first ones before each handover are.
+   */
   get wantsOccurrence(): boolean {
     return this.#occurrences.length < mostOccurrences && this.#count > 0 && this.#book.hasRoom
   }
@@ -94,7 +97,7 @@ export class TallyCounter {
     this.#book.noteOccurrence()
   }
 
-  /** Takes what was counted, and begins again. */
+  /** Returns the tally so far, and starts over. */
   take(now: number): Tally {
     const [count, occurrences] = [this.#count, this.#occurrences]
     this.#count = 0
@@ -112,20 +115,23 @@ export class TallyBook {
   #kept = 0
   #timer: NodeJS.Timeout | null = null
 
-  /** Takes what hands tallies over; it must neither throw nor reject. */
+  /** `send` hands tallies over; it must neither throw nor reject. */
   constructor(clock: Clock, send: (tallies: readonly Tally[]) => unknown) {
     this.#clock = clock
     this.#send = send
   }
 
-  /** Returns what happens in a scope: always the same object. */
+  /** Returns a scope, always the same object for the same name. */
   scope(name: string): TallyScope {
     let scope = this.#scopes.get(name)
     if (scope === undefined) this.#scopes.set(name, (scope = new TallyScope(this, name)))
     return scope
   }
 
-  /** Forgets the scopes of other zones: names come and go with reloads. Requests in progress count on in theirs. */
+  /**
+   * Forgets the scopes of other zones, since names come and go with reloads. Requests in progress continue to
+   * count in theirs.
+   */
   keepZones(names: ReadonlySet<string>): void {
     const wanted = new Set([...names].map(zoneScope))
     for (const name of this.#scopes.keys())
@@ -140,7 +146,7 @@ export class TallyBook {
     this.#samples++
   }
 
-  /** Has a counter handed over; false where there are too many. */
+  /** Includes a counter in the next handover; returns false if there are too many. */
   list(counter: TallyCounter): boolean {
     if (this.#listed.length === mostCounted) return false
     this.#listed.push(counter)
@@ -148,14 +154,14 @@ export class TallyBook {
     return true
   }
 
-  /** Notes that a counter was made: names of gateways and rules come and go. */
+  /** Records that a counter was created: names of gateways and rules come and go. */
   noteKept(): void {
     if (++this.#kept <= mostKept) return
     this.#kept = 0
     for (const scope of this.#scopes.values()) scope.clear()
   }
 
-  /** Hands over what was counted. */
+  /** Hands over the counts. */
   flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null

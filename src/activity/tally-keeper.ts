@@ -1,12 +1,13 @@
-// Writes what all processes of a gateway counted to the store, about once a second. While the store is unreachable, counts wait here.
+// Writes the counts of all processes of a gateway to the store, about once a second. While the store is
+// unreachable they are queued.
 
 import type { Logger } from '../log/log.ts'
 import { type Store, StoreUnreachable } from '../store/contract/store.ts'
 import { lastOf, type Tally } from '../store/records/tally.ts'
 
-/** Ms from the first tally to the write of all. */
+/** Time from the first tally to the write of all, in ms. */
 const period = 1_000
-/** The most that wait for the store; more are dropped. */
+/** The maximum number of queued tallies; more are dropped. */
 const mostWaiting = 20_000
 
 interface TallyKeeperOptions {
@@ -28,13 +29,13 @@ export class TallyKeeper {
     this.#log = log
   }
 
-  /** Takes what a process has counted. */
+  /** Queues the tallies of a process. */
   take(tallies: readonly Tally[]): void {
     for (const tally of tallies) this.#join(tally)
     this.#writeSoon()
   }
 
-  /** Writes what waits. */
+  /** Writes the queued tallies. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#timer !== null) clearTimeout(this.#timer)
@@ -72,7 +73,7 @@ export class TallyKeeper {
     }
   }
 
-  /** Keeps what was certainly not written for the next time: better too little than twice. */
+  /** Queues again what was certainly not written: undercounting is better than counting twice. */
   #fail(failure: unknown, tallies: readonly Tally[]): void {
     if (failure instanceof StoreUnreachable && failure.isUndone)
       for (const tally of tallies) this.#join(tally)

@@ -1,45 +1,44 @@
-// The scopes that things are counted in, as the store names them.
+// The names of scopes and counters, as the store has them.
 
-/** Requests to hosts of no zone. */
+/** Requests to hosts without a zone. */
 export const noZone = 'none'
-/** Requests to AI hosts whose gateway is not known. */
+/** Requests to AI hosts whose gateway is unknown. */
 export const noGateway = 'ai'
 
-/** The names of refusals by an access policy for which no rule stands. */
+/** The name of refusals by a ban, rather than by a rule of an access policy. */
 export const banHits = 'ban'
 export const defaultHits = 'default'
 
-/** Returns the name of requests over a rate limit. */
+/** Returns the name of requests that exceed a rate limit. */
 export function rateLimitHits(name: string): string {
   return `rule ${name}`
 }
 
-/** Returns the name of requests over a quota of a zone. */
+/** Returns the name of requests that exceed a quota of a zone. */
 export function quotaHits(window: 'day' | 'month'): string {
   return `quota ${window}`
 }
 
-/** Returns the scope of a zone. */
 export function zoneScope(zone: string): string {
   return `zone ${zone}`
 }
 
-/** Whether a scope is that of a zone. */
+/** Whether a scope belongs to a zone. */
 export function isZoneScope(scope: string): boolean {
   return scope.startsWith('zone ')
 }
 
-/** Returns the scope of the AI gateways of an account: their errors are named by `gatewayError`. */
+/** Returns the scope of an account's AI gateways, in which errors are named by `gatewayError`. */
 export function gatewaysScope(account: string): string {
   return `ai ${account}`
 }
 
-/** Returns the name of an error at a gateway. */
+/** Returns the name of an error of a gateway. */
 export function gatewayError(code: number, gateway: string): string {
   return `${code} ${gateway}`
 }
 
-/** Reads the name of an error: the gateway is null outside of AI gateways. */
+/** Parses the name of an error; the gateway is null outside of AI gateways. */
 export function readError(name: string): { readonly code: number; readonly gateway: string | null } {
   const [code, gateway = null] = name.split(' ')
   return { code: Number(code), gateway }

@@ -3,7 +3,7 @@
 import type { Logger } from '../log/log.ts'
 import { type Counters, StoreUnreachable } from '../store/contract/store.ts'
 
-/** Ms between two identical log lines. */
+/** The shortest time between two identical log lines, in ms. */
 const quiet = 10_000
 
 export class CountersWatch {
@@ -34,13 +34,13 @@ export class CountersWatch {
     this.#isPaused = true
   }
 
-  /** Notes that the store failed. */
+  /** Records that the store failed. */
   fail(error: unknown): void {
     this.pause()
     if (!(error instanceof StoreUnreachable)) this.#log?.error({ err: error }, 'counting rate limits failed')
   }
 
-  /** Notes that this process counts alone. */
+  /** Records that this process counts locally. */
   lose(now: number): void {
     if (this.#isLogged || now < this.#quietUntil) return
     this.#isLogged = true
@@ -48,14 +48,14 @@ export class CountersWatch {
     this.#log?.warn('rate limit store too slow or unreachable, counting locally')
   }
 
-  /** Notes that a limit has more new keys than are reported to the store. */
+  /** Records that a limit has more new keys than are reported to the store. */
   overflow(now: number, limit: string): void {
     if (now < this.#overflowQuietUntil) return
     this.#overflowQuietUntil = now + quiet
     this.#log?.warn({ limit }, 'too many new keys for a rate limit, counting them locally')
   }
 
-  /** Notes a reply that was fast enough for a request to wait for; only that ends a pause. */
+  /** Records a reply that was fast enough for requests to wait for, which is all that ends a pause. */
   hear(): void {
     this.#isPaused = false
     if (!this.#isLogged) return

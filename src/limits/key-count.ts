@@ -1,4 +1,5 @@
-// What this process knows about the count of one key: the last reply of the store, and what was let in since.
+// What this process knows about the count of one key: the store's last reply, and the requests admitted
+// since.
 
 import { hash } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
@@ -11,11 +12,14 @@ export interface Spent {
   readonly isAllowed: boolean
   /** How many more fit now. */
   readonly remaining: number
-  /** Ms until the next one fits, where it is not allowed; otherwise until everything counted now has left the window. */
+  /**
+   * Time until the next one fits, if this one does not; otherwise until everything counted now has left the
+   * window. In ms.
+   */
   readonly wait: number
 }
 
-/** How long the end of a window is trusted, in ms: the system clock may be adjusted meanwhile. */
+/** How long the end of a window is trusted, in ms: the system clock may be adjusted in between. */
 const longestTrust = 60_000
 
 export class KeyCount {
@@ -25,27 +29,27 @@ export class KeyCount {
   /** The count in the store, and when it was requested (monotonic ms). */
   #known = 0
   #knownAt = Number.NEGATIVE_INFINITY
-  /** What was let in here: not reported yet and since when, and reported without a reply yet. */
+  /** Requests admitted here: those not reported yet, since when, and those reported but not confirmed yet. */
   #unreported = 0
   #unreportedSince = 0
   #underWay = 0
-  /** Monotonic ms until which nothing fits. */
+  /** Until when nothing fits, in monotonic ms. */
   #fullUntil = Number.NEGATIVE_INFINITY
   /** When the window ends, in ms since the epoch and in monotonic ms, and when to check that again. */
   #endsAt = Number.POSITIVE_INFINITY
   #overAt = Number.POSITIVE_INFINITY
   #looksAt = Number.POSITIVE_INFINITY
-  /** What this process counts locally, until the store has replied. */
+  /** The local count, until the store replies again. */
   #alone: SlidingWindow | null = null
   /** Whether the key is reported to the store at all. */
   isShared = false
-  /** Whether a report to the store is under way, and whether a later one is scheduled. */
+  /** Whether a report to the store is in progress, and whether another is scheduled. */
   isReporting = false
   isListed = false
-  /** Requests that wait for the next query to the store; null where none is under way. */
+  /** Requests that wait for the next query to the store; null if no query is in progress. */
   line: ((spent: Spent) => void)[] | null = null
 
-  /** Takes the name of the key that all processes share. */
+  /** `name` is the name of the key in all processes. */
   constructor(limit: Limit, name: string) {
     this.limit = limit
     this.#name = name
@@ -56,27 +60,27 @@ export class KeyCount {
     return this.#unreported
   }
 
-  /** What requests are counted by, without the name of the limit; a digest of it where that is long. */
+  /** The key of the requests, without the name of the limit; a digest if it is long. */
   get key(): string {
     return this.#name.slice(this.limit.name.length + 1)
   }
 
-  /** Returns about how many count now, without asking the store. */
+  /** Estimates the current count, without asking the store. */
   estimate(now: number): number {
     const { span } = this.limit
     if (span.kind !== 'sliding') return now < this.#overAt ? this.#used : 0
     if (this.#alone !== null) return this.#alone.count(now)
-    // When those requests came is unknown, so they expire evenly.
+    // The times of those requests are unknown, so they expire evenly.
     const age = Math.min(1, (now - this.#knownAt) / span.period)
     return this.#known * (1 - age) + this.#unreported + this.#underWay
   }
 
-  /** The key in the store, a digest: it reveals nothing that callers sent. */
+  /** The key in the store: a digest, which reveals nothing that callers sent. */
   get storeKey(): string {
     return (this.#storeKey ??= hash('sha256', this.#name, 'base64url').slice(0, 22))
   }
 
-  /** Starts over when the window has ended. */
+  /** Starts over if the window has ended. */
   look(now: number, clock: Clock): void {
     if (now < this.#looksAt) return
     const time = clock.now()
@@ -93,7 +97,7 @@ export class KeyCount {
     return now < this.#fullUntil
   }
 
-  /** Whether one more fits for certain, whatever other processes have let in since the last reply. */
+  /** Whether one more certainly fits, whatever other processes have admitted since the last reply. */
   isFar(now: number): boolean {
     const { ceiling, growth, unreported, blind, most } = this.limit
     const unheard = this.#unreported + this.#underWay
@@ -101,19 +105,19 @@ export class KeyCount {
     return (unheard < unreported && mayBe <= ceiling) || (unheard < blind && 2 * this.#known <= most)
   }
 
-  /** Whether the store should get a report before it has to be queried. */
+  /** Whether a report to the store is due before a query becomes necessary. */
   isDue(now: number): boolean {
     if (this.isReporting) return false
     const { growth, unreported, ceiling } = this.limit
     return 2 * this.#unreported >= unreported || 2 * growth * (now - this.#knownAt) > ceiling - this.#used
   }
 
-  /** Ms since the oldest unreported request. */
+  /** Time since the oldest unreported request, in ms. */
   unreportedFor(now: number): number {
     return now - this.#unreportedSince
   }
 
-  /** Lets one request in. */
+  /** Admits one request. */
   admit(now: number): Spent {
     if (this.#unreported === 0) this.#unreportedSince = now
     this.#unreported++
@@ -121,7 +125,7 @@ export class KeyCount {
     return this.allow(now)
   }
 
-  /** Takes back requests that were let in, so that others fit. */
+  /** Takes back admitted requests, so that others fit. */
   takeBack(now: number, many: number): void {
     if (this.#unreported === 0) this.#unreportedSince = now
     this.#fullUntil = Number.NEGATIVE_INFINITY
@@ -129,7 +133,7 @@ export class KeyCount {
     this.#alone?.add(now, -many)
   }
 
-  /** Returns the outcome for a request that is let in and counted already. */
+  /** Returns the outcome for a request that is already admitted and counted. */
   allow(now: number): Spent {
     const { most, span, period } = this.limit
     const wait = span.kind === 'sliding' ? period : this.#overAt - now
@@ -145,9 +149,9 @@ export class KeyCount {
     return { key: this.storeKey, window: this.#window, limit: this.limit.most, done: 0, wanted: 0 }
   }
 
-  /** Builds the query to the store; what it reports is under way then. */
+  /** Builds the query to the store, whose report is then in progress. */
   ask(now: number, wanted: number): CounterAsk {
-    // Requests that have left the window meanwhile are no longer reported.
+    // Requests that have left the window in the meantime are no longer reported.
     if (this.#alone !== null) this.#unreported = Math.min(this.#unreported, this.#alone.count(now))
     const done = this.#unreported
     this.#unreported = 0
@@ -155,18 +159,18 @@ export class KeyCount {
     return { key: this.storeKey, window: this.#window, limit: this.limit.most, done, wanted }
   }
 
-  /** Applies the reply to a query that was sent at `askedAt`. */
+  /** Applies the reply to a query sent at `askedAt`. */
   learn(ask: CounterAsk, { count, wait }: CounterReply, askedAt: number, now: number): void {
     if (!this.#isOfNow(ask)) return
     this.#underWay -= ask.done
     this.#known = count
     this.#knownAt = askedAt
     this.#alone = null
-    // What is taken back meanwhile makes room that the store does not know of.
+    // Requests taken back in the meantime make room that the store does not know of.
     if (wait > 0 && this.#used >= this.limit.most) this.#fullUntil = now + wait
   }
 
-  /** Queues what a failed report contained once more. */
+  /** Requeues what a failed report contained. */
   unask(ask: CounterAsk, now: number): void {
     if (!this.#isOfNow(ask)) return
     this.#underWay -= ask.done
@@ -174,7 +178,7 @@ export class KeyCount {
     this.#unreported += ask.done
   }
 
-  /** Decides with only what this process knows. */
+  /** Decides by what this process knows alone. */
   spendAlone(now: number): Spent {
     const { span } = this.limit
     if (span.kind === 'sliding') this.#alone ??= this.#part(now, span.period)
@@ -184,7 +188,7 @@ export class KeyCount {
     return spent
   }
 
-  /** Returns what `spendAlone` would, and counts nothing. */
+  /** Returns what `spendAlone` would, without counting. */
   peekAlone(now: number): Spent {
     const { most, span } = this.limit
     if (span.kind !== 'sliding') return this.#outcome(this.#used, this.#overAt - now, this.#overAt - now)
@@ -192,7 +196,10 @@ export class KeyCount {
     return this.#outcome(window.count(now), window.wait(now, most), span.period)
   }
 
-  /** Returns what a request would get by a reply of the store, which may be unknown, and by what that does not contain; counts nothing. */
+  /**
+   * Returns what a request would get according to a reply of the store, if known, and the requests that the
+   * reply does not include; counts nothing.
+   */
   peek(now: number, reply: CounterReply | null): Spent {
     const { span, period } = this.limit
     const used = (reply === null ? this.#known : reply.count) + this.#unreported
@@ -200,7 +207,10 @@ export class KeyCount {
     return this.#outcome(used, reply?.wait ?? full, full)
   }
 
-  /** Returns the outcome of a request that comes after so many; `wait` is how long one has to wait that does not fit. */
+  /**
+   * Returns the outcome of a request after `used` others; `wait` is the time that it has to wait if it does
+   * not fit.
+   */
   #outcome(used: number, wait: number, full: number): Spent {
     const { most } = this.limit
     if (used < most) return { isAllowed: true, remaining: most - used - 1, wait: full }
@@ -221,7 +231,10 @@ export class KeyCount {
     return this.#known + this.#unreported + this.#underWay
   }
 
-  /** Starts counting locally from the known count: when those requests came is unknown, so they expire evenly. */
+  /**
+   * Starts counting locally from the known count: the times of those requests are unknown, so they expire
+   * evenly.
+   */
   #part(now: number, period: number): SlidingWindow {
     const window = new SlidingWindow(period)
     const age = now - this.#knownAt

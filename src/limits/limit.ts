@@ -1,37 +1,50 @@
-// A limit as requests are counted against it: how many in which window, and how far this process may go without querying the store.
+// A limit as used for counting: the number per window, and how far this process may go without querying the
+// store.
 
 import type { RateLimitConfig } from '../config/model/limit-config.ts'
 
-/** The kind of window: the last so many ms; or fixed periods of so many ms, or days and months of UTC. */
+/** The kind of window: the last `period` ms, fixed periods of that length, or days and months in UTC. */
 type Span =
   | { readonly kind: 'sliding' | 'fixed'; readonly period: number } // ms
   | { readonly kind: 'day' | 'month' }
 
 export interface Limit {
-  /** Distinguishes it from all other limits that are counted in the same store. */
+  /** Unique among all limits that are counted in the same store. */
   readonly name: string
   readonly most: number
   readonly span: Span
-  /** In ms; for a month the shortest. */
+  /** In ms; for a month, the shortest one. */
   readonly period: number
-  /** Below this count requests pass without a query, with everything added that may have happened since. */
+  /**
+   * Requests pass without a query as long as the count, including everything that may have happened since, is
+   * below this.
+   */
   readonly ceiling: number
-  /** The most that all processes together can have counted in a ms, at ten times the limit. */
+  /** The maximum rate at which all processes together may count, per ms: ten times the limit. */
   readonly growth: number
-  /** The most requests that a process may let in before it reports them. */
+  /** The maximum number of requests that a process admits before it reports them. */
   readonly unreported: number
-  /** How much of that may be let in before the first reply. */
+  /** The part of `unreported` that may be admitted before the first reply. */
   readonly blind: number
 }
 
-/** The unreported share of a limit that a process may let in: four processes may be wrong at once, by two percent together, however sudden the rush. */
+/**
+ * The unreported share of a limit that a process may admit: four processes may be wrong at once, by two
+ * percent in total, however sudden the rush.
+ */
 const unheard = 1 / 200
-/** For a smaller limit a single request is more than that share. It is let in only where so many still fit that a sudden rush is noticed before the limit; */
+/**
+ * For a smaller limit a single request exceeds that share. It is admitted only if enough others still fit for
+ * a sudden rush to be noticed before the limit;
+ */
 const small = 200
-/** below this size it would weigh too much. */
+/** below this size, a single request would weigh too much. */
 const smallest = 20
 
-/** Compiles a limit; limits with the same name, span and period share their counts. One that is `exact` has each request wait for the store. */
+/**
+ * Compiles a limit. Limits with the same name, span and period share their counts. With `exact`, each request
+ * waits for the store.
+ */
 export function limitOf(name: string, most: number, span: Span, { exact = false } = {}): Limit {
   const period = 'period' in span ? span.period : span.kind === 'day' ? day : 28 * day
   return {
@@ -60,10 +73,13 @@ export function quotaLimitOf(zone: string, kind: 'day' | 'month', most: number):
   return limitOf(`quota ${zone}`, most, { kind })
 }
 
-/** The name of the limit of an AI gateway for callers, the same for every gateway. */
+/** The name of the limit of an AI gateway in its headers, the same for every gateway. */
 export const gatewayLimitName = 'ai-gateway'
 
-/** Compiles the rate limit of an AI gateway: `most` calls in `period` ms. Next to what a call costs, asking the store is nothing. */
+/**
+ * Compiles the rate limit of an AI gateway: `max` calls in `period` ms. Compared with the cost of a call,
+ * querying the store costs nothing.
+ */
 export function gatewayLimitOf(
   { account, id }: { readonly account: string; readonly id: string },
   kind: 'sliding' | 'fixed',
@@ -73,7 +89,10 @@ export function gatewayLimitOf(
   return limitOf(`${gatewayLimitName} ${account}/${id}`, most, { kind, period }, { exact: true })
 }
 
-/** Returns the end of the window that contains `now`, both in ms since the epoch; infinite for a sliding window. */
+/**
+ * Returns the end of the window that contains `now`, both in ms since the epoch; infinite for a sliding
+ * window.
+ */
 export function endOf(span: Span, now: number): number {
   switch (span.kind) {
     case 'sliding':

@@ -1,5 +1,6 @@
-// Counts requests against limits, here and with all processes that share the store. While the store is unreachable or slow, this process counts locally with the
-// same limits, and no request waits; the same goes for more new keys than the store should keep.
+// Counts requests against limits, locally and together with all processes on the same store. While the store
+// is unreachable or slow, this process counts locally with the same limits, and no request waits. The same
+// applies to new keys beyond the number that the store should hold.
 
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -15,12 +16,12 @@ import { type NearKey, nearestOf } from './near-keys.ts'
 import { NewKeys } from './new-keys.ts'
 import { Reports } from './reports.ts'
 
-/** What counts requests, as those need it that are counted. */
+/** The part of the limiter that its callers need. */
 export type Counting = Pick<Limiter, 'spend' | 'giveBack'>
 
 interface LimiterOptions {
   readonly clock: Clock
-  /** Without counters this process counts alone. */
+  /** Without counters, this process counts locally. */
   readonly counters?: Counters
   readonly metrics?: LimitMetrics
   readonly log?: Logger
@@ -28,15 +29,15 @@ interface LimiterOptions {
   readonly patience?: number
 }
 
-/** The most characters of a key that are kept as they are. */
+/** Longer keys, in characters, are replaced by a digest. */
 const longestKey = 200
-/** The most keys that are kept in memory; for others the store has to be queried. */
+/** The maximum number of keys kept in memory; for others the store has to be queried. */
 const mostKeys = 50_000
-/** The most keys with requests waiting at once. */
+/** The maximum number of keys with waiting requests. */
 const mostAsking = 1_000
-/** Ms for which the keys nearest to limits are remembered: to find them costs some ms. */
+/** How long the keys nearest to limits are cached, in ms: finding them takes some ms. */
 const nearestPeriod = 1_000
-/** In ms: a busy machine is forgiven. */
+/** In ms; lenient towards a busy machine. */
 const usualPatience = 150
 
 export class Limiter {
@@ -45,7 +46,10 @@ export class Limiter {
   readonly #watch: CountersWatch | null
   readonly #metrics: LimitMetrics
   #made: LRUCache<string, KeyCount> | null = null
-  /** What was asked for last and mostly is next: the most recent of all counts, so that no other one takes its room. */
+  /**
+   * The last key, which is usually the next one, too: it is the most recent entry of the cache, so that no
+   * other one evicts it.
+   */
   #last: { readonly limit: Limit; readonly key: string; readonly count: KeyCount } | null = null
   readonly #newKeys = new NewKeys()
   readonly #reports: Reports | null
@@ -63,12 +67,15 @@ export class Limiter {
     this.#metrics = metrics
   }
 
-  /** Made with the first key: it takes a MiB from the start, and most configurations limit nothing. */
+  /** Created with the first key: it takes a MiB from the start, and most configurations limit nothing. */
   get #counts(): LRUCache<string, KeyCount> {
     return (this.#made ??= new LRUCache({ max: mostKeys, dispose: count => this.#dismiss(count) }))
   }
 
-  /** Counts a request by a key, if it fits: at once while the key is far below the limit or over it, otherwise after a query to the store. `now` is in monotonic ms. */
+  /**
+   * Counts a request by a key, if it fits: at once while the key is far below the limit or over it, otherwise
+   * after a query to the store. `now` is in monotonic ms.
+   */
   spend(limit: Limit, key: string, now = this.#clock.monotonic()): Spent | Promise<Spent> {
     const count = this.#countOf(limit, key)
     count.look(now, this.#clock)
@@ -84,7 +91,7 @@ export class Limiter {
     return spent
   }
 
-  /** Returns what `spend` would at best knowledge, and counts nothing; `now` is in monotonic ms. Never rejects. */
+  /** Returns what `spend` probably would, without counting; `now` is in monotonic ms. Never rejects. */
   peek(limit: Limit, key: string, now = this.#clock.monotonic()): Spent | Promise<Spent> {
     const name = keyName(limit, key)
     const known = this.#counts.peek(name)
@@ -100,7 +107,7 @@ export class Limiter {
     return count.peek(now, await inTime(reply, this.#patience, () => null))
   }
 
-  /** Returns the keys that are nearest to each limit, as of the last second at the latest. */
+  /** Returns the keys nearest to each limit, at most a second old. */
   nearest(): Promise<readonly NearKey[]> {
     const now = this.#clock.monotonic()
     if (this.#nearest === null || now - this.#nearest.at >= nearestPeriod)
@@ -108,13 +115,13 @@ export class Limiter {
     return this.#nearest.keys
   }
 
-  /** Takes back a request that was let in, because another limit refused it. */
+  /** Takes back an admitted request that another limit refused. */
   giveBack(limit: Limit, key: string): void {
     const count = this.#counts.peek(keyName(limit, key))
     if (count !== undefined) this.#takeBack(count, 1)
   }
 
-  /** Reports to the store what has not been reported. */
+  /** Reports all unreported requests to the store. */
   async close(): Promise<void> {
     await this.#reports?.close()
   }
@@ -128,7 +135,7 @@ export class Limiter {
   #findCount(limit: Limit, key: string): KeyCount {
     const name = keyName(limit, key)
     const known = this.#counts.get(name)
-    // Since a reload the name may belong to another limit.
+    // After a reload, the name may belong to another limit.
     if (known !== undefined && known.limit.most === limit.most) return known
     const count = new KeyCount(limit, name)
     this.#counts.set(name, count)
@@ -149,7 +156,7 @@ export class Limiter {
     return spent
   }
 
-  /** Has a request wait for the reply of the store: those that arrive during a query go into the next one together. */
+  /** Makes a request wait for the reply of the store; those that arrive during a query share the next one. */
   #ask(count: KeyCount): Promise<Spent> {
     const { promise, resolve } = Promise.withResolvers<Spent>()
     if (count.line !== null) count.line.push(resolve)
@@ -179,9 +186,9 @@ export class Limiter {
       else resolve(i < granted ? count.allow(now) : count.refuse(now))
   }
 
-  /** Returns how many the store grants; null where waiting is not possible. */
+  /** Returns how many the store grants; null if requests cannot wait. */
   async #grantedOf(count: KeyCount, wanted: number): Promise<number | null> {
-    // The previous reply may have settled it, or may not have come.
+    // The previous reply may have decided it, or may not have arrived.
     if (count.isFull(this.#clock.monotonic())) return 0
     if (this.#watch!.isOut) return null
     const call = this.#call(count, wanted)
@@ -189,7 +196,7 @@ export class Limiter {
     if (granted !== null) return granted
     if (!this.#watch!.isOut) {
       this.#watch!.pause()
-      // Usually it was held up only once.
+      // Usually the store was slow only once.
       void this.#reports!.probe(count)
     }
     // The store may have counted some of them after all.
@@ -197,7 +204,7 @@ export class Limiter {
     return null
   }
 
-  /** Queries the store; returns how many it granted, or null when it failed. */
+  /** Queries the store; returns the number granted, or null if it failed. */
   async #call(count: KeyCount, wanted: number): Promise<number | null> {
     const askedAt = this.#clock.monotonic()
     const ask = count.ask(askedAt, wanted)
@@ -221,13 +228,16 @@ export class Limiter {
     if (count.isShared) this.#reports!.sendSoon(count)
   }
 
-  /** Sends the last report of a count that makes room for another. */
+  /** Sends the last report of an evicted count. */
   #dismiss(count: KeyCount): void {
     if (count.isShared && !this.#watch!.isOut) void this.#reports!.send(count)
   }
 }
 
-/** Returns a name that no key of another limit has. It is a short copy: a key may be a slice of a whole head, and as long as one. */
+/**
+ * Returns a name that is unique across limits. It is a copy, since a key may be a slice that keeps a whole
+ * request head alive.
+ */
 function keyName(limit: Limit, key: string): string {
   return `${limit.name}\n${key.length > longestKey ? hash('sha256', key, 'base64url') : key}`
 }

@@ -1,5 +1,6 @@
-// Compares the limits of this machine with those of the others on the store. They share the counts, so if the limits of a rule differ, what a client may do
-// depends on the machine that it reaches. One per gateway, in its main process.
+// Compares the limits of this machine with those of the others on the same store. As they share the counts,
+// differing limits of a rule would make a client's allowance depend on the machine that it reaches. Runs once
+// per gateway, in its main process.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatDuration } from '../base/text/quantity.ts'
@@ -7,14 +8,17 @@ import type { Config } from '../config/model/config.ts'
 import type { Logger } from '../log/log.ts'
 import { type Peers, type Store, StoreUnreachable } from '../store/contract/store.ts'
 
-/** Ms between two looks. */
+/** Delay between two comparisons, in ms. */
 const usualPeriod = 10_000
-/** Ms for which a difference is expected, such as while machines are reloaded one after the other. */
+/** How long a difference is expected, in ms, for example while machines are reloaded one after the other. */
 const usualGrace = 5 * 60_000
-/** Periods for which a machine's limits are known without a word from it, so that a restart does not look like an end. */
+/**
+ * The number of periods for which a silent machine's limits are kept, so that a restart does not look like a
+ * removal.
+ */
 const patience = 6
 
-/** The limits of a machine, by rule and in words. */
+/** The limits of a machine, as text, by rule. */
 type Limits = Readonly<Record<string, string>>
 
 /** One rule whose limits differ. */
@@ -37,10 +41,10 @@ export class LimitsWatch {
   readonly #period: number
   readonly #grace: number
   #limits: Limits
-  /** Since when each rule differs, in monotonic ms. */
+  /** When each difference began, in monotonic ms. */
   #since = new Map<string, number>()
   #differences: readonly LimitDifference[] = []
-  /** When the others were last heard, and from when on what they say is complete, in monotonic ms. */
+  /** When the data of the others was last received, and when it becomes complete, in monotonic ms. */
   #heard = performance.now()
   #complete = 0
   readonly #end = new AbortController()
@@ -60,7 +64,10 @@ export class LimitsWatch {
     return this.#differences
   }
 
-  /** Starts, under the name that the other machines know this one by; a gateway that does not serve must not speak for its machine. */
+  /**
+   * Starts, under the name by which other machines know this one. A gateway that does not serve must not
+   * publish limits for its machine.
+   */
   start(name: string): void {
     const { peers } = this.#store
     if (peers !== null) this.#work = this.#looks(peers, name)
@@ -70,7 +77,7 @@ export class LimitsWatch {
     this.#limits = limitsOf(config)
   }
 
-  /** Ends the looks. */
+  /** Stops comparing. */
   async close(): Promise<void> {
     this.#end.abort()
     await this.#work
@@ -90,12 +97,12 @@ export class LimitsWatch {
       const own = this.#limits
       const found = await peers.exchange(name, JSON.stringify(own), lifetime)
       const now = performance.now()
-      // After an outage of the store, the others need time to speak again.
+      // After an outage of the store, the others need time to publish again.
       if (now - this.#heard > lifetime - this.#period) this.#complete = now + lifetime
       this.#heard = now
       if (now >= this.#complete) this.#judge(differencesIn(own, found), now)
     } catch (cause) {
-      // Others report that the store is unreachable; what is known stays.
+      // Other parts report that the store is unreachable; the known data stays.
       if (!(cause instanceof StoreUnreachable))
         this.#log.error({ err: cause }, 'comparing limits with other machines failed')
     }
@@ -143,7 +150,7 @@ function differencesIn(own: Limits, found: ReadonlyMap<string, string>): readonl
   })
 }
 
-/** Reads what another machine wrote, perhaps of another version: nothing where it is something else. */
+/** Parses the data of another machine, perhaps of another version; empty if it has another format. */
 function readLimits(words: string): Limits {
   try {
     const read: unknown = JSON.parse(words)

@@ -1,27 +1,27 @@
-// Which keys of a limit are nearest to it, as one process knows, and as several do together.
+// The keys nearest to each limit, as known to one process, and joined from several.
 
 import { nextTurn } from '../base/turns/turns.ts'
 import type { KeyCount } from './key-count.ts'
 
-/** How many counts are looked at in one turn of the event loop: less than a ms. */
+/** The number of counts examined in one turn of the event loop: less than a ms. */
 const mostInTurn = 1_000
-/** The most keys of a limit that are told. */
+/** The maximum number of keys returned per limit. */
 export const mostNear = 10
 
-/** One key and what is known of its count, as data that crosses from process to process. */
+/** A key and its estimated count, as data that can be sent between processes. */
 export interface NearKey {
   /** The name of its limit. */
   readonly limit: string
-  /** As requests are counted by it: parts that end with a line break, or an address. */
+  /** The key of the requests: parts that end with a line break, or an address. */
   readonly key: string
   readonly storeKey: string
-  /** An estimate of what all processes have counted. */
+  /** The estimated count of all processes. */
   readonly used: number
-  /** What this process has let in and the store does not know yet. */
+  /** Requests admitted by this process that the store does not know yet. */
   readonly unreported: number
 }
 
-/** Returns the keys of each limit that are nearest to it, the nearest first; looks at some in each turn. */
+/** Returns the keys nearest to each limit, nearest first; examines some in each turn. */
 export async function nearestOf(counts: readonly KeyCount[], now: number): Promise<readonly NearKey[]> {
   const byLimit = new Map<string, NearCount[]>()
   for (const [i, count] of counts.entries()) {
@@ -35,7 +35,7 @@ export async function nearestOf(counts: readonly KeyCount[], now: number): Promi
   return [...byLimit.values()].flatMap(near => near.map(viewNear))
 }
 
-/** Joins what several processes know of the keys of one limit. */
+/** Joins the results of several processes for one limit. */
 export function joinNear(views: readonly (readonly NearKey[])[]): readonly NearKey[] {
   const byKey = new Map<string, NearKey>()
   for (const near of views.flat()) {

@@ -1,4 +1,5 @@
-// Bounds how many new keys are reported to the store: clients can make up keys, and the store keeps each for a whole period.
+// Bounds the number of new keys reported to the store: clients can make up keys, and the store keeps each for
+// a whole period.
 
 import type { Limit } from './limit.ts'
 
@@ -10,7 +11,7 @@ const perPeriod = 1_000_000
 export class NewKeys {
   readonly #rooms = new WeakMap<Limit, Room>()
 
-  /** Reserves room for one more key of a limit, if there is any. */
+  /** Reserves room for a new key of a limit, if there is any. */
   take(limit: Limit, now: number): boolean {
     let room = this.#rooms.get(limit)
     if (room === undefined) this.#rooms.set(limit, (room = new Room(limit.period)))

@@ -1,10 +1,10 @@
-// Which counts still have to be reported to the store, and when.
+// Schedules the reports of counts to the store.
 
 import type { Clock } from '../base/clock.ts'
 import type { CountersWatch } from './counters-watch.ts'
 import type { KeyCount } from './key-count.ts'
 
-/** Ms between two checks for pending reports, and how long one may wait when nothing else triggers it. */
+/** Delay between two checks for pending reports, and the maximum delay of a report, in ms. */
 const sweepPeriod = 1_000
 const longestUnreported = 5_000
 
@@ -15,7 +15,7 @@ export class Reports {
   #listed: KeyCount[] = []
   #sweeper: NodeJS.Timeout | undefined
 
-  /** Takes the function that reports a count to the store; it never rejects. */
+  /** `report` reports a count to the store; it never rejects. */
   constructor(report: (count: KeyCount) => Promise<unknown>, watch: CountersWatch, clock: Clock) {
     this.#report = report
     this.#watch = watch
@@ -35,7 +35,7 @@ export class Reports {
     if (count.unreported !== 0) await this.#sendEven(count)
   }
 
-  /** Has requests that were taken back, and keep others out, reported at the end of this turn. */
+  /** Reports requests that were taken back at the end of this turn, since they keep others out. */
   sendSoon(count: KeyCount): void {
     this.list(count)
     if (this.#watch.isOut || count.unreported >= 0 || count.isReporting) return
