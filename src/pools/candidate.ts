@@ -1,31 +1,31 @@
-// What the ways to share the requests of a pool know of its members, and what they must do.
+// What the balances of a pool know of its members, and their interface.
 
-/** A member as it is chosen. */
+/** A member that can be chosen. */
 export interface Candidate {
   readonly weight: number
-  /** How much of its weight counts now: 1 when all is well, 0 while nothing may go to it. */
+  /** How much of its weight counts now: 1 normally, 0 while it must get no requests. */
   readonly share: number
-  /** Requests that it has not yet answered. */
+  /** The number of unfinished requests. */
   readonly outstanding: number
-  /** A number of its own, the same in all processes. */
+  /** A number that identifies it, the same in all processes. */
   readonly seed: number
 }
 
 /** What a choice may depend on. */
 export interface Asking {
   readonly clientAddress: string
-  /** The fields stand flat: name, value, name, value, … */
+  /** The fields as a flat list: name, value, name, value, … */
   readonly head: { readonly fields: readonly string[] }
 }
 
 export interface Balance {
-  /** Chooses one that is not among those tried; null where all are, or nothing may go to any. */
+  /** Chooses a candidate that has not been tried; null if all were, or none may get requests. */
   choose<C extends Candidate>(
     candidates: readonly C[],
     request: Asking,
     tried: readonly Candidate[],
   ): C | null
-  /** Returns one that would choose the same next, and whose choices leave this one as it is. */
+  /** Returns an independent balance in the same state. */
   copy(): Balance
 }
 

@@ -1,4 +1,5 @@
-// A circuit breaker: who fails several requests in a row is left alone for a while, longer each time, and then let back by one trial request.
+// A circuit breaker: after several failures in a row, an origin gets no requests for a while, longer each
+// time, and is then readmitted by a single trial request.
 
 import type { EjectionConfig } from '../config/model/pool-config.ts'
 
@@ -8,14 +9,14 @@ type CircuitState = 'closed' | 'open' | 'half_open'
 export class Circuit {
   /** In a row, since the last success. */
   failures = 0
-  /** Until when nothing but a trial may go through; 0 while closed. */
+  /** Until when only a trial may pass; 0 while closed. */
   openUntil = 0
   readonly #config: EjectionConfig
   /** The request that is the trial. */
   #trial: object | null = null
-  /** Until when nobody else is tried beside the trial: a slow one must not keep everybody waiting. */
+  /** Until when the trial is the only one: a slow trial must not keep everybody waiting. */
   #trialUntil = 0
-  /** How long it was open last; 0 once that is forgotten. */
+  /** How long it was last open; 0 once that is forgotten. */
   #lasted = 0
   #closedAt = 0
 
@@ -32,12 +33,15 @@ export class Circuit {
     return now < this.openUntil ? 'open' : 'half_open'
   }
 
-  /** Whether a request may go through: while half open one at a time, or another when the last one takes longer than the shortest ejection. */
+  /**
+   * Whether a request may pass: while half open one at a time, or another once the trial takes longer than
+   * the shortest ejection.
+   */
   admits(now: number): boolean {
     return this.isClosed || (now >= this.openUntil && (this.#trial === null || now >= this.#trialUntil))
   }
 
-  /** Takes note of a request that would go through; false where it may not. */
+  /** Registers a request that is about to be sent; false if it may not be. */
   enter(request: object, now: number): boolean {
     if (this.isClosed) return true
     if (!this.admits(now)) return false
@@ -46,14 +50,14 @@ export class Circuit {
     return true
   }
 
-  /** Takes note of an answer; true when it was the one that closes the circuit. */
+  /** Records a response; true if it closes the circuit. */
   answered(request: object, now: number): boolean {
     if (this.#trial !== request) return false
     this.#close(now)
     return true
   }
 
-  /** Takes note of a failure; true when it opens the circuit. Requests from before the circuit opened say nothing new. */
+  /** Records a failure; true if it opens the circuit. Requests from before the circuit opened are ignored. */
   failed(request: object, now: number): boolean {
     this.failures++
     if (this.isClosed ? this.failures < this.#config.failures : this.#trial !== request) return false
@@ -61,7 +65,7 @@ export class Circuit {
     return true
   }
 
-  /** Takes note of a request that ended without a word on the origin: another one may be the trial. */
+  /** Records a request that ended without saying anything about the origin: another one may be the trial. */
   released(request: object): void {
     if (this.#trial === request) this.#trial = null
   }
@@ -73,7 +77,10 @@ export class Circuit {
     this.#closedAt = now
   }
 
-  /** Opens for twice as long as the last time, unless it was closed since for as long as it can be open at all. */
+  /**
+   * Opens for twice as long as the last time, unless it has since been closed for at least the maximum
+   * duration.
+   */
   #open(now: number): void {
     const { base, longest } = this.#config
     const isForgotten = this.isClosed && now - this.#closedAt >= longest

@@ -1,4 +1,5 @@
-// How one origin is doing: what its requests tell (its circuit), what the active checks tell, and how it comes back (slow start).
+// The health of one origin: by its requests (its circuit), by active checks, and during its return (slow
+// start).
 
 import type { Clock } from '../base/clock.ts'
 import type { PoolConfig } from '../config/model/config.ts'
@@ -8,10 +9,10 @@ import { Circuit } from './circuit.ts'
 
 export type HealthSettings = Pick<PoolConfig, 'ejection' | 'check' | 'slowStart'>
 
-/** What is known of an origin by active checks. Times are ms since the epoch. */
+/** The result of active checks of an origin. Times are ms since the epoch. */
 export interface CheckResult {
   readonly isUp: boolean
-  /** Since when it is up or down. */
+  /** When it became up or down. */
   readonly since: number
   readonly nextCheckAt: number
   /** When the last check began. */
@@ -23,42 +24,45 @@ export interface CheckResult {
 }
 
 /**
- * `unchecked` while neither a check nor a request has told how it is; `failing` after failures in a row, although requests still go to it; `down` by active checks;
- * `ejected` for its failures; in `trial` when one request may end that.
+ * `unchecked` until a check or a request has shown its state; `failing` after failures in a row, although it
+ * still gets requests; `down` by active checks; `ejected` for its failures; in `trial` when one request may
+ * end that.
  */
 export type HealthState = PoolMember['state']
 
-/** The share of its weight with which an origin begins that comes back slowly. */
+/** The share of its weight with which an origin returns in a slow start. */
 const firstShare = 0.1
 
 export class MemberHealth {
   check: CheckResult | null = null
-  /** How often it was ejected. */
+  /** The number of ejections. */
   ejections = 0
   readonly #circuit: Circuit | null
   readonly #slowStart: number
   readonly #clock: Clock
   readonly #ejected: () => void
-  /** Monotonic ms at which it came back, while it takes up its share again; -1 otherwise. */
+  /** When it returned, in monotonic ms, during its slow start; -1 otherwise. */
   #backSince = -1
-  /** When it was ejected last, and when it came back last, or was made; ms since the epoch. */
+  /** When it was last ejected, and when it last returned or was created; ms since the epoch. */
   #ejectedAt = 0
   #backAt: number
-  /** Whether a check or a request has succeeded so far. */
+  /** Whether a check or a request has succeeded yet. */
   #isProven = false
-  /** How many failures in a row make it `failing`, and for how many ms without a request they are remembered. */
+  /**
+   * How many failures in a row make it `failing`, and how long they are remembered without a request, in ms.
+   */
   readonly #mostFailures: number
   readonly #memory: number
   /** In a row, since the last success. */
   #failures = 0
-  /** When it began to fail, in ms since the epoch; 0 while it is not failing. */
+  /** When it became `failing`, in ms since the epoch; 0 while it is not. */
   #failingAt = 0
   /** Monotonic ms. */
   #lastFailedAt = 0
-  /** Whether nothing at all is the matter, so that nobody has to look closer. */
+  /** Whether it is fully healthy, so that the slower checks can be skipped. */
   #isFine = true
 
-  /** Ejects nobody where the settings have no ejection; `ejected` is called at each one. */
+  /** Never ejects if the settings have no ejection; `ejected` is called at each one. */
   constructor(settings: HealthSettings, clock: Clock, ejected: () => void) {
     this.#circuit = settings.ejection === null ? null : new Circuit(settings.ejection)
     const { failures, longest } = settings.ejection ?? usualEjection
@@ -70,7 +74,7 @@ export class MemberHealth {
     this.#ejected = ejected
   }
 
-  /** How much of its weight counts now, from 0 (nothing may go to it) to 1. */
+  /** How much of its weight counts now, from 0 (no requests) to 1. */
   get share(): number {
     return this.#isFine ? 1 : this.#shareAt(this.#clock.monotonic())
   }
@@ -82,16 +86,16 @@ export class MemberHealth {
     if (state !== 'closed') return state === 'open' ? 'ejected' : 'trial'
     if (this.#failingAt === 0) return this.#isProven ? 'healthy' : 'unchecked'
     if (now - this.#lastFailedAt < this.#memory) return 'failing'
-    // Nobody has asked it for so long that its requests tell nothing any more.
+    // It has had no request for so long that earlier ones mean nothing any more.
     return this.check === null ? 'unchecked' : 'healthy'
   }
 
-  /** Whether requests go to it as usual. */
+  /** Whether it gets requests as usual. */
   get isServing(): boolean {
     return this.check?.isUp !== false && this.#circuit?.isClosed !== false
   }
 
-  /** When it came to this state, in ms since the epoch. */
+  /** When it entered this state, in ms since the epoch. */
   get since(): number {
     if (this.check?.isUp === false) return this.check.since
     switch (this.state) {
@@ -111,37 +115,43 @@ export class MemberHealth {
     return this.#failures
   }
 
-  /** The end of its ejection in ms since the epoch; null while it is not ejected. */
+  /** The end of its ejection, in ms since the epoch; null while it is not ejected. */
   get ejectedUntil(): number | null {
     if (this.#circuit === null || this.#circuit.isClosed) return null
     return this.#clock.now() + this.#circuit.openUntil - this.#clock.monotonic()
   }
 
-  /** Ms until something may change that keeps requests away: the next check while it is down, else the trial. */
+  /**
+   * Time until a possible end of its unavailability, in ms: the next check while it is down, otherwise the
+   * trial.
+   */
   get msUntilHope(): number {
     if (this.check?.isUp === false) return this.check.nextCheckAt - this.#clock.now()
     return this.#circuit === null ? 0 : this.#circuit.openUntil - this.#clock.monotonic()
   }
 
-  // How its requests fare; each is known by an object of its own, from `begin` to the last word.
+  // The outcome of its requests; each is identified by an object, from `begin` to its end.
 
-  /** Takes note of a request that goes to it now; false where it better does not, since another one is the trial by now. */
+  /**
+   * Registers a request that is about to be sent; false if it should not be, since another one is the trial
+   * now.
+   */
   begin(request: object): boolean {
     return this.#isFine || this.#circuit === null || this.#circuit.enter(request, this.#clock.monotonic())
   }
 
-  /** The head of an answer came: it is alive. */
+  /** Records the head of a response: the origin is alive. */
   answered(request: object): void {
     if (!this.#isFine && this.#circuit?.answered(request, this.#clock.monotonic())) this.#comeBack()
   }
 
-  /** A whole answer came. */
+  /** Records a complete response. */
   succeeded(): void {
     if (this.#failures !== 0 || !this.#isProven) this.#prove()
     if (this.#circuit?.isClosed) this.#circuit.failures = 0
   }
 
-  /** It failed a request by its own fault. */
+  /** Records a failure that is the origin's fault. */
   failed(request: object): void {
     this.#countFailure()
     if (!this.#circuit?.failed(request, this.#clock.monotonic())) return
@@ -151,18 +161,23 @@ export class MemberHealth {
     this.#ejected()
   }
 
-  /** It failed a request that may be to blame itself: that shows, and ejects nobody. */
+  /**
+   * Records a failure that may be the request's fault: it is visible, but does not count towards an ejection.
+   */
   failedUnblamed(request: object): void {
     this.#countFailure()
     this.released(request)
   }
 
-  /** A request ended in a way that says nothing of it. */
+  /** Records a request whose end says nothing about the origin. */
   released(request: object): void {
     if (!this.#isFine) this.#circuit?.released(request)
   }
 
-  /** Takes what the active checks found; they end only what they began, since who answers them well may still fail its requests. */
+  /**
+   * Records the result of an active check. It ends only states that checks caused, since an origin that
+   * passes them may still fail its requests.
+   */
   takeCheck(result: CheckResult): void {
     const wasDown = this.check?.isUp === false
     this.check = result
@@ -174,12 +189,12 @@ export class MemberHealth {
   #countFailure(): void {
     this.#failures++
     this.#lastFailedAt = this.#clock.monotonic()
-    // Of who never did anything but fail, one failure tells enough.
+    // For an origin that has never succeeded, one failure is enough.
     if (this.#failingAt === 0 && (!this.#isProven || this.#failures >= this.#mostFailures))
       this.#failingAt = this.#clock.now()
   }
 
-  /** Takes note that it works, unless it is ejected: then only its trial tells. */
+  /** Records that it works, unless it is ejected: then only its trial counts. */
   #prove(): void {
     if (this.#circuit?.isClosed === false) return
     if (this.#failingAt !== 0 || !this.#isProven) this.#backAt = this.#clock.now()
@@ -188,7 +203,7 @@ export class MemberHealth {
     this.#failingAt = 0
   }
 
-  /** When its failures were too long ago, in ms since the epoch. */
+  /** When its failures are forgotten, in ms since the epoch. */
   get #forgottenAt(): number {
     return this.#clock.now() + this.#lastFailedAt + this.#memory - this.#clock.monotonic()
   }
@@ -206,7 +221,7 @@ export class MemberHealth {
     this.#prove()
     this.#backAt = this.#clock.now()
     this.#backSince = this.#slowStart === 0 ? -1 : now
-    // Whether anything else is the matter is found when its share is asked for.
+    // `share` checks whether anything else is wrong.
     this.#isFine = false
   }
 }

@@ -1,4 +1,4 @@
-// The member that has the fewest requests to answer, measured by its weight; equals have their turns.
+// Chooses the member with the fewest unfinished requests relative to its weight; equal members take turns.
 
 import { type Asking, type Balance, type Candidate, weightOf } from './candidate.ts'
 import { Turns } from './turns.ts'
@@ -6,7 +6,7 @@ import { Turns } from './turns.ts'
 export class LeastOutstanding implements Balance {
   readonly #turns: Turns
 
-  /** Takes the number of candidates, or turns to go on with. */
+  /** Takes the number of candidates, or the turns to continue. */
   constructor(turns: number | Turns) {
     this.#turns = typeof turns === 'number' ? new Turns(turns) : turns
   }

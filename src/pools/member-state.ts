@@ -1,4 +1,5 @@
-// How a member of a pool is doing, in the words of the management API, as data that crosses from process to process. Made for the edge's pools.
+// The state of a pool member, in the terms of the management API, as data that can be sent between processes.
+// Made for the edge's pools.
 
 import type { CheckResult, HealthState } from './health.ts'
 import type { Member, Reached } from './pool.ts'
@@ -7,21 +8,21 @@ export interface MemberState {
   readonly url: string
   readonly weight: number
   readonly state: HealthState
-  /** RFC 3339: when it came to this state. */
+  /** RFC 3339: when it entered this state. */
   readonly since: string
-  /** How often it was ejected. */
+  /** The number of ejections. */
   readonly ejections: number
   readonly consecutive_failures: number
   /** RFC 3339; null while it is not ejected. */
   readonly ejected_until: string | null
-  /** Null where there are no active checks, or none has ended yet. */
+  /** Null if there are no active checks, or none has ended yet. */
   readonly check: CheckState | null
   readonly outstanding: number
-  /** The share of its weight that counts while it comes back; null once all of it does. */
+  /** The share of its weight that counts during its slow start; null outside of it. */
   readonly slow_start: number | null
 }
 
-/** Describes a member that is known by this URL. */
+/** Returns the state of the member with this URL. */
 export function memberState(
   url: string,
   { weight, health, outstanding, share }: Member<Reached>,

@@ -1,4 +1,5 @@
-// The members of a pool, and which of them a request goes to: one that is healthy, by the balance that the operator chose.
+// The members of a pool, and the choice of a healthy one for each request, by the balance that the operator
+// configured.
 
 import type { Clock } from '../base/clock.ts'
 import type { PoolConfig } from '../config/model/config.ts'
@@ -10,9 +11,9 @@ import { hashOf, Rendezvous } from './rendezvous.ts'
 import { RetryBudget } from './retry-budget.ts'
 import { RoundRobin } from './round-robin.ts'
 
-/** What a member leads to. */
+/** The target of a member. */
 export interface Reached {
-  /** Requests that it has not yet answered. */
+  /** The number of unfinished requests. */
   readonly outstanding: number
 }
 
@@ -22,7 +23,7 @@ export class Member<Target extends Reached> implements Candidate {
   readonly health: MemberHealth
   readonly seed: number
 
-  /** Takes a name that is the same in all processes. */
+  /** `name` must be the same in all processes. */
   constructor(target: Target, name: string, weight: number, health: MemberHealth) {
     this.target = target
     this.weight = weight
@@ -42,14 +43,14 @@ export class Member<Target extends Reached> implements Candidate {
 export class Pool<Target extends Reached> {
   readonly name: string
   readonly members: readonly Member<Target>[]
-  /** Further attempts that one request may have, and how many all of them together. */
+  /** The maximum number of retries of one request, and the budget of all together. */
   readonly mostRetries: number
   readonly budget: RetryBudget
-  /** Statuses in place of which another member is asked. */
+  /** Statuses that lead to a retry with another member. */
   readonly retryOn: ReadonlySet<number>
   /** Statuses that count as failures of the member. */
   readonly ejectOn: ReadonlySet<number>
-  /** Lives for as long as a pool that counts in it. */
+  /** Shared by all pools that continue the same counts. */
   readonly ledger: PoolLedger
   readonly #balance: Balance
 
@@ -69,13 +70,16 @@ export class Pool<Target extends Reached> {
     this.#balance = balance
   }
 
-  /** Returns the member that a request is for; null when none is healthy. Its health is to be told when the request goes there, and how it went. */
+  /**
+   * Chooses the member for a request; null if none is healthy. The caller must report to its health when the
+   * request is sent, and how it ended.
+   */
   pick(request: Asking): Member<Target> | null {
     this.budget.earn()
     return this.pickAnother(request, none)
   }
 
-  /** The same where the request is bound to a member, as far as that is healthy. */
+  /** Like `pick`, for a request that is bound to a member, as long as that one is healthy. */
   pickBound(request: Asking, isBoundTo: (target: Target) => boolean): Member<Target> | null {
     const bound = this.members.find(({ share, target }) => share > 0 && isBoundTo(target))
     if (bound === undefined) return this.pick(request)
@@ -83,17 +87,20 @@ export class Pool<Target extends Reached> {
     return bound
   }
 
-  /** Returns a member beside those that were tried; null when no other is healthy. */
+  /** Chooses a member that has not been tried; null if no other is healthy. */
   pickAnother(request: Asking, tried: readonly Member<Target>[]): Member<Target> | null {
     return this.#balance.choose(this.members, request, tried)
   }
 
-  /** Whether requests go on as usual to anybody beside this member. */
+  /** Whether any other member is serving requests as usual. */
   hasAnother({ health }: Member<Target>): boolean {
     return this.members.some(other => other.health !== health && other.health.isServing)
   }
 
-  /** Returns in how many seconds, 1 or more, a pool without a healthy member may have one: at the next check or the next trial. */
+  /**
+   * The number of seconds, at least 1, until a pool without a healthy member may have one: the next check or
+   * the next trial.
+   */
   get secondsUntilHope(): number {
     let least = Number.POSITIVE_INFINITY
     for (const { health } of this.members) least = Math.min(least, health.msUntilHope)
@@ -101,7 +108,10 @@ export class Pool<Target extends Reached> {
   }
 }
 
-/** What a pool has counted: whose turn it is, and how many retries are left. It may outlive the pool, where one with the same members and settings follows. */
+/**
+ * The state of a pool's choices: whose turn it is, and the remaining retries. It outlives the pool if one
+ * with the same members and settings follows.
+ */
 export class PoolLedger {
   readonly budget: RetryBudget
   readonly balance: Balance
@@ -111,13 +121,13 @@ export class PoolLedger {
     this.balance = balance
   }
 
-  /** Returns one that has counted the same, and whose counts leave this one as it is. */
+  /** Returns an independent copy. */
   copy(): PoolLedger {
     return new PoolLedger(this.budget.copy(), this.balance.copy())
   }
 }
 
-/** Makes the ledger of a pool of so many members that has counted nothing. */
+/** Makes the ledger of a new pool with `count` members. */
 export function newLedger(
   { balance, retries }: Pick<PoolConfig, 'balance' | 'retries'>,
   count: number,
@@ -134,7 +144,7 @@ function balanceOf(config: BalanceConfig, count: number): Balance {
   return config.by === 'round_robin' ? new RoundRobin(count) : new LeastOutstanding(count)
 }
 
-/** Spares a pool of one member the choice. */
+/** For a pool of one member, which needs no choice. */
 class OnlyOne implements Balance {
   copy(): this {
     return this

@@ -1,5 +1,6 @@
-// The same member for the same client or header value, by weighted rendezvous hashing: each member draws a score for a key and the highest wins, so that
-// a member which goes moves only the keys that it had, and one that comes back gets the same again.
+// Chooses the same member for the same client or header value, by weighted rendezvous hashing: each member
+// draws a score for a key and the highest wins. A member that leaves moves only its own keys, and one that
+// returns gets the same ones again.
 
 import { equalsIgnoreCase } from '../http1/fields/fields.ts'
 import { type Asking, type Balance, type Candidate, weightOf } from './candidate.ts'
@@ -7,12 +8,15 @@ import { type Asking, type Balance, type Candidate, weightOf } from './candidate
 export class Rendezvous implements Balance {
   readonly #header: string | null
 
-  /** Takes the lower-case name of a header; the address of the client stands in where a request lacks it, and for null. */
+  /**
+   * Takes the lower-case name of a header; the client's address is used for null, and for requests without
+   * the header.
+   */
   constructor(header: string | null) {
     this.#header = header
   }
 
-  /** Returns itself: it keeps nothing. */
+  /** Returns itself, since it has no state. */
   copy(): this {
     return this
   }
@@ -42,19 +46,22 @@ export class Rendezvous implements Balance {
   }
 }
 
-/** Hashes a text to 32 bits (FNV-1a over its UTF-16 units): alike in every process, and no secret. */
+/** Hashes a text to 32 bits (FNV-1a over its UTF-16 units): the same in every process, and not secret. */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return hash
 }
 
-/** Turns bits into a positive number so distributed that the highest of several, each times its weight, falls to each in proportion to its weight. */
+/**
+ * Maps bits to a positive number, distributed so that the highest of several, each multiplied by its weight,
+ * goes to each in proportion to its weight.
+ */
 function draw(bits: number): number {
   return -1 / Math.log((mixed(bits) + 0.5) / 2 ** 32)
 }
 
-/** Lets every bit change about half of all bits; no two inputs give the same. */
+/** Mixes bits so that each one changes about half of the result; no two inputs give the same. */
 function mixed(bits: number): number {
   let mix = bits ^ (bits >>> 16)
   mix = Math.imul(mix, 0x85ebca6b)

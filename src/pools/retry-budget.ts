@@ -1,10 +1,11 @@
-// How many requests of a pool may be sent again: a share of them, so that retries can't multiply the load on a pool that is failing.
+// Limits the retries of a pool to a share of its requests, so that they cannot multiply the load on a failing
+// pool.
 
 import type { Clock } from '../base/clock.ts'
 
-/** Ms over which requests and retries are weighed against each other. */
+/** The period in which requests and retries are compared, in ms. */
 const window = 10_000
-/** Retries in a window that need no share, so that a pool of little traffic has some too. */
+/** Retries per period that need no share, so that a pool with little traffic has some, too. */
 const free = 10
 
 export class RetryBudget {
@@ -14,14 +15,14 @@ export class RetryBudget {
   #requests = 0
   #retries = 0
 
-  /** Takes the share of requests that may be retried, 0 (none at all) to 1. */
+  /** `share` is the share of requests that may be retried, from 0 (none at all) to 1. */
   constructor(share: number, clock: Clock) {
     this.#share = share
     this.#clock = clock
     this.#since = clock.monotonic()
   }
 
-  /** Returns a budget of the same counts, apart from this one. */
+  /** Returns an independent budget with the same counts. */
   copy(): RetryBudget {
     const copy = new RetryBudget(this.#share, this.#clock)
     copy.#since = this.#since
@@ -35,7 +36,7 @@ export class RetryBudget {
     this.#requests++
   }
 
-  /** Takes one retry out of the budget; false when it is spent. */
+  /** Takes one retry from the budget; false if it is exhausted. */
   spend(): boolean {
     if (this.#share === 0) return false
     this.#forget(this.#clock.monotonic())
@@ -44,7 +45,7 @@ export class RetryBudget {
     return true
   }
 
-  /** Cuts what was counted for longer than the window down to what one window had of it on average: no clock is read where nothing fails. */
+  /** Reduces counts from a longer time to the average of one period: no clock is read while nothing fails. */
   #forget(now: number): void {
     const elapsed = now - this.#since
     if (elapsed <= window) return

@@ -1,4 +1,4 @@
-// Members in turn, each as often as its weight says.
+// Members take turns, each in proportion to its weight.
 
 import { type Asking, type Balance, type Candidate, weightOf } from './candidate.ts'
 import { Turns } from './turns.ts'
@@ -6,7 +6,7 @@ import { Turns } from './turns.ts'
 export class RoundRobin implements Balance {
   readonly #turns: Turns
 
-  /** Takes the number of candidates, or turns to go on with. */
+  /** Takes the number of candidates, or the turns to continue. */
   constructor(turns: number | Turns) {
     this.#turns = typeof turns === 'number' ? new Turns(turns) : turns
   }

@@ -1,8 +1,12 @@
-// Turns by weight, spread evenly: of the weights 5, 1 and 1 the first gets five of seven turns, and never all five in a row.
+// Turns by weight, spread evenly: of the weights 5, 1 and 1, the first gets five of seven turns, but never
+// all five in a row.
 
-/** Takes turns: all who take part `enter`, then one of them is `take`n. */
+/** Takes turns: all participants `enter`, then one of them is `take`n. */
 export class Turns {
-  /** What each is ahead or behind of its due share; an entry gains its weight, a turn costs the weights of all who entered. */
+  /**
+   * How far each is ahead of or behind its share; an entry gains its weight, a turn costs the weights of all
+   * who entered.
+   */
   readonly #credits: Float64Array
   #first = -1
   #total = 0
@@ -11,7 +15,7 @@ export class Turns {
     this.#credits = new Float64Array(count)
   }
 
-  /** Returns turns that begin where these are, and leave these as they are. */
+  /** Returns independent turns in the same state. */
   copy(): Turns {
     const copy = new Turns(this.#credits.length)
     copy.#credits.set(this.#credits)
@@ -25,7 +29,7 @@ export class Turns {
     if (this.#first === -1 || credits[index]! > credits[this.#first]!) this.#first = index
   }
 
-  /** Returns the index of the one whose turn it is; -1 when nobody entered. */
+  /** Returns the index of the next one; -1 if none entered. */
   take(): number {
     const first = this.#first
     if (first !== -1) this.#credits[first]! -= this.#total

@@ -1,8 +1,11 @@
-// Reads the token out of a header field such as Authorization.
+// Extracts the token from a header field such as Authorization.
 
 const scheme = 'bearer'
 
-/** Returns what follows `Bearer` (RFC 6750 section 2.1; the scheme in any case, RFC 9110 section 11.1), or null where there are no such credentials. */
+/**
+ * Returns what follows `Bearer` (RFC 6750 section 2.1; the scheme in any case, RFC 9110 section 11.1), or
+ * null if there are no such credentials.
+ */
 export function bearerOf(field: string | null): string | null {
   if (field === null || field.length <= scheme.length || !isBlank(field.charCodeAt(scheme.length)))
     return null
@@ -11,7 +14,10 @@ export function bearerOf(field: string | null): string | null {
   return token === '' ? null : token
 }
 
-/** Returns what follows `Bearer` where it is a token68 (RFC 9110 section 11.2), as all tokens are: other readers may read anything else differently. */
+/**
+ * Returns what follows `Bearer` if it is a token68 (RFC 9110 section 11.2), as all tokens are: other parsers
+ * may interpret anything else differently.
+ */
 export function token68Of(field: string): string | null {
   const token = bearerOf(field)
   return token !== null && isToken68(token) ? token : null

@@ -1,36 +1,40 @@
-// Finds credentials of this gateway in places where they do not belong: forwarded, they would give a third party access. One rule serves AI routes and sites.
+// Finds credentials of this gateway in the wrong places: forwarded, they would give a third party access. AI
+// routes and sites share the rules.
 
 import { token68Of } from './bearer.ts'
 
 /**
- * How a character may be spelled besides as itself, before its two hex digits: percent-encoded, any number of times, as `%u0073`, or as JSON escapes it, also
- * within other JSON.
+ * Ways to encode a character, before its two hex digits: percent-encoded any number of times, as `%u0073`, or
+ * as a JSON escape, also within nested JSON.
  */
 const escaping = '(?:%(?:25)*(?:u00)?|\\\\{1,8}u00)'
 /** One of `A-Z a-z 0-9 _ -`, by its hex digits. */
 const ofSecret = '(?:2[Dd]|3\\d|4[1-9A-Fa-f]|5[\\dAaFf]|6[1-9A-Fa-f]|7[\\dAa])'
 /** Joined lower-case words, as in campaign names (`websvcs_order_history_of_the_last_twelve_months`); fewer than one secret in ten million looks like that. */
 const words = '(?=[a-z\\d_-]{32})(?:[a-z\\d]+[_-]){2}'
-/** What API tokens, access and refresh tokens, and client secrets begin with, where no words follow. */
+/** The prefixes of API tokens, access and refresh tokens, and client secrets, unless words follow. */
 export const prefixes = `(?:s|${escaping}73)(?:v|${escaping}76)(?:c|${escaping}63)(?:[tors]|${escaping}(?:7[234]|6[Ff]))(?:_|${escaping}5[Ff])(?!${words})`
-/** One character of what follows. */
+/** One character of the rest. */
 export const character = `(?:[\\w-]|${escaping}${ofSecret})`
-/** So many of the 43 characters of a secret make one: fewer leave more than anybody can guess, and a text that only mentions a prefix has no credential. */
+/**
+ * This many of a secret's 43 characters count as a credential: fewer leave too much to guess, and a text that
+ * only mentions a prefix contains none.
+ */
 export const fewest = 32
 
 /** A credential, wherever it begins. */
 const ours = new RegExp(`${prefixes}${character}{${fewest}}`)
-/** Characters of the shortest. */
+/** The shortest length, in characters. */
 const shortest = 'svct_'.length + fewest
 const shortestBasic = 'Basic '.length + Math.ceil((shortest * 4) / 3)
 const basicCredentials = /(?<![A-Za-z0-9])basic[ \t]+([\w+/=-]+)/gi
-/** The most Basic credentials of one field that are decoded. */
+/** The maximum number of Basic credentials decoded in one field. */
 const mostBasic = 16
-/** What every spelling of them has, and hardly any other text. */
+/** Part of every encoding of a credential, and of hardly any other text. */
 const suspicious = /svc|%|\\/
-/** The end of `Basic` and a blank; apart from the others, since together they cost three times as much. */
+/** The end of `Basic` and a space; a separate pattern, since a combined one costs three times as much. */
 const suspiciousOfBasic = /[iI][cC][ \t]/
-/** A token in its place, as nearly all of them are. */
+/** A token in its proper place, as almost always. */
 const wellBorne = /^[Bb][Ee][Aa][Rr][Ee][Rr][ \t]+svc[tors]_[\w-]*$/
 
 /** Whether a text contains a credential of this gateway. */
@@ -38,7 +42,10 @@ export function holdsOurs(text: string): boolean {
   return text.length >= shortest && suspicious.test(text) && ours.test(text)
 }
 
-/** Whether the value of a field contains a credential of this gateway, plain or as user or password of Basic (RFC 7617), or more Basic credentials than are looked at. */
+/**
+ * Whether the value of a field contains a credential of this gateway, plain or as user or password of Basic
+ * (RFC 7617), or more Basic credentials than are decoded.
+ */
 export function valueHoldsOurs(value: string): boolean {
   if (value.length < shortest) return false
   if (suspicious.test(value) && ours.test(value)) return true
@@ -59,7 +66,10 @@ export function hasMisplacedToken(value: string): boolean {
   return !wellBorne.test(value) && valueHoldsOurs(value) && token68Of(value)?.search(ours) !== 0
 }
 
-/** Returns where the request line has a credential of this gateway, in words; null where it has none. */
+/**
+ * Returns a description of where the request line contains a credential of this gateway; null if it contains
+ * none.
+ */
 export function placeInLine({
   method,
   target,
@@ -71,12 +81,15 @@ export function placeInLine({
   return holdsOurs(method) ? 'the method' : null
 }
 
-/** Returns where a field has a credential of this gateway, in words; null where it has none, and where it has one as `Bearer` and `mayBear` that. */
+/**
+ * Returns a description of where a field contains a credential of this gateway; null if it contains none, or
+ * one as `Bearer` if `mayBear` allows that.
+ */
 export function placeInField(name: string, value: string, mayBear: boolean): string | null {
   if (holdsOurs(name)) return 'the name of a header'
   const isMisplaced = mayBear ? hasMisplacedToken(value) : valueHoldsOurs(value)
   return isMisplaced ? `the header ${name.slice(0, longestName).toLowerCase()}` : null
 }
 
-/** The most characters of a name that are shown. */
+/** The maximum number of characters of a name that are shown. */
 const longestName = 64

@@ -11,10 +11,10 @@ export interface TokenSettings
   readonly policies: readonly Omit<Policy, 'id'>[]
 }
 
-/** What no setting changes. */
+/** The members that no setting changes. */
 type Identity = Pick<Token, 'account' | 'id' | 'digest' | 'status' | 'issuedOn' | 'person'>
 
-/** Makes an active token of the account with a new value, which itself is not stored. */
+/** Makes an active token of the account with a new value, which is not stored. */
 export function newToken(
   account: string,
   settings: TokenSettings,
@@ -33,7 +33,7 @@ export function newToken(
   return { token: withSettings(identity, settings, now), value }
 }
 
-/** Replaces all settings of a token; what is left out is no longer limited. */
+/** Replaces all settings of a token; omitted limits are removed. */
 export function withSettings(
   { account, id, digest, status, issuedOn, person }: Identity,
   { name, policies, notBefore, expiresOn, addressesIn, addressesNotIn }: TokenSettings,

@@ -1,17 +1,18 @@
-// Remembers by a few bits which tokens were good lately, and nothing else of them: where one may have been, reading its tag again is needless work.
+// Remembers recently verified tokens in a few bits each: for a token that may be among them, checking its tag
+// again is unnecessary.
 
 const places = 1 << 14
 const shift = 32 - 14
-/** From so many on, most tokens would seem familiar. */
+/** Beyond this number, most tokens would seem familiar. */
 const most = places / 4
-/** Characters at the end of a token that tell its place: of a tag, they are random. */
+/** The number of characters at the end of a token that are hashed: they belong to the tag and are random. */
 const told = 3
 
 export class RecentTokenFilter {
   readonly #marks = new Uint8Array(places)
   #count = 0
 
-  /** Whether a token may have been noted; false where it was not, and for some that were, too long ago. */
+  /** Whether a token may have been added; false if it was not, and for some that were added too long ago. */
   has(token: string): boolean {
     return this.#marks[placeOf(token)] === 1
   }

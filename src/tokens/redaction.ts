@@ -1,14 +1,18 @@
-// Takes credentials of this gateway out of what is stored or shown: callers paste them, and models repeat them.
+// Removes credentials of this gateway from texts to be stored or shown: callers paste them, and models repeat
+// them.
 
 import { character, fewest, holdsOurs, prefixes } from './misplaced-tokens.ts'
 
 const all = new RegExp(`(${prefixes})${character}{${fewest},}`, 'g')
 const basic = /(?<![A-Za-z0-9])(basic[ \t]+)([\w+/=-]{48,})/gi
 
-/** What is in the place of a secret. */
+/** Replaces a secret. */
 export const mask = '[redacted]'
 
-/** Returns a text with each credential of this gateway, in any spelling, as its prefix and `[redacted]`; also those of Basic (RFC 7617). */
+/**
+ * Returns a text in which each credential of this gateway, in any encoding, including Basic (RFC 7617), is
+ * replaced by its prefix and `[redacted]`.
+ */
 export function redacted(text: string): string {
   return text.replace(all, `$1${mask}`).replace(basic, (found, scheme, credentials) => {
     const isOurs = holdsOurs(Buffer.from(credentials, 'base64').toString('latin1'))
@@ -16,7 +20,10 @@ export function redacted(text: string): string {
   })
 }
 
-/** Does the same to a text in pieces, whose number remains: `[redacted]` is in the one where a credential begins. */
+/**
+ * Like `redacted`, for a text in pieces, whose number stays the same: `[redacted]` is in the piece where a
+ * credential begins.
+ */
 export function redactedPieces(pieces: readonly string[]): string[] {
   const secrets = Array.from(pieces.join('').matchAll(all), ({ 0: found, 1: prefix, index }) => ({
     from: index + prefix!.length,
@@ -37,7 +44,7 @@ export function redactedPieces(pieces: readonly string[]): string[] {
   })
 }
 
-/** Does the same to bytes; returns those that it was given where they have none. */
+/** Like `redacted`, for bytes; returns the given bytes if they contain none. */
 export function redactedBytes(bytes: Buffer): Buffer {
   if (!mayHoldOurs(bytes)) return bytes
   const text = bytes.toString('latin1')
@@ -45,7 +52,10 @@ export function redactedBytes(bytes: Buffer): Buffer {
   return safe === text ? bytes : Buffer.from(safe, 'latin1')
 }
 
-/** Whether bytes have what a spelling has: `svc`, an escape of one of its letters, or Basic and no word of prose behind it. */
+/**
+ * Whether bytes contain what every encoding has: `svc`, an escape of one of its letters, or Basic that is not
+ * followed by a word of prose.
+ */
 function mayHoldOurs(bytes: Buffer): boolean {
   if (bytes.includes('svc')) return true
   if (

@@ -1,8 +1,9 @@
-// Tags of texts of one length: the first 66 bits of HMAC-SHA-256 (RFC 2104), as 11 characters of base64url. By two plain hashes, since an Hmac object costs three times as much.
+// Tags of texts of a fixed length: the first 66 bits of HMAC-SHA-256 (RFC 2104), as 11 characters of
+// base64url. Computed by two plain hashes, since an Hmac object costs three times as much.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 
-/** Characters of a tag. */
+/** The length of a tag in characters. */
 export const tagLength = 11
 
 const blockLength = 64
@@ -15,19 +16,19 @@ export class Tagger {
   readonly #right = Buffer.alloc(tagLength)
   readonly #shown = Buffer.alloc(tagLength)
 
-  /** Takes a key of at most 64 bytes, and the number of characters that are tagged. */
+  /** Takes a key of at most 64 bytes, and the number of tagged characters. */
   constructor(key: Buffer, length: number) {
     this.#length = length
     this.#inner = padded(key, 0x36, length)
     this.#outer = padded(key, 0x5c, digestLength)
   }
 
-  /** Returns the tag of the beginning of a text, which is latin1. */
+  /** Returns the tag of the beginning of a latin1 text. */
   tagOf(text: string): string {
     return this.#digest(text).slice(0, tagLength)
   }
 
-  /** Whether a text of latin1 ends with the tag of what is before that; compares in constant time. */
+  /** Whether a latin1 text ends with the tag of what precedes it; compares in constant time. */
   verifies(tagged: string): boolean {
     if (tagged.length !== this.#length + tagLength) return false
     this.#right.write(this.#digest(tagged), 'latin1')

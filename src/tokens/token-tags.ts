@@ -1,5 +1,6 @@
-// What a process knows of the tags of tokens: the key of its store, by which it makes them, and refuses tokens that were never made without asking the store.
-// While the key is not known, as at a start without the store, every token that is well formed may be one, and the store decides.
+// The tags of tokens as one process knows them, by the key of its store: it tags new tokens, and refuses
+// made-up ones without a query. While the key is unknown, as after a start without the store, every
+// well-formed token may exist, and the store decides.
 
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../base/clock.ts'
@@ -8,9 +9,9 @@ import { type TokenKey, tokenKeyId, tokenKeyOwner } from '../store/records/token
 import type { Tagger } from './tagger.ts'
 import { digestOf, isTagged, type Minted, mintToken, taggerOf } from './token.ts'
 
-/** How often a store that could not be reached is asked for its key, in ms. */
+/** Delay before a retry to read the key of an unreachable store, in ms. */
 const pause = 1_000
-/** Hex digits of a digest that are kept of a token without a tag. */
+/** The number of hex digits kept from the digest of a token without a tag. */
 const told = 16
 
 interface Known {
@@ -18,7 +19,7 @@ interface Known {
   readonly untagged: ReadonlySet<string>
 }
 
-/** Makes the key of a store; `given` is the digest of a token without its tag that is good all the same. */
+/** Makes the key of a store; `given` is the digest of a valid token without a tag. */
 export function newTokenKey(now: number, given: readonly string[] = []): TokenKey {
   return {
     account: tokenKeyOwner,
@@ -29,7 +30,7 @@ export function newTokenKey(now: number, given: readonly string[] = []): TokenKe
   }
 }
 
-/** Makes what tags the tokens of a store. */
+/** Makes the tagger for the tokens of a store. */
 export function taggerOfKey({ key }: TokenKey): Tagger {
   return taggerOf(Buffer.from(key, 'base64url'))
 }
@@ -38,7 +39,7 @@ export class TokenTags {
   readonly #store: Store
   readonly #clock: Clock
   #known: Known | null = null
-  /** Whether the store may have another key than the one that is known. */
+  /** Whether the store may have another key than the known one. */
   #isDue = true
   #nextLook = Number.NEGATIVE_INFINITY
   #looking: Promise<void> | null = null
@@ -48,7 +49,7 @@ export class TokenTags {
     this.#clock = clock
   }
 
-  /** Reads the key, and again whenever it may have changed; a store that cannot be reached is asked again later. */
+  /** Reads the key, and again whenever it may have changed; retries while the store is unreachable. */
   async open(): Promise<void> {
     this.#store.changes.follow(({ kind }) => {
       if (kind !== 'token_key' && kind !== 'everything') return
@@ -58,7 +59,7 @@ export class TokenTags {
     await this.#look()
   }
 
-  /** Whether the store may have a token that is well formed; compares in constant time. */
+  /** Whether a well-formed token may be in the store; compares in constant time. */
   mayBeKept(value: string): boolean {
     if (this.#isDue && this.#clock.monotonic() >= this.#nextLook) void this.#look()
     if (this.#known === null) return true
@@ -67,18 +68,18 @@ export class TokenTags {
     return untagged.size > 0 && untagged.has(digestOf(value).slice(0, told))
   }
 
-  /** Makes a token with a tag, of a key that the store has; rejects with `StoreUnreachable` where none is known. */
+  /** Makes a token tagged with a key that the store has; rejects with `StoreUnreachable` if none is known. */
   async mint(prefix: 'svct_' | 'svco_'): Promise<Minted> {
     await this.ready()
     return this.mintAtOnce(prefix)
   }
 
-  /** Sees to it that the store has a key, and that it is known; rejects with `StoreUnreachable`. */
+  /** Ensures that the store has a key and that it is known; rejects with `StoreUnreachable`. */
   async ready(): Promise<void> {
     if (this.#known === null) this.#take(await keyOf(this.#store, this.#clock.now()))
   }
 
-  /** Makes a token with a tag, once it is `ready`. */
+  /** Makes a token with a tag; requires an earlier `ready`. */
   mintAtOnce(prefix: 'svct_' | 'svco_'): Minted {
     return mintToken(prefix, this.#known?.tagger)
   }
@@ -106,12 +107,15 @@ export class TokenTags {
   }
 }
 
-/** Returns the key of a store; of one from before there were keys, a new one, for which all API tokens that it has are without a tag. Rejects with `StoreUnreachable`. */
+/**
+ * Returns the key of a store. A store from before there were keys gets a new one, which lists its API tokens
+ * as untagged. Rejects with `StoreUnreachable`.
+ */
 export async function keyOf(store: Store, now: number): Promise<TokenKey> {
   for (;;) {
     const kept = await store.tokenKeys.get(tokenKeyOwner, tokenKeyId)
     if (kept !== null) return kept.record
-    // Of several processes that make it, one does.
+    // Of several concurrent processes, one succeeds.
     await store.tokenKeys.insert(newTokenKey(now, await digestsIn(store)))
   }
 }

@@ -1,4 +1,4 @@
-// When API tokens were last used.
+// Records when API tokens were last used.
 
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
@@ -20,14 +20,17 @@ export class TokenUses {
     this.#uses = new LastUsedTimes({ what: 'API tokens', write, atOnce: Infinity, ...rest })
   }
 
-  /** Takes it that a token was just used, and returns when the next hour begins (ms since the epoch): uses before are not noted. Never throws, and waits for nothing. */
+  /**
+   * Records a use of a token, and returns when the next hour begins (ms since the epoch): earlier uses are
+   * not recorded again. Never throws, and never waits.
+   */
   note({ account, id }: Token): number {
     const hour = this.#uses.hour()
     if (this.#uses.wants(id)) this.#uses.note(id, { account, id, at: hour })
     return hour + hourLength
   }
 
-  /** Writes what waits, unless the store is unreachable; what comes after is forgotten. */
+  /** Writes the queued uses, unless the store is unreachable; later ones are dropped. */
   close(): Promise<void> {
     return this.#uses.close()
   }

@@ -1,5 +1,6 @@
-// The format of tokens, by what they begin with: `svct_` those of the API, `svco_` and `svcr_` the access and refresh tokens of OAuth. Then follow 256 random
-// bits and a checksum, so that a typo is seen by everybody; and, of what opens an API, a tag, so that what was made up is seen by those who have the key of the store.
+// The format of tokens, by prefix: `svct_` for the API, `svco_` and `svcr_` for access and refresh tokens of
+// OAuth. Then follow 256 random bits and a checksum, by which anybody can detect a typo, and, in tokens that
+// open an API, a tag, by which those who have the key of the store can detect a made-up one.
 
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -19,7 +20,7 @@ export interface Minted {
   readonly digest: string
 }
 
-/** Makes a new token, with a tag where there is what makes those; only the digest is ever stored. */
+/** Makes a new token, tagged if there is a tagger; only the digest is ever stored. */
 export function mintToken(prefix: TokenPrefix = 'svct_', tagger: Tagger | null = null): Minted {
   const unchecked = prefix + randomBytes(32).toString('base64url')
   const untagged = unchecked + checksumOf(unchecked)
@@ -27,21 +28,24 @@ export function mintToken(prefix: TokenPrefix = 'svct_', tagger: Tagger | null =
   return { value, digest: digestOf(value) }
 }
 
-/** Makes what tags tokens, of a key of 256 bits. */
+/** Makes a tagger from a key of 256 bits. */
 export function taggerOf(key: Buffer): Tagger {
   return new Tagger(key, untaggedLength)
 }
 
-/** Whether a token that is well formed bears a tag. */
+/** Whether a well-formed token has a tag. */
 export function isTagged(value: string): boolean {
   return value.length === taggedLength
 }
 
-/** Whether prefix, length, alphabet and checksum are those of a token; of the API, unless another prefix is meant. */
+/**
+ * Whether a text has the prefix, length, alphabet and checksum of a token; of the API, unless another prefix
+ * is given.
+ */
 export function isWellFormed(value: string, prefix: TokenPrefix = 'svct_'): boolean {
   const { length } = value
   if ((length !== taggedLength && length !== untaggedLength) || !value.startsWith(prefix)) return false
-  // Characters beyond ASCII take more bytes than there are, of which the last may not fit.
+  // Characters beyond ASCII take more bytes than available, so that the last ones may not fit.
   if (bytes.write(value) !== length) return false
   let crc = crcOfPrefix[prefix]
   for (let i = prefixLength; i < checksumAt; i++) {
@@ -58,7 +62,7 @@ export function isWellFormed(value: string, prefix: TokenPrefix = 'svct_'): bool
   return true
 }
 
-/** Digests a token to SHA-256, in hex: its 256 random bits need neither salt nor a slow hash. */
+/** Returns the SHA-256 of a token, in hex: its 256 random bits need neither salt nor a slow hash. */
 export function digestOf(value: string): string {
   return hash('sha256', value)
 }
@@ -70,23 +74,29 @@ function checksumOf(unchecked: string): string {
   return checksum.toString('base64url')
 }
 
-/** The bytes of the text that is looked at: its characters, where it is part of another text, are several times as far. */
+/**
+ * The bytes of the current text: accessing its characters is several times slower if it is a slice of another
+ * text.
+ */
 const bytes = Buffer.alloc(taggedLength)
 const noSextet = 64
 
-/** What each character stands for in base64url (RFC 4648 section 5). */
+/** The value of each character in base64url (RFC 4648 section 5). */
 const sextetOf = new Uint8Array(256).fill(noSextet)
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 for (let i = 0; i < alphabet.length; i++) sextetOf[alphabet.charCodeAt(i)] = i
 
-/** CRC-32 byte by byte (RFC 1952 section 8): for so few of them, a call of zlib and two texts cost four times as much. */
+/**
+ * CRC-32 byte by byte (RFC 1952 section 8): for so few bytes, a call of zlib and two strings cost four times
+ * as much.
+ */
 const crcTable = Int32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte
   for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
   return crc
 })
 
-/** Where the checksum of what follows a prefix begins. */
+/** The initial checksum after a prefix. */
 const crcOfPrefix: Readonly<Record<TokenPrefix, number>> = {
   svct_: ~crc32('svct_'),
   svco_: ~crc32('svco_'),

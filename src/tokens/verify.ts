@@ -20,38 +20,43 @@ interface VerifierOptions {
   readonly store: Store
   /** How long a verified token stays valid while the store is unreachable, in ms. */
   readonly grace: number
-  /** Counts its `lookups`; decisions are counted where they are made. */
+  /** Counts lookups; decisions are counted where they are made. */
   readonly metrics: AiMetrics
-  /** Where access tokens of OAuth are found; null where there are none. */
+  /** The source of OAuth access tokens; null for none. */
   readonly access?: TokenSource | null
-  /** Knows what people may whose own tokens are shown; without it, no such token is good. */
+  /** Returns what the owners of personal tokens may do; without it, no such token is valid. */
   readonly people?: PeopleOfTokens | null
-  /** Knows which tokens were never made, about which the store is not asked; null where nothing does. */
+  /** Recognises tokens that were never issued, so that the store is not queried; null for no such check. */
   readonly tags?: Pick<TokenTags, 'mayBeKept'> | null
-  /** Called with each digest whose token is in the store. */
+  /** Called with the digest of each token that is in the store. */
   readonly found?: ((kind: FormOfToken, digest: string) => void) | undefined
-  /** Asks other processes for what they know while the store is unreachable; never rejects. */
+  /** Asks other processes for cached tokens while the store is unreachable; never rejects. */
   readonly borrow?: ((kind: FormOfToken, digest: string) => Promise<Lent<Token> | null>) | undefined
-  /** Called with a token of the API that was found to be good; returns from when on (ms since the epoch) it wants to be called with it again. */
+  /**
+   * Called for a verified API token; returns when it wants to be called for it again (ms since the epoch).
+   */
   readonly used?: ((token: Token) => number) | undefined
   readonly clock?: Clock
 }
 
-/** Finds tokens by their digests, and knows what ends them. */
+/** Finds tokens by their digests, and tells which changes end them. */
 interface TokenSource {
   /** Rejects with `StoreUnreachable`. */
   find(digest: string): MaybeAtOnce<Token | null>
   readonly kinds: readonly RecordChange['kind'][]
   concerns(change: RecordChange, token: Token): boolean
-  /** Returns the digest of the token that a change has ended, or the group of those; null where it may concern any. */
+  /** Returns the digest or the group of the tokens that a change ends; null if it may concern any. */
   endedBy(change: RecordChange): string | null
-  /** Returns what `endedBy` may name beside the digest; null for nothing. */
+  /** Returns the group of a token as `endedBy` names it; null for none. */
   groupOf?(token: Token): string | null
 }
 
-/** Knows what the people may do who made tokens for themselves. */
+/** Knows the rights of the owners of personal tokens. */
 interface PeopleOfTokens {
-  /** Returns the token with what its owner may do now; null where they are no member any more. Rejects with `StoreUnreachable`. */
+  /**
+   * Returns the token with the current rights of its owner; null if they are no longer a member. Rejects with
+   * `StoreUnreachable`.
+   */
   reach(token: Token & Required<Pick<Token, 'person'>>): MaybeAtOnce<Token | null>
   readonly kinds: readonly RecordChange['kind'][]
   concerns(change: RecordChange, token: Token): boolean
@@ -60,23 +65,23 @@ interface PeopleOfTokens {
 /** A token of the API, or an access token of OAuth. */
 type FormOfToken = 'token' | 'access_token'
 
-/** The last token that a connection sent: mostly it sends the same again, which then needs no new digest. */
+/** The last token on a connection: usually the next one is the same, and then needs no new digest. */
 export class Shown {
   /** Null before the first one. */
   value: string | null = null
   digest = ''
   form: FormOfToken = 'token'
-  /** What is known of it, whose digest was found to be the same. */
+  /** The cached token, once its digest was confirmed. */
   known: Known | null = null
 }
 
-/** A token, compiled for the checks of each use. */
+/** A token, compiled for the checks at each use. */
 interface Known {
   readonly token: Token
   readonly digest: Buffer
   readonly allowed: AddressSet | null
   readonly denied: AddressSet | null
-  /** From when on a use is to be told of, in ms since the epoch. */
+  /** From when on a use is reported, in ms since the epoch. */
   tellFrom: number
 }
 
@@ -110,17 +115,21 @@ export class TokenVerifier {
             : people?.concerns(change, token) === true,
         endedBy: () => null,
       }),
-      // Apart from those of the API: what ends access tokens a thousand times a second leaves those in peace.
+      // Separate from API tokens: the changes that end access tokens, a thousand times a second, need not
+      // touch those.
       access_token: access && rememberedOf(options, 'access_token', access),
     }
   }
 
-  /** Returns one that remembers the same tokens, counts its lookups elsewhere, and tells of no use. */
+  /** Returns a verifier with the same cache that counts its lookups elsewhere and reports no uses. */
   countingIn(metrics: AiMetrics): TokenVerifier {
     return new TokenVerifier({ ...this.#options, metrics, used: undefined }, this)
   }
 
-  /** Verifies for an API what a client at `address` (null when unknown) sent: at once where the token is remembered or malformed; no input makes it throw or reject. */
+  /**
+   * Verifies for an API what a client at `address` (null if unknown) sent: at once if the token is cached or
+   * malformed. No input makes it throw or reject.
+   */
   verify(
     value: string | null,
     address: string | null,
@@ -142,26 +151,29 @@ export class TokenVerifier {
     return verdict
   }
 
-  /** Reads from the store a token that another process found by its digest, unless it is remembered; rejects with `StoreUnreachable`. */
+  /**
+   * Reads a token that another process found from the store, unless it is cached; rejects with
+   * `StoreUnreachable`.
+   */
   async recall(form: FormOfToken, digest: string): Promise<void> {
     await this.#known[form]?.recall(digest)
     this.#lookups.told.inc()
   }
 
-  /** Returns what is known about a token, for another process on this machine; null where nothing is. */
+  /** Returns a cached token for another process on this machine; null for none. */
   lend(form: FormOfToken, digest: string): Lent<Token> | null {
     const lent = this.#known[form]?.lend(digest) ?? null
     return lent && { value: lent.value.token, age: lent.age }
   }
 
-  /** Returns all that is known, by form and digest. */
+  /** Yields all cached tokens, by form and digest. */
   *loans(): Iterable<readonly [form: FormOfToken, digest: string, lent: Lent<Token>]> {
     for (const form of ['token', 'access_token'] as const)
       for (const [digest, { value, age }] of this.#known[form]?.loans() ?? [])
         yield [form, digest, { value: value.token, age }]
   }
 
-  /** Remembers what another process knew, for no longer than that. */
+  /** Caches what another process had cached, with the same expiry. */
   adopt(form: FormOfToken, digest: string, lent: Lent<Token>): void {
     this.#known[form]?.adopt(digest, compileLent(lent))
   }
@@ -170,7 +182,7 @@ export class TokenVerifier {
     return this.#options.tags?.mayBeKept(value) === false
   }
 
-  /** `untried` is the token where its tag was not read. */
+  /** `untried` is the token if its tag was not checked. */
   #verifyDigest(
     form: FormOfToken,
     digest: string,
@@ -259,7 +271,7 @@ function show(shown: Shown, value: string, digest: string, form: FormOfToken): v
   shown.form = form
 }
 
-/** The character that tells what is in a token, and that of an access token: `svco_`. */
+/** Index of the character that tells the forms apart, and that of an access token: `svco_`. */
 const markOfForm = 3
 const accessMark = 0x6f
 
