@@ -4,8 +4,9 @@ import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/record
 import { nextCheckAt } from './schedule.ts'
 
 /**
- * Whether a result for `asked` counts for the stored verification. A proof counts as long as host and code are the same; any other result only while
- * this attempt is the one that is due, since anything later is more recent.
+ * Whether a result for `asked` counts for the stored verification. A proof counts as long as host and code
+ * are the same; any other result only while this attempt is the one that is due, since a later attempt is
+ * more recent.
  */
 export function counts(
   kept: DomainVerification | null,
@@ -17,7 +18,10 @@ export function counts(
   return answer.outcome === 'found' || kept.nextCheckAt === asked.nextCheckAt
 }
 
-/** Returns the client after a result that counts. Only the end of a verification is a revision: until then the ETag that its owner just got stays valid. */
+/**
+ * Returns the client after a result that counts. Only the end of a verification is a revision: until then,
+ * the ETag that its owner just received stays valid.
+ */
 export function afterAnswer(
   client: OAuthClient,
   kept: DomainVerification,

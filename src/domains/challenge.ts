@@ -1,4 +1,4 @@
-// What the owner of a client has to publish, and what happens to the verification when client_uri is set again.
+// What the owner of a client has to publish, and the effect of setting client_uri again on the verification.
 
 import { randomBytes } from 'node:crypto'
 import type { DomainVerification } from '../store/records/oauth-client.ts'
@@ -8,9 +8,9 @@ export const challengePrefix = 'svc_oauth_client_publisher='
 
 /** How long the owner has to publish the record, in ms. */
 const patience = 2 * 24 * 60 * 60_000
-/** The shortest time between two DNS checks in ms, however often the owner requests one. */
+/** The shortest time between two DNS checks, in ms, however often the owner requests one. */
 const pause = 5_000
-/** By how much the clocks of processes may differ, in ms. */
+/** The maximum difference between the clocks of processes, in ms. */
 const slack = 60 * 60_000
 
 /** Returns the complete text of the TXT record. */
@@ -19,9 +19,10 @@ export function challengeText({ code }: DomainVerification): string {
 }
 
 /**
- * Returns the new verification when client_uri is set to a valid `clientUri`, or removed (null). The same host is checked again now, or starts over when its
- * two days are over; another host gets a code of its own, but `host_frozen` when the old one was verified. That one is remembered without a client_uri too: no other host
- * follows it by way of none.
+ * Returns the new verification when client_uri is set to a valid `clientUri`, or removed (null). The same
+ * host is checked again now, or starts over if its two days have passed. Another host gets a code of its own,
+ * or `host_frozen` if the old one was verified; that applies without a client_uri, too, so that removing it
+ * first does not help.
  */
 export function verificationFor(
   kept: DomainVerification | null,
@@ -52,10 +53,10 @@ function begun(host: string, code: string, now: number): DomainVerification {
 function again(kept: DomainVerification, now: number): DomainVerification {
   const { host, code, status, deadline, nextCheckAt, lastAnswer } = kept
   if (status === 'verified') return kept
-  // After the clock was set back, stored times lie too far ahead: then everything starts over.
+  // After the clock was set back, stored times are too far ahead: then everything starts over.
   if (status === 'failed' || now >= deadline || deadline - now > patience + slack)
     return { ...begun(host, code, now), lastAnswer }
-  // Never later than before, and unchanged where it is due already: a check may be running.
+  // Never later than before, and unchanged if it is already due: a check may be running.
   const soon = Math.max(now, Math.min(lastAnswer?.at ?? 0, now) + pause)
   return { ...kept, nextCheckAt: Math.min(nextCheckAt ?? now, soon) }
 }

@@ -1,5 +1,6 @@
-// Checks DNS for every domain whose verification is pending. Each gateway runs one, without a leader: the store hands out what is due to one of them at
-// a time, and again after the lease when that one is gone.
+// Checks DNS for every domain whose verification is pending. Each gateway runs one, without a leader: the
+// store hands out each due verification to one of them at a time, and again after the lease if that one has
+// stopped.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
@@ -12,19 +13,22 @@ import type { TxtLookup } from './txt-lookup.ts'
 
 interface DomainWatchOptions {
   readonly store: Store
-  /** Is closed together with the watch. */
+  /** Closed together with the watch. */
   readonly lookup: TxtLookup
   readonly log: Logger
   /** Counts the DNS results. */
   readonly metrics?: Counts['domainChecks']
   readonly clock?: Clock
-  /** Ms between two polls for what is due. */
+  /** Delay between two polls for due verifications, in ms. */
   readonly period?: number
 }
 
-/** Lookups under way at once. */
+/** The maximum number of concurrent lookups. */
 const mostAtOnce = 16
-/** Ms until what this process took is handed out again, unless it renews the lease: after a crash a verification waits no longer than that. */
+/**
+ * Time until verifications claimed by this process are handed out again, in ms, unless it renews the lease:
+ * after a crash, a verification waits no longer than that.
+ */
 const lease = 4_000
 const renewal = 1_000
 
@@ -41,10 +45,10 @@ export class DomainWatch {
   #timer: NodeJS.Timeout | null = null
   #renewer: NodeJS.Timeout | null = null
   #unfollow: (() => void) | null = null
-  /** The poll that is under way, and whether another one is needed. */
+  /** The current poll, and whether another one is needed. */
   #looking: Promise<void> | null = null
   #isLookDue = false
-  /** Whether the store failed last time: an outage is logged once. */
+  /** Whether the store failed last time, so that an outage is logged once. */
   #isFailing = false
   #isClosed = false
 
@@ -67,7 +71,7 @@ export class DomainWatch {
     this.#look()
   }
 
-  /** Starts no more checks and abandons those under way; another process takes them over after the lease. */
+  /** Starts no more checks and abandons the current ones; another process takes them over after the lease. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#timer) clearInterval(this.#timer)
@@ -107,7 +111,7 @@ export class DomainWatch {
     }
   }
 
-  /** Renews the lease of what takes long here. */
+  /** Renews the leases of lookups that take long. */
   async #renew(): Promise<void> {
     if (this.#held.size === 0) return
     try {
@@ -132,7 +136,7 @@ export class DomainWatch {
     if (verification === null || verification.nextCheckAt === null) return
     try {
       const answer = await this.#lookup.ask(verification.host, challengeText(verification), this.#clock.now())
-      // What DNS would have said to a lookup that was cancelled is unknown.
+      // The result of a cancelled lookup is unknown.
       if (this.#isClosed && answer.outcome !== 'found') return
       this.#metrics?.[answer.outcome].inc()
       await this.#keep(claimed, verification, answer)
@@ -143,7 +147,10 @@ export class DomainWatch {
     }
   }
 
-  /** Writes the change that a result brings; changes that others wrote meanwhile are kept, and may make it void. */
+  /**
+   * Writes the change that follows from a result. Concurrent changes by others are kept, and may invalidate
+   * it.
+   */
   async #keep(claimed: Versioned<OAuthClient>, asked: DomainVerification, answer: DnsAnswer): Promise<void> {
     const { account, id } = claimed.record
     let current: Versioned<OAuthClient> | null = claimed

@@ -1,15 +1,18 @@
-// Which host a client_uri names, and whether its ownership can be proven at all.
+// The host of a client_uri, and whether its ownership can be proven at all.
 
 import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
 import type { parse } from 'tldts'
 
-/** Returns the host of a valid https URI: in lower case, as punycode, without a dot at the end. */
+/** Returns the host of a valid https URI: in lower case, as punycode, without a trailing dot. */
 export function hostOf(uri: string): string {
   return new URL(uri).hostname.replace(/\.$/, '')
 }
 
-/** Returns why a TXT record at the host can never prove its ownership, as words that follow the name of a field; null when it can. */
+/**
+ * Returns why a TXT record at the host can never prove its ownership, as a phrase that follows the name of a
+ * field; null if it can.
+ */
 export function hostFault(host: string): string | null {
   if (isAddress(host)) return 'must have a host name, not an IP address: only names have TXT records'
   if (!hostName.test(host))
@@ -24,7 +27,10 @@ export function hostFault(host: string): string | null {
   return null
 }
 
-/** Lists the hosts of public DNS that a text names, such as `example.com` or `shop.github.io`, in lower case and as punycode; not what only looks so, such as `Node.js`. */
+/**
+ * Returns the hosts of public DNS that a text names, such as `example.com` or `shop.github.io`, in lower case
+ * and as punycode, without lookalikes such as `Node.js`.
+ */
 export function hostsNamedIn(text: string): readonly string[] {
   const words = text.normalize('NFKC').match(/[\p{L}\p{M}\p{N}-]+(?:[.\u3002][\p{L}\p{M}\p{N}-]+)+/gu) ?? []
   const hosts = words.flatMap(word => URL.parse(`https://${word}`)?.hostname ?? [])
@@ -35,14 +41,17 @@ export function hostsNamedIn(text: string): readonly string[] {
 }
 
 function parsed(host: string) {
-  // Loaded here and not before: the list takes 7 MiB, and few processes are ever asked.
+  // Loaded on first use: the list takes 7 MiB, and few processes need it.
   tldts ??= createRequire(import.meta.url)('tldts') as { parse: typeof parse }
   return tldts.parse(host, suffixRules)
 }
 
 let tldts: { readonly parse: typeof parse } | null = null
 
-/** IP addresses, also in brackets, and names that end in a number, which a URL parser reads as an address. */
+/**
+ * Matches IP addresses, also in brackets, and names that end in a number, which a URL parser reads as an
+ * address.
+ */
 function isAddress(host: string): boolean {
   return isIP(host) !== 0 || host.startsWith('[') || /(?:^|\.)(?:\d+|0x[\da-f]*)$/i.test(host)
 }
@@ -52,12 +61,12 @@ const hostName = new RegExp(`^(?=.{1,253}$)(?:${label}\\.)*${label}$`)
 
 const suffixRules = { allowPrivateDomains: true, detectSpecialUse: true, extractHostname: false }
 
-/** Special-use names that a private resolver may serve all the same, for testing (RFC 6761 sections 6.2 and 6.5). */
+/** Special-use names that a private resolver may still serve, for testing (RFC 6761 sections 6.2 and 6.5). */
 const documentNames = /(?:^|\.)(?:test|example|example\.(?:com|net|org))$/
 
 /**
- * Private suffixes that are registries: the owner of a name there controls its DNS zone too. All others are platforms, which assign host names without a zone.
- * eu.org has such names under many countries.
+ * Private suffixes that are registries: the owner of a name there also controls its DNS zone. All others are
+ * platforms, which assign host names without a zone. eu.org has such names in many countries.
  */
 const registries = new Set(
   `ae.org africa.com biz.ua br.com cn.com co.com co.nl co.no co.ua com.de com.ru com.se de.com eu.com eu.org gb.net gr.com

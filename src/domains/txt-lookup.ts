@@ -6,26 +6,26 @@ import { challengePrefix } from './challenge.ts'
 import { TxtQuery } from './txt-query.ts'
 
 interface TxtLookupOptions {
-  /** IP addresses, each with a port where it is not 53; empty: the resolvers of the system. */
+  /** IP addresses, each with a port unless it is 53; empty for the resolvers of the system. */
   readonly resolvers: readonly string[]
-  /** Ms after which a lookup ends in any case. */
+  /** The maximum duration of a lookup, in ms. */
   readonly timeout: number
 }
 
 interface Question {
   readonly host: string
-  /** The query that is under way. */
+  /** The current query. */
   query: TxtQuery | null
   isOver: boolean
   readonly settle: (found: readonly string[] | DnsOutcome) => void
 }
 
-/** Queries under way at once: resolvers drop bursts. */
+/** The maximum number of concurrent queries: resolvers drop bursts. */
 const mostAtOnce = 16
 /** How many times each resolver is queried. */
 const tries = 2
 
-/** How much of the found records is kept. */
+/** How much of the records is kept. */
 const mostRecords = 10
 const longestRecord = 255
 
@@ -36,14 +36,17 @@ export class TxtLookup {
   readonly #asked = new Set<Question>()
   #isClosed = false
 
-  /** Throws where a resolver is not an IP address. */
+  /** Throws if a resolver is not an IP address. */
   constructor({ resolvers, timeout }: TxtLookupOptions) {
     serversOf(resolvers)
     this.#resolvers = resolvers
     this.#timeout = timeout
   }
 
-  /** Checks whether one of the TXT records of the host equals the text exactly; never rejects. `now` becomes the time of the result. */
+  /**
+   * Checks whether one of the TXT records of the host equals the text exactly; never rejects. `now` becomes
+   * the time of the result.
+   */
   async ask(host: string, text: string, now: number): Promise<DnsAnswer> {
     if (this.#isClosed) return { at: now, outcome: 'error', records: [] }
     const { promise, resolve: settle } = Promise.withResolvers<readonly string[] | DnsOutcome>()
@@ -56,7 +59,7 @@ export class TxtLookup {
     return { at: now, ...(typeof found === 'string' ? { outcome: found, records: [] } : judge(found, text)) }
   }
 
-  /** Ends what is under way: its outcome is `error`, as is that of every later lookup. */
+  /** Cancels all lookups: their outcome is `error`, as is that of every later lookup. */
   close(): void {
     this.#isClosed = true
     for (const question of [...this.#waiting, ...this.#asked]) this.#end(question, 'error')
@@ -101,7 +104,10 @@ export class TxtLookup {
   }
 }
 
-/** Returns resolvers as Node writes them, those of the system where there are none; throws where one is not an IP address. */
+/**
+ * Returns resolvers in the format of Node, those of the system if none are given; throws if one is not an IP
+ * address.
+ */
 function serversOf(resolvers: readonly string[]): readonly string[] {
   const node = new Resolver()
   if (resolvers.length > 0) node.setServers(resolvers)
@@ -113,7 +119,7 @@ function judge(texts: readonly string[], text: string): Pick<DnsAnswer, 'outcome
   return { outcome: texts.includes(text) ? 'found' : 'no_match', records: shown(texts) }
 }
 
-/** Puts records meant for this gateway first, and removes what a page could not display. */
+/** Puts records meant for this gateway first, and removes characters that a page could not display. */
 function shown(texts: readonly string[]): string[] {
   const ours = texts.filter(text => text.includes(challengePrefix))
   const others = texts.filter(text => !text.includes(challengePrefix))

@@ -1,9 +1,10 @@
-// DNS messages about TXT records (RFC 1035 section 4): the question, and what a reply to it says. A record counts only where the reply itself shows that it
-// is of the name that was asked for: resolvers pass on what servers of other names put beside it.
+// DNS messages about TXT records (RFC 1035 section 4): the question, and parsing the reply. A record counts
+// only if the reply itself shows that it belongs to the requested name: resolvers pass on what servers of
+// other names add.
 
 /**
- * What a reply says. `truncated`: ask again by TCP. `format_error`: the server does not understand the question, such as its extension. `other`: any other
- * failure.
+ * The content of a reply. `truncated`: retry by TCP. `format_error`: the server does not understand the
+ * question, for example its extension. `other`: any other failure.
  */
 export type TxtReply =
   | { readonly kind: 'records'; readonly texts: readonly string[] }
@@ -13,13 +14,16 @@ export type TxtReply =
 
 const headLength = 12
 const [cname, txt, opt, internet] = [5, 16, 41, 1] as const
-/** Bytes of a reply by UDP that are not fragmented on the way. */
+/** The size of a reply by UDP, in bytes, that is not fragmented on the way. */
 const largestDatagram = 1232
-/** How many names lead on to others, at most. */
+/** The maximum length of a chain of aliases. */
 const mostHops = 16
 const longestName = 255
 
-/** Writes the question for the TXT records of a host, with the size of datagrams that are understood (RFC 6891) if it has `extension`. */
+/**
+ * Writes the question for the TXT records of a host; with `extension`, it announces the accepted size of
+ * datagrams (RFC 6891).
+ */
 export function writeTxtQuestion(id: number, host: string, extension: boolean): Buffer {
   const head = Buffer.alloc(headLength)
   head.writeUInt16BE(id, 0)
@@ -38,14 +42,17 @@ export function writeTxtQuestion(id: number, host: string, extension: boolean): 
   return Buffer.concat([head, Buffer.from(wireName(host), 'latin1'), question, size])
 }
 
-/** Reads the reply to a question; null for anything else, such as what answers another one, or is damaged. */
+/**
+ * Parses the reply to a question; null for anything else, such as the reply to another question, or a damaged
+ * one.
+ */
 export function readTxtReply(message: Buffer, id: number, host: string): TxtReply | null {
   if (message.length < headLength || message.readUInt16BE(0) !== id) return null
   const flags = message.readUInt16BE(2)
   const [isReply, operation, code] = [(flags & 0x80_00) !== 0, flags & 0x78_00, flags & 0xf]
   if (!isReply || operation !== 0) return null
   const questions = message.readUInt16BE(4)
-  // Servers without the extension may leave the question out here (RFC 6891 section 7).
+  // Servers without the extension may omit the question here (RFC 6891 section 7).
   if (questions === 0 && code === 1) return { kind: 'format_error' }
   const reader = new Reader(message)
   const asked = wireName(host)
@@ -63,7 +70,10 @@ const failures: Readonly<Record<number, Exclude<TxtReply['kind'], 'records' | 't
   5: 'refused',
 }
 
-/** Finds the texts of a name among so many records, or of where CNAME records there lead from it; null where they cannot be read. */
+/**
+ * Returns the texts of a name among `count` records, following their CNAME records; null if they cannot be
+ * parsed.
+ */
 function textsIn(reader: Reader, count: number, asked: string): TxtReply | null {
   const aliases = new Map<string, string>()
   const found: (readonly [owner: string, text: string])[] = []
@@ -76,7 +86,7 @@ function textsIn(reader: Reader, count: number, asked: string): TxtReply | null 
     if (kind === internet && type === cname) {
       const target = reader.name()
       if (target === null || reader.at !== end) return null
-      // A name has one (RFC 2181 section 10.1).
+      // A name has only one (RFC 2181 section 10.1).
       if (!aliases.has(owner)) aliases.set(owner, target)
     } else if (kind === internet && type === txt) {
       const text = reader.text(end)
@@ -98,18 +108,21 @@ function reachedFrom(asked: string, aliases: ReadonlyMap<string, string>): Reado
   return reached
 }
 
-/** Writes a name as messages have it, in lower case: joined by dots, a label with a dot in it would look like two. */
+/**
+ * Formats a name as in messages, in lower case: if labels were joined by dots, one that contains a dot would
+ * look like two.
+ */
 function wireName(host: string): string {
   const labels = host.split('.').map(label => String.fromCharCode(label.length) + lowerCase(label))
   return `${labels.join('')}\0`
 }
 
-/** Only letters of ASCII have a case (RFC 4343). */
+/** Only ASCII letters have a case (RFC 4343). */
 function lowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, letters => letters.toLowerCase())
 }
 
-/** Reads a message behind its head; what is behind its end is 0. */
+/** Reads a message after its header; anything beyond its end is 0. */
 class Reader {
   at = headLength
   readonly #message: Buffer
@@ -118,7 +131,7 @@ class Reader {
     this.#message = message
   }
 
-  /** Whether a place is behind the end. */
+  /** Whether a position is beyond the end. */
   isOver(end: number): boolean {
     return end > this.#message.length
   }
@@ -132,7 +145,10 @@ class Reader {
     return this.isOver(this.at) ? 0 : this.#message.readUInt16BE(this.at - 2)
   }
 
-  /** Reads a name as `wireName` writes it; null for one that cannot be. Its rest may stand earlier in the message (RFC 1035 section 4.1.4), and only there, so that it has an end. */
+  /**
+   * Reads a name in the format of `wireName`; null if it is invalid. Its rest may be earlier in the message
+   * (RFC 1035 section 4.1.4), and only there, so that it is finite.
+   */
   name(): string | null {
     let name = ''
     let [at, least, isBehind] = [this.at, this.at, false]
@@ -158,7 +174,9 @@ class Reader {
     }
   }
 
-  /** Reads the strings up to a place as one, a character for each byte; null where they do not end there. */
+  /**
+   * Reads the strings up to a position as one, with one character per byte; null if they do not end there.
+   */
   text(end: number): string | null {
     let text = ''
     while (this.at < end) {

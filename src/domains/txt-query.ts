@@ -1,4 +1,4 @@
-// One question to one DNS server, by UDP and, where the reply does not fit, by TCP.
+// One question to one DNS server, by UDP and, if the reply does not fit, by TCP.
 
 import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
@@ -7,16 +7,16 @@ import type { DnsOutcome } from '../store/records/oauth-client.ts'
 import { readTxtReply, type TxtReply, writeTxtQuestion } from './txt-message.ts'
 
 interface QueryOptions {
-  /** Ms for which one try waits, and how many there are. */
+  /** The timeout of one try, in ms, and the number of tries. */
   readonly patience: number
   readonly tries: number
 }
 
-/** What is closed at the end. */
+/** Releases a resource when the query ends. */
 type Closing = () => void
 
 export class TxtQuery {
-  /** The texts that were found, or why there are none; it never rejects. */
+  /** The texts, or why there are none; never rejects. */
   readonly found: Promise<readonly string[] | DnsOutcome>
   readonly #host: string
   readonly #server: { readonly host: string; readonly port: number }
@@ -26,7 +26,7 @@ export class TxtQuery {
   #extension = true
   #isOver = false
 
-  /** Asks a server, an address with a port unless that is 53, for the TXT records of a host. */
+  /** Queries a server, an address with a port unless that is 53, for the TXT records of a host. */
   constructor(server: string, host: string, { patience, tries }: QueryOptions) {
     const { promise, resolve } = Promise.withResolvers<readonly string[] | DnsOutcome>()
     this.found = promise
@@ -38,7 +38,7 @@ export class TxtQuery {
     this.#askByUdp(patience)
   }
 
-  /** Ends the query; its outcome is `error`, unless it was over. */
+  /** Ends the query with the outcome `error`, unless it has already ended. */
   cancel(): void {
     this.#end('error')
   }
@@ -60,7 +60,7 @@ export class TxtQuery {
     const ask = () => socket.send(this.#question(), () => {})
     socket.on('error', () => this.#end('error'))
     socket.on('message', message => {
-      // Whoever guesses the port may send anything: the reply is still on its way.
+      // Anybody who guesses the port can send anything: the real reply may still arrive.
       const reply = readTxtReply(message, this.#id, this.#host)
       if (reply === null || this.#isOver) return
       if (reply.kind === 'truncated') return this.#askByTcp()
@@ -74,7 +74,7 @@ export class TxtQuery {
       const again = setInterval(ask, patience)
       this.#closing.push(() => clearInterval(again))
     })
-    // From then on the system drops what comes from any other address or port, and reports one where nobody listens.
+    // From now on the system drops datagrams from any other address or port, and reports a closed port.
     socket.connect(port, host)
     this.#closing.push(() => socket.close())
   }
@@ -84,7 +84,7 @@ export class TxtQuery {
     const length = Buffer.alloc(2)
     length.writeUInt16BE(question.length)
     const socket = connect(this.#server)
-    // All but the timer.
+    // Everything but the timer.
     for (const close of this.#closing.splice(1)) close()
     this.#closing.push(() => socket.destroy())
     let unread = Buffer.alloc(0)
@@ -116,7 +116,7 @@ const outcomes = {
   other: 'error',
 } as const satisfies Record<Exclude<TxtReply['kind'], 'records'>, DnsOutcome>
 
-/** Takes apart what `getServers` of Node returns. */
+/** Parses an entry of `getServers` of Node. */
 function partsOf(server: string): { host: string; port: number } {
   const [, bracketed, plain, port] = /^(?:\[(.*)\]|([^:]*)):(\d+)$/.exec(server) ?? []
   return { host: bracketed ?? plain ?? server, port: port === undefined ? 53 : Number(port) }

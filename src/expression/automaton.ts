@@ -1,10 +1,10 @@
-// A compiled RE2 program as an automaton (DFA) that is built ahead as far as that is little work, and on demand while texts
-// need more of it. That of the package can take 20 ms for 512 characters and 15 MB, and cannot be stopped; here each step
-// is counted.
+// A compiled RE2 program as an automaton (DFA), built ahead as long as that is little work, and otherwise on
+// demand. The one of the package can take 20 ms for 512 characters and 15 MB, and cannot be interrupted; here
+// each step is counted.
 
 import { charge, spend } from './meter.ts'
 
-/** One instruction of RE2; `arg` is the other way of a fork, or the conditions of an empty match. */
+/** One instruction of RE2; `arg` is the other branch of a fork, or the conditions of an empty match. */
 interface Instruction {
   readonly op: number
   readonly out: number
@@ -21,21 +21,21 @@ interface Program {
 }
 
 interface State {
-  /** The instructions that may come next. */
+  /** The possible next instructions. */
   readonly pcs: readonly number[]
-  /** What kind of character came before. */
+  /** The kind of the preceding character. */
   readonly before: number
-  /** What follows, by the class of the next character; the last for the end of the text. */
+  /** The next states by class of the next character; the last one for the end of the text. */
   readonly next: (State | undefined)[]
 }
 
-/** States that are kept; then all are forgotten. */
+/** The maximum number of states; beyond it all are discarded. */
 const maxStates = 512
-/** Steps that are made ahead. */
+/** The maximum number of steps spent on building ahead. */
 const maxAhead = 100_000
-/** Texts of requests are bytes; other characters are looked at without a class. */
+/** Texts of requests are bytes; other characters are matched without a class. */
 const bytes = 256
-/** Stands for the end of a text where a character could be. */
+/** The end of a text, in place of a character. */
 const end = -1
 const surrogates = 0xd800
 
@@ -43,17 +43,17 @@ const matched: State = { pcs: [], before: 0, next: [] }
 const lost: State = { pcs: [], before: 0, next: [] }
 
 export class Automaton {
-  /** Whether no text of bytes can need more of it. */
+  /** Whether it is complete for all texts of bytes. */
   readonly isWhole: boolean
   readonly #program: Program
   readonly #isAnchored: boolean
   readonly #hasConditions: boolean
-  /** The class of each byte, and a byte of each class: no instruction tells those of one class apart. */
+  /** The class of each byte, and a byte of each class: no instruction distinguishes the bytes of a class. */
   readonly #classes: Uint8Array
   readonly #samples: readonly number[]
   readonly #states = new Map<string, State>()
   #start: State
-  /** The step in which an instruction was met last. */
+  /** The last step in which each instruction was visited. */
   readonly #met: Uint32Array
   #step = 0
 
@@ -69,7 +69,10 @@ export class Automaton {
     this.isWhole = this.#buildAhead()
   }
 
-  /** Whether any part of a text matches. Spends the steps of building; throws if the request has too few. */
+  /**
+   * Whether any part of a text matches. Spends the steps that building takes; throws if the request has too
+   * few.
+   */
   test(text: string): boolean {
     const { length } = text
     const classes = this.#classes
@@ -97,7 +100,10 @@ export class Automaton {
     return next
   }
 
-  /** Returns what follows a character, or the end. No instruction is looked at twice, so it takes as many steps as there are. */
+  /**
+   * Returns the state after a character, or the end. Each instruction is visited once, so it takes as many
+   * steps as there are.
+   */
   #follow(state: State, rune: number): { readonly next: State; readonly steps: number } {
     const behind = rune === end ? kind.edge : kindOf(rune)
     const conditions = this.#hasConditions ? conditionsBetween(state.before, behind) : 0
@@ -140,7 +146,7 @@ export class Automaton {
     return state
   }
 
-  /** Makes the steps of all states at all bytes, as far as they go; tells whether that was all. */
+  /** Builds all states for all bytes, up to the maximum; returns whether that was everything. */
   #buildAhead(): boolean {
     const runes = [...this.#samples, end]
     let sum = 0
@@ -155,11 +161,11 @@ export class Automaton {
   }
 }
 
-/** Instructions and conditions, as RE2 numbers them; all from `rune` on take a character. */
+/** Instructions and conditions, as numbered by RE2; from `rune` on, each consumes a character. */
 const op = { alt: 1, altMatch: 2, capture: 3, emptyWidth: 4, match: 6, nop: 7, rune: 8 }
 const when = { beginLine: 1, endLine: 2, beginText: 4, endText: 8, wordBoundary: 16, noWordBoundary: 32 }
 
-/** What conditions tell apart of the characters around a place. */
+/** The kinds of characters that conditions distinguish. */
 const kind = { edge: 0, newline: 1, word: 2, other: 3 }
 
 function kindOf(rune: number): number {
@@ -178,9 +184,9 @@ function conditionsBetween(before: number, behind: number): number {
   return met
 }
 
-/** Finds the bytes that no instruction tells apart. */
+/** Finds the bytes that no instruction distinguishes. */
 function classify(instructions: readonly Instruction[], hasConditions: boolean) {
-  // Repetitions are written out.
+  // Repetitions are expanded.
   const distinct = new Map(
     instructions
       .filter(({ op: code }) => code >= op.rune)

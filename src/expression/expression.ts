@@ -1,4 +1,5 @@
-// Operators' conditions in CEL, the Common Expression Language: compiled and checked once, asked at each request.
+// Operators' conditions in CEL, the Common Expression Language: compiled and checked once, evaluated at each
+// request.
 
 import { type Facts, type RequestFacts, Variables } from './facts.ts'
 import { parseFor, type Scope } from './language.ts'
@@ -14,18 +15,21 @@ export interface Expression<T extends boolean | string> {
   readonly text: string
   /** Whether it reads request.country or request.asn, which need a database. */
   readonly needsGeo: boolean
-  /** Whether it reads request.path, of which there may be several readings. */
+  /** Whether it reads request.path, which may have several readings. */
   readonly readsPath: boolean
-  /** The steps that it takes at a usual request, to be added up over all that a request meets: see `mostWork`. */
+  /**
+   * The steps of an evaluation for a usual request, to be added up over all conditions of a request: see
+   * `maxWork`.
+   */
   readonly work: number
   /**
-   * Evaluates; null when it failed (a missing key, or more work than is left). Takes its steps from the work of the request. Never throws. A `path` stands in place of
-   * that of the facts.
+   * Evaluates; null if it failed (a missing key, or more work than is left). Takes its steps from the work of
+   * the request. Never throws. `path` overrides the path of the facts.
    */
   evaluate(facts: Facts, work?: Work, path?: string): T | null
 }
 
-/** Describes what is wrong with a text, and where in it: line and column count from 1. */
+/** What is wrong with a text, and where; line and column count from 1. */
 export interface ExpressionFlaw {
   readonly message: string
   readonly line: number
@@ -36,8 +40,9 @@ const mostBytes = 4096
 const compiled = new Memo<Expression<boolean> | Expression<string>>(4000)
 
 /**
- * Compiles a text of at most 4 KiB, or tells what is wrong with it: syntax, a variable or type, or that it could be too much work.
- * A header that was not sent is a missing key, as in all of CEL: `"x" in request.headers &&` or `request.headers[?"x"].orValue([])` guards.
+ * Compiles a text of at most 4 KiB, or returns what is wrong with it: syntax, a variable or type, or possibly
+ * too much work. A header that was not sent is a missing key, as always in CEL: guard with `"x" in
+ * request.headers &&` or `request.headers[?"x"].orValue([])`.
  */
 export function compileExpression(
   text: string,
@@ -62,7 +67,7 @@ export function compileExpression(
   return result
 }
 
-/** Describes what a setting must be, given the flaw of what it is. */
+/** Describes what a setting must be, given its flaw. */
 export function describeFlaw(flaw: ExpressionFlaw): string {
   return `must be a CEL expression; line ${flaw.line}, column ${flaw.column}: ${flaw.message}`
 }
@@ -109,7 +114,7 @@ class Compiled<T extends boolean | string> implements Expression<T> {
   }
 
   evaluate(facts: Facts, work = new Work(), path?: string): T | null {
-    // Nobody sees the stack of a failure, which would be most of its cost.
+    // The stack trace of a failure is never shown, and would be most of its cost.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     try {
@@ -132,7 +137,10 @@ interface PackageError {
   readonly range?: { readonly start: number }
 }
 
-/** Returns what the package found; what it did not mean to throw (a stack too deep) has no place in the text. */
+/**
+ * Returns the flaw that the package reports; an unintended error (a stack overflow) has no position in the
+ * text.
+ */
 function flawOf(text: string, error: unknown): ExpressionFlaw {
   const { code, summary, range } = (error ?? {}) as PackageError
   if (code === 'limit_exceeded')
@@ -158,7 +166,7 @@ const tokens: Readonly<Record<string, string>> = {
   COMMA: ',',
 }
 
-/** Keeps a message of the package to one short line, begun in lower case like ours. */
+/** Reduces a message of the package to one short line, beginning in lower case like ours. */
 function readable(summary: string): string {
   const line = summary
     .replace(/[^\x20-\x7e]+/g, ' ')

@@ -1,8 +1,8 @@
-// What operators' expressions may look at, as our code gives it and as the language reads it.
+// The facts that operators' expressions may read, as our code provides them and as the language sees them.
 
 import { type TlsFacts, TlsView } from './tls-facts.ts'
 
-/** What an expression may look at; a member is read only where the expression does. */
+/** The facts of a request; a member is read only if the expression reads it. */
 export interface Facts {
   readonly request: RequestFacts
   /** The status that would be sent; null outside of error rules. */
@@ -13,7 +13,7 @@ export interface Facts {
 }
 
 export interface RequestFacts {
-  /** Throws where readers take it for different ones (`post`). */
+  /** Throws for spellings that readers interpret differently (`post`). */
   readonly method: string
   /** In lower case, without port. */
   readonly host: string
@@ -21,14 +21,14 @@ export interface RequestFacts {
   readonly path: string
   /** Without the question mark; empty for none. */
   readonly query: string
-  /** By lower-case names: a Map itself, none that extends it. */
+  /** By lower-case names. Must be a Map itself, not a subclass. */
   readonly headers: ReadonlyMap<string, readonly string[]>
   readonly ip: string
   /** ISO 3166-1 alpha-2; empty when unknown. */
   readonly country: string
   /** 0 when unknown. */
   readonly asn: number
-  /** The scheme by which the client came, or as a trusted proxy reports it. */
+  /** The scheme that the client used, or that a trusted proxy reports. */
   readonly scheme: 'http' | 'https'
   /** Of the connection to this gateway. */
   readonly tls: TlsFacts
@@ -39,7 +39,7 @@ export class Variables {
   readonly #facts: Facts
   readonly #path: string | undefined
 
-  /** Takes a path in place of that of the facts. */
+  /** `path` overrides the path of the facts. */
   constructor(facts: Facts, path?: string) {
     this.#facts = facts
     this.#path = path
@@ -62,10 +62,12 @@ export class Variables {
   }
 }
 
-/** What `request.tls` is read as where no field of it is named: nobody can write that name. */
+/**
+ * The field that `request.tls` is read as if no field of it is named; no expression can contain that name.
+ */
 export const tlsAlone = 'tls alone'
 
-/** Is the class of `request`. */
+/** The class of `request`. */
 export class RequestView {
   readonly #facts: RequestFacts
   readonly #path: string | undefined
@@ -115,13 +117,13 @@ export class RequestView {
     return new TlsView(this.#facts.tls)
   }
 
-  /** Stands for `request.tls` without a field. */
+  /** The value of `request.tls` without a field. */
   get [tlsAlone](): boolean {
     return this.#facts.scheme === 'https'
   }
 }
 
-/** Is the class of `response`. */
+/** The class of `response`. */
 export class ResponseView {
   readonly #response: NonNullable<Facts['response']>
 
@@ -134,7 +136,7 @@ export class ResponseView {
   }
 }
 
-/** Is the class of `error`. */
+/** The class of `error`. */
 export class ErrorView {
   readonly #error: NonNullable<Facts['error']>
 

@@ -5,7 +5,10 @@ import { ErrorView, RequestView, ResponseView, tlsAlone } from './facts.ts'
 import { Pattern } from './pattern.ts'
 import { ClientView, clientFields, TlsView, tlsFields } from './tls-facts.ts'
 
-/** Whose variables an expression may use: `request` has request.* and zone, `error` also response.* and error.*. */
+/**
+ * The variables that an expression may use: `request` has request.* and zone, `error` also response.* and
+ * error.*.
+ */
 export type Scope = 'request' | 'error'
 
 const requestFields = {
@@ -31,10 +34,11 @@ const requestLanguage = new Environment({
   .registerType('Request', { ctor: RequestView, fields: requestFields })
   .registerVariable('request', 'Request')
   .registerVariable('zone', 'string')
-  // The language's own `matches` backtracks, and cannot be taken away; but a macro comes first, whatever its receiver.
+  // The `matches` of the language backtracks, and cannot be removed; but a macro takes precedence, whatever
+  // its receiver.
   .registerFunction('bytes.matches(ast): bool', expandMatches)
 
-/** The languages by the variables that they have. */
+/** The languages by scope. */
 const languages: Readonly<Record<Scope, Environment>> = {
   request: requestLanguage,
   error: requestLanguage
@@ -45,7 +49,10 @@ const languages: Readonly<Record<Scope, Environment>> = {
     .registerVariable('error', 'Error'),
 }
 
-/** Parses a text; `request.tls` without a field is whether the client came over TLS, as it was before it had fields. */
+/**
+ * Parses a text. `request.tls` without a field is whether the client came over TLS, its meaning from before
+ * it had fields.
+ */
 export function parseFor(scope: Scope, text: string): ParseResult {
   const run = languages[scope].parse(text)
   nameAlone(run.ast, false)
@@ -54,7 +61,7 @@ export function parseFor(scope: Scope, text: string): ParseResult {
 
 type ParseResult = ReturnType<Environment['parse']>
 
-/** Renames what stands alone in a node and its parts; `isOf`: a field of the node is named. */
+/** Renames a bare `request.tls` in a node and its parts; `isOf`: a field of the node is named. */
 function nameAlone(node: unknown, isOf: boolean): void {
   if (Array.isArray(node)) for (const part of node) nameAlone(part, false)
   if (typeof node !== 'object' || node === null || !('op' in node)) return
@@ -66,7 +73,8 @@ function nameAlone(node: unknown, isOf: boolean): void {
   nameAlone(of, true)
 }
 
-// An error would draw the whole expression and where in it it failed, for nobody, at each request.
+// At each failure, the package would render the whole expression with the position of the error, which is
+// never shown.
 Object.defineProperty(Object.getPrototypeOf(requestLanguage.parse('true').ast), 'input', { get: () => '' })
 
 interface Checker<Context> {

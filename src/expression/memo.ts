@@ -1,13 +1,14 @@
-// What is made of a text, for as long as somebody uses it: policies are compiled again and again, mostly of the same texts.
+// A cache of values made from texts, as long as they are in use: policies are compiled again and again,
+// mostly from the same texts.
 
-/** The fewest values that are set between two sweeps. */
+/** The minimum number of values set between two sweeps. */
 const fewest = 32
 
-/** Remembers so many values, and of these only who is still in use elsewhere. */
+/** Caches up to a number of values, and of these only those still in use elsewhere. */
 export class Memo<T extends object> {
   readonly #values = new Map<string, WeakRef<T>>()
   readonly #most: number
-  /** How many values are to be set until those that nobody uses are forgotten. */
+  /** How many values are to be set before the next sweep of unused ones. */
   #untilSweep = fewest
 
   constructor(most: number) {
@@ -18,7 +19,7 @@ export class Memo<T extends object> {
     return this.#values.get(key)?.deref()
   }
 
-  /** Forgets the oldest where there are too many. */
+  /** Evicts the oldest value if there are too many. */
   set(key: string, value: T): void {
     this.#values.delete(key)
     this.#values.set(key, new WeakRef(value))
@@ -28,7 +29,7 @@ export class Memo<T extends object> {
     this.#values.delete(oldest!)
   }
 
-  /** Forgets the texts of what nobody uses, and waits as long for the next time as this took. */
+  /** Removes the texts of unused values; the next sweep follows after as many sets as this one examined. */
   #sweep(): void {
     for (const [key, value] of this.#values) if (value.deref() === undefined) this.#values.delete(key)
     this.#untilSweep = Math.max(fewest, this.#values.size)

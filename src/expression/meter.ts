@@ -1,29 +1,32 @@
-// What conditions cost, counted while they run: nothing can interrupt an evaluation from outside, so it ends itself once
-// its request has no steps left.
+// The cost of conditions, counted while they run: nothing can interrupt an evaluation from outside, so it
+// ends itself once its request has no steps left.
 
 import { type ASTNode, Environment } from '@marcbachmann/cel-js'
 import { Work } from './work-budget.ts'
 
-/** What is left for the condition that runs. */
+/** The work left for the current condition. */
 let work = new Work()
 
-/** Takes the steps of the evaluations that follow from these. */
+/** Sets the work from which the following evaluations take their steps. */
 export function useWork(left: Work): void {
   work = left
 }
 
-/** Takes steps that are about to be made; throws, and takes nothing, if fewer are left. Whole numbers are the fastest to count. */
+/**
+ * Takes steps that are about to be made; throws, and takes nothing, if fewer are left. Whole numbers are the
+ * fastest to count.
+ */
 export function spend(steps: number): void {
   if (!work.take(steps)) throw spent
 }
 
-/** Takes steps that were made already, more than are left if need be. */
+/** Takes steps that have been made, even if more than are left. */
 export function charge(steps: number): void {
   work.left -= steps
 }
 
 const spent = new Error('the request has no steps left')
-/** Steps to make an error. */
+/** The steps of making an error. */
 export const failure = 120
 
 interface Evaluator {
@@ -35,14 +38,16 @@ interface Evaluated {
   evaluate(evaluator: Evaluator, node: Evaluated, context: unknown): unknown
 }
 
-/** Counts every part that is evaluated, and the length of each text: this is what operators and functions look at. */
+/**
+ * Counts every part that is evaluated, and the length of each text, which operators and functions process.
+ */
 const counting: Evaluator = {
   run(node, context) {
     const value = node.evaluate(this, node, context)
     spend(typeof value === 'string' ? 1 + (value.length >> 6) : 1)
     return value
   },
-  /** Failures are values to `||`, `&&` and loops, which go on; without steps they do not. */
+  /** `||`, `&&` and loops treat failures as values and continue; without steps they must not. */
   tryEval(node, context) {
     try {
       return this.run(node, context)
@@ -54,7 +59,7 @@ const counting: Evaluator = {
   },
 }
 
-// The package shows its evaluator to macros alone.
+// The package exposes its evaluator only to macros.
 new Environment()
   .registerFunction('meter(ast): bool', () => ({
     async: false,
@@ -63,7 +68,7 @@ new Environment()
   }))
   .evaluate('meter(true)')
 
-/** Counts what a checked part of an expression does beyond what the values of its parts tell. */
+/** Counts what a checked part of an expression does beyond what the values of its parts show. */
 export function meter(node: ASTNode): void {
   const metered = node as unknown as {
     handle: (left: unknown, right: unknown, ...rest: unknown[]) => unknown
@@ -85,7 +90,9 @@ export function meter(node: ASTNode): void {
   }
 }
 
-/** Whether an operator goes through lists or maps; those that are written out count by their parts, and a map is not searched. */
+/**
+ * Whether an operator iterates over lists or maps; literals count by their parts, and a map is not searched.
+ */
 function looksInside({ op, args }: ASTNode): boolean {
   if (op !== '==' && op !== '!=' && op !== '+' && op !== 'in') return false
   const [left, right] = args as unknown as readonly Checked[]
@@ -100,12 +107,15 @@ interface Checked {
 
 type Cost = (of: unknown, by?: unknown) => number
 
-/** Returns how the steps of a function follow from its arguments; undefined if they are hardly any. */
+/**
+ * Returns the function that computes the steps of a call from its arguments; undefined if they are
+ * negligible.
+ */
 export function costOfCall(name: string): Cost | undefined {
   if (name === 'startsWith' || name === 'endsWith' || name === 'orValue' || name === 'hasValue')
     return undefined
   if (name === 'contains') return (of, part) => (lengthOf(of) * Math.max(1, lengthOf(part) / 256)) / 5
-  // V8 looks for the last occurrence by comparing at each place.
+  // V8 looks for the last occurrence by comparing at each position.
   if (name === 'lastIndexOf') return (of, part) => lengthOf(of) * (1 / 6 + lengthOf(part) / 40)
   if (name === 'join') return (of, between) => (lengthOf(of) * (16 + lengthOf(between))) / 16
   if (name === 'split') return of => lengthOf(of) / 2
@@ -116,7 +126,7 @@ function lengthOf(value: unknown): number {
   return typeof value === 'string' || Array.isArray(value) ? value.length : 1
 }
 
-/** Returns the steps to look at all of a value. */
+/** Returns the steps of reading a whole value. */
 function weigh(value: unknown): number {
   if (typeof value === 'string') return 1 + (value.length >> 5)
   if (typeof value !== 'object' || value === null) return 0

@@ -1,6 +1,6 @@
-// How large a pattern would become, told from its text: to compile it could take seconds.
+// The size of a compiled pattern, estimated from its text: compiling it could take seconds.
 
-/** Returns what is wrong with a pattern that is not to be compiled: too many repetitions, or classes of Unicode. */
+/** Returns why a pattern must not be compiled: too many repetitions, or Unicode classes. */
 export function patternFlaw(text: string, mostParts: number): string | null {
   const parts = countParts(text)
   if (parts > mostParts) return 'the pattern has too many repetitions'
@@ -8,12 +8,12 @@ export function patternFlaw(text: string, mostParts: number): string | null {
   return countWide(text) * (folds ? 4 : 1) > mostWide ? 'the pattern has too many Unicode classes' : null
 }
 
-// To compile a wide class takes some 0.2 ms, but where case is ignored 20.
+// Compiling a wide class takes about 0.2 ms, but 20 ms if case is ignored.
 const mostWide = 8
 const token =
   /\\Q.*?(?:\\E|$)|\\[pPx]\{[^}]*\}|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|\(\?(?:P?<\w*>|[A-Za-z-]*:?)|./gsu
 
-/** Counts at least one for each thing that a text has to match, as often as it is repeated. */
+/** Counts at least one for each element that a text has to match, times its repetitions. */
 function countParts(text: string): number {
   const outer: number[] = []
   let sum = 0
@@ -37,7 +37,7 @@ function countParts(text: string): number {
   return sum + outer.reduce((total, part) => total + part, 0)
 }
 
-/** Counts what may stand for very many characters beyond ASCII. */
+/** Counts the elements that may match very many characters beyond ASCII. */
 function countWide(text: string): number {
   return text.match(/\\[pP]|(?:[^\0-\x7f]|\\x\{[^}]*\})-|-(?:[^\0-\x7f]|\\x\{)/gu)?.length ?? 0
 }

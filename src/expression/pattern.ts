@@ -1,4 +1,5 @@
-// Regular expressions of conditions, in time linear to the text and counted: a backtracking engine could be held up by one.
+// Regular expressions of conditions, in counted time linear in the text; a backtracking engine could be
+// blocked by one.
 
 import { RE2JS } from '@bufbuild/re2'
 import { Automaton } from './automaton.ts'
@@ -7,7 +8,7 @@ import { patternFlaw } from './pattern-size.ts'
 
 const maxLength = 1024
 const maxInstructions = 1000
-// An instruction holds all that it stands for, of \pL 700 ranges.
+// An instruction contains all its ranges, for \pL 700.
 const maxRanges = 4000
 
 export class Pattern {
@@ -17,7 +18,10 @@ export class Pattern {
     this.#automaton = automaton
   }
 
-  /** Compiles RE2 syntax, which has neither look-around nor back-references; a string tells what is wrong with it. */
+  /**
+   * Compiles RE2 syntax, which has neither look-around nor back-references; returns a string if something is
+   * wrong with it.
+   */
   static compile(text: string): Pattern | string {
     if (text.length > maxLength) return `a pattern may have at most ${maxLength} characters`
     const flaw = patternFlaw(text, maxInstructions)

@@ -1,26 +1,33 @@
-// What conditions say of a path that origins may read in several ways: each reading is asked, so that none slips by.
+// Evaluates conditions for a path that origins may read in several ways: each reading is evaluated, so that
+// none slips through.
 
 import type { Expression, Facts } from './expression.ts'
 import type { Work } from './work-budget.ts'
 
-/** Who has the readings of a path (`path-readings.ts`), found when they are first looked at; null for too many. */
+/** Has the readings of a path (`path-readings.ts`), computed on first use; null for too many. */
 export interface Read {
   readonly paths: readonly string[] | null
-  /** What is left for all that is asked of the request. */
+  /** The work left for all conditions of the request. */
   readonly work: Work
 }
 
-/** Whether a condition holds for any reading; null where it fails for one, or there are too many, and it holds for none. */
+/**
+ * Whether a condition holds for any reading; null if it fails for one, or there are too many, and it holds
+ * for none.
+ */
 export function holdsForAny(condition: Expression<boolean>, facts: Facts, read: Read): boolean | null {
   return evaluate(condition, facts, read, true)
 }
 
-/** Whether a condition holds for every reading; null where it fails for one, or there are too many, and it is false for none. */
+/**
+ * Whether a condition holds for every reading; null if it fails for one, or there are too many, and it is
+ * false for none.
+ */
 export function holdsForAll(condition: Expression<boolean>, facts: Facts, read: Read): boolean | null {
   return evaluate(condition, facts, read, false)
 }
 
-/** Asks until one answer is as `decisive`. */
+/** Evaluates until one result equals `decisive`. */
 function evaluate(
   condition: Expression<boolean>,
   facts: Facts,

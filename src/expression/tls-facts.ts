@@ -1,31 +1,32 @@
-// What operators' expressions may look at of the TLS of a connection, and of the certificate of its client.
+// The facts about the TLS of a connection, and about its client certificate, that operators' expressions may
+// read.
 
 export interface TlsFacts {
   /** Such as TLSv1.3; empty for plain HTTP. */
   readonly version: string
-  /** The name of the suite in the registry of IANA; empty for plain HTTP. */
+  /** The IANA name of the suite; empty for plain HTTP. */
   readonly cipher: string
-  /** The host that the handshake was for, in lower case; empty where it named none. */
+  /** The host of the handshake, in lower case; empty if it named none. */
   readonly serverName: string
-  /** Null where no certificate was asked for, or none was shown. */
+  /** Null if no certificate was requested, or none was presented. */
   readonly client: ClientFacts | null
   /** Whether the zone accepts its certificate. */
   readonly isVerified: boolean
 }
 
-/** What a certificate says; texts are ASCII. */
+/** The contents of a certificate; texts are ASCII. */
 interface ClientFacts {
-  /** As RFC 4514 writes it. */
+  /** In the format of RFC 4514. */
   readonly subject: string
   readonly issuer: string
-  /** Lower-case hexadecimal digits, as the next. */
+  /** In lower-case hexadecimal, as is the next. */
   readonly serial: string
   /** SHA-256 of its DER. */
   readonly fingerprint: string
   /** Wall-clock ms. */
   readonly notBefore: number
   readonly notAfter: number
-  /** Those of its subjectAltName. */
+  /** From its subjectAltName. */
   readonly dnsNames: readonly string[]
   readonly uris: readonly string[]
   readonly emails: readonly string[]
@@ -33,7 +34,10 @@ interface ClientFacts {
 
 export const noTls: TlsFacts = { version: '', cipher: '', serverName: '', client: null, isVerified: false }
 
-/** The most characters of a text of a certificate, the most alternative names of a kind, and what they may have on average: rules are priced for these. */
+/**
+ * The maximum length of a certificate's texts, the maximum number of alternative names of a kind, and their
+ * average length: rules are priced for these.
+ */
 export const longestName = 1024
 export const mostNames = 128
 export const usualName = 128
@@ -59,7 +63,7 @@ export const clientFields = {
   emails: 'list<string>',
 }
 
-/** Is the class of `request.tls`. */
+/** The class of `request.tls`. */
 export class TlsView {
   readonly #facts: TlsFacts
 
@@ -84,7 +88,10 @@ export class TlsView {
   }
 }
 
-/** Is the class of `request.tls.client`, whose texts are empty where there is no certificate. A text or a list that is longer than rules are priced for throws. */
+/**
+ * The class of `request.tls.client`, whose texts are empty without a certificate. A text or a list that is
+ * longer than rules are priced for throws.
+ */
 export class ClientView {
   readonly #facts: ClientFacts | null
   readonly verified: boolean
@@ -114,7 +121,7 @@ export class ClientView {
     return this.#facts?.fingerprint ?? ''
   }
 
-  /** Unix time in seconds; 0 where there is no certificate. */
+  /** Unix time in seconds; 0 without a certificate. */
   get not_before(): bigint {
     return secondsOf(this.#facts?.notBefore ?? 0)
   }
@@ -136,7 +143,7 @@ export class ClientView {
   }
 }
 
-/** Throws for a text that is too long, so that the expression fails. */
+/** Throws if a text is too long, so that the expression fails. */
 function bounded(text: string): string {
   if (text.length > longestName) throw tooLarge
   return text
@@ -153,5 +160,5 @@ function secondsOf(ms: number): bigint {
   return BigInt(Math.floor(ms / 1000))
 }
 
-/** Shared by all, since a loop may hit it in every step. */
+/** Shared, since a loop may throw it in every step. */
 const tooLarge = new Error('a name of the certificate is too long')

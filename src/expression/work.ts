@@ -1,20 +1,20 @@
-// What an expression reads, may call and costs, told before it ever runs.
+// What an expression reads, may call and costs, determined before it ever runs.
 
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { costOfCall, meter } from './meter.ts'
 import { usual } from './work-budget.ts'
 
-/** What walking an expression found. */
+/** The result of walking an expression. */
 interface Survey {
   /** What is wrong, and with which part. */
   readonly flaw: { readonly message: string; readonly node: ASTNode } | null
   readonly readsGeo: boolean
   readonly readsPath: boolean
-  /** The steps that it takes at a usual request. */
+  /** The steps of an evaluation for a usual request. */
   readonly work: number
 }
 
-/** Walks a checked expression, refuses functions that are not ours, and has all others metered. */
+/** Walks a checked expression, refuses functions that are not allowed, and meters all others. */
 export function survey(root: ASTNode): Survey {
   const walk = new Walk()
   walk.visit(root, { bound: new Set(), times: 1 })
@@ -28,10 +28,10 @@ interface Place {
   readonly times: number
 }
 
-/** Steps to begin an evaluation. */
+/** The steps to begin an evaluation. */
 export const beginning = 8
 const textSteps = usual.text / 64
-/** What functions usually get: a text of a request, or one of the parts that a loop goes through. */
+/** The usual argument of functions: a text of a request, or one of the elements that a loop iterates over. */
 const usualText = ' '.repeat(usual.text)
 const usualPart = ' '.repeat(64)
 const structures: ReadonlySet<string> = new Set(['request', 'response', 'error'])
@@ -115,7 +115,7 @@ class Walk implements Survey {
   #call(node: ASTNode, name: string, { times }: Place): void {
     if (!functions.has(name)) return this.#refuse(`unknown function ${name}()`, node)
     this.work += times * (costOfCall(name)?.(times === 1 ? usualText : usualPart) ?? 0)
-    // A pattern counts by itself.
+    // A pattern meters itself.
     if (name !== 'matches') meter(node)
   }
 
@@ -128,7 +128,7 @@ function isStructure(node: ASTNode, { bound }: Place): boolean {
   return node.op === 'id' && structures.has(node.args) && !bound.has(node.args)
 }
 
-/** Returns how many members a list or a map usually has that a loop goes through. */
+/** Returns the usual number of elements of a list or map that a loop iterates over. */
 function usualLength(over: ASTNode): number {
   if (over.op === 'list') return over.args.length
   if (over.op === '[]' || over.op === '[?]') return usual.values
