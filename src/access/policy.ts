@@ -1,4 +1,4 @@
-// The access rules of a zone, or of all, compiled: the first that matches decides.
+// The compiled access rules of one zone or of all zones: the first match decides.
 
 import { AddressWords } from '../net/address/address-words.ts'
 import { clientKey } from '../net/address/client-key.ts'
@@ -21,28 +21,33 @@ export interface AccessParts extends AccessSources {
   /** Outlives the policy, which is replaced at each reload. */
   readonly bans: { of(...ban: Parameters<Bans['of']>): BanBook }
   readonly metrics: Pick<EdgeMetrics, 'access' | 'expressionFailures'>
-  /** Called with each decision of a policy; where no rule matches and the default allows, there is none. */
+  /**
+   * Called with each decision of a policy; a request that no rule matches and the default allows makes none.
+   */
   readonly witness?: (decision: AccessDecision) => void
 }
 
-/** What decided on a request. */
+/** The decision on a request, and its reason. */
 export interface AccessDecision {
-  /** The zone whose rules these are; null for the rules of all zones. */
+  /** The zone of the rules; null for the rules of all zones. */
   readonly zone: string | null
   /** `work`: the rules would take more work than one request may cost. */
   readonly by: 'ban' | 'rule' | 'default' | 'work'
   readonly verdict: Refusal | 'allow'
-  /** The rule, its number among those of the file (null for one of the API), and what it was compared with; null for other decisions. */
+  /**
+   * The rule, its number among those of the file (null for a rule of the API), and the value it was compared
+   * with; null for other decisions.
+   */
   readonly rule: AccessRule | null
   readonly number: number | null
   readonly visit: RuleInput | null
   /** Whether the rule could be evaluated. */
   readonly isMatch: boolean
-  /** Ms that are left of a ban. */
+  /** The remaining time of a ban, in ms. */
   readonly left: number
 }
 
-/** `allow`: a rule lets it in, and no later policy is evaluated. Null: no rule matched. */
+/** `allow`: a rule admits the request, and no later policy is evaluated. Null: no rule matched. */
 export type AccessVerdict = 'allow' | Refusal | null
 
 export class AccessPolicy {
@@ -55,21 +60,22 @@ export class AccessPolicy {
   readonly #banned: Refusal
   readonly #notAllowed: Refusal
   readonly #tooMuch: Refusal
-  /** The steps of all rules that are the same for every request. */
+  /** The total steps of the rules whose cost is the same for every request. */
   readonly #plainWork: number
   readonly #geo: AccessParts['geo']
   readonly #metrics: AccessParts['metrics']
-  /** Null where nobody asks what decided. */
+  /** Null if decisions are not reported. */
   readonly #witness: ((what: Pick<AccessDecision, 'by' | 'verdict'> & Partial<AccessDecision>) => void) | null
-  /** The address that was parsed last, which mostly is the next one too. */
+  /** The address that was parsed last, which is usually the next one, too. */
   readonly #words = new AddressWords()
   readonly #lowerCase = new LowerCase()
   #text = ''
   #isAddress = false
 
   /**
-   * Compiles validated rules, those of a zone or (null) of all zones; throws for others. The access log names a rule of the API by its id, and others by
-   * their number in `file`, since rules of the API may come in between.
+   * Compiles validated rules, those of a zone or (null) of all zones; throws for invalid ones. The access log
+   * names a rule of the API by its id, and others by their number in `file`, since rules of the API may be
+   * interleaved.
    */
   constructor(
     { rules, otherwise, ban }: AccessConfig,
@@ -165,7 +171,7 @@ export class AccessPolicy {
 
 const nothingDecided = { rule: null, number: null, visit: null, isMatch: true, left: 0 } as const
 
-/** Returns the id of a rule that was set by the API; null for a rule of the file. */
+/** Returns the id of a rule set by the API; null for a rule of the file. */
 function idOf(rule: AccessRule): string | null {
   return 'id' in rule ? String(rule.id) : null
 }

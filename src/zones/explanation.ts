@@ -1,34 +1,35 @@
-// What would happen to a request, step by step: the question, and the explanation in the words of the management API. Plain data, which crosses from process to process.
+// A step-by-step explanation of what would happen to a request: the question, and the result in the terms of
+// the management API. Plain data that can be sent between processes.
 
 import type { ContentCoding } from '../config/model/compression-config.ts'
 import type { HttpVersions } from '../config/model/pool-config.ts'
 
-/** A request that nobody sends. */
+/** A hypothetical request. */
 export interface RequestInQuestion {
-  /** The zone that the answer may be about, and the account that owns it. */
+  /** The zone that the explanation may cover, and the account that owns it. */
   readonly zone: string
   readonly account: string
   readonly method: string
-  /** The request target as it would be sent: a path with its query, an absolute URL, or `*`. */
+  /** The request target: a path with its query, an absolute URL, or `*`. */
   readonly target: string
   /** The value of Host; null for none. */
   readonly host: string | null
-  /** Header fields in their order, without Host. */
+  /** Header fields in order, without Host. */
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** The address that the request would come from. */
+  /** The address of the client. */
   readonly address: string
-  /** Null where the request has none, or it is not known. */
+  /** Null if the request has none, or it is unknown. */
   readonly body: string | null
-  /** Bytes; null where no length is announced. */
+  /** In bytes; null if no length is announced. */
   readonly bodySize: number | null
-  /** The certificate of the client, PEM, taken for one that the zone accepts; null for none. */
+  /** The client certificate, PEM, treated as accepted by the zone; null for none. */
   readonly clientCertificate: string | null
 }
 
-/** What became of a question: an explanation, or what it is about that the asker may not learn of. */
+/** The result: an explanation, or what the request concerns that the caller may not see. */
 export type Explained = { readonly explanation: Explanation } | { readonly elsewhere: 'zone' | 'account' }
 
-/** `responds`: the gateway itself responds, and nothing failed. `depends`: on the body, which is not known. */
+/** `responds`: the gateway itself responds, and nothing failed. `depends`: on the body, which is unknown. */
 export const stepVerdicts = ['passes', 'refuses', 'responds', 'depends', 'not_reached'] as const
 
 export const outcomes = ['forwarded', 'responded', 'refused', 'depends'] as const
@@ -48,19 +49,19 @@ export const ruleKinds = [
 export interface DecidingRule {
   readonly kind: (typeof ruleKinds)[number]
   readonly name: string | null
-  /** Of a rule that the API has set. */
+  /** For a rule set by the API. */
   readonly id: string | null
   /** Its number among the access rules of the file, from 1. */
   readonly number: number | null
-  /** Null for what is set for all zones. */
+  /** Null for settings of all zones. */
   readonly zone: string | null
   readonly set_by: 'file' | 'api'
-  /** In the configuration file. */
+  /** The line in the configuration file. */
   readonly line: number | null
   readonly description: string | null
 }
 
-/** What was compared, and what it was compared with. */
+/** The compared value, and what it was compared with. */
 export interface Compared {
   readonly what: string
   readonly value: string | null
@@ -88,28 +89,28 @@ export interface ExplainedStep {
   readonly compared: readonly Compared[]
 }
 
-/** A rate limit, quota or limit of a gateway that would count the request. */
+/** A rate limit, a quota, or the limit of a gateway that would count the request. */
 export interface LimitState {
   readonly kind: 'rate_limit' | 'quota' | 'gateway_rate_limit'
   readonly name: string
-  /** In the configuration file. */
+  /** The line in the configuration file. */
   readonly line: number | null
   readonly action: 'block' | 'log'
   readonly verdict: 'within' | 'over'
-  /** What it counts by; empty where all requests are counted together. Values of tokens and headers are null. */
+  /** What it counts by; empty if all requests are counted together. Values of tokens and headers are null. */
   readonly key: readonly { readonly by: string; readonly value: string | null }[]
   readonly limit: number
   readonly period: string
-  /** Null, as are the next two, where it counts what is sent to zones of others too. */
+  /** Null, like the next two, if it also counts requests to zones of others. */
   readonly used: number | null
   readonly left: number | null
-  /** Seconds until one more fits where none is left, else until all that is counted now counts no longer. */
+  /** Seconds until one more fits if none is left, otherwise until everything counted now has expired. */
   readonly resets_in: number | null
 }
 
 export interface ExplainedGateway {
   readonly api: 'rest' | 'compat' | 'native'
-  /** Null where the call is refused before its gateway is known. */
+  /** Null if the call is refused before its gateway is known. */
   readonly gateway: string | null
   readonly authentication_required: boolean | null
   readonly authenticated: boolean
@@ -121,11 +122,11 @@ export interface ExplainedRoute {
   readonly path: string
   readonly line: number | null
   readonly pool: string | null
-  /** Bytes; null for no limit. */
+  /** In bytes; null for no limit. */
   readonly body_limit: number | null
-  /** How many redirects of the origin are followed. */
+  /** The maximum number of redirects of the origin that are followed. */
   readonly redirects: number
-  /** In ms; 0 is off. */
+  /** In ms; 0 for none. */
   readonly timeouts: Readonly<Record<string, number>>
   readonly retries: { readonly most: number; readonly statuses: readonly number[] }
 }
@@ -139,30 +140,30 @@ export interface ExplainedPool {
     /** How much of the weight counts now, from 0 to 1. */
     readonly share: number
     readonly state: 'unchecked' | 'healthy' | 'failing' | 'ejected' | 'trial' | 'down'
-    /** Requests that it has not answered yet. */
+    /** The number of unfinished requests. */
     readonly outstanding: number
-    /** Whether the request would go there, by the balance of the pool. */
+    /** Whether the balance of the pool would choose it for the request. */
     readonly is_next: boolean
   }[]
 }
 
-/** A header field of the request to the origin; a value that may hold a secret is null. */
+/** A header field of the request to the origin; a value that may contain a secret is null. */
 export interface ExplainedField {
   readonly name: string
   readonly change: 'added' | 'changed' | 'removed'
   readonly value: string | null
 }
 
-/** The request as its origin would get it. */
+/** The request as the origin would receive it. */
 export interface ExplainedForward {
   readonly origin: string
-  /** The version of HTTP that is set for the origin: with 2, its handshake may still agree on 1. */
+  /** The HTTP version configured for the origin: with 2, its handshake may still agree on 1. */
   readonly http: HttpVersions
   readonly method: string
   readonly host: string | null
-  /** Null where it holds a credential. */
+  /** Null if it contains a credential. */
   readonly path: string | null
-  /** Whether the query is that of the request. */
+  /** How the query relates to that of the request. */
   readonly query: 'none' | 'kept' | 'changed'
   readonly fields: readonly ExplainedField[]
   /** Names of fields that are set in the response, or removed from it. */
@@ -171,31 +172,31 @@ export interface ExplainedForward {
 
 /** Whether the response of the origin would be compressed for the client. */
 export interface ExplainedCompression {
-  /** Null where it would pass as it is, whatever it is. */
+  /** Null if it would not be compressed in any case. */
   readonly encoding: ContentCoding | null
-  /** A sentence: why it would pass as it is, or what it depends on. */
+  /** A sentence: why it would not be compressed, or what that depends on. */
   readonly reason: string
-  /** What the response must be to be compressed; null where none is. */
+  /** The requirements for compressing the response; null if it is never compressed. */
   readonly condition: {
     readonly types: readonly string[]
-    /** Bytes, where its length is known. */
+    /** In bytes, if its length is known. */
     readonly minimum: number
   } | null
 }
 
 export const contentSources = ['zone_rule', 'account_rule', 'zone_page', 'account_page'] as const
 
-/** The response that the gateway itself would give. */
+/** The response that the gateway itself would send. */
 export interface ExplainedResponse {
   readonly status: number
   readonly content_type: string | null
   /** Seconds. */
   readonly retry_after: number | null
-  /** The operator's content that is shown; null for the gateway's own. */
+  /** The operator's content; null for the gateway's own. */
   readonly content: {
     readonly source: (typeof contentSources)[number]
     readonly rule_id: string | null
-    /** Of a rule of the file. */
+    /** For a rule of the file. */
     readonly line: number | null
     /** The type of a page. */
     readonly page: string | null
@@ -205,30 +206,33 @@ export interface ExplainedResponse {
 
 export interface Explanation {
   readonly outcome: (typeof outcomes)[number]
-  /** The zone that the host leads to; null where it leads to none, or to AI routes. */
+  /** The zone of the host; null if there is none, or for AI routes. */
   readonly zone: string | null
   readonly client: {
-    /** The address behind trusted proxies. */
+    /** The client's address, behind trusted proxies. */
     readonly address: string
-    /** ISO 3166-1, and a number; null where it is unknown. */
+    /** ISO 3166-1, and a number; null if unknown. */
     readonly country: string | null
     readonly asn: number | null
     /** Whether the peer is a trusted proxy. */
     readonly is_proxy: boolean
   }
-  /** All of them, in their order. */
+  /** All steps, in order. */
   readonly steps: readonly ExplainedStep[]
   readonly limits: readonly LimitState[]
   readonly gateway: ExplainedGateway | null
   readonly route: ExplainedRoute | null
   readonly pool: ExplainedPool | null
   readonly forward: ExplainedForward | null
-  /** Null where no origin is asked. */
+  /** Null if no origin is involved. */
   readonly compression: ExplainedCompression | null
   readonly response: ExplainedResponse | null
 }
 
-/** Returns the outcome as a sentence: an error by its code and this member, and what to do where it depends on the body. */
+/**
+ * Returns the outcome as a sentence: an error by its code and this member, and what to do if it depends on
+ * the body.
+ */
 export function outcomeSentence(
   { outcome, steps, response, forward }: Explanation,
   shownOfError: 'name' | 'title',

@@ -1,4 +1,4 @@
-// What is set for zones, by zone, as it was read last.
+// The API settings of zones, by zone, as last read.
 
 import { isDeepStrictEqual } from 'node:util'
 import { type ErrorPages, errorPageTypes } from '../config/model/custom-errors-config.ts'
@@ -10,14 +10,14 @@ import type {
   KeptErrorRule,
 } from '../store/records/zone-lists.ts'
 
-/** What is set for a zone; the same object as long as nothing of it changes. */
+/** The settings of a zone; the same object until they change. */
 export interface KnownZone {
   readonly errorRules: readonly KeptErrorRule[]
   readonly accessRules: readonly KeptAccessRule[]
   readonly errorPages: ErrorPages
 }
 
-/** The records of zones by kind, as changes name the kinds. */
+/** The records of zones by kind, as named in changes. */
 export interface ZoneRecordKinds {
   readonly error_rule_list: ErrorRuleList
   readonly access_rule_list: AccessRuleList
@@ -41,7 +41,7 @@ export class KnownZones {
   }
   readonly #zones = new Map<string, KnownZone>()
 
-  /** Returns what is set for a zone, empty where that is nothing. */
+  /** Returns the settings of a zone, empty if there are none. */
   of(name: string): KnownZone {
     const before = this.#zones.get(name)
     if (before) return before
@@ -50,7 +50,7 @@ export class KnownZones {
     return zone
   }
 
-  /** Takes a record as it is now, null for one that is gone; tells whether it was another one before. */
+  /** Sets the current state of a record, null if it was removed; returns whether that is a change. */
   put<K extends ZoneRecordKind>(kind: K, id: string, record: ZoneRecordKinds[K] | null): boolean {
     const records = this.#records[kind]
     if (isDeepStrictEqual(records.get(id) ?? null, record)) return false
@@ -60,12 +60,12 @@ export class KnownZones {
     return true
   }
 
-  /** Takes all there is in place of what was known; tells whether that was anything else. */
+  /** Replaces all records; returns whether that is a change. */
   putAll(lists: ZoneRecordLists): boolean {
     return zoneRecordKinds.map(kind => this.#putKind(kind, lists[kind])).includes(true)
   }
 
-  /** Returns all there is. */
+  /** Returns all records. */
   lists(): ZoneRecordLists {
     const { error_rule_list, access_rule_list, error_page } = this.#records
     return {

@@ -1,16 +1,19 @@
-// Host to zone and path to route, once a request each: tables are sorted when built; a lookup runs no regular
-// expression, and allocates only for a wildcard that may fit.
+// Finds the zone of a host and the route of a path, once each per request. Tables are sorted when built; a
+// lookup runs no regular expression, and allocates only if a wildcard may match.
 
 import { leads } from '../base/path/path.ts'
 
-/** Finds by host name: the exact name, else the longest `*.` suffix (the star stands for one label or more), else the fallback. */
+/**
+ * Looks up a host name: the exact name, otherwise the longest `*.` suffix (the star matches one or more
+ * labels), otherwise the fallback.
+ */
 export class HostLookup<T> {
   readonly #exact = new Map<string, T>()
   readonly #wildcards = new Map<string, T>() // by suffix, with its dot
   readonly #suffixLengths = new Set<number>()
   readonly #fallback: T | null
 
-  /** Takes lower-case names; of two equal ones the last stands. */
+  /** Takes lower-case names; of two equal ones, the last counts. */
   constructor(entries: Iterable<readonly [host: string, value: T]>, fallback: T | null = null) {
     this.#fallback = fallback
     for (const [host, value] of entries) {
@@ -20,7 +23,7 @@ export class HostLookup<T> {
     for (const suffix of this.#wildcards.keys()) this.#suffixLengths.add(suffix.length)
   }
 
-  /** Finds what stands for a lower-case host name without port, brackets and trailing dot. */
+  /** Returns the value for a lower-case host name without port, brackets and trailing dot. */
   find(host: string): T | null {
     return this.#exact.get(host) ?? this.#findWildcard(host) ?? this.#fallback
   }
@@ -35,14 +38,17 @@ export class HostLookup<T> {
   }
 }
 
-/** Finds by path: the longest prefix that ends at a border of segments, so that `/api` leads `/api`, `/api/x` and `/api?x`, but not `/apix`. */
+/**
+ * Looks up a path: the longest prefix that ends at a segment boundary, so that `/api` matches `/api`,
+ * `/api/x` and `/api?x`, but not `/apix`.
+ */
 export class PathLookup<T> {
   readonly #prefixes: readonly string[]
   readonly #values: readonly T[]
-  /** What stands for every path, so that none need be read; null where that depends on the path. */
+  /** The value for every path, so that none needs to be parsed; null if it depends on the path. */
   readonly always: T | null
 
-  /** Takes prefixes in normal form; of two equal ones the first stands. */
+  /** Takes prefixes in normal form; of two equal ones, the first counts. */
   constructor(entries: Iterable<readonly [prefix: string, value: T]>) {
     const sorted = [...entries].sort(([a], [b]) => b.length - a.length)
     this.#prefixes = sorted.map(([prefix]) => prefix)
@@ -50,7 +56,10 @@ export class PathLookup<T> {
     this.always = sorted[0]?.[0] === '/' ? sorted[0][1] : null
   }
 
-  /** Finds what stands for a path by its readings (`path-readings.ts`): null for nothing, `ambiguous` where they lead to different ones or are too many. */
+  /**
+   * Returns the value for a path by its readings (`path-readings.ts`): null for none, `ambiguous` if the
+   * readings have different values or are too many.
+   */
   find(paths: readonly string[] | null): T | null | 'ambiguous' {
     if (paths === null) return 'ambiguous'
     const found = this.#find(paths[0]!)

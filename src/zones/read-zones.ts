@@ -4,24 +4,27 @@ import { zoneOwner } from '../store/records/zone-lists.ts'
 import type { Records, Store } from '../store/contract/store.ts'
 import type { ZoneRecordKind, ZoneRecordKinds, ZoneRecordLists } from './known-zones.ts'
 
-/** Names a record. */
+/** Identifies a record. */
 export interface ZoneRecordName {
   readonly kind: ZoneRecordKind
   readonly id: string
 }
 
-/** A record as it is now; null for one that is gone. */
+/** The current state of a record; null if it was removed. */
 export interface ReadRecord extends ZoneRecordName {
   readonly record: ZoneRecordKinds[ZoneRecordKind] | null
 }
 
-/** Lists and pages at a time, one of them known before: pages are large, and a command has little time. */
+/**
+ * The number of lists and pages read at a time, one of them already known: pages are large, and commands have
+ * a short timeout.
+ */
 const mostLists = 20
 const mostPages = 2
 
 type RecordsByKind = { readonly [K in ZoneRecordKind]: Records<ZoneRecordKinds[K]> }
 
-/** Reads all there is, each as it was at some time since. */
+/** Reads all records, each as it was at some time during the call. */
 export async function readAll(store: Store): Promise<ZoneRecordLists> {
   const { error_rule_list, access_rule_list, error_page } = recordsOf(store)
   return {
@@ -31,7 +34,7 @@ export async function readAll(store: Store): Promise<ZoneRecordLists> {
   }
 }
 
-/** Reads some, each once however often it is named. */
+/** Reads some records, each once, even if named several times. */
 export async function readThese(store: Store, names: readonly ZoneRecordName[]): Promise<ReadRecord[]> {
   const records = recordsOf(store)
   const distinct = new Map(names.map(name => [`${name.kind} ${name.id}`, name]))
@@ -50,7 +53,8 @@ function recordsOf({ errorRules, accessRules, errorPages }: Store): RecordsByKin
 async function every<T extends { readonly id: string }>(records: Records<T>, limit: number): Promise<T[]> {
   let read: T[] = []
   for (;;) {
-    // From the last one that is known: when another stands there, one before it was removed, and its followers moved up.
+    // Continues from the last known one. If another record is there now, an earlier one was removed, and the
+    // following ones moved up.
     const last = read.at(-1)
     const { items } = await records.list(zoneOwner, { offset: last ? read.length - 1 : 0, limit })
     const more = last ? items.slice(1) : items

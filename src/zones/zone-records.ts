@@ -1,5 +1,6 @@
-// What the management API has set for zones: error rules, error pages and access rules, kept up with the store, so that no request asks it. While the
-// store is unreachable, what is known stays in effect without a time limit.
+// The API settings of zones: error rules, error pages and access rules, kept in step with the store, so that
+// requests need no query. While the store is unreachable, the last known settings stay in effect without a
+// time limit.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
@@ -14,7 +15,7 @@ export interface ZoneRecordsOptions {
   readonly log: Logger
   /** The file with the copy for a start while the store is unreachable; null for none. */
   readonly cachePath: string | null
-  /** Whether this process writes that copy: one of a machine does. */
+  /** Whether this process writes that copy: one process per machine does. */
   readonly writes?: boolean
   readonly clock?: Clock
 }
@@ -64,24 +65,33 @@ export class ZoneRecords {
     })
   }
 
-  /** Resolves when all was read, or could not be and the copy of last time was taken, where there is one; reading is tried again from then on. */
+  /**
+   * Resolves when everything has been read, or when that failed and the copy of the last run, if any, is in
+   * use; from then on reading is retried.
+   */
   open(): Promise<void> {
     return this.#follower.open()
   }
 
-  /** Returns what is set for a zone, empty where that is nothing; null while nothing is known of any. */
+  /**
+   * Returns the settings of a zone, empty if there are none; null while the settings of all zones are
+   * unknown.
+   */
   of(zone: string): KnownZone | null {
     return this.#known?.of(zone) ?? null
   }
 
-  /** Calls back after what is known has changed, once for changes that came together; gives what ends that. */
+  /**
+   * Calls back after settings have changed, once for changes that arrive together; returns a function that
+   * unsubscribes.
+   */
   follow(listener: () => void): () => void {
     const own = () => listener()
     this.#listeners.add(own)
     return () => void this.#listeners.delete(own)
   }
 
-  /** Resolves when the copy is written, as far as it is due. */
+  /** Resolves when a pending write of the copy has finished. */
   async close(): Promise<void> {
     this.#listeners.clear()
     await this.#follower.close()
@@ -105,7 +115,7 @@ export class ZoneRecords {
       try {
         listener()
       } catch (bug) {
-        // The others still have to hear of it, and the store is not to blame.
+        // The other listeners must still be called, and the store is not to blame.
         this.#log.error({ err: bug }, 'applying the API-managed rules of zones failed')
       }
     }

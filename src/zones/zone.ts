@@ -1,9 +1,9 @@
-// What a zone is once compiled: its routes behind a lookup, and all zones behind one.
+// Compiled zones: the routes of each behind a lookup, and all zones behind one.
 
 import type { RouteConfig, ZoneConfig } from '../config/model/config.ts'
 import { HostLookup, PathLookup } from './lookup.ts'
 
-/** A route as requests see it; its builder may attach more, a pool of connections for one. */
+/** A route as requests see it; its builder may attach more, such as a connection pool. */
 export interface Route {
   readonly config: RouteConfig
 }
@@ -14,7 +14,10 @@ export interface Zone<R extends Route = Route> {
   readonly routes: PathLookup<R>
 }
 
-/** Compiles zones to a lookup by host; `buildRoute` makes each route and `buildZone` each zone, with what they need in a request at hand. */
+/**
+ * Compiles zones to a lookup by host; `buildRoute` makes each route and `buildZone` each zone, with
+ * everything that requests need.
+ */
 export function compileZones<R extends Route, Z extends Zone<R>>(
   configs: readonly ZoneConfig[],
   buildRoute: (route: RouteConfig, zone: ZoneConfig) => R,

@@ -2,11 +2,11 @@
 
 import type { BanNews } from './bans.ts'
 
-/** Ms between two messages. */
+/** The shortest time between two messages, in ms. */
 const period = 100
-/** The most keys in one message; the rest go into the next. */
+/** The maximum number of keys in one message; the rest go into the next. */
 const mostSent = 1_000
-/** The most keys that are queued: more would be reported too late to matter, and are dropped. */
+/** The maximum number of queued keys: more would be reported too late to matter, and are dropped. */
 const mostWaiting = 5_000
 
 export class BanMessages {
@@ -15,12 +15,12 @@ export class BanMessages {
   #waiting = 0
   #timer: NodeJS.Timeout | null = null
 
-  /** Takes a function that sends a message and returns when the next may follow; it must not reject. */
+  /** `send` sends a message and resolves when the next may follow; it must not reject. */
   constructor(send: (news: BanNews) => Promise<unknown> | undefined) {
     this.#send = send
   }
 
-  /** Adds to the number that is reported for a key within 600 ms. */
+  /** Adds to the number reported for a key, which is sent within 600 ms. */
   add(id: string, key: string, number: number): void {
     let numbers = this.#byId.get(id)
     const known = numbers?.get(key)
@@ -55,7 +55,7 @@ export class BanMessages {
   }
 }
 
-/** Moves the first entries of a map that holds more than that to a map of their own. */
+/** Removes the first `count` entries of a larger map, and returns them as a new map. */
 function takeFirst(numbers: Map<string, number>, count: number): Map<string, number> {
   const taken = new Map<string, number>()
   for (const [key, number] of numbers) {

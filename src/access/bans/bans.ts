@@ -5,7 +5,10 @@ import type { Clock } from '../../base/clock.ts'
 import type { BanConfig } from '../../config/model/access-config.ts'
 import type { Config } from '../../config/model/config.ts'
 
-/** Called for each refusal that was counted, with the id of its ban; the last one before a ban reports as many as lead to a ban. */
+/**
+ * Called for each counted refusal, with the id of its ban; the last one before a ban reports as many as lead
+ * to a ban.
+ */
 type Noted = (id: string, key: string, refusals: number) => void
 /** Called for each address that was banned here, with the duration in ms. */
 type Banned = (id: string, key: string, lasts: number) => void
@@ -15,18 +18,18 @@ interface BanListeners {
   readonly banned?: Banned
 }
 
-/** Counts by client key, by the id of a ban. */
+/** Numbers by client key, for each id of a ban. */
 export type BanNews = readonly (readonly [id: string, numbers: ReadonlyMap<string, number>])[]
 
 /** The bans of one policy, as the policy needs them. */
 export interface BanBook {
   has(key: string): boolean
-  /** Returns the ms that are left of a ban; 0 for a key that is not banned. */
+  /** Returns the remaining time of a ban, in ms; 0 for a key that is not banned. */
   left(key: string): number
   note(key: string): void
 }
 
-/** Keeps the bans of each policy under its name, as long as the settings stay the same. */
+/** The bans of each policy by name, kept as long as its settings stay the same. */
 export class Bans {
   readonly #clock: Clock
   readonly #listeners: BanListeners
@@ -47,7 +50,7 @@ export class Bans {
     return ban
   }
 
-  /** Returns the same bans for who only looks: nothing is counted. */
+  /** The same bans without counting, for explanations. */
   get still(): { of(owner: string, config: BanConfig): BanBook } {
     return {
       of: (owner, config) => {
@@ -57,7 +60,9 @@ export class Bans {
     }
   }
 
-  /** Forgets all bans except those that a configuration names, and accepts reports about these from now on. */
+  /**
+   * Forgets all bans except those that a configuration names, and accepts reports about these from now on.
+   */
   keep({ access, zones }: Pick<Config, 'access' | 'zones'>): void {
     const live = new Set<Ban>()
     if (access.ban) live.add(this.of(banOwner(null), access.ban))
@@ -65,41 +70,41 @@ export class Bans {
     for (const [id, ban] of this.#byId) if (!live.has(ban)) this.#byId.delete(id)
   }
 
-  /** Returns how many addresses are banned now. */
+  /** The number of currently banned addresses. */
   get active(): number {
     let active = 0
     for (const ban of this.#byId.values()) active += ban.active
     return active
   }
 
-  /** Returns the current bans, with the ms that each has left. */
+  /** The current bans, with their remaining times in ms. */
   get standing(): BanNews {
     return [...this.#byId].flatMap(([id, ban]) => (ban.active === 0 ? [] : [[id, ban.standing] as const]))
   }
 
-  /** Counts refusals that another process has reported. */
+  /** Counts refusals reported by another process. */
   count(news: BanNews): void {
     for (const [id, numbers] of news)
       for (const [key, refusals] of numbers) this.#byId.get(id)?.note(key, refusals)
   }
 
-  /** Takes bans that another process has imposed, with the ms that each has left. */
+  /** Applies bans imposed by another process, with their remaining times in ms. */
   impose(news: BanNews): void {
     for (const [id, numbers] of news) for (const [key, left] of numbers) this.#byId.get(id)?.impose(key, left)
   }
 }
 
-/** Returns the name that logs, and the bans of a policy, use for its zone, or (null) for all zones. */
+/** Returns the name of a zone, or (null) of all zones, in logs and in the bans of a policy. */
 export function banOwner(zone: string | null): string {
   return zone === null ? 'of all zones' : `of ${zone}`
 }
 
-/** Returns the id of a ban; with other settings it is another ban. */
+/** Returns the id of a ban, which depends on its settings. */
 function idOf(owner: string, { refusals, within, lasts }: BanConfig): string {
   return `${owner} ${refusals} ${within} ${lasts}`
 }
 
-/** The most addresses that are counted, and the most that are banned; beyond that the oldest are forgotten. */
+/** The maximum number of counted addresses, and of banned ones; beyond it the oldest are forgotten. */
 const mostKept = 10_000
 
 interface Count {
@@ -128,7 +133,7 @@ class Ban implements BanBook {
     return this.#until.size
   }
 
-  /** Returns the ms that are left of each ban, by the keys of clients. */
+  /** The remaining time of each ban, in ms, by client key. */
   get standing(): ReadonlyMap<string, number> {
     const now = this.#clock.monotonic()
     return new Map([...this.#until].map(([key, until]) => [key, until - now]))
@@ -155,7 +160,7 @@ class Ban implements BanBook {
     this.#counts.delete(key)
     if (count.refusals >= most) {
       this.#ban(key, now, lasts)
-      // The windows of two processes do not start together, so a count that is enough here must be enough there.
+      // The windows of two processes do not start together, so a count that suffices here must suffice there.
       this.#listeners.noted?.(this.#id, key, most)
       this.#listeners.banned?.(this.#id, key, lasts)
       return

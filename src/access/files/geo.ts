@@ -8,9 +8,9 @@ import { type WatchedFile, WatchedFiles } from './watched-files.ts'
 
 /** The location of an address, as far as it is known. */
 export interface Geo {
-  /** Returns the country as ISO 3166-1 alpha-2; empty when unknown, null where a database cannot be read. */
+  /** Returns the country as ISO 3166-1 alpha-2; empty if unknown, null if a database cannot be read. */
   countryOf(address: string): string | null
-  /** Returns the AS number; 0 when unknown, null where a database cannot be read. */
+  /** Returns the AS number; 0 if unknown, null if a database cannot be read. */
   networkOf(address: string): number | null
 }
 
@@ -19,13 +19,13 @@ interface GeoDatabasesOptions {
   readonly metrics?: Pick<AccessMetrics, 'geoReloads'>
 }
 
-/** Addresses that are cached, in each of two generations. */
+/** The number of cached addresses, in each of two generations. */
 const remembered = 4096
 
-/** Databases in files; a changed file is applied within a second. */
+/** Databases in files; a changed file takes effect within a second. */
 export class GeoDatabases {
   readonly #files: WatchedFiles<Reader<GeoRecord>>
-  /** How often the content of a file has changed. */
+  /** The number of changes to the files' contents. */
   #changes = 0
 
   constructor({ log, metrics = new AccessMetrics() }: GeoDatabasesOptions) {
@@ -39,8 +39,8 @@ export class GeoDatabases {
   }
 
   /**
-   * Returns what these databases know: the first one that knows an address decides. When one is invalid, rejects with
-   * a sentence that names the file. What was returned before stays as it is.
+   * Returns lookups in these databases: the first one that knows an address decides. If one is invalid,
+   * rejects with a sentence that names the file. Earlier results stay as they are.
    */
   async open(paths: readonly string[]): Promise<Geo> {
     await this.#files.open(paths)
@@ -64,7 +64,7 @@ export class GeoDatabases {
 class OpenDatabases implements Geo {
   readonly #databases: readonly WatchedFile<Reader<GeoRecord>>[]
   readonly #changes: () => number
-  /** The number of changes when the cache was last empty. */
+  /** The number of changes when the cache was last cleared. */
   #cachedSince = 0
   #recent = new Map<string, Place>()
   #older = new Map<string, Place>()
@@ -104,7 +104,7 @@ class OpenDatabases implements Geo {
         country ||= record?.country?.iso_code ?? record?.registered_country?.iso_code ?? ''
         network ||= record?.autonomous_system_number ?? 0
       }
-      // The file decides what is in a record, so nothing is certain.
+      // Records come from a file and may contain anything.
       return typeof country === 'string' && typeof network === 'number' ? { country, network } : unreadable
     } catch {
       return unreadable
@@ -118,7 +118,7 @@ class OpenDatabases implements Geo {
   }
 }
 
-/** The fields that we read from a record of a country, a city or an AS number. */
+/** The fields read from a record of a country, a city or an AS number. */
 type GeoRecord = Response & {
   readonly country?: { readonly iso_code?: string }
   readonly registered_country?: { readonly iso_code?: string }

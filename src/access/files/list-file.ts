@@ -4,19 +4,25 @@ import { createReadStream } from 'node:fs'
 import { type AddressTable, AddressTableBuilder } from '../../net/address/address-table.ts'
 import { inSlices } from '../../base/turns/slices.ts'
 
-/** Bytes that are read and parsed at once: about a millisecond's work. */
+/** Bytes read and parsed at once: about a millisecond's work. */
 const chunk = 64 * 1024
-/** Characters of a line, so that a file that is no list is not read into memory whole. */
+/**
+ * The maximum length of a line in characters, so that a file that is not a list is not read into memory
+ * whole.
+ */
 const longestLine = 64 * 1024
 
 /** The content of a file of addresses. */
 export interface ListFile {
   readonly table: AddressTable
-  /** Whether the last line ends with a line feed, as tools write it; if not, the file may be incomplete. */
+  /** Whether the last line ends with a line feed, as tools write it; otherwise the file may be incomplete. */
   readonly isEnded: boolean
 }
 
-/** Reads a list; rejects with a sentence that names the file and the line that is neither address, network, comment nor blank. */
+/**
+ * Reads a list; rejects with a sentence that names the file and the first line that is neither an address, a
+ * network, a comment nor blank.
+ */
 export async function readListFile(path: string): Promise<ListFile> {
   const lines = new ListLines(path)
   try {
@@ -36,7 +42,7 @@ class ListLines {
   readonly builder = new AddressTableBuilder()
   readonly #path: string
   #count = 0
-  /** The line whose end has not been read yet. */
+  /** The last line read, which may be incomplete. */
   #open = ''
 
   constructor(path: string) {
@@ -54,7 +60,7 @@ class ListLines {
     if (this.#open.length > longestLine) this.#refuse(this.#count + 1)
   }
 
-  /** Parses the last line, which has no line feed; returns whether there was none. */
+  /** Parses the last line if it has no line feed; returns whether every line had one. */
   end(): boolean {
     this.#line(this.#open)
     return this.#open === ''

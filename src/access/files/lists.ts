@@ -23,7 +23,10 @@ interface AddressListsOptions {
   readonly metrics?: Pick<AccessMetrics, 'listReloads'>
 }
 
-/** Lists in files. A changed file is applied within a second; an invalid one leaves the previous version in place. */
+/**
+ * Lists in files. A changed file takes effect within a second; an invalid one leaves the previous version in
+ * place.
+ */
 export class AddressLists {
   readonly #files: WatchedFiles<ListFile>
 
@@ -33,8 +36,8 @@ export class AddressLists {
   }
 
   /**
-   * Returns these lists, after reading the files that are not open yet. When one is invalid, rejects with a sentence
-   * that names file, line and rule. Lists that were returned before stay as they are.
+   * Returns these lists, after reading the files that are not open yet. If one is invalid, rejects with a
+   * sentence that names file, line and rule. Earlier results stay as they are.
    */
   async open(lists: readonly ListConfig[]): Promise<Lists> {
     await this.#files.open(lists.map(({ path }) => path))
@@ -71,7 +74,7 @@ class ListInFile implements AddressList {
   }
 }
 
-/** Returns a warning where a file seems to have been read while it was being written. */
+/** Returns a warning if a file seems to have been read while it was being written. */
 function doubtOf(before: ListFile, now: ListFile): string | null {
   if (now.table.size === 0 && before.table.size > 0) return 'the file is empty now'
   return before.isEnded && !now.isEnded ? 'the last line no longer ends with a newline' : null

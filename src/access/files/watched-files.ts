@@ -1,4 +1,5 @@
-// Files that rules need, kept in memory and reloaded when they change: address lists and geographic databases.
+// Files that rules need, kept in memory and reloaded when they change: address lists and geographic
+// databases.
 
 import type { Tally } from '../../metrics/counters/distribution.ts'
 import type { Logger } from '../../log/log.ts'
@@ -9,7 +10,9 @@ interface WatchedFilesOptions<T> {
   readonly noun: string
   /** Rejects with a sentence that names the file. */
   readonly read: (path: string) => Promise<T>
-  /** Returns a warning about a file that is used nevertheless, unless the previous content had the same. */
+  /**
+   * Returns a warning about a file that is used nevertheless, unless the previous content had the same flaw.
+   */
   readonly doubt?: (before: T, now: T) => string | null
   /** Called when the content of a file has changed. */
   readonly changed?: () => void
@@ -30,7 +33,9 @@ export class WatchedFiles<T> {
     this.#options = options
   }
 
-  /** Reads the files that are not open yet, and watches them; when one is invalid, rejects and changes nothing. */
+  /**
+   * Reads the files that are not open yet, and watches them; if one is invalid, rejects and changes nothing.
+   */
   async open(paths: Iterable<string>): Promise<void> {
     const opened: OpenFile<T>[] = []
     try {
@@ -85,7 +90,7 @@ class OpenFile<T> implements WatchedFile<T> {
   async load(): Promise<void> {
     const load = ++this.#loads
     const content = await this.#options.read(this.path)
-    // A later read may have finished first, and has newer content.
+    // A later read may have finished first, with newer content.
     if (load === this.#loads) this.content = content
   }
 

@@ -1,4 +1,4 @@
-// One request as access rules see it; each value is computed when the first rule needs it.
+// One request as access rules see it; each value is computed when a rule first needs it.
 
 import type { Found } from '../../net/address/address-table.ts'
 import type { AddressWords } from '../../net/address/address-words.ts'
@@ -10,7 +10,7 @@ import type { Geo } from '../files/geo.ts'
 import type { LowerCase } from './lower-case.ts'
 import { refererHost } from './referer.ts'
 
-/** What rules can look at. */
+/** What rules can use. */
 export interface AccessRequest {
   /** The address of the client behind the trusted hops. */
   readonly address: string
@@ -21,14 +21,14 @@ export interface AccessRequest {
   readonly facts: Facts
   /** Where decisions are counted. */
   readonly tallies: TallyScope
-  /** The work that is left for all rules that evaluate it. */
+  /** The work left for all rules of the request. */
   readonly work: Work
 }
 
 export class RuleInput {
   readonly request: AccessRequest
   readonly work: Work
-  /** Null when there is no valid address, as of a socket that is closed. */
+  /** Null without a valid address, as for a closed socket. */
   readonly address: AddressWords | null
   /** The result of the last table lookup. */
   lookup: Found = 'nothing'
@@ -40,7 +40,7 @@ export class RuleInput {
   #referer: string | null = null
   #refererHost: string | null = null
 
-  /** Takes an address that is parsed already. */
+  /** `address` is the parsed address. */
   constructor(request: AccessRequest, address: AddressWords | null, geo: Geo | null, lowerCase: LowerCase) {
     this.request = request
     this.work = request.work
@@ -78,7 +78,7 @@ export class RuleInput {
   }
 }
 
-/** Returns the value of a field, several lines joined as one list; empty when it was not sent. */
+/** Returns the value of a field, with several lines joined as one list; empty if it was not sent. */
 function fieldValue(fields: readonly string[], name: string): string {
   let value = ''
   for (let i = 0; i < fields.length; i += 2) {

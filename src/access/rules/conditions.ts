@@ -13,21 +13,24 @@ import type { Geo } from '../files/geo.ts'
 import type { AddressList, Lists } from '../files/lists.ts'
 import type { RuleInput } from './access-request.ts'
 
-/** Whether a request matches; null when that is unknown: an expression failed, a database is broken, the path has too many readings, or the work would exceed what is left. */
+/**
+ * Whether a request matches; null if unknown: an expression failed, a database is broken, the path has too
+ * many readings, or the work would exceed what is left.
+ */
 export type Condition = (input: RuleInput) => boolean | null
 
 /** Where conditions look things up. */
 export interface AccessSources {
   readonly lists: Lists
   readonly geo: Geo | null
-  /** Makes the table of networks, or returns one that was made before; a new one each time where it is left out. */
+  /** Returns the table of some networks, possibly a cached one; by default a new one each time. */
   readonly tableOf?: (networks: readonly string[]) => AddressTable
 }
 
-/** What a condition is compiled from: one that denies matches if any reading does, one that allows only if all do. */
+/** A rule that denies matches if any reading of the path does, one that allows only if all do. */
 type ConditionOfRule = Pick<AccessRule, 'action' | 'condition'>
 
-/** Compiles a condition that was validated; throws for others. */
+/** Compiles a validated condition; throws for an invalid one. */
 export function compileCondition(
   { action, condition }: ConditionOfRule,
   { lists, geo, tableOf = AddressTable.of }: AccessSources,
@@ -54,7 +57,7 @@ export function compileCondition(
   }
 }
 
-/** Whether a validated condition looks at the path. */
+/** Whether a validated condition reads the path. */
 export function readsPath(condition: AccessCondition): boolean {
   if (condition.kind === 'path') return true
   return condition.kind === 'expression' && compiled(condition.text).readsPath
@@ -104,7 +107,7 @@ function comesFrom(hosts: HostNames): Condition {
   return ({ refererHost }) => hosts.has(refererHost)
 }
 
-/** A request without Referer does not match; one whose Referer cannot be read does. */
+/** A request without Referer does not match; one with an unreadable Referer does. */
 function comesFromElsewhere(hosts: HostNames): Condition {
   return input => input.referer !== '' && !hosts.has(input.refererHost)
 }
@@ -139,7 +142,7 @@ function holds(text: string, evaluateAll: typeof holdsForAny, geo: Geo | null): 
   const evaluate: Condition = ({ request }) => evaluateAll(expression, request.facts, request)
   if (!expression.needsGeo) return evaluate
   needGeo(geo)
-  // Otherwise an expression would take an address in a broken database for an unknown one.
+  // Otherwise an expression would mistake an address in a broken database for an unknown one.
   return input => (input.country === null || input.network === null ? null : evaluate(input))
 }
 

@@ -2,12 +2,12 @@
 
 import { longestHost } from '../../net/address/host-names.ts'
 
-/** The most characters of a URL that are searched for its host: browsers send none that is longer. */
+/** The maximum number of characters of a URL that are searched for its host: browsers send no longer one. */
 const longestRead = 1024
 
 /**
- * Returns the host of a URL in lower case, without port and trailing dot; empty when it has none, or one that cannot be a host name. Reads no more of the URL
- * than it needs.
+ * Returns the host of a URL in lower case, without port and trailing dot; empty if it has none, or one that
+ * cannot be a host name. Reads no more of the URL than necessary.
  */
 export function refererHost(url: string): string {
   const referer = url.length > longestRead ? url.slice(0, longestRead) : url

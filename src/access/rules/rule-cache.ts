@@ -1,17 +1,17 @@
-// The rules of a policy that still need evaluating. For a returning client, rules that look only at who it is need not be evaluated again; those on paths only where a
-// prefix of any leads the path.
+// Narrows the rules of a policy to those that need evaluating. For a returning client, rules that depend only
+// on the client need not be evaluated again; rules on paths are needed only if one of their prefixes matches.
 
 import { PathPrefixes } from '../../base/path/path-prefixes.ts'
 import type { CompiledRule } from './rules.ts'
 import type { RuleInput } from './access-request.ts'
 
-/** With fewer rules of a kind, to find out that none can match costs more than it saves. */
+/** With fewer rules of a kind, finding out that none can match costs more than it saves. */
 const worthwhile = 4
 
-/** Rules in their order. */
+/** Rules in order. */
 interface Rules {
   readonly all: readonly CompiledRule[]
-  /** Those that may match where no prefix leads the path. */
+  /** Those that may match if no prefix matches the path. */
   readonly elsewhere: readonly CompiledRule[]
 }
 
@@ -21,14 +21,14 @@ export class RuleCache {
   readonly #asksUserAgent: boolean
   readonly #asksCountry: boolean
   readonly #asksNetwork: boolean
-  /** What rules on paths look for; null where there are few. */
+  /** The prefixes of all rules on paths; null if there are few. */
   readonly #prefixes: PathPrefixes | null
   /** The client of the last request. */
   #reading = -1
   #userAgent = ''
   #country: string | null = null
   #network: number | null = null
-  /** The rules that remain for it; null until it comes a second time. */
+  /** The remaining rules for it; null until it returns. */
   #rules: Rules | null = null
 
   constructor(rules: readonly CompiledRule[]) {
@@ -66,14 +66,20 @@ export class RuleCache {
   }
 }
 
-/** Whether no prefix leads the path, whoever reads it; not for one that cannot be read, nor where no work is left to find out. */
+/**
+ * Whether no prefix matches any reading of the path; false for an unreadable one, and if no work is left to
+ * find out.
+ */
 function isElsewhere({ request: { paths }, work }: RuleInput, prefixes: PathPrefixes): boolean {
   if (paths === null || !work.take(paths.length * prefixes.lookups)) return false
   for (let i = 0; i < paths.length; i++) if (prefixes.lead(paths[i]!)) return false
   return true
 }
 
-/** Whether a rule always gives the same result for a client and what databases say of it. Lists may change in between. */
+/**
+ * Whether a rule always gives the same result for a client and its database entries. Lists may change in
+ * between.
+ */
 function looksAtClientAlone({ kind }: CompiledRule): boolean {
   return kind === 'ip' || kind === 'user_agent' || kind === 'country' || kind === 'asn'
 }

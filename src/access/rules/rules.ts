@@ -1,4 +1,4 @@
-// One access rule, compiled, and the error it refuses with.
+// One compiled access rule, and the error that it refuses with.
 
 import type { AccessKind } from '../../metrics/counters/access-metrics.ts'
 import type { AccessRule } from '../../config/model/access-config.ts'
@@ -10,16 +10,16 @@ import { type AccessSources, type Condition, compileCondition, readsPath } from 
 import type { RuleInput } from './access-request.ts'
 
 export class CompiledRule {
-  /** As it was set. */
+  /** The rule as configured. */
   readonly rule: AccessRule
   readonly action: AccessRule['action']
   readonly kind: AccessKind
   readonly matches: Condition
   readonly readsPath: boolean
-  /** What paths it names; of an expression that reads them none. */
+  /** The paths it names; none for an expression that reads the path. */
   readonly prefixes: readonly string[]
   readonly #cause: { readonly code: string }
-  /** Where hits were counted last, which mostly is where the next one is. */
+  /** The scope of the last hit, which is usually that of the next. */
   #scope: TallyScope | null = null
   #hits: TallyCounter | null = null
 
@@ -44,7 +44,7 @@ export class CompiledRule {
     this.#hits!.inc()
   }
 
-  /** Refuses a request that the rule matched. */
+  /** Refuses a request that matched the rule. */
   refuse(input: RuleInput): Refusal {
     return refuse(this.#errorFor(input), {}, this.#cause)
   }
