@@ -1,15 +1,15 @@
-// Which certificates of files are used for which name: what handshakes show, and what an operator is told of it.
+// Selects the certificates in files for each name, for handshakes and for reports to operators.
 
 import type { TlsIdentity } from '../config/model/config.ts'
 import { Certificate } from '../tls/certificate.ts'
 
-/** A certificate with its key, and what it says. */
+/** A certificate with its key, and its contents. */
 export interface Candidate {
   readonly identity: TlsIdentity
   readonly certificate: Certificate
 }
 
-/** Sorts by name and, for each, by the type of the key; the first of several counts. */
+/** Groups by name and, within it, by type of key; the first of several counts. */
 export function byNames(
   identities: readonly TlsIdentity[],
 ): ReadonlyMap<string, ReadonlyMap<string, Candidate>> {
@@ -25,7 +25,10 @@ export function byNames(
   return found
 }
 
-/** Finds what there is for a lower-case host: of its own name, else of the one for all names beside it. */
+/**
+ * Returns the value for a lower-case host: that of its own name, otherwise the wildcard for its parent
+ * domain.
+ */
 export function forHost<T>(byName: ReadonlyMap<string, T>, host: string): T | undefined {
   const exact = byName.get(host)
   if (exact !== undefined) return exact

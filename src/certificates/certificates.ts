@@ -1,4 +1,5 @@
-// Which certificates a TLS handshake uses: those for the name that the client asks for, one for each algorithm.
+// Selects the certificates of a TLS handshake: those for the name that the client requests, one for each
+// algorithm.
 
 import { constants, hash } from 'node:crypto'
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
@@ -14,27 +15,31 @@ import { byNames, forHost } from './by-name.ts'
 import { contextAsking, trustOf } from './client-trust.ts'
 
 /**
- * What TLS may use: forward secrecy and authenticated encryption alone. The first one that a client knows is taken: its handshake costs a tenth less with SHA-256 than
- * with SHA-384, which most clients that are no browsers would rather have.
+ * Only forward secrecy and authenticated encryption. The first suite that the client supports is used: the
+ * handshake costs a tenth less with SHA-256 than with SHA-384, which most clients other than browsers would
+ * prefer.
  */
 const ciphers = cipherSuites.map(nameInOpenSsl).join(':')
 
-/** The key exchanges that all clients know, and the one that quantum computers cannot break; of others, such as ffdhe3072, one costs a server up to 20 times as much as X25519. */
+/**
+ * The key exchanges that all clients support, and the one that resists quantum computers; others, such as
+ * ffdhe3072, cost a server up to 20 times as much as X25519.
+ */
 const groups = 'X25519MLKEM768:X25519:P-256:P-384'
 
-/** Clients that would rather have ChaCha20 get it: mostly they have no AES in hardware. */
+/** Clients that prefer ChaCha20 get it: usually they have no AES in hardware. */
 const secureOptions = constants.SSL_OP_PRIORITIZE_CHACHA
 
-/** Bytes that OpenSSL takes to tell sessions apart by. */
+/** The number of bytes by which OpenSSL tells sessions apart. */
 const longestIdContext = 32
 
-/** What a zone demands of the handshake. */
+/** The requirements of a zone for the handshake. */
 interface Demands {
-  /** Null where it asks for no certificate. */
+  /** Null if no certificate is requested. */
   readonly client: ClientCertificates | null
-  /** Whether only what is approved is agreed on (SP 800-52r2). */
+  /** Whether to negotiate only what SP 800-52r2 approves. */
   readonly isFips: boolean
-  /** The suites that the zone takes, which come first then; empty for all. */
+  /** The suites that the zone allows, which are then preferred; empty for all. */
   readonly ciphers: readonly string[]
 }
 
@@ -42,16 +47,19 @@ const noDemands: Demands = { client: null, isFips: false, ciphers: [] }
 
 export class Certificates {
   readonly #byName: ReadonlyMap<string, SecureContext>
-  /** Of certificates that this gateway got by itself: those of the configuration come before them. */
+  /** Automatic certificates; those of the configuration take precedence. */
   readonly #automatic: ReadonlyMap<string, SecureContext>
-  /** For clients that name no host; null where there is no certificate at all. */
+  /** For clients that name no host; null without any certificate. */
   readonly #first: SecureContext | null
-  /** By a digest of what they were made of. */
+  /** By a digest of their inputs. */
   readonly #contexts = new Map<string, SecureContext>()
-  /** Of this process alone, until it gets those of all. */
+  /** Only this process has them until it gets the shared ones. */
   #ticketKeys: TicketKeys
 
-  /** Throws for a pair that cannot be used. Takes over what `before` has of the same certificates, so that sessions can be resumed. */
+  /**
+   * Throws for a pair that cannot be used. Reuses the contexts of `before` with the same certificates, so
+   * that sessions can be resumed.
+   */
   constructor(
     { certificates, minVersion }: TlsConfig,
     before: Certificates | null = null,
@@ -75,7 +83,10 @@ export class Certificates {
     this.#first = first
   }
 
-  /** Finds what to use for a lower-case server name, null for none, where its zone makes demands; returns null where there is no certificate for it. */
+  /**
+   * Returns the context for a lower-case server name, null for none, that meets the requirements of its zone;
+   * null if there is no certificate for it.
+   */
   find(serverName: string | null, demands: Demands = noDemands): SecureContext | null {
     const context = this.#named(serverName)
     const { client, isFips, ciphers } = demands
@@ -90,7 +101,7 @@ export class Certificates {
     return forHost(this.#byName, serverName) ?? this.#automatic.get(serverName) ?? null
   }
 
-  /** Has sessions sealed and opened with these keys from now on. */
+  /** Uses these keys for sealing and opening sessions from now on. */
   takeTicketKeys(keys: TicketKeySet): void {
     this.#ticketKeys = new TicketKeys(keys)
     for (const context of this.#contexts.values()) this.#ticketKeys.applyTo(context)
@@ -120,7 +131,7 @@ export class Certificates {
         minVersion,
         // Others are unknown to the provider.
         ...(hasFipsProvider() && fipsOptions),
-        // A session is not resumed with other certificates or settings than it began with.
+        // A session must be resumed with the certificates and settings that it began with.
         sessionIdContext: digest.slice(0, longestIdContext),
         sessionTimeout: sessionLifetime / 1000,
       })
@@ -136,13 +147,16 @@ function make(options: SecureContextOptions): SecureContext {
   return context
 }
 
-/** What each context was made of, and those that meet demands of zones beside it. */
+/** The inputs of each context, and its variants for the requirements of zones. */
 const origins = new WeakMap<
   SecureContext,
   { readonly options: SecureContextOptions; readonly meeting: Map<string, SecureContext> }
 >()
 
-/** Returns the context that meets the demands of a zone as well; made with the first handshake that needs it. */
+/**
+ * Returns the variant of a context that meets the requirements of a zone, created with the first handshake
+ * that needs it.
+ */
 function meeting(context: SecureContext, { client, isFips, ciphers }: Demands): SecureContext {
   const { options, meeting } = origins.get(context)!
   const key = `${isFips} ${trustOf(client)} ${ciphers}`
@@ -151,13 +165,13 @@ function meeting(context: SecureContext, { client, isFips, ciphers }: Demands): 
   const approved = isFips ? { ...options, ...fipsOptions, sessionIdContext: fipsIdOf(options) } : options
   const preferring = ciphers.length === 0 ? approved : withFirst(ciphers, approved)
   const made = client === null ? createSecureContext(preferring) : contextAsking(preferring, client)
-  // A reload leaves those behind that no zone needs any more.
+  // A reload may leave variants that no zone needs any more.
   if (meeting.size === mostMeeting) meeting.delete(meeting.keys().next().value!)
   meeting.set(key, made)
   return made
 }
 
-/** Puts some suites before all others: a client that knows one of them gets it, whatever it would rather have. */
+/** Puts some suites before all others: a client that supports one of them gets it, whatever it prefers. */
 function withFirst(suites: readonly string[], options: SecureContextOptions): SecureContextOptions {
   const all = new Set(options.ciphers!.split(':'))
   const first = new Set(suites.map(nameInOpenSsl)).intersection(all)
@@ -166,17 +180,20 @@ function withFirst(suites: readonly string[], options: SecureContextOptions): Se
   return { ...options, ciphers: [...first.union(all)].join(':'), secureOptions: 0, sessionIdContext }
 }
 
-/** The most that are kept beside one context. */
+/** The maximum number of variants of one context. */
 const mostMeeting = 1000
 
 const fipsOptions = { ciphers: fipsCiphers, ecdhCurve: fipsGroups, sigalgs: fipsSignatures }
 
-/** Returns the name under which no session is resumed that began with keys that are not approved. */
+/** Returns a session id context under which no session that began with unapproved keys is resumed. */
 function fipsIdOf({ sessionIdContext = '' }: SecureContextOptions): string {
   return `fips ${sessionIdContext}`.slice(0, longestIdContext)
 }
 
-/** Returns what OpenSSL calls a suite of the registry of IANA: `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` is `ECDHE-RSA-AES128-GCM-SHA256`. */
+/**
+ * Returns the OpenSSL name of an IANA suite: `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` is
+ * `ECDHE-RSA-AES128-GCM-SHA256`.
+ */
 function nameInOpenSsl(suite: string): string {
   if (!suite.includes('_WITH_')) return suite
   return suite

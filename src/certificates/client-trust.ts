@@ -1,11 +1,14 @@
-// Which certificates of clients a zone trusts: by what a handshake is told to check them.
+// Which client certificates a zone trusts, as options for checking them in a handshake.
 
 import { constants, hash, X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
 import type { ClientCertificates } from '../config/model/config.ts'
 import { pemBlocks } from '../tls/pem.ts'
 
-/** Returns what two zones, or a zone before and after a reload, have in common where they trust the same certificates; empty where none is asked for. */
+/**
+ * Returns a key that is equal for two zones, or for a zone before and after a reload, if they trust the same
+ * certificates; empty if none are requested.
+ */
 export function trustOf(client: ClientCertificates | null): string {
   if (client === null) return ''
   const cached = trusts.get(client)
@@ -15,7 +18,7 @@ export function trustOf(client: ClientCertificates | null): string {
   return trust
 }
 
-/** Returns the authorities themselves, read once. */
+/** Returns the authorities, parsed once. */
 export function authoritiesOf(client: ClientCertificates): readonly X509Certificate[] {
   const cached = authorities.get(client)
   if (cached !== undefined) return cached
@@ -29,8 +32,8 @@ const authorities = new WeakMap<ClientCertificates, readonly X509Certificate[]>(
 const trusts = new WeakMap<ClientCertificates, string>()
 
 /**
- * Makes a context that checks certificates of clients. Its sessions are never resumed: what was revoked or expired since, and authorities that are no longer trusted,
- * count for each connection, and no session of another zone leads here.
+ * Makes a context that checks client certificates. Its sessions are never resumed: revocations, expiry and
+ * removed authorities take effect for each connection, and no session of another zone is accepted.
  */
 export function contextAsking(
   options: SecureContextOptions,
@@ -40,7 +43,8 @@ export function contextAsking(
     ...options,
     ca: authorities,
     ...(revocationLists === null ? {} : { crl: revocationLists }),
-    // OpenSSL asks for the revocation list of a trusted issuer too, which only one that signed itself can have checked.
+    // OpenSSL also requires the revocation list of a trusted intermediate's issuer, which only a self-signed
+    // authority is sure to satisfy.
     allowPartialTrustChain: revocationLists === null,
     secureOptions: (options.secureOptions ?? 0) | constants.SSL_OP_NO_TICKET,
     // Without one, OpenSSL ends the handshake of a client that offers a session.

@@ -1,30 +1,33 @@
-// Which certificate each host has, and where it is from.
+// The certificate of each host, and its source.
 
 import type { TlsConfig } from '../config/model/config.ts'
 import type { Certificate } from '../tls/certificate.ts'
 import { certificateStates, type CertificateStatus } from './acme/certificate-state.ts'
 import { byNames, type Candidate, forHost } from './by-name.ts'
 
-/** Those of automatic ones, and of a file `valid`, `expired` or `not_yet_valid`; `missing` also for hosts that nothing is good for. */
+/**
+ * The states of automatic certificates, and for those in files `valid`, `expired` or `not_yet_valid`;
+ * `missing` also for hosts without any valid certificate.
+ */
 export const hostCertificateStates = [...certificateStates, 'expired', 'not_yet_valid'] as const
 
 export interface HostCertificateInfo {
   readonly host: string
-  /** Null where no certificate is good for the host, and none is got. */
+  /** Null if no certificate is valid for the host, and none will be obtained. */
   readonly source: 'file' | 'acme' | null
   readonly state: (typeof hostCertificateStates)[number]
-  /** Of an ECDSA and an RSA one in files, the one that ends first; null where there is none. */
+  /** Of an ECDSA and an RSA one in files, the one that expires first; null for none. */
   readonly certificate: Pick<Certificate, 'subject' | 'issuer' | 'names'> | null
-  /** Ms since the epoch, as all times here; null where there is none. */
+  /** In ms since the epoch, as all times here; null for none. */
   readonly notAfter: number | null
-  /** Of an automatic one: when it was issued, and when the next is to be got; null for as soon as possible. */
+  /** For an automatic one: when it was issued, and when to obtain the next; null for as soon as possible. */
   readonly issuedAt: number | null
   readonly nextAt: number | null
   readonly failures: number
   readonly lastError: CertificateStatus['lastError']
 }
 
-/** Returns what each host has; certificates of the configuration come before automatic ones. */
+/** Returns the certificates of all hosts; those of the configuration take precedence over automatic ones. */
 export function hostCertificates(
   hosts: readonly string[],
   { certificates }: Pick<TlsConfig, 'certificates'>,
@@ -55,7 +58,10 @@ const none: Omit<HostCertificateInfo, 'host'> = {
   lastError: null,
 }
 
-/** Of certificates that clients get by the algorithm that they know, what one of them lacks first is what somebody will notice. */
+/**
+ * Clients get the certificate whose algorithm they support, so the first one to lack something is what
+ * somebody will notice.
+ */
 function ofFiles(host: string, candidates: readonly Candidate[], now: number): HostCertificateInfo {
   const certificates = candidates.map(({ certificate }) => certificate)
   const first = certificates.reduce((one, other) => (other.notAfter < one.notAfter ? other : one))
@@ -72,7 +78,7 @@ function ofAcme({ directory, renewAt, ...status }: CertificateStatus, now: numbe
   return { ...status, source: 'acme', state: isExpired ? 'expired' : state }
 }
 
-/** Returns what a host has as the management API shows it, and the command line as JSON. */
+/** Formats a host's certificate for the management API, and for the JSON of the command line. */
 export function viewHostCertificate({
   host,
   source,

@@ -1,5 +1,6 @@
-// Makes and replaces the keys that seal the TLS sessions of clients, the same ones for all processes and machines that share the store. While the store is
-// unreachable those that are known stay in use; where none is, one of this gateway alone.
+// Makes and rotates the keys that seal the TLS sessions of clients, shared by all processes and machines on
+// the same store. While the store is unreachable the known keys stay in use; without any, the gateway makes
+// one of its own.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { SecretKeys } from '../base/secrets/secret-keys.ts'
@@ -12,17 +13,20 @@ interface TicketKeeperOptions {
   readonly store: Store
   readonly secrets: SecretKeys
   readonly log: Logger
-  /** Takes the keys whenever they change. */
+  /** Called with the keys whenever they change. */
   readonly changed: (keys: TicketKeySet) => void
   readonly clock?: Clock
 }
 
 const hour = 3_600_000
-/** How long a key seals. The next one is there as long before it does, so that all have it by then. */
+/**
+ * How long a key is used for sealing. The next one is stored the same time in advance, so that every machine
+ * has it by then.
+ */
 const period = 12 * hour
-/** By how much the clocks of machines may differ. */
+/** The maximum difference between the clocks of machines. */
 const skew = hour / 6
-/** Ms between two looks at the store, and the same while it has not said what the key is. */
+/** Delay between two reads of the store, and the same until the key is known, in ms. */
 const usualWait = 60_000
 const shortWait = 5_000
 const most = 100
@@ -41,7 +45,7 @@ export class TicketKeeper {
   /** By id. */
   readonly #known = new Map<string, KnownKey>()
   #current = ''
-  /** The ids of those that were passed on last, the current one first. */
+  /** The ids that were last passed to `changed`, the current one first. */
   #passedOn = ''
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> | null = null
@@ -55,17 +59,17 @@ export class TicketKeeper {
     this.#clock = clock
   }
 
-  /** Wall-clock ms since when the current key seals. */
+  /** When the current key came into use for sealing, in ms since the epoch. */
   get since(): number {
     return this.#known.get(this.#current)?.startsAt ?? 0
   }
 
-  /** Whether others have the current key, too. */
+  /** Whether other processes have the current key, too. */
   get isShared(): boolean {
     return !this.#current.startsWith(ownPrefix)
   }
 
-  /** Finds or makes the keys, then looks again from time to time; never rejects. */
+  /** Finds or makes the keys, then reads them again periodically; never rejects. */
   start(): Promise<void> {
     this.#looking = this.#look().then(() => {
       if (this.#isClosed) return
@@ -92,7 +96,7 @@ export class TicketKeeper {
     this.#passOn(this.#choose(now), failure)
   }
 
-  /** Reads what the others have made, and makes what nobody has. */
+  /** Reads the keys of the others, and makes those that are missing. */
   async #share(): Promise<void> {
     const now = this.#clock.now()
     const page = { offset: 0, limit: most }
@@ -106,7 +110,7 @@ export class TicketKeeper {
         await this.#store.ticketKeys.remove(ticketOwner, id)
   }
 
-  /** Of several that make the same key, one does: it has the same id for all. */
+  /** Of several concurrent writers, one succeeds: the id is the same for all. */
   async #make(startsAt: number): Promise<void> {
     const id = this.#idOf(startsAt)
     const bytes = newTicketKey()
@@ -116,7 +120,7 @@ export class TicketKeeper {
     else await this.#store.ticketKeys.get(ticketOwner, id).then(found => found && this.#learn(found.record))
   }
 
-  /** Keys that others have sealed with keys of their own are theirs alone. */
+  /** Keys sealed with other server keys cannot be read, and are used only by their makers. */
   #learn({ id, startsAt, sealed }: TicketKey): void {
     if (this.#known.has(id)) return
     const text = this.#secrets.unseal(sealed, sealContext(id))
@@ -153,7 +157,7 @@ export class TicketKeeper {
 
 const ownPrefix = 'own-'
 
-/** Returns the beginning of the period of a time, the same on all machines. */
+/** Returns the start of the period that contains a time, the same on all machines. */
 function startOf(now: number): number {
   return now - (now % period)
 }

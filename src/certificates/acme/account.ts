@@ -1,4 +1,5 @@
-// The account at an authority, one for all machines that share the store: its key is there before the authority hears of it, so that all of them bring the same one.
+// The account at an authority, shared by all machines on the same store: its key is stored before the
+// authority sees it, so that all of them present the same one.
 
 import { generateKeyPair, hash } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -21,7 +22,7 @@ interface AccountsOptions {
   readonly connect: (config: AcmeConfig, account: AuthorityAccount) => Promise<Authority>
 }
 
-/** What is kept of how the authority does. */
+/** The stored state of an authority's availability. */
 type AccountState = Pick<AcmeAccount, 'restUntil' | 'failures'>
 
 export class Accounts {
@@ -34,13 +35,15 @@ export class Accounts {
     this.#options = options
   }
 
-  /** Returns the ms since the epoch before which the authority is to be asked for nothing, 0 for no limit. */
+  /**
+   * Returns the time before which the authority must get no requests, in ms since the epoch; 0 for no limit.
+   */
   async restUntil(config: AcmeConfig): Promise<number> {
     const stored = await this.#options.records.get(acmeOwner, idOf(config))
     return stored?.record.restUntil ?? 0
   }
 
-  /** Returns the authority with an account that is registered there; with `isForced`, a key that cannot be read is replaced. */
+  /** Returns the authority with a registered account; with `isForced`, an unreadable key is replaced. */
   open(config: AcmeConfig, isForced: boolean): Promise<Authority> {
     this.#opening ??= this.#open(config, isForced).finally(() => {
       this.#opening = null
@@ -48,7 +51,7 @@ export class Accounts {
     return this.#opening
   }
 
-  /** Writes how the authority does, unless another process has just written it. */
+  /** Stores the availability of the authority, unless another process has just done so. */
   async note(config: AcmeConfig, change: (before: AccountState) => AccountState): Promise<void> {
     const stored = await this.#options.records.get(acmeOwner, idOf(config))
     if (stored === null) return
@@ -57,7 +60,7 @@ export class Accounts {
     await this.#options.records.replace({ ...stored.record, restUntil, failures }, stored.version)
   }
 
-  /** Has the account registered again: the authority does not know it any more. */
+  /** Makes the account register again, as the authority no longer knows it. */
   async forget(config: AcmeConfig): Promise<void> {
     this.close()
     const stored = await this.#options.records.get(acmeOwner, idOf(config))
@@ -87,7 +90,7 @@ export class Accounts {
     return authority
   }
 
-  /** Another process that did the same has written the same. */
+  /** A concurrent process has written the same. */
   async #keep(
     { record, version }: Versioned<AcmeAccount>,
     change: Pick<AcmeAccount, 'url' | 'email'>,
@@ -95,7 +98,7 @@ export class Accounts {
     await this.#options.records.replace({ ...record, ...change }, version)
   }
 
-  /** Returns the account whose key is known, of all processes the same. */
+  /** Returns the account with its key, the same for all processes. */
   async #keyed(config: AcmeConfig, isForced: boolean): Promise<Versioned<AcmeAccount>> {
     const { records } = this.#options
     const stored = await records.get(acmeOwner, idOf(config))
@@ -129,13 +132,13 @@ export class Accounts {
   }
 }
 
-/** Returns a new private key of P-256, which all authorities and clients know, as PEM. */
+/** Returns a new private key on P-256, which all authorities and clients support, as PEM. */
 export async function newKey(): Promise<string> {
   const { privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })
   return privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
 }
 
-/** One for each account that the operator has at the authority. */
+/** Returns an id that is unique per account of the operator at the authority. */
 function idOf({ directory, binding }: AcmeConfig): string {
   return hash('sha256', JSON.stringify([directory, binding?.id ?? null]))
 }

@@ -1,4 +1,5 @@
-// One certificate, from the order to the chain. What an attempt has reached is written before the next step, so that another process can go on from there.
+// Obtains one certificate, from the order to the chain. Each step's result is stored before the next, so that
+// another process can continue from there.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
@@ -17,22 +18,27 @@ interface AttemptParts {
   readonly config: AcmeConfig
   readonly secrets: SecretKeys
   readonly clock: Clock
-  /** Resolves when every process on this machine, and every other machine, responds to the challenges in the store. */
+  /**
+   * Resolves when every process on this machine, and every other machine, responds to the stored challenges.
+   */
   readonly published: () => Promise<void>
-  /** Waits for so many ms; rejects with an AbortError once the gateway stops. */
+  /** Waits for a number of ms; rejects with an AbortError once the gateway stops. */
   readonly sleep: (ms: number) => Promise<void>
 }
 
-/** Ms between two looks at what an authority works on, where it does not say, and for how long it may take. */
+/** Delay between two polls of an authority that names none, and the maximum time that it may take, in ms. */
 const firstLook = 500
 const longestLook = 10_000
 const patience = 5 * 60_000
-/** The part of a pause for which it is left alone at least, whatever it says. */
+/** The minimum part of a delay that is waited, whatever the authority names. */
 const leastPart = 1 / 10
-/** Ms by which the clock of an authority may be ahead. */
+/** How far the clock of an authority may be ahead, in ms. */
 const skew = 3_600_000
 
-/** Orders a certificate for the host of a lease, or goes on with the order that is under way; rejects with `AcmeProblem`, `LeaseLost` and what the store rejects with. */
+/**
+ * Orders a certificate for the host of a lease, or continues its current order; rejects with `AcmeProblem`,
+ * `LeaseLost` or an error of the store.
+ */
 export async function obtain(lease: Lease, parts: AttemptParts): Promise<IssuedCertificate> {
   const { secrets, clock, config } = parts
   const { order, key } = (await resumed(lease, parts)) ?? (await begun(lease, parts))
@@ -45,7 +51,7 @@ export async function obtain(lease: Lease, parts: AttemptParts): Promise<IssuedC
   return { directory: config.directory, chain, sealedKey, issuedAt: clock.now() }
 }
 
-/** Returns what the private key of a host is sealed for. */
+/** Returns the context in which the private key of a host is sealed. */
 export function keyContext(host: string): string {
   return `certificate of ${host}`
 }
@@ -55,7 +61,7 @@ interface Begun {
   readonly key: string
 }
 
-/** Returns the order that an earlier attempt has left, if it can still lead to a certificate. */
+/** Returns the order of an earlier attempt, if it can still lead to a certificate. */
 async function resumed(lease: Lease, { authority, config, secrets }: AttemptParts): Promise<Begun | null> {
   const { order, id } = lease.record
   if (order === null || order.directory !== config.directory) return null
@@ -65,7 +71,7 @@ async function resumed(lease: Lease, { authority, config, secrets }: AttemptPart
     const current = await authority.look(order.url)
     return current.status === 'invalid' ? null : { order: current, key }
   } catch (problem) {
-    // It is gone, or of another account.
+    // It no longer exists, or belongs to another account.
     if (problem instanceof AcmeProblem && !problem.isOutage && !problem.isRateLimit) return null
     throw problem
   }
@@ -88,7 +94,9 @@ async function begun(lease: Lease, { authority, config, secrets, clock }: Attemp
   return { order, key }
 }
 
-/** Names the certificate that is replaced, unless the authority does not accept that (RFC 9773 section 5). */
+/**
+ * Names the certificate that is replaced, unless the authority does not support that (RFC 9773 section 5).
+ */
 async function ordered(authority: Authority, host: string, replaces: string | null): Promise<AuthorityOrder> {
   try {
     return await authority.order(host, replaces)
@@ -100,7 +108,7 @@ async function ordered(authority: Authority, host: string, replaces: string | nu
   }
 }
 
-/** Proves to the authority that the host is served here, where it asks for that. */
+/** Proves to the authority that the host is served here, if it requires that. */
 async function proven(lease: Lease, order: AuthorityOrder, parts: AttemptParts): Promise<AuthorityOrder> {
   if (order.status !== 'pending') return order
   for (const { status, challenges } of await parts.authority.authorizations(order)) {
@@ -115,7 +123,7 @@ async function proven(lease: Lease, order: AuthorityOrder, parts: AttemptParts):
   return parts.authority.look(order.url)
 }
 
-/** Takes the first challenge of the configuration that the authority offers, and after a failure the next one. */
+/** Returns the first configured challenge that the authority offers, and after a failure the next one. */
 function chosen(
   offered: readonly AuthorityChallenge[],
   { record }: Lease,
@@ -136,7 +144,7 @@ async function shownFor(
   { authority }: AttemptParts,
 ): Promise<AcmeChallenge> {
   const { token } = challenge
-  // It becomes a path here, and a text that anyone can read (RFC 8555 section 8.3).
+  // The token becomes a path here, and a text that anyone can read (RFC 8555 section 8.3).
   if (!/^[\w-]+$/.test(token)) throw refusal('the authority sent a token that is not base64url')
   const keyAuthorization = await authority.keyAuthorization(challenge)
   const isTls = challenge.type === 'tls-alpn-01'
@@ -144,7 +152,7 @@ async function shownFor(
   return { type: isTls ? 'tls-alpn-01' : 'http-01', token, keyAuthorization, validation }
 }
 
-/** Waits until the authority is done with what it works on; rejects with its problem where that fails. */
+/** Waits until the authority has finished processing; rejects with its problem if that fails. */
 async function settled(
   order: AuthorityOrder,
   parts: AttemptParts,
@@ -198,7 +206,7 @@ function flawOf(chain: string, key: string, host: string, now: number): string |
   }
 }
 
-/** Returns a problem of which the authority itself says nothing. */
+/** Returns a problem that the authority itself does not report. */
 function refusal(detail: string): AcmeProblem {
   return new AcmeProblem({ type: null, detail, status: 0 })
 }

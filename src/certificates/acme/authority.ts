@@ -1,4 +1,4 @@
-// A certificate authority as orders need it (RFC 8555), and why it refuses.
+// A certificate authority, reduced to what orders need (RFC 8555), and its problems.
 
 import type { TlsIdentity } from '../../config/model/config.ts'
 
@@ -26,38 +26,38 @@ export interface AuthorityChallenge {
 /** When to renew (RFC 9773 section 4.2); ms since the epoch. */
 export interface RenewalInfo {
   readonly window: { readonly start: number; readonly end: number }
-  /** Ms after which to ask again; null where it does not say. */
+  /** Time after which to ask again, in ms; null if not specified. */
   readonly retryAfter: number | null
 }
 
 /** One account at one authority. Methods reject with `AcmeProblem`, or with an AbortError once it is closed. */
 export interface Authority {
-  /** Ms until it wants to be asked again, as its last response says; null where it does not. */
+  /** Delay that the last response requests, in ms; null for none. */
   readonly pause: number | null
-  /** Registers the key, or finds its account; returns where that is. */
+  /** Registers the key, or finds its account; returns the URL of the account. */
   register(): Promise<string>
-  /** Has the account reached at this address, or at none. */
+  /** Sets the contact address of the account, or removes it. */
   updateContact(email: string | null): Promise<void>
-  /** Orders a certificate for a host, in place of one by its id (RFC 9773 section 5). */
+  /** Orders a certificate for a host; `replaces` is the id of the previous one (RFC 9773 section 5). */
   order(host: string, replaces: string | null): Promise<AuthorityOrder>
   look(orderUrl: string): Promise<AuthorityOrder>
   authorizations(order: AuthorityOrder): Promise<readonly AuthorityAuthorization[]>
-  /** Returns what proves that this account has asked for the token. */
+  /** Returns the proof that this account requested the token. */
   keyAuthorization(challenge: AuthorityChallenge): Promise<string>
-  /** Makes the certificate by which tls-alpn-01 shows it (RFC 8737). */
+  /** Makes the certificate that proves it by tls-alpn-01 (RFC 8737). */
   validation(host: string, keyAuthorization: string): Promise<TlsIdentity>
-  /** Has the authority look. */
+  /** Asks the authority to validate the challenge. */
   respond(challenge: AuthorityChallenge): Promise<void>
-  /** Asks for the certificate of a private key, PEM. */
+  /** Requests the certificate for a private key in PEM. */
   finalize(order: AuthorityOrder, host: string, key: string): Promise<void>
-  /** Returns the certificate with those that lead to its authority, PEM. */
+  /** Returns the certificate and its issuers, as PEM. */
   download(order: AuthorityOrder): Promise<string>
-  /** Returns when to renew the certificate with this id; null where the authority has no word on that. */
+  /** Returns when to renew the certificate with this id; null if the authority does not say. */
   renewalInfo(certificateId: string): Promise<RenewalInfo | null>
   close(): void
 }
 
-/** The account key of one, and where it has it. */
+/** The key of an account, and its URL. */
 export interface AuthorityAccount {
   /** PEM. */
   readonly key: string
@@ -65,12 +65,14 @@ export interface AuthorityAccount {
 }
 
 interface ProblemFacts {
-  /** The last word of its urn, such as rateLimited; null where there is no problem document (RFC 8555 section 6.7). */
+  /**
+   * The last part of its URN, such as rateLimited; null without a problem document (RFC 8555 section 6.7).
+   */
   readonly type: string | null
   readonly detail: string
-  /** Null where nothing came back. */
+  /** Null without a response. */
   readonly status: number | null
-  /** Ms; null where it does not say. */
+  /** In ms; null if not specified. */
   readonly retryAfter?: number | null
 }
 
@@ -88,12 +90,12 @@ export class AcmeProblem extends Error {
     this.retryAfter = retryAfter
   }
 
-  /** Whether it asks to be left alone for a while. */
+  /** Whether the authority asks for a pause. */
   get isRateLimit(): boolean {
     return this.type === 'rateLimited' || this.status === 429
   }
 
-  /** Whether the authority is down or busy, and the order as good as before. */
+  /** Whether the authority is down or busy, and the order still good. */
   get isOutage(): boolean {
     return this.status === null ? this.type === null : this.status >= 500
   }

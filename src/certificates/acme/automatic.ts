@@ -1,4 +1,5 @@
-// What this gateway got by ACME: certificates, and what proves to an authority that a host is served here (RFC 8555 section 8.3, RFC 8737).
+// The results of ACME at this gateway: certificates, and the challenges by which an authority checks that a
+// host is served here (RFC 8555 section 8.3, RFC 8737).
 
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { TlsIdentity } from '../../config/model/config.ts'
@@ -9,19 +10,19 @@ export interface AutomaticTls {
   readonly challenges: readonly HostChallenge[]
 }
 
-/** What an authority that checks a host is told. */
+/** The response to an authority that checks a host. */
 interface HostChallenge {
   /** In lower case. */
   readonly host: string
   readonly token: string
   readonly keyAuthorization: string
-  /** The certificate that tells it in a TLS handshake; null where HTTP does. */
+  /** The certificate that answers in a TLS handshake; null for HTTP. */
   readonly validation: TlsIdentity | null
 }
 
 export const nothingAutomatic: AutomaticTls = { identities: [], challenges: [] }
 
-/** Those of the orders that are under way. */
+/** The challenges of current orders. */
 export class Challenges {
   readonly isEmpty: boolean
   readonly #byToken: ReadonlyMap<string, HostChallenge>
@@ -36,13 +37,13 @@ export class Challenges {
         this.#contexts.set(host, createSecureContext({ cert: validation.certificate, key: validation.key }))
   }
 
-  /** Returns the key authorization for a token of this host; null where it is of no order. */
+  /** Returns the key authorization for a token of this host; null if it belongs to no order. */
   responseTo(host: string, token: string): string | null {
     const challenge = this.#byToken.get(token)
     return challenge?.host === host ? challenge.keyAuthorization : null
   }
 
-  /** Returns what to show in a handshake for this host; null where no authority is expected. */
+  /** Returns the context of the handshake for this host; null if no check is expected. */
   contextFor(host: string | null): SecureContext | null {
     return (host !== null && this.#contexts.get(host)) || null
   }

@@ -1,4 +1,4 @@
-// The name by which an authority knows a certificate that it issued (RFC 9773 section 4.1).
+// The id by which an authority identifies a certificate that it issued (RFC 9773 section 4.1).
 
 import { X509Certificate } from 'node:crypto'
 import { partsOf } from '../../tls/der.ts'
@@ -9,19 +9,21 @@ const extensions = 0xa3
 const authorityKeyIdentifier = Buffer.from('551d23', 'hex')
 const keyIdentifier = 0x80
 
-/** Returns the id of the first certificate of a chain, PEM; null for one that does not say which key has signed it. */
+/**
+ * Returns the id of the first certificate of a chain, PEM; null if it does not name the key of its issuer.
+ */
 export function certificateId(chain: string): string | null {
   const { raw, serialNumber } = new X509Certificate(chain)
   const key = authorityKeyIn(raw)
   return key && `${key.toString('base64url')}.${serialOf(serialNumber).toString('base64url')}`
 }
 
-/** Returns which key has signed a certificate, DER, as that says it; null where it does not. */
+/** Returns the key identifier of the issuer in a certificate, DER; null if there is none. */
 export function authorityKeyIn(certificate: Buffer): Buffer | null {
   const fields = within(within(certificate))
   const all = partsOf(fields).find(({ tag }) => tag === extensions)?.content ?? empty
   for (const { content } of partsOf(within(all))) {
-    // Its id, whether it is critical, which may be left out, and its value.
+    // Its id, whether it is critical, which is optional, and its value.
     const parts = partsOf(content)
     if (parts[0]?.content.equals(authorityKeyIdentifier) !== true) continue
     const identifier = within(parts.at(-1)!.content)
@@ -30,14 +32,14 @@ export function authorityKeyIn(certificate: Buffer): Buffer | null {
   return null
 }
 
-/** Returns what is in the first value. */
+/** Returns the content of the first value. */
 function within(der: Buffer): Buffer {
   return partsOf(der)[0]?.content ?? empty
 }
 
 const empty = Buffer.alloc(0)
 
-/** Returns the serial number as DER has it: with a zero in front where the first bit would say that it is negative. */
+/** Returns the serial number in DER: with a leading zero if the first bit would make it negative. */
 function serialOf(hex: string): Buffer {
   const digits = hex.length % 2 === 0 ? hex : `0${hex}`
   return Buffer.from(Number.parseInt(digits.slice(0, 2), 16) >= 0x80 ? `00${digits}` : digits, 'hex')

@@ -1,12 +1,13 @@
-// How the certificate of a host stands, in one word and a few facts: what is due, and what an operator should know.
+// The state of a host's certificate, in one word and a few facts for operators.
 
 import type { HostCertificate, IssuedCertificate } from '../../store/records/acme.ts'
 import { Certificate } from '../../tls/certificate.ts'
 import { restOf } from './schedule.ts'
 
 /**
- * `missing`: there is none yet; `ordering`: a gateway is at it; `valid`: there is one, and none is due; `due`: a new one is to be got; `failing`: the last attempt failed;
- * `unreadable`: its key was sealed with another server key.
+ * `missing`: there is none yet; `ordering`: a gateway is obtaining one; `valid`: there is one, and no new one
+ * is due; `due`: a new one must be obtained; `failing`: the last attempt failed; `unreadable`: its key was
+ * sealed with another server key.
  */
 export const certificateStates = ['valid', 'due', 'ordering', 'missing', 'failing', 'unreadable'] as const
 export type CertificateState = (typeof certificateStates)[number]
@@ -14,33 +15,33 @@ export type CertificateState = (typeof certificateStates)[number]
 export interface CertificateStatus {
   readonly host: string
   readonly state: CertificateState
-  /** Null where there is none. */
+  /** Null for none. */
   readonly certificate: Certificate | null
-  /** Until when it is good, in ms since the epoch. */
+  /** When it expires, in ms since the epoch. */
   readonly notAfter: number | null
   readonly issuedAt: number | null
   readonly directory: string | null
-  /** When a new one is to be got, ms since the epoch: not before this; null for as soon as possible. */
+  /** The earliest time to obtain a new one, in ms since the epoch; null for as soon as possible. */
   readonly nextAt: number | null
-  /** The same time where that has come, too; null where none is set, since there is no certificate yet. */
+  /** The same, even if it has passed; null if none is set, as there is no certificate yet. */
   readonly renewAt: number | null
   readonly failures: number
   readonly lastError: { readonly at: number; readonly message: string } | null
 }
 
-/** Whether a certificate is to be got now, as far as the time of renewal says, and not that of a rest. */
+/** Whether a certificate must be obtained now by its renewal time, ignoring pauses after failures. */
 export function isDue(record: HostCertificate, directory: string, now: number): boolean {
   const { issued, renewal, requestedAt } = record
   if (requestedAt !== null || issued === null || issued.directory !== directory) return true
   return renewal === null || renewal.at <= now
 }
 
-/** Whether the last attempt failed since the authority asks to be left alone. */
+/** Whether the last attempt failed because the authority asks for a pause. */
 export function isRateLimited(lastError: CertificateStatus['lastError']): boolean {
   return lastError?.message.startsWith('rateLimited: ') ?? false
 }
 
-/** Returns how a host stands that has this record, or none. */
+/** Returns the status of a host with this record, or none. */
 export function certificateStatus(
   host: string,
   stored: { readonly record: HostCertificate; readonly key: string | null } | null,
@@ -90,7 +91,7 @@ function stateOf(record: HostCertificate, key: string | null, due: boolean): Cer
   return due ? 'due' : 'valid'
 }
 
-/** Reads a certificate once: each look at the metrics asks for all of them. */
+/** Parses a certificate once: each scrape of the metrics needs all of them. */
 function certificateOf(issued: IssuedCertificate): Certificate {
   const known = certificates.get(issued) ?? new Certificate(issued.chain)
   certificates.set(issued, known)

@@ -1,4 +1,5 @@
-// What the store has of automatic certificates, kept up with it, so that no handshake asks it. While the store is unreachable, what is known stays in use.
+// The automatic certificates in the store, kept in step with it, so that handshakes need no query. While the
+// store is unreachable, the last known ones stay in use.
 
 import { isDeepStrictEqual } from 'node:util'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -16,21 +17,24 @@ interface KnownCertificatesOptions {
   readonly store: Store
   readonly secrets: SecretKeys
   readonly log: Logger
-  /** The file with the copy for a start while the store is unreachable; private keys are sealed there too. Null for none. */
+  /**
+   * The file with the copy for a start while the store is unreachable; private keys in it are sealed. Null
+   * for none.
+   */
   readonly copyPath?: string | null
   readonly clock?: Clock
 }
 
 interface Known extends Versioned<HostCertificate> {
-  /** The private key, PEM; null where there is none, or none that can be read. */
+  /** The private key, PEM; null if there is none, or it cannot be read. */
   readonly key: string | null
-  /** What of it goes into the copy; the same object as long as nothing of that changes. */
+  /** The part that goes into the copy; the same object until that changes. */
   readonly kept: HostCertificate
-  /** Monotonic ms at which this version was seen first. */
+  /** When this version was first seen, in monotonic ms. */
   readonly seenAt: number
 }
 
-/** What is in the copy: no orders, which other machines may go on with. */
+/** The contents of the copy: no orders, which other machines may continue. */
 interface CopiedCertificates {
   readonly certificates: readonly HostCertificate[]
 }
@@ -56,9 +60,9 @@ export class KnownCertificates {
   readonly #copy: LocalCopy<CopiedCertificates> | null
   readonly #follower: Follower<string, CopiedCertificates>
   #known: ReadonlyMap<string, Known> = new Map()
-  /** What the copy has, or is about to have; null until it was written once. */
+  /** The latest copy, written or about to be; null before the first. */
   #copied: CopiedCertificates['certificates'] | null = null
-  /** Called after what is known has changed. */
+  /** Called after certificates or challenges have changed. */
   changed: () => void = () => {}
 
   constructor({ store, secrets, log, copyPath = null, clock = systemClock }: KnownCertificatesOptions) {
@@ -81,12 +85,15 @@ export class KnownCertificates {
     })
   }
 
-  /** Resolves when all was read, or could not be and the copy of last time was taken; reading is tried again from then on. */
+  /**
+   * Resolves when everything has been read, or when that failed and the copy of the last run is in use; from
+   * then on reading is retried.
+   */
   open(): Promise<void> {
     return this.#follower.open()
   }
 
-  /** Whether the store was read, so that a host without a record has none. */
+  /** Whether the store has been read, so that a missing record means that a host has none. */
   get isRead(): boolean {
     return this.#follower.isRead
   }
@@ -95,12 +102,14 @@ export class KnownCertificates {
     return this.#known.get(host) ?? null
   }
 
-  /** Whether the process that has the record has not written for so long that another one may take it over. */
+  /**
+   * Whether the process that holds the record has not written for so long that another one may take it over.
+   */
   isAbandoned({ record, seenAt }: Known): boolean {
     return record.lease !== null && this.#clock.monotonic() - seenAt > leaseTimeout
   }
 
-  /** Returns what is to be served for these hosts. */
+  /** Returns the certificates and challenges to serve for these hosts. */
   of(hosts: readonly string[]): AutomaticTls {
     const all = hosts.flatMap(host => this.#known.get(host) ?? [])
     return {
@@ -114,7 +123,7 @@ export class KnownCertificates {
     }
   }
 
-  /** Reads what was told and what is due now. */
+  /** Reads the record of a host, together with other reported changes. */
   refresh(host: string): Promise<void> {
     return this.#follower.refresh(host)
   }
@@ -150,7 +159,7 @@ export class KnownCertificates {
     this.changed()
   }
 
-  /** Has the copy written, unless only orders have changed. */
+  /** Schedules a write of the copy, unless only orders have changed. */
   #write(): void {
     if (this.#copy === null) return
     const certificates = [...this.#known.values()].map(({ kept }) => kept)
@@ -193,5 +202,5 @@ export class KnownCertificates {
   }
 }
 
-/** Of a record that was not read from the store, so that it is read again. */
+/** The version of a record that was not read from the store, so that it is read again. */
 const noVersion = -1

@@ -1,10 +1,13 @@
-// The record of one host in the hands of one process. Each write names the version that it replaces, so that a process that has lost the record cannot write it any
-// more, however long it was held up.
+// Exclusive access of one process to the record of a host. Each write names the version that it replaces, so
+// that a process that has lost the record cannot write it any more, however long it was delayed.
 
 import type { HostCertificate } from '../../store/records/acme.ts'
 import type { Records, Versioned } from '../../store/contract/store.ts'
 
-/** Ms between two signs of life, and without any until another process may take the record over. */
+/**
+ * Time between two heartbeats, and time without any after which another process may take the record over, in
+ * ms.
+ */
 const beatPeriod = 4_000
 export const leaseTimeout = 15_000
 
@@ -28,7 +31,7 @@ export class Lease {
   /** The last write; the next one waits for it. */
   #writing: Promise<unknown> = Promise.resolve()
 
-  /** Takes a record, in the version that the caller has read; null where another process was faster. */
+  /** Takes a record in the version that the caller has read; null if another process was faster. */
   static async take(
     records: Records<HostCertificate>,
     { record, version }: Versioned<HostCertificate>,
@@ -48,7 +51,7 @@ export class Lease {
     this.#records = records
     this.#current = current
     this.#holder = holder
-    // One that fails is noticed by the next write that matters.
+    // A failed heartbeat is noticed by the next write that matters.
     this.#timer = setInterval(() => void this.write({}).catch(() => {}), beatPeriod).unref()
   }
 
@@ -56,7 +59,7 @@ export class Lease {
     return this.#current.record
   }
 
-  /** Writes a change; rejects with `LeaseLost`, or with that of the store. */
+  /** Writes a change; rejects with `LeaseLost`, or an error of the store. */
   write(change: Change): Promise<void> {
     return this.#next(() => ({
       ...change,
@@ -64,14 +67,14 @@ export class Lease {
     }))
   }
 
-  /** Writes a last change and gives the record back. */
+  /** Writes a last change and releases the record. */
   async release(change: Change = {}): Promise<void> {
     clearInterval(this.#timer)
     await this.#next(() => ({ ...change, lease: null }))
     this.#isOver = true
   }
 
-  /** Leaves the record as it is: another process takes it over after a while. */
+  /** Leaves the record as it is: another process takes it over later. */
   abandon(): void {
     clearInterval(this.#timer)
     this.#isOver = true

@@ -1,4 +1,5 @@
-// Gets and renews the certificates of hosts. Each gateway runs one, without a leader: whoever writes itself into the record of a host has it, and nobody orders twice.
+// Obtains and renews the certificates of hosts. Each gateway runs one, without a leader: the one that writes
+// itself into the record of a host holds it, so that none is ordered twice.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleepFor } from 'node:timers/promises'
@@ -19,7 +20,7 @@ import { Lease, LeaseLost } from './lease.ts'
 import { afterInfo, afterSilence, bounded, longestWait, pauseAfter, renewalOf, restOf } from './schedule.ts'
 import { isDue } from './certificate-state.ts'
 
-/** How an attempt ended. */
+/** The outcome of an attempt. */
 export type OrderResult = 'issued' | 'refused' | 'rate_limited' | 'unreachable'
 
 interface CertificateOrdersOptions {
@@ -28,20 +29,23 @@ interface CertificateOrdersOptions {
   readonly known: KnownCertificates
   readonly log: Logger
   readonly connect: (config: AcmeConfig, account: AuthorityAccount) => Promise<Authority>
-  /** Resolves when the other processes of this machine have what is known here. */
+  /** Resolves when the other processes of this machine know what is known here. */
   readonly shared: () => Promise<void>
   readonly ended?: (result: OrderResult) => void
   readonly clock?: Clock
   readonly random?: () => number
-  /** Ms between two looks for what is due. */
+  /** Delay between two checks for due certificates, in ms. */
   readonly period?: number
-  /** Ms until every machine has heard of a challenge. */
+  /** Time until every machine knows of a challenge, in ms. */
   readonly hearing?: number
 }
 
-/** Orders under way at once, so that a start with many hosts neither takes hours nor meets the limits of an authority. */
+/**
+ * The maximum number of concurrent orders, so that a start with many hosts neither takes hours nor exceeds
+ * the limits of an authority.
+ */
 const mostAtOnce = 4
-/** Ms for which an authority that is down, or asks to be left alone, is left alone by all hosts together. */
+/** How long an authority that is down, or asks for a pause, gets no requests for any host, in ms. */
 const firstRest = 60_000
 const longestRest = 15 * 60_000
 const longestMessage = 500
@@ -54,20 +58,20 @@ export class CertificateOrders {
   readonly #end = new AbortController()
   #config: AcmeConfig | null = null
   #timer: NodeJS.Timeout | null = null
-  /** Ms since the epoch before which the authority is asked for nothing. */
+  /** The authority gets no requests before this time, in ms since the epoch. */
   #restUntil = 0
   #isFailing = false
 
   constructor(options: CertificateOrdersOptions) {
     const { clock = systemClock, random = Math.random, period = 2_000, ended = () => {} } = options
-    // SQLite is read every 200 ms, and of a notice of Redis that is lost nobody is late by more than 5 s.
+    // SQLite is read every 200 ms, and a lost notification of Redis delays a change by at most 5 s.
     const hearing = options.hearing ?? (options.store.location.startsWith('sqlite:') ? 500 : 5_500)
     this.#options = { ...options, clock, random, period, ended, hearing }
     const { store, secrets, connect } = options
     this.#accounts = new Accounts({ records: store.acmeAccounts, secrets, clock, connect })
   }
 
-  /** Gets certificates for the hosts of a configuration in place of those before; for none where it is null. */
+  /** Obtains certificates for the hosts of a configuration, replacing the previous one; null for none. */
   follow(config: AcmeConfig | null): void {
     this.#config = config
     this.#restUntil = 0
@@ -75,7 +79,7 @@ export class CertificateOrders {
     this.look()
   }
 
-  /** Begins what is due, as far as it may. */
+  /** Starts what is due, as far as possible. */
   look(): void {
     const { known } = this.#options
     if (this.#config === null || this.#end.signal.aborted || !known.isRead) return
@@ -83,12 +87,12 @@ export class CertificateOrders {
     for (const host of due.slice(0, mostAtOnce - this.#running.size)) this.#run(host, this.#config)
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no attempt is running. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running.values())
   }
 
-  /** Begins nothing more and gives up what is under way, so that another process goes on at once. */
+  /** Starts no more attempts and abandons the current ones, so that another process continues at once. */
   async close(): Promise<void> {
     this.#end.abort()
     if (this.#timer) clearInterval(this.#timer)
@@ -96,7 +100,7 @@ export class CertificateOrders {
     await this.idle()
   }
 
-  /** What there is to do for a host now; null for nothing. */
+  /** Returns the current task for a host; null for none. */
   #taskOf(host: string): 'order' | 'ask' | null {
     const { known, clock } = this.#options
     const now = clock.now()
@@ -106,14 +110,15 @@ export class CertificateOrders {
     const { record, key } = stored
     const { restUntil, renewal, issued, lease, requestedAt } = record
     if (lease !== null && !known.isAbandoned(stored)) return null
-    // A gateway with another key has it, and both would order in turn.
+    // A gateway with another key has obtained it, and the two would order alternately.
     if (issued !== null && key === null && requestedAt === null) return null
     if (isDue(record, this.#config.directory, now)) return restOf(restUntil, now) <= now ? 'order' : null
     return renewal !== null && renewal.askAt <= now ? 'ask' : null
   }
 
   #run(host: string, config: AcmeConfig): void {
-    // What is left to do is begun at the next look: an attempt that ended at once would be repeated at once.
+    // The next task starts at the next check: an attempt that ended at once would otherwise be repeated at
+    // once.
     const running = this.#attend(host, config).then(() => void this.#running.delete(host))
     this.#running.set(host, running)
   }
@@ -166,7 +171,7 @@ export class CertificateOrders {
       if (isOfStore(failure)) throw failure
       if (!(failure instanceof AcmeProblem)) {
         log.error({ err: failure, host: record.id }, 'certificate order failed: internal error')
-        // Repeated as rarely as any other failure.
+        // Retried as rarely as after any other failure.
         return this.#refuse(lease, 'internal error', null, true)
       }
       await this.#noteProblem(lease, failure, config)
@@ -193,7 +198,7 @@ export class CertificateOrders {
     log.info({ host, expires: new Date(certificate.notAfter).toISOString() }, 'certificate issued')
   }
 
-  /** Asks when the authority wants the renewal. */
+  /** Asks the authority for its renewal window. */
   async #ask(lease: Lease, authority: Authority): Promise<void> {
     const { clock, random, log } = this.#options
     const { issued, renewal, id } = lease.record
@@ -214,12 +219,12 @@ export class CertificateOrders {
     }
   }
 
-  /** Whether this gateway stops, or another configuration counts. */
+  /** Whether this gateway is stopping, or has another configuration. */
   #isInterrupted(failure: unknown): boolean {
     return this.#end.signal.aborted || (failure as Error).name === 'AbortError'
   }
 
-  /** Has every process respond to the challenge in the store. */
+  /** Makes every process respond to the stored challenge. */
   async #publish(host: string): Promise<void> {
     const { known, shared, hearing } = this.#options
     await known.refresh(host)
@@ -241,7 +246,7 @@ export class CertificateOrders {
     await this.#refuse(lease, message, pause, result === 'refused')
   }
 
-  /** Keeps the order of an authority that was only down. */
+  /** Keeps the order if the authority was only down. */
   #refuse(lease: Lease, message: string, pause: number | null, isOver = false): Promise<void> {
     const now = this.#options.clock.now()
     const { failures, order } = lease.record
@@ -254,7 +259,7 @@ export class CertificateOrders {
     })
   }
 
-  /** Leaves the authority alone for a while, in every process, and after a restart. */
+  /** Pauses requests to the authority, in every process, and across restarts. */
   async #rest(config: AcmeConfig, { retryAfter }: AcmeProblem): Promise<void> {
     const now = this.#options.clock.now()
     await this.#accounts.note(config, ({ failures }) => {
@@ -291,12 +296,12 @@ function newRecord(host: string, now: number): HostCertificate {
   }
 }
 
-/** Whether a record could not be written, now or any more. */
+/** Whether an error means that a record could not be written, now or any more. */
 function isOfStore(failure: unknown): boolean {
   return failure instanceof StoreUnreachable || failure instanceof LeaseLost
 }
 
-/** Returns what an authority says, fit for logs and pages. */
+/** Returns the message of an authority, fit for logs and pages. */
 function messageOf({ message }: AcmeProblem): string {
   return visible(message.replaceAll(/\s+/g, ' ')).slice(0, longestMessage)
 }
