@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EdgeMetrics } from '../../../src/metrics/counters/edge-metrics.ts'
 import type { Exchange } from '../../../src/edge/exchange/exchange.ts'
+import { people } from '../../../src/errors/audience/people.ts'
 import { meter } from '../../../src/edge/meter/meter.ts'
 import { compileRateLimits } from '../../../src/edge/snapshot/limit-rules.ts'
 import { systemClock } from '../../../src/base/clock.ts'
@@ -39,7 +40,7 @@ function exchange(count: number, refused = -1) {
     head: { fields: [] },
     clientAddress: '192.0.2.1',
   }
-  const none = { ai: null, zone: null, keyParts: null, addedLines: '' }
+  const none = { ai: null, zone: null, audience: people, keyParts: null, addedLines: '' }
   const count1 = () => {
     turn++
     if (turn < 1000) setImmediate(count1)
