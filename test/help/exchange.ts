@@ -104,7 +104,7 @@ function clientOf(peer: string, isTrusted: boolean, seen: Seen): Client {
   return {
     peer,
     node: nodeOf(peer),
-    shown: new Shown(),
+    lastToken: new Shown(),
     last: new LastRequest(),
     isTrusted,
     tls: null,

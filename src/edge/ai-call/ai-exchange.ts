@@ -8,22 +8,22 @@ import type { Dialect } from '../../ai/providers/provider-rows.ts'
 import type { Provider } from '../../ai/providers/providers.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { AiTarget } from '../../ai/target.ts'
-import { type AiFields, aiFieldsOf, misplacedIn } from './ai-fields.ts'
+import { type AiFields, aiFieldsOf, findMisplaced } from './ai-fields.ts'
 import type { Rewriting } from './rewriting.ts'
 
 export class AiExchange {
   readonly target: AiTarget
   readonly fields: AiFields
   /** The place of a credential of this gateway that must not be there; null for none. */
-  misplaced: string | null
+  misplacedAt: string | null
   /** The gateway that the call names, if it exists: errors are counted there. */
-  found: Gateway | null = null
+  namedGateway: Gateway | null = null
   /** The gateway, once access is granted. */
   gateway: Gateway | null = null
   /** The token that granted access; null if the gateway requires none. */
   token: Token | null = null
   /** Whether the call was refused for lack of a valid token; such calls are not logged. */
-  isTurnedAway = false
+  isDenied = false
   /** Tells a caller without a valid token how to get one (RFC 6750 section 3). */
   challenge: string | null = null
   /** The body of a call that cannot be planned without it. */
@@ -39,9 +39,9 @@ export class AiExchange {
   key: Key | null = null
   keyChanges = 0
   /** Keys that the provider refused for this call although they work for others; null for none. */
-  doubted: Key[] | null = null
+  doubtedKeys: Key[] | null = null
   /** The API of the provider; null if the request is passed on unparsed. */
-  asks: Dialect | null = null
+  providerDialect: Dialect | null = null
   /** Path and query at the provider. */
   path = ''
   /** Null if unknown without parsing the request. */
@@ -50,15 +50,15 @@ export class AiExchange {
    * The call, while it may have to be retried without the request for usage that the gateway added; null
    * otherwise.
    */
-  askingUsage: Call | null = null
+  callWithUsage: Call | null = null
   /** Whether it was retried without. */
-  isAskedAgain = false
+  isRetriedWithoutUsage = false
   /** Converts the provider's response into the caller's, if they differ. */
   rewriting: Rewriting | null = null
 
   constructor(target: AiTarget, head: RequestHead, last: { aiFields: AiFields | null }) {
     this.target = target
     this.fields = aiFieldsOf(head, last)
-    this.misplaced = misplacedIn(head, this.fields)
+    this.misplacedAt = findMisplaced(head, this.fields)
   }
 }

@@ -22,7 +22,7 @@ export class AiFields {
   /** The first unknown field for the gateway, in lower case; null for none. */
   unknown: string | null = null
   /** The field with a credential of this gateway that must not be there; null for none. */
-  misplaced: string | null = null
+  misplacedAt: string | null = null
   /** The lines that the fields were read from. */
   readonly ids: readonly FieldId[]
 
@@ -30,23 +30,23 @@ export class AiFields {
     this.ids = ids
     for (let i = 0; i < ids.length; i++) {
       const [id, name, value] = [ids[i]!, fields[2 * i]!, fields[2 * i + 1]!]
-      const mayBear = this.#take(id, name, value)
-      this.misplaced ??= placeInField(name, value, mayBear)
+      const mayBear = this.#read(id, name, value)
+      this.misplacedAt ??= placeInField(name, value, mayBear)
     }
   }
 
   /** Reads one field; returns whether it may have a credential of this gateway as `Bearer`. */
-  #take(id: FieldId, name: string, value: string): boolean {
+  #read(id: FieldId, name: string, value: string): boolean {
     if (id === field.contentType) this.contentType = value
     else if (id === field.contentEncoding) this.contentEncoding = value
     if (id === field.authorization) {
       this.authorization = once(this.authorization, value)
       return true
     }
-    return id === field.other && isForGateway(name) && this.#takeOurs(name.toLowerCase(), value)
+    return id === field.other && isForGateway(name) && this.#readOurs(name.toLowerCase(), value)
   }
 
-  #takeOurs(name: string, value: string): boolean {
+  #readOurs(name: string, value: string): boolean {
     switch (name) {
       case 'svc-aig-authorization':
         this.gatewayAuthorization = once(this.gatewayAuthorization, value)
@@ -64,7 +64,7 @@ export class AiFields {
         this.collectLogPayload = once(this.collectLogPayload, value)
         break
       default:
-        this.unknown ??= name.slice(0, longestName)
+        this.unknown ??= name.slice(0, maxNameLength)
     }
     return false
   }
@@ -79,12 +79,12 @@ export function aiFieldsOf(head: RequestHead, last: { aiFields: AiFields | null 
 }
 
 /** Returns the place of a credential of this gateway that must not be there; null for none. */
-export function misplacedIn(head: RequestHead, fields: AiFields): string | null {
-  return placeInLine(head) ?? fields.misplaced
+export function findMisplaced(head: RequestHead, fields: AiFields): string | null {
+  return placeInLine(head) ?? fields.misplacedAt
 }
 
 /** Characters of a name that are shown. */
-const longestName = 64
+const maxNameLength = 64
 
 /**
  * Whether a field is meant for the gateway alone, in any case, and also with underscores: a provider might

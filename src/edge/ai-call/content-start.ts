@@ -6,7 +6,7 @@ import { isObject } from '../../ai/translate/rules.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 
 /** Characters of an event that is parsed. Events without content are short, unless they repeat the call. */
-const largestOpening = 1024 * 1024
+const maxOpening = 1024 * 1024
 
 /**
  * Types of events that only say that something has begun, or that the connection is alive, in any API:
@@ -31,7 +31,7 @@ export class FirstContent {
   }
 
   readonly #onEvent = (event: string, data: string): void => {
-    this.#hasBegun ||= data.length > largestOpening || isContent(event, data)
+    this.#hasBegun ||= data.length > maxOpening || isContent(event, data)
   }
 }
 
@@ -41,11 +41,11 @@ function isContent(event: string, data: string): boolean {
   if (!isObject(value)) return true
   const { type, choices } = value
   if (opening.test(typeof type === 'string' ? type : event)) return false
-  return !Array.isArray(choices) || 'error' in value || choices.some(isBegun)
+  return !Array.isArray(choices) || 'error' in value || choices.some(hasContent)
 }
 
 /** Whether a choice of a chunk has more than a role. */
-function isBegun(choice: unknown): boolean {
+function hasContent(choice: unknown): boolean {
   if (!isObject(choice) || isFilled(choice.finish_reason)) return true
   if (!isObject(choice.delta)) return choice.text !== ''
   return Object.entries(choice.delta).some(([name, value]) => name !== 'role' && isFilled(value))

@@ -17,7 +17,7 @@ export interface ProviderLines {
   readonly ids: readonly FieldId[]
   readonly provider: Provider
   readonly api: AiExchange['target']['api']
-  readonly asks: Dialect | null
+  readonly dialect: Dialect | null
   readonly isRewritten: boolean
   readonly isTraced: boolean
   /** The forwarded fields without credentials. */
@@ -42,19 +42,23 @@ export function providerFields(
 ): string {
   if (!isFor(last.providerLines, head, ai, isTraced)) last.providerLines = writeLines(head, ai, isTraced)
   const { forwarded, credential, defaults } = last.providerLines
-  const isBrought = credential !== '' || hasKeyInQuery(ai.path, ai.provider!.credentialParameter)
-  return forwarded + (isBrought ? credential : ourCredential(ai, keys, now)) + defaults
+  const bringsOwn = credential !== '' || hasKeyInQuery(ai.path, ai.provider!.credentialParameter)
+  return forwarded + (bringsOwn ? credential : configuredCredential(ai, keys, now)) + defaults
 }
 
 function isFor(
   lines: ProviderLines | null,
   { ids }: RequestHead,
-  { provider, target, asks, rewriting }: AiExchange,
+  { provider, target, providerDialect, rewriting }: AiExchange,
   isTraced: boolean,
 ): lines is ProviderLines {
   if (lines === null || lines.ids !== ids || lines.provider !== provider || lines.api !== target.api)
     return false
-  return lines.asks === asks && lines.isRewritten === (rewriting !== null) && lines.isTraced === isTraced
+  return (
+    lines.dialect === providerDialect &&
+    lines.isRewritten === (rewriting !== null) &&
+    lines.isTraced === isTraced
+  )
 }
 
 function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): ProviderLines {
@@ -64,11 +68,11 @@ function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): Provi
   let credential = ''
   for (let i = 0; i < ids.length; i++) {
     const name = fields[2 * i]!
-    if (!crosses(ids[i]!, 'request') || endsHere(name) || hopByHop?.has(name.toLowerCase())) continue
-    if (ai.asks !== null && isOfOtherApi(name, ai.asks)) continue
+    if (!crosses(ids[i]!, 'request') || isNotForwarded(name) || hopByHop?.has(name.toLowerCase())) continue
+    if (ai.providerDialect !== null && isOfOtherApi(name, ai.providerDialect)) continue
     if (isTraced && isOfTrace(ids[i]!)) continue
     const line = `${name}: ${fields[2 * i + 1]}\r\n`
-    if (isOneOf(name, credentials)) credential += broughtCredential(ai, name, fields[2 * i + 1]!, line)
+    if (isOneOf(name, credentials)) credential += callersCredential(ai, name, fields[2 * i + 1]!, line)
     else if (ai.rewriting === null || !equalsIgnoreCase(name, 'accept-encoding')) lines += line
   }
   if (ai.rewriting !== null) lines += 'Accept-Encoding: identity\r\n'
@@ -76,7 +80,7 @@ function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): Provi
     ids,
     provider,
     api: ai.target.api,
-    asks: ai.asks,
+    dialect: ai.providerDialect,
     isRewritten: ai.rewriting !== null,
     isTraced,
     forwarded: lines,
@@ -90,7 +94,7 @@ export function bringsCredential({ fields, hopByHop }: RequestHead, ai: AiExchan
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!
     if (!isOneOf(name, credentials) || hopByHop?.has(name.toLowerCase())) continue
-    if (broughtCredential(ai, name, fields[i + 1]!, name) !== '') return true
+    if (callersCredential(ai, name, fields[i + 1]!, name) !== '') return true
   }
   return hasKeyInQuery(ai.path, ai.provider!.credentialParameter)
 }
@@ -102,7 +106,7 @@ const credentials = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
  * Writes the caller's credential for the provider, if allowed. REST routes use only configured ones, and the
  * unified endpoint has one field for all providers.
  */
-function broughtCredential(
+function callersCredential(
   { target, provider }: AiExchange,
   name: string,
   value: string,
@@ -114,8 +118,8 @@ function broughtCredential(
   return key === null ? '' : credentialLine(provider!, key)
 }
 
-function ourCredential(ai: AiExchange, keys: KeyRing, now: number): string {
-  ai.key = keys.next(now, ai.doubted ?? undefined)
+function configuredCredential(ai: AiExchange, keys: KeyRing, now: number): string {
+  ai.key = keys.next(now, ai.doubtedKeys ?? undefined)
   return ai.key === null ? '' : credentialLine(ai.provider!, ai.key.value)
 }
 
@@ -142,17 +146,17 @@ function isSent(name: string, fields: readonly string[]): boolean {
 const extensions = 'sec-websocket-extensions'
 
 /** Whether a field is only for the gateway or its host. */
-function endsHere(name: string): boolean {
+function isNotForwarded(name: string): boolean {
   return isForGateway(name) || equalsIgnoreCase(name, 'cookie') || equalsIgnoreCase(name, extensions)
 }
 
 /** Whether a field belongs to another API than the provider's, which might read it differently. */
-function isOfOtherApi(name: string, asks: Dialect): boolean {
-  const prefix = asks === 'openai' ? 'anthropic-' : 'openai-'
+function isOfOtherApi(name: string, providerDialect: Dialect): boolean {
+  const prefix = providerDialect === 'openai' ? 'anthropic-' : 'openai-'
   return name.length > prefix.length && equalsIgnoreCase(name.slice(0, prefix.length), prefix)
 }
 
-function isOneOf(name: string, known: readonly string[]): boolean {
-  for (const one of known) if (equalsIgnoreCase(name, one)) return true
+function isOneOf(name: string, names: readonly string[]): boolean {
+  for (const one of names) if (equalsIgnoreCase(name, one)) return true
   return false
 }

@@ -4,7 +4,7 @@
 export function modelInQuery(path: string): string | null {
   const at = path.indexOf('?')
   const model = at === -1 ? null : new URLSearchParams(path.slice(at)).get('model')
-  return model === null || model === '' || model.length > longest ? null : model
+  return model === null || model === '' || model.length > maxLength ? null : model
 }
 
-const longest = 256
+const maxLength = 256

@@ -62,7 +62,7 @@ const opening = Buffer.from('{"success":true,"errors":[],"messages":[],"result":
 const closing = Buffer.from('}')
 
 /** Bytes of a whole response that is translated; far more than any real one. */
-const largestResponse = 32 * 1024 * 1024
+const maxResponse = 32 * 1024 * 1024
 
 class Translated implements Rewriter {
   readonly holdsHead = true
@@ -77,7 +77,7 @@ class Translated implements Rewriter {
 
   push(bytes: Buffer): null | false {
     this.#body.append(bytes)
-    return this.#body.size > largestResponse ? false : null
+    return this.#body.size > maxResponse ? false : null
   }
 
   end(): Buffer | false {

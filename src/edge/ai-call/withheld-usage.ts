@@ -4,88 +4,88 @@ import { GrowingBytes } from '../wire/growing-bytes.ts'
 import type { Rewriter } from './rewriter.ts'
 
 /** Bytes of an event that are searched; usage events are far smaller. */
-const largestEvent = 64 * 1024
+const maxEvent = 64 * 1024
 
 export class WithheldUsage implements Rewriter {
   readonly holdsHead = false
   /** The beginning of an event that is still incomplete. */
-  #begun: GrowingBytes | null = null
+  #partial: GrowingBytes | null = null
 
   push(bytes: Buffer): Buffer | null {
-    const begun = this.#begun
-    if (begun === null) return this.#take(bytes, 0)
+    const partial = this.#partial
+    if (partial === null) return this.#take(bytes, 0)
     // However small the pieces are, each byte is searched once.
-    const from = Math.max(0, begun.size - longestBlank + 1)
-    begun.append(bytes)
-    return this.#take(begun.bytes, from)
+    const from = Math.max(0, partial.size - maxSeparator + 1)
+    partial.append(bytes)
+    return this.#take(partial.bytes, from)
   }
 
   end(): Buffer | null {
-    return this.#begun === null ? null : orNull(this.#begun.bytes)
+    return this.#partial === null ? null : orNull(this.#partial.bytes)
   }
 
   /** Takes bytes in which no event ends before `from`. */
   #take(all: Buffer, from: number): Buffer | null {
     const end = endOfEvents(all, from)
     const left = all.length - end
-    if (end === 0 && left <= largestEvent) {
-      if (this.#begun === null) this.#begin(all)
+    if (end === 0 && left <= maxEvent) {
+      if (this.#partial === null) this.#hold(all)
       return null
     }
-    this.#begun = null
-    const whole = left > largestEvent ? all : all.subarray(0, end)
-    if (whole.length < all.length) this.#begin(all.subarray(end))
-    return whole.includes(counted) ? withoutUsage(whole) : whole
+    this.#partial = null
+    const complete = left > maxEvent ? all : all.subarray(0, end)
+    if (complete.length < all.length) this.#hold(all.subarray(end))
+    return complete.includes(usageMark) ? withoutUsage(complete) : complete
   }
 
-  #begin(bytes: Buffer): void {
-    this.#begun = new GrowingBytes()
-    this.#begun.append(bytes)
+  #hold(bytes: Buffer): void {
+    this.#partial = new GrowingBytes()
+    this.#partial.append(bytes)
   }
 }
 
 /** Occurs in every usage event, and never in text, where quotes are escaped. */
-const counted = '"prompt_tokens"'
+const usageMark = '"prompt_tokens"'
 
 /**
  * Returns the offset after the last complete event (WHATWG HTML, section 9.2.5), or 0. No event ends before
  * `from`.
  */
 function endOfEvents(bytes: Buffer, from: number): number {
-  const fresh = bytes.subarray(from)
+  const unsearched = bytes.subarray(from)
   let end = 0
-  for (const blank of blanks) {
-    const at = fresh.lastIndexOf(blank)
-    if (at !== -1) end = Math.max(end, from + at + blank.length)
+  for (const separator of separators) {
+    const at = unsearched.lastIndexOf(separator)
+    if (at !== -1) end = Math.max(end, from + at + separator.length)
   }
   return end
 }
 
 function withoutUsage(events: Buffer): Buffer | null {
-  const kept: Buffer[] = []
+  const remaining: Buffer[] = []
   for (let at = 0; at < events.length; ) {
     const end = endOfFirst(events, at)
     const event = events.subarray(at, end)
-    if (!isUsageAlone(event)) kept.push(event)
+    if (!isUsageAlone(event)) remaining.push(event)
     at = end
   }
-  return orNull(Buffer.concat(kept))
+  return orNull(Buffer.concat(remaining))
 }
 
 function endOfFirst(bytes: Buffer, from: number): number {
   let end = bytes.length
-  for (const blank of blanks) {
-    const at = bytes.indexOf(blank, from)
-    if (at !== -1) end = Math.min(end, at + blank.length)
+  for (const separator of separators) {
+    const at = bytes.indexOf(separator, from)
+    if (at !== -1) end = Math.min(end, at + separator.length)
   }
   return end
 }
 
-const blanks = ['\n\n', '\n\r\n', '\r\r'].map(blank => Buffer.from(blank))
-const longestBlank = 3
+const separators = ['\n\n', '\n\r\n', '\r\r'].map(separator => Buffer.from(separator))
+const maxSeparator = 3
 
 function isUsageAlone(event: Buffer): boolean {
-  if (!event.includes(counted)) return false
+  if (!event.includes(usageMark)) return false
   const data = event
     .toString()
     .split(/\r\n|\n|\r/)

@@ -30,10 +30,10 @@ import type { Exchange, Verdict } from '../exchange/exchange.ts'
 export function authenticate(x: Exchange): Verdict {
   const { ai } = x
   if (ai === null) return keepCredentials(x)
-  if (ai.misplaced !== null) return turnAway(x, ai, 'misplaced')
+  if (ai.misplacedAt !== null) return deny(x, ai, 'misplaced')
   const gateway = gatewayOf(x, ai)
   return gateway instanceof Promise
-    ? gateway.then(found => authenticateFor(x, ai, found))
+    ? gateway.then(gateway => authenticateFor(x, ai, gateway))
     : authenticateFor(x, ai, gateway)
 }
 
@@ -44,54 +44,54 @@ function gatewayOf(x: Exchange, { target, fields }: AiExchange): ReturnType<Gate
 }
 
 function authenticateFor(x: Exchange, ai: AiExchange, gateway: Gateway | null | 'store_away'): Verdict {
-  if (gateway === 'store_away') return turnAway(x, ai, 'store_away')
-  ai.found = gateway
-  if (gateway !== null && !gateway.authentication) return letIn(x, ai, gateway, null)
-  const token = x.plane.ai!.tokens.verify(tokenIn(ai), x.clientAddress, 'ai', x.client.shown)
+  if (gateway === 'store_away') return deny(x, ai, 'store_away')
+  ai.namedGateway = gateway
+  if (gateway !== null && !gateway.authentication) return grant(x, ai, gateway, null)
+  const token = x.plane.ai!.tokens.verify(tokenIn(ai), x.clientAddress, 'ai', x.client.lastToken)
   return token instanceof Promise
-    ? token.then(verified => judge(x, ai, gateway, verified))
-    : judge(x, ai, gateway, token)
+    ? token.then(token => decide(x, ai, gateway, token))
+    : decide(x, ai, gateway, token)
 }
 
-function judge(
+function decide(
   x: Exchange,
   ai: AiExchange,
   gateway: Gateway | null,
   token: Token | TokenFault,
 ): Refusal | null {
   if (typeof token === 'string') {
-    if (token !== 'store_away' && isStray(x.head, ai)) return turnAway(x, ai, 'misplaced')
+    if (token !== 'store_away' && isInWrongField(x.head, ai)) return deny(x, ai, 'misplaced')
     if (token !== 'store_away') ai.challenge = challengeFor(x, token === 'missing' ? null : 'invalid_token')
-    return turnAway(x, ai, token)
+    return deny(x, ai, token)
   }
   if (!permits(token, 'AI Gateway Run', ai.target.account)) {
     const lacksScope = token.actor?.scopes.includes(runScope) === false
     if (lacksScope) ai.challenge = challengeFor(x, 'insufficient_scope')
-    return turnAway(x, ai, 'forbidden')
+    return deny(x, ai, 'forbidden')
   }
   // Checked last, so that only those with permission learn which gateways exist.
-  if (gateway !== null) return letIn(x, ai, gateway, token)
+  if (gateway !== null) return grant(x, ai, gateway, token)
   return ai.fields.gatewayId === repeated ? repeatedId : noGateway
 }
 
-function letIn(x: Exchange, ai: AiExchange, gateway: Gateway, token: Token | null): null {
+function grant(x: Exchange, ai: AiExchange, gateway: Gateway, token: Token | null): null {
   ai.gateway = gateway
   ai.token = token
   x.plane.metrics.ai.allowed[token === null ? 'authentication_off' : 'authenticated'].inc()
   return null
 }
 
-function turnAway(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
-  ai.isTurnedAway = true
+function deny(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
+  ai.isDenied = true
   x.plane.metrics.ai.refused[reason].inc()
   if (reason === 'store_away') return storeUnreachable
-  if (reason === 'misplaced') return misplaced(ai)
+  if (reason === 'misplaced') return misplacedRefusal(ai)
   return (reason === 'forbidden' ? forbidden : unauthorized)[ai.target.api === 'rest' ? 'rest' : 'native']
 }
 
 /** Names the place of the credential and where it belongs, and nothing of its value. */
-function misplaced({ target, misplaced }: AiExchange): Refusal {
-  return refuseMisplaced(`must not be in ${misplaced}: send it as ${fieldOf(target)}: Bearer TOKEN`)
+function misplacedRefusal({ target, misplacedAt }: AiExchange): Refusal {
+  return refuseMisplaced(`must not be in ${misplacedAt}: send it as ${fieldOf(target)}: Bearer TOKEN`)
 }
 
 /** A program with the wrong header makes the same call again and again. */
@@ -104,7 +104,7 @@ const refuseMisplaced = memoizeLast((rule: string) =>
  * reads it; records the place. Only the form of the credential counts, so that callers cannot find out
  * whether it exists.
  */
-function isStray({ fields }: RequestHead, ai: AiExchange): boolean {
+function isInWrongField({ fields }: RequestHead, ai: AiExchange): boolean {
   const own = fieldOf(ai.target).toLowerCase()
   let place: string | null = null
   for (let i = 0; i < fields.length; i += 2) {
@@ -112,7 +112,7 @@ function isStray({ fields }: RequestHead, ai: AiExchange): boolean {
     if (equalsIgnoreCase(fields[i]!, own)) return false
     place ??= placeInField(fields[i]!, fields[i + 1]!, false)
   }
-  ai.misplaced = place
+  ai.misplacedAt = place
   return place !== null
 }
 

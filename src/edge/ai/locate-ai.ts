@@ -28,7 +28,7 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   if (target === null) return noRouteFor(x)
   x.ai = new AiExchange(target, x.head, x.client.last)
   // A credential in the method is refused as such.
-  if (target.api !== 'native' && x.head.method !== 'POST' && x.ai.misplaced === null)
+  if (target.api !== 'native' && x.head.method !== 'POST' && x.ai.misplacedAt === null)
     return x.upgrade === 'requested' ? noWebSocket : onlyPost
   return null
 }

@@ -18,8 +18,9 @@ export function openLog(x: Exchange): Refusal | null {
   if (unknown !== null) return badField(unknown, 'is not supported by this gateway')
   if (ai.target.api !== 'rest' && gatewayId !== null && gatewayId !== ai.target.gateway)
     return badField('svc-aig-gateway-id', 'must name the gateway in the path, or be left out')
-  if (!isWish(collectLog)) return badField('svc-aig-collect-log', 'must be true or false, and given once')
-  if (!isWish(collectLogPayload))
+  if (!isOptionalBoolean(collectLog))
+    return badField('svc-aig-collect-log', 'must be true or false, and given once')
+  if (!isOptionalBoolean(collectLogPayload))
     return badField('svc-aig-collect-log-payload', 'must be true or false, and given once')
   const { logManagement, collectLogs } = ai.gateway!
   const keepsPayloads = collectLogs && collectLogPayload !== 'false'
@@ -34,7 +35,7 @@ export function openLog(x: Exchange): Refusal | null {
   return null
 }
 
-function isWish(value: Once): boolean {
+function isOptionalBoolean(value: Once): boolean {
   return value === null || value === 'true' || value === 'false'
 }
 

@@ -36,10 +36,10 @@ function planNative(x: Exchange, ai: AiExchange, target: Native): Verdict {
   if (refusal !== null || ai.keys === null || x.requestBody.done) return refusal
   // Only a buffered body can be sent again with another key. One that is too large or finds no room is
   // streamed.
-  const most = x.route!.config.bodyLimit
-  if (x.head.contentLength > most) return null
+  const limit = x.route!.config.bodyLimit
+  if (x.head.contentLength > limit) return null
   const { bodyLimit } = x
-  x.bodyLimit = Math.min(bodyLimit, most)
+  x.bodyLimit = Math.min(bodyLimit, limit)
   const gathering = gatherBody(x)
   if (!(gathering instanceof Promise)) {
     x.bodyLimit = bodyLimit
@@ -54,15 +54,15 @@ function planNative(x: Exchange, ai: AiExchange, target: Native): Verdict {
 }
 
 function planParsed(x: Exchange, ai: AiExchange, target: Parsed): Verdict {
-  const refusal = wrongType(ai)
+  const refusal = refuseWrongType(ai)
   if (refusal !== null) return refusal
   const gathering = gatherBody(x)
-  if (gathering instanceof Promise) return gathering.then(body => planRead(x, ai, target, body))
+  if (gathering instanceof Promise) return gathering.then(body => planWithBody(x, ai, target, body))
   x.plane.metrics.ai.callsWithoutRoom.inc()
   return gathering
 }
 
-function planRead(x: Exchange, ai: AiExchange, target: Parsed, body: Buffer): Refusal | null {
+function planWithBody(x: Exchange, ai: AiExchange, target: Parsed, body: Buffer): Refusal | null {
   const { providers, usageRefusals: refusals } = x.snapshot.ai!
   const streamUsage = ai.gateway!.streamUsage !== false
   const call = planCall(target, body, providers, {
@@ -75,16 +75,16 @@ function planRead(x: Exchange, ai: AiExchange, target: Parsed, body: Buffer): Re
   x.tap?.noteRequest(body)
   ai.body = call.body
   ai.model = call.model
-  ai.asks = call.asks
+  ai.providerDialect = call.asks
   x.audience = audienceOf(target, call.dialect)
   ai.rewriting = rewritingOf(call)
-  if (call.translation !== null) tellDropped(x, call.translation)
-  if (call.asksUsage) ai.askingUsage = call
+  if (call.translation !== null) reportDropped(x, call.translation)
+  if (call.asksUsage) ai.callWithUsage = call
   return sendTo(x, ai, call.provider, call.path)
 }
 
 /** Names what the translation left out, in the response and in the log. */
-function tellDropped(x: Exchange, { dropped }: Translation): void {
+function reportDropped(x: Exchange, { dropped }: Translation): void {
   if (dropped.length === 0) return
   x.addedLines += `svc-aig-dropped: ${dropped.join(', ')}\r\n`
   if (x.tap !== null) x.tap.dropped = dropped
@@ -112,7 +112,7 @@ function needsKey({ head: { method } }: Exchange): boolean {
 }
 
 /** Refuses a body whose type or encoding is not plain JSON. */
-function wrongType({ fields: { contentType, contentEncoding } }: AiExchange): Refusal | null {
+function refuseWrongType({ fields: { contentType, contentEncoding } }: AiExchange): Refusal | null {
   const isJson = contentType === null || jsonType.test(contentType)
   if (isJson && contentEncoding === null) return null
   return refuseCall('no_plain_json')

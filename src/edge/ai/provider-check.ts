@@ -20,7 +20,7 @@ import { AddressGuard } from '../resolver/address-guard.ts'
 import { NameLookup } from '../resolver/name-lookup.ts'
 
 /** The timeout of a check in ms. */
-const longestCheck = 10_000
+const defaultTimeout = 10_000
 
 /** The result of a check. */
 interface ProviderCheck {
@@ -39,7 +39,7 @@ interface ProviderCheckerOptions {
   /** Called for an internal error. */
   readonly crashed: (bug: unknown) => void
   readonly clock?: Clock
-  readonly longest?: number
+  readonly timeout?: number
 }
 
 type Outcome = { readonly status: number } | { readonly phase: Phase; readonly failure: Failure }
@@ -70,13 +70,13 @@ export class ProviderChecker {
    */
   async check(provider: Provider, ai: AiConfig, key: string | null): Promise<ProviderCheck> {
     const began = performance.now()
-    const { longest = longestCheck } = this.#options
+    const { timeout = defaultTimeout } = this.#options
     const origin = originOf(provider, ai)
     const end = new AbortController()
     const abort = () => end.abort()
-    const late = setTimeout(guarded(abort, this.#options.crashed), longest)
+    const timer = setTimeout(guarded(abort, this.#options.crashed), timeout)
     try {
-      const outcome = await this.#outcomeOf(origin, provider, { key, longest, signal: end.signal })
+      const outcome = await this.#outcomeOf(origin, provider, { key, longest: timeout, signal: end.signal })
       const duration = performance.now() - began
       if ('status' in outcome) return { status: outcome.status, error: null, code: '', duration }
       const { phase, failure } = outcome
@@ -87,7 +87,7 @@ export class ProviderChecker {
         duration,
       }
     } finally {
-      clearTimeout(late)
+      clearTimeout(timer)
     }
   }
 
@@ -96,11 +96,11 @@ export class ProviderChecker {
     provider: Provider,
     {
       key,
-      longest,
+      longest: timeout,
       signal,
     }: { readonly key: string | null; readonly longest: number; readonly signal: AbortSignal },
   ): Promise<Outcome> {
-    const dialled = await this.#dial(origin, longest)
+    const dialled = await this.#dial(origin, timeout)
     if ('failure' in dialled) return dialled
     try {
       return await respond(dialled.socket, provider, { key, signal, crashed: this.#options.crashed })
@@ -111,7 +111,7 @@ export class ProviderChecker {
 
   #dial(
     config: OriginConfig,
-    longest: number,
+    timeout: number,
   ): Promise<{ readonly socket: Socket } | { readonly phase: Phase; readonly failure: Failure }> {
     const clock = this.#clock
     const { metrics, crashed } = this.#options
@@ -137,7 +137,7 @@ export class ProviderChecker {
         dialFailed: (_: Dial, phase: Phase, failure: Failure) => settle({ phase, failure }),
         crashed,
       }
-      const timeouts = { connect: longest, handshake: longest } as Timeouts
+      const timeouts = { connect: timeout, handshake: timeout } as Timeouts
       const dial = new Dial(dialer, timeouts, clock)
       const expire = () => {
         if (clock.monotonic() >= dial.deadline) dial.expire()
@@ -165,7 +165,7 @@ function respond(
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   const { base, check, keyField, keyPrefix, defaultFields } = provider
   const fail = (failure: Failure) => resolve({ phase: 'wait', failure })
-  const sent: ClientRequest = request({
+  const outgoing: ClientRequest = request({
     createConnection: () => socket,
     path: check,
     headers: {
@@ -184,9 +184,9 @@ function respond(
   }
   const failed = (error: Error) => fail(signal.aborted ? fault('GH_RESPONSE_TIMEOUT') : failureOf(error))
   const closed = () => fail(fault('GH_CLOSED'))
-  sent.on('response', guarded(responded, crashed))
-  sent.on('error', guarded(failed, crashed))
-  sent.on('close', guarded(closed, crashed))
-  sent.end()
+  outgoing.on('response', guarded(responded, crashed))
+  outgoing.on('error', guarded(failed, crashed))
+  outgoing.on('close', guarded(closed, crashed))
+  outgoing.end()
   return promise
 }

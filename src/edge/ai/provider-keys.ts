@@ -32,16 +32,16 @@ export function verdictOnKey(
   const now = x.plane.clock.monotonic()
   if (head.status < 400) keys.worked(key, now)
   // The provider accepts a key for this call, so the others were at fault.
-  if (ai.doubted !== null && head.status < 500 && head.status !== 401)
-    for (const other of ai.doubted) setAside(x, ai, other, 401, null, [])
+  if (ai.doubtedKeys !== null && head.status < 500 && head.status !== 401)
+    for (const other of ai.doubtedKeys) setAside(x, ai, other, 401, null, [])
   if (head.status !== 429 && head.status !== 401) return null
-  const word = millisecondsIn(head.fields) ?? retryAfterIn(head.fields, x.plane.clock.now())
-  if (head.status === 401 && word === null && keys.isTrusted(key, now) && mayBeRefusedItself(x, ai)) {
-    const doubted = (ai.doubted ??= [])
-    doubted.push(key)
-    return isWhole && keys.hasAnother(now, doubted) ? 'another' : null
+  const wait = millisecondsIn(head.fields) ?? retryAfterIn(head.fields, x.plane.clock.now())
+  if (head.status === 401 && wait === null && keys.isTrusted(key, now) && mayRefuseCall(x, ai)) {
+    const doubtedKeys = (ai.doubtedKeys ??= [])
+    doubtedKeys.push(key)
+    return isWhole && keys.hasAnother(now, doubtedKeys) ? 'another' : null
   }
-  setAside(x, ai, key, head.status, word, limitsIn(head.fields))
+  setAside(x, ai, key, head.status, wait, limitsIn(head.fields))
   const first = keys.firstBack(now)
   if (first !== null) return outOfKeys(x, ai, first, now)
   // A key that is available again must not keep a call retrying forever.
@@ -53,14 +53,14 @@ function setAside(
   ai: AiExchange,
   key: Key,
   status: 401 | 429,
-  word: number | null,
+  wait: number | null,
   limits: readonly string[],
 ): void {
   const keys = ai.keys!
   // With 429 the provider has accepted the key.
   if (status === 401) keys.refused(key)
   key.status = status
-  const rest = keys.setAside(key, x.plane.clock.monotonic(), word, limits)
+  const rest = keys.setAside(key, x.plane.clock.monotonic(), wait, limits)
   if (rest === 0) return
   x.plane.metrics.ai.keysSetAside[`${status}`].inc()
   const facts = { provider: ai.provider!.name, key: keys.placeOf(key), status, seconds: secondsOf(rest) }
@@ -71,15 +71,15 @@ function setAside(
  * Whether a provider may respond with 401 because of the caller's input: a path or an organization that none
  * of our keys may use. One caller must not disable all keys for the others.
  */
-function mayBeRefusedItself({ head }: Exchange, { target }: AiExchange): boolean {
+function mayRefuseCall({ head }: Exchange, { target }: AiExchange): boolean {
   if (target.api === 'native') return true
   for (let i = 0; i < head.fields.length; i += 2)
-    if (head.fields[i]!.slice(0, ofOpenai.length).toLowerCase() === ofOpenai) return true
+    if (head.fields[i]!.slice(0, openAiPrefix.length).toLowerCase() === openAiPrefix) return true
   return false
 }
 
 /** The prefix of OpenAI-Organization and OpenAI-Project. */
-const ofOpenai = 'openai-'
+const openAiPrefix = 'openai-'
 
 /** Refuses with what the provider said about the key that is available first: its wait and its limits. */
 function outOfKeys(x: Exchange, { provider }: AiExchange, { saidUntil, limits }: Key, now: number): Refusal {
@@ -98,10 +98,10 @@ function outOfKeys(x: Exchange, { provider }: AiExchange, { saidUntil, limits }:
 
 /** Returns the fields with the provider's limits and instructions to its SDK: name, value, name, value … */
 function limitsIn(fields: readonly string[]): readonly string[] {
-  const found: string[] = []
+  const limits: string[] = []
   for (let i = 0; i < fields.length; i += 2)
-    if (aboutLimits.test(fields[i]!)) found.push(fields[i]!, fields[i + 1]!)
-  return found.length > mostLimits ? [] : found
+    if (aboutLimits.test(fields[i]!)) limits.push(fields[i]!, fields[i + 1]!)
+  return limits.length > maxLimits ? [] : limits
 }
 
 /**
@@ -110,7 +110,7 @@ function limitsIn(fields: readonly string[]): readonly string[] {
  */
 const aboutLimits = /^(?:(?:x-|anthropic-)?rate-?limit|retry-after-ms$|x-should-retry$)/i
 /** Names and values that are stored of one response. */
-const mostLimits = 128
+const maxLimits = 128
 
 /** Returns the wait in the field that OpenAI's SDKs read before Retry-After; null for none. */
 function millisecondsIn(fields: readonly string[]): number | null {

@@ -50,19 +50,19 @@ export function noteNoResponse(x: Exchange, ai: AiExchange, error: ErrorName, { 
 /** Lists the configured providers, and others that were called. */
 export function providerStates({ providers, routeTo }: EdgeAi, clock: Clock): readonly ProviderInProcess[] {
   const [now, monotonic] = [clock.now(), clock.monotonic()]
-  const found = new Map<string, ProviderInProcess>()
+  const states = new Map<string, ProviderInProcess>()
   for (const provider of providers.all) {
     const { name, resource, config } = provider
     const id = `${name}/${resource ?? ''}`
     const { keys, calls } = routeTo(provider)
-    if (found.has(id) || (config === null && calls.lastAt === 0)) continue
+    if (states.has(id) || (config === null && calls.lastAt === 0)) continue
     const { lastAt, goodAt, badAt, badStatus, badError, badCode, failures } = calls
-    const shown = keys.all.map(({ restsUntil, status }) => {
+    const keyStates = keys.all.map(({ restsUntil, status }) => {
       const left = restsUntil - monotonic
       return { restsUntil: left > 0 ? Math.ceil(now + left) : 0, status }
     })
     const latest = { lastAt, goodAt, badAt, badStatus, badError, badCode, failures }
-    found.set(id, { name, resource, keys: shown, ...latest })
+    states.set(id, { name, resource, keys: keyStates, ...latest })
   }
-  return [...found.values()]
+  return [...states.values()]
 }

@@ -8,11 +8,11 @@ import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { rewritingOf } from '../ai-call/rewriting.ts'
 
 /** Bytes of an error that are read to learn its reason. */
-export const largestReason = 64 * 1024
+export const maxReasonSize = 64 * 1024
 
 /** Whether a response may be a refusal of what the gateway added. */
-export function mayRefuseUsage({ askingUsage }: AiExchange, { status, isEncoded }: ResponseHead): boolean {
-  return askingUsage !== null && (status === 400 || status === 422) && !isEncoded
+export function mayRefuseUsage({ callWithUsage }: AiExchange, { status, isEncoded }: ResponseHead): boolean {
+  return callWithUsage !== null && (status === 400 || status === 422) && !isEncoded
 }
 
 /** Whether an error names what the gateway added to a call. */
@@ -21,10 +21,10 @@ export function refusesUsage(reason: Buffer): boolean {
 }
 
 /** Prepares the retry of a call without what the gateway added. */
-export function askWithoutUsage(ai: AiExchange): void {
-  const plain = withoutUsage(ai.askingUsage!)
-  ai.askingUsage = null
-  ai.isAskedAgain = true
+export function retryWithoutUsage(ai: AiExchange): void {
+  const plain = withoutUsage(ai.callWithUsage!)
+  ai.callWithUsage = null
+  ai.isRetriedWithoutUsage = true
   ai.body = plain.body
   ai.rewriting = rewritingOf(plain)
 }
@@ -34,7 +34,7 @@ export function askWithoutUsage(ai: AiExchange): void {
  * caller, which must not keep the usage of others out of the log.
  */
 export function noteUsageRefusal(x: Exchange, ai: AiExchange, { status }: ResponseHead): void {
-  if (!ai.isAskedAgain || status > 299) return
+  if (!ai.isRetriedWithoutUsage || status > 299) return
   const facts = { provider: ai.provider!.name, model: ai.model! }
   if (x.snapshot.ai!.usageRefusals.add(facts.provider, facts.model))
     x.plane.log.info(facts, 'provider refuses stream_options, usage of streams not requested')

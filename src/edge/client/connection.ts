@@ -78,7 +78,7 @@ export class ClientConnection implements Client, ByteSink {
   readonly node: string
   readonly tls: ClientTls | null
   readonly isPlaintextOnTls: boolean
-  readonly shown = new Shown()
+  readonly lastToken = new Shown()
   readonly last = new LastRequest()
   pinned: PinnedConnections | null = null
   isTrusted = false

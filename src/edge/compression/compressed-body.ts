@@ -13,18 +13,18 @@ import type { Encoded, Encoding } from '../encoding/encoding.ts'
 import { Finishing } from './finishing.ts'
 
 /** Bytes that may be queued for the encoder before the origin is paused. */
-const mostWaiting = 64 * 1024
+const maxQueued = 64 * 1024
 
 /** Ms without a byte after which the origin counts as pausing. */
 const pauseAfter = 20
 
 /** Ms after which held bytes are flushed even though more keep coming. */
-const longestHeld = 100
+const maxHeldTime = 100
 
 /** The origin's side of the body. */
 interface BodySource {
   /** Called when there is room again, after `data` returned false. */
-  goOn(): void
+  resume(): void
 }
 
 export class CompressedBody implements ResponseSink, Encoded {
@@ -35,12 +35,12 @@ export class CompressedBody implements ResponseSink, Encoded {
   readonly #level: number
   readonly #source: BodySource
   readonly #crashed = (bug: unknown): void => this.#crash(bug)
-  readonly #encoded = guarded<unknown>(() => this.#wasEncoded(), this.#crashed)
+  readonly #encoded = guarded<unknown>(() => this.#onEncoded(), this.#crashed)
   /** Null until there is more than one piece. */
   #encoder: Encoder | null = null
   /** What is queued for the encoder. */
-  #waiting: Buffer[] = []
-  #waitingBytes = 0
+  #queue: Buffer[] = []
+  #queuedBytes = 0
   /** Whether the encoder works on a piece, and whether it may hold back some of its input. */
   #isBusy = false
   #holdsBack = false
@@ -52,8 +52,8 @@ export class CompressedBody implements ResponseSink, Encoded {
   /**
    * Whether the queued bytes are to be flushed once they are encoded, and whether those being encoded are.
    */
-  #isDue = false
-  #isDueNow = false
+  #isFlushDue = false
+  #isFlushDueNow = false
   /** Set once the origin has sent everything. */
   #finishing: Finishing | null = null
   #trailers: readonly string[] | null = null
@@ -84,18 +84,18 @@ export class CompressedBody implements ResponseSink, Encoded {
 
   data(bytes: Buffer): boolean {
     this.taken += bytes.length
-    this.#waiting.push(bytes)
-    this.#waitingBytes += bytes.length
-    const isSmall = this.#encoder === null && this.#waitingBytes <= codings[this.coding].atOnce
+    this.#queue.push(bytes)
+    this.#queuedBytes += bytes.length
+    const isSmall = this.#encoder === null && this.#queuedBytes <= codings[this.coding].atOnce
     if (isSmall && !this.#isPrompt) return true
     this.#encode()
-    this.#isFull = this.#waitingBytes > mostWaiting
+    this.#isFull = this.#queuedBytes > maxQueued
     return !this.#isFull
   }
 
   /** Sends the head if that is still held back, and flushes the body if nothing follows soon. */
   flush(): boolean {
-    if (this.#waitingBytes > 0 || this.#holdsBack) this.#awaitPause()
+    if (this.#queuedBytes > 0 || this.#holdsBack) this.#awaitPause()
     return this.#sink.flush()
   }
 
@@ -119,7 +119,7 @@ export class CompressedBody implements ResponseSink, Encoded {
   }
 
   /** Continues when the client reads; returns whether there is room for more. */
-  goOn(): boolean {
+  resume(): boolean {
     this.#encoder?.resume()
     return !this.#isFull
   }
@@ -128,7 +128,7 @@ export class CompressedBody implements ResponseSink, Encoded {
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#waiting = []
+    this.#queue = []
     if (this.#pause !== null) clearTimeout(this.#pause)
     this.#encoder?.destroy()
     const { memory, bytesIn, bytesOut } = this.#x.plane.metrics.compression
@@ -143,9 +143,9 @@ export class CompressedBody implements ResponseSink, Encoded {
   }
 
   #take(): Buffer {
-    const bytes = this.#waiting.length === 1 ? this.#waiting[0]! : Buffer.concat(this.#waiting)
-    this.#waiting = []
-    this.#waitingBytes = 0
+    const bytes = this.#queue.length === 1 ? this.#queue[0]! : Buffer.concat(this.#queue)
+    this.#queue = []
+    this.#queuedBytes = 0
     return bytes
   }
 
@@ -156,10 +156,10 @@ export class CompressedBody implements ResponseSink, Encoded {
   #encode(): void {
     if (this.#isBusy) return
     const encoder = (this.#encoder ??= this.#open())
-    if (this.#waitingBytes > 0) {
+    if (this.#queuedBytes > 0) {
       this.#isBusy = true
-      this.#isDueNow = this.#isDue
-      this.#isDue = false
+      this.#isFlushDueNow = this.#isFlushDue
+      this.#isFlushDue = false
       this.#holdsBack = !this.#isPrompt
       encoder.write(this.#take(), this.#encoded)
     } else if (this.#finishing !== null) encoder.end()
@@ -182,14 +182,14 @@ export class CompressedBody implements ResponseSink, Encoded {
     return encoder
   }
 
-  #wasEncoded(): void {
+  #onEncoded(): void {
     if (this.#isOver) return
     this.#isBusy = false
-    if (this.#isDueNow) this.#release()
-    if (this.#waitingBytes > 0 || this.#finishing !== null) this.#encode()
+    if (this.#isFlushDueNow) this.#release()
+    if (this.#queuedBytes > 0 || this.#finishing !== null) this.#encode()
     if (!this.#isFull) return
     this.#isFull = false
-    this.#source.goOn()
+    this.#source.resume()
   }
 
   #send(bytes: Buffer): void {
@@ -197,11 +197,11 @@ export class CompressedBody implements ResponseSink, Encoded {
     if (this.#isOver) return
     const x = this.#x
     x.bytesOut += bytes.length
-    const mayGoOn = this.#sink.data(bytes)
-    const mayStillGoOn = this.#sink.flush()
+    const hasRoom = this.#sink.data(bytes)
+    const hasRoomAfterFlush = this.#sink.flush()
     x.stage = 'begun'
-    this.#finishing?.stay()
-    if (!mayGoOn || !mayStillGoOn) this.#encoder!.pause()
+    this.#finishing?.extendDeadline()
+    if (!hasRoom || !hasRoomAfterFlush) this.#encoder!.pause()
   }
 
   #finish(): void {
@@ -215,7 +215,7 @@ export class CompressedBody implements ResponseSink, Encoded {
   #awaitPause(): void {
     const now = this.#x.plane.clock.monotonic()
     if (this.#heldSince === 0) this.#heldSince = now
-    else if (now - this.#heldSince > longestHeld - pauseAfter) return
+    else if (now - this.#heldSince > maxHeldTime - pauseAfter) return
     if (this.#pause !== null) return void this.#pause.refresh()
     this.#pause = setTimeout(
       guarded(() => this.#onPause(), this.#crashed),
@@ -225,16 +225,16 @@ export class CompressedBody implements ResponseSink, Encoded {
 
   #onPause(): void {
     this.#heldSince = 0
-    if (this.#waitingBytes > 0) {
-      this.#isDue = true
+    if (this.#queuedBytes > 0) {
+      this.#isFlushDue = true
       this.#encode()
-    } else if (this.#isBusy) this.#isDueNow = true
+    } else if (this.#isBusy) this.#isFlushDueNow = true
     else this.#release()
   }
 
   /** Flushes what the encoder holds back. */
   #release(): void {
-    this.#isDueNow = false
+    this.#isFlushDueNow = false
     if (!this.#holdsBack || this.#finishing !== null) return
     this.#holdsBack = false
     this.#encoder!.flush(codings[this.coding].flush)

@@ -5,13 +5,13 @@ import type { FieldLines } from '../../http1/fields/fields.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { forbidsTransform, isCompressible } from '../encoding/compressible.ts'
-import { compressedFields, revalidatedFields, varying } from '../encoding/compressed-fields.ts'
+import { compressedFields, revalidatedFields, withVary } from '../encoding/compressed-fields.ts'
 import type { Compression } from '../encoding/compression.ts'
 import { codings } from '../encoding/encoders.ts'
 import type { Encoding } from '../encoding/encoding.ts'
 
 /** A response as it will be sent. */
-export interface Settled {
+export interface CompressionDecision {
   readonly message: FieldLines
   /** Null passes the body unchanged. */
   readonly encoding: Encoding | null
@@ -23,12 +23,12 @@ export interface Settled {
  * Decides on a response with the changes of its route applied. A response to HEAD is treated like that to
  * GET.
  */
-export function settle(
+export function decideCompression(
   x: Exchange,
   compression: Compression,
   head: ResponseHead,
   message: FieldLines,
-): Settled {
+): CompressionDecision {
   if (head.status === 304) {
     const revalidated = revalidatedFields(message, x.head)
     return { message: revalidated, encoding: null, keepsLength: revalidated === message }
@@ -36,7 +36,7 @@ export function settle(
   if (!isCompressible(compression, { head, message })) return { message, encoding: null, keepsLength: true }
   const coding = forbidsTransform(x.head) ? null : compression.codingFor(x.head)
   if (coding === null || !isAffordable(x, coding))
-    return { message: varying(message), encoding: null, keepsLength: true }
+    return { message: withVary(message), encoding: null, keepsLength: true }
   const encoding = { coding, level: compression.levels[coding] }
   return { message: compressedFields(message, coding), encoding, keepsLength: false }
 }

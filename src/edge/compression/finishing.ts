@@ -6,7 +6,7 @@ import { deadlineIn } from '../exchange/deadline.ts'
 /** A body of which the client still lacks some. */
 interface Unfinished {
   /** Continues when the client reads. */
-  goOn(): void
+  resume(): void
   /** Stops sending. */
   close(): void
 }
@@ -19,17 +19,17 @@ export class Finishing implements RequestHandler {
   constructor(x: Exchange, body: Unfinished) {
     this.#x = x
     this.#body = body
-    this.stay()
+    this.extendDeadline()
   }
 
   /** Restarts the idle timeout. */
-  stay(): void {
+  extendDeadline(): void {
     this.deadline = deadlineIn(this.#x, this.#x.route!.config.timeouts.idle)
   }
 
   clientDrained(): void {
-    this.stay()
-    this.#body.goOn()
+    this.extendDeadline()
+    this.#body.resume()
   }
 
   /** Abandons a client that stopped reading: nothing else is pending. */

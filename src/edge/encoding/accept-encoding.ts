@@ -5,13 +5,13 @@ import { ownText } from '../../base/text/own-text.ts'
 import type { ContentCoding } from '../../config/model/compression-config.ts'
 
 /** Clients send few different lines, so recent choices are cached. Overlong lines are not. */
-const mostRemembered = 64
-const longestRemembered = 256
-const longestRead = 4096
+const maxCached = 64
+const maxCachedLength = 256
+const maxLength = 4096
 
 export class AcceptedCodings {
   readonly #codings: readonly string[]
-  readonly #remembered = new Map<string, ContentCoding | null>()
+  readonly #cache = new Map<string, ContentCoding | null>()
 
   /** Takes the available codings, the most preferred first. */
   constructor(codings: readonly ContentCoding[]) {
@@ -23,24 +23,24 @@ export class AcceptedCodings {
    * accepted, if plain content has a higher weight, or if the line is malformed.
    */
   choose(line: string): ContentCoding | null {
-    const known = this.#remembered.get(line)
-    return known === undefined ? this.#remember(line, this.#negotiate(line)) : known
+    const cached = this.#cache.get(line)
+    return cached === undefined ? this.#store(line, this.#negotiate(line)) : cached
   }
 
   #negotiate(line: string): ContentCoding | null {
-    if (line.length > longestRead || !wellFormed.test(line)) return null
+    if (line.length > maxLength || !wellFormed.test(line)) return null
     const headers = { 'accept-encoding': line.toLowerCase().replaceAll(oldGzip, 'gzip') }
     const negotiator = new Negotiator({ headers }) as unknown as Ranking
     const [best] = negotiator.encodings(this.#codings, { preferred: this.#codings })
     return best === undefined || best === identity ? null : (best as ContentCoding)
   }
 
-  #remember(line: string, coding: ContentCoding | null): ContentCoding | null {
-    const remembered = this.#remembered
-    if (line.length > longestRemembered) return coding
-    if (remembered.size === mostRemembered) remembered.delete(remembered.keys().next().value!)
+  #store(line: string, coding: ContentCoding | null): ContentCoding | null {
+    const cache = this.#cache
+    if (line.length > maxCachedLength) return coding
+    if (cache.size === maxCached) cache.delete(cache.keys().next().value!)
     // A copy, since a slice would keep the whole head of its request in memory.
-    remembered.set(ownText(line), coding)
+    cache.set(ownText(line), coding)
     return coding
   }
 }
@@ -57,5 +57,5 @@ const oldGzip = /(?<![^, \t])x-gzip(?![^,; \t])/g
 
 const token = "[\\w!#$%&'*+.^`|~-]+"
 const weight = '(?:[ \\t]*;[ \\t]*[qQ]=(?:0(?:\\.\\d{0,3})?|1(?:\\.0{0,3})?))?'
-const member = `[ \\t]*(?:${token}${weight})?[ \\t]*`
-const wellFormed = new RegExp(`^${member}(?:,${member})*$`)
+const element = `[ \\t]*(?:${token}${weight})?[ \\t]*`
+const wellFormed = new RegExp(`^${element}(?:,${element})*$`)

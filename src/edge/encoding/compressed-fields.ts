@@ -10,24 +10,29 @@ import { isDigest } from './compressible.ts'
  * (RFC 9110 sections 8.8.1 and 14.3).
  */
 export function compressedFields(message: FieldLines, coding: ContentCoding): FieldLines {
-  const kept = changed(message, (name, value) => {
-    if (equalsIgnoreCase(name, 'etag')) return weakened(value)
+  const result = withValues(message, (name, value) => {
+    if (equalsIgnoreCase(name, 'etag')) return weakTag(value)
     return equalsIgnoreCase(name, 'accept-ranges') ? null : value
   })
-  kept.fields.push('Content-Encoding', coding)
-  kept.ids.push(field.contentEncoding)
-  return varying(kept)
+  result.fields.push('Content-Encoding', coding)
+  result.ids.push(field.contentEncoding)
+  return withVary(result)
 }
 
 /**
  * Returns the fields of a response that could have been compressed: caches must not send it to clients that
  * accept something else.
  */
-export function varying(message: FieldLines): FieldLines {
+export function withVary(message: FieldLines): FieldLines {
   const { kind, fields, ids, hopByHop } = message
   for (let i = 0; i < fields.length; i += 2)
-    if (equalsIgnoreCase(fields[i]!, 'vary') && variesAlready(fields[i + 1]!)) return ours(message)
-  return ours({ kind, fields: [...fields, 'Vary', 'Accept-Encoding'], ids: [...ids, field.other], hopByHop })
+    if (equalsIgnoreCase(fields[i]!, 'vary') && variesAlready(fields[i + 1]!)) return withOurFields(message)
+  return withOurFields({
+    kind,
+    fields: [...fields, 'Vary', 'Accept-Encoding'],
+    ids: [...ids, field.other],
+    hopByHop,
+  })
 }
 
 /**
@@ -35,51 +40,52 @@ export function varying(message: FieldLines): FieldLines {
  * client's cache must not take its stored response for the origin's, byte by byte.
  */
 export function revalidatedFields(message: FieldLines, { fields }: RequestHead): FieldLines {
-  const shown: string[] = []
+  const conditions: string[] = []
   for (let i = 0; i < fields.length; i += 2)
-    if (equalsIgnoreCase(fields[i]!, 'if-none-match')) shown.push(fields[i + 1]!)
-  const known = shown.join()
+    if (equalsIgnoreCase(fields[i]!, 'if-none-match')) conditions.push(fields[i + 1]!)
+  const ifNoneMatch = conditions.join()
   let isOurs = false
-  const kept = changed(message, (name, value) => {
-    if (!equalsIgnoreCase(name, 'etag') || value[0] !== '"' || !known.includes(`W/${value}`)) return value
+  const result = withValues(message, (name, value) => {
+    if (!equalsIgnoreCase(name, 'etag') || value[0] !== '"' || !ifNoneMatch.includes(`W/${value}`))
+      return value
     isOurs = true
-    return weakened(value)
+    return weakTag(value)
   })
-  return isOurs ? varying(kept) : message
+  return isOurs ? withVary(result) : message
 }
 
 /** Returns the trailers of a compressed body, without digests of the plain one. */
 export function compressedTrailers(trailers: readonly string[] | null): readonly string[] | null {
   if (trailers === null) return null
-  const kept = trailers.filter((_, i) => !isDigest(trailers[i - (i % 2)]!))
-  return kept.length === 0 ? null : kept
+  const result = trailers.filter((_, i) => !isDigest(trailers[i - (i % 2)]!))
+  return result.length === 0 ? null : result
 }
 
 /** Returns a weak form of an entity tag (RFC 9110 section 8.8.3); null for a malformed one. */
-function weakened(tag: string): string | null {
+function weakTag(tag: string): string | null {
   if (tag.startsWith('W/')) return tag
   return tag[0] === '"' ? `W/${tag}` : null
 }
 
-interface Changed extends FieldLines {
+interface MutableFieldLines extends FieldLines {
   readonly fields: string[]
   readonly ids: FieldId[]
 }
 
 /** Copies fields with new values; null drops a field. */
-function changed(
+function withValues(
   { kind, fields, ids, hopByHop }: FieldLines,
   valueFor: (name: string, value: string) => string | null,
-): Changed {
-  const kept: Changed = { kind, fields: [], ids: [], hopByHop }
+): MutableFieldLines {
+  const result: MutableFieldLines = { kind, fields: [], ids: [], hopByHop }
   for (let i = 0; i < ids.length; i++) {
     const name = fields[2 * i]!
     const value = valueFor(name, fields[2 * i + 1]!)
     if (value === null) continue
-    kept.fields.push(name, value)
-    kept.ids.push(ids[i]!)
+    result.fields.push(name, value)
+    result.ids.push(ids[i]!)
   }
-  return kept
+  return result
 }
 
 function variesAlready(value: string): boolean {
@@ -87,10 +93,10 @@ function variesAlready(value: string): boolean {
 }
 
 /** Keeps our own fields from being dropped as named by the origin's Connection. */
-function ours(message: FieldLines): FieldLines {
+function withOurFields(message: FieldLines): FieldLines {
   const { hopByHop } = message
   if (hopByHop === null) return message
-  return { ...message, hopByHop: new Set([...hopByHop].filter(name => !written.has(name))) }
+  return { ...message, hopByHop: new Set([...hopByHop].filter(name => !ourFields.has(name))) }
 }
 
-const written: ReadonlySet<string> = new Set(['content-encoding', 'vary'])
+const ourFields: ReadonlySet<string> = new Set(['content-encoding', 'vary'])

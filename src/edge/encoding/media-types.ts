@@ -3,12 +3,12 @@
 import { ownText } from '../../base/text/own-text.ts'
 
 /** Types of responses that are cached: origins send few. */
-const mostRemembered = 64
-const longestRemembered = 128
+const maxCached = 64
+const maxCachedLength = 128
 
 export class MediaTypes {
   readonly #types: ReadonlySet<string>
-  readonly #remembered = new Map<string, boolean>()
+  readonly #cache = new Map<string, boolean>()
 
   /** Takes lower-case types: `type/subtype`, `type/*` or `type/*+suffix`. */
   constructor(types: Iterable<string>) {
@@ -17,10 +17,10 @@ export class MediaTypes {
 
   /** Whether a Content-Type is in the list. Event streams match only by name, and gRPC calls never match. */
   has(contentType: string): boolean {
-    return this.#remembered.get(contentType) ?? this.#remember(contentType, this.#look(contentType))
+    return this.#cache.get(contentType) ?? this.#store(contentType, this.#matches(contentType))
   }
 
-  #look(contentType: string): boolean {
+  #matches(contentType: string): boolean {
     const [, type, subtype] = start.exec(contentType.toLowerCase()) ?? []
     if (type === undefined || neverEncoded.test(`${type}/${subtype}`)) return false
     if (this.#types.has(`${type}/${subtype}`)) return true
@@ -31,12 +31,12 @@ export class MediaTypes {
     )
   }
 
-  #remember(contentType: string, has: boolean): boolean {
-    const remembered = this.#remembered
-    if (contentType.length > longestRemembered) return has
-    if (remembered.size === mostRemembered) remembered.delete(remembered.keys().next().value!)
+  #store(contentType: string, has: boolean): boolean {
+    const cache = this.#cache
+    if (contentType.length > maxCachedLength) return has
+    if (cache.size === maxCached) cache.delete(cache.keys().next().value!)
     // A copy, since a slice would keep the whole head of its response in memory.
-    remembered.set(ownText(contentType), has)
+    cache.set(ownText(contentType), has)
     return has
   }
 }

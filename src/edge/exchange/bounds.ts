@@ -13,7 +13,7 @@ import type { Exchange } from './exchange.ts'
 export function bound(x: Exchange): Refusal | null {
   x.bodyLimit = bodyLimitOf(x)
   if (x.head.contentLength > x.bodyLimit) return tooLarge(x)
-  return x.head.cdnLoop !== null && passedHere(x) ? refuse('dns_loop') : null
+  return x.head.cdnLoop !== null && hasPassedHere(x) ? refuse('dns_loop') : null
 }
 
 /** Returns the maximum bytes of a request body. A native AI call is streamed, and has a limit of its own. */
@@ -28,12 +28,12 @@ export function tooLarge(x: Exchange): Refusal {
 }
 
 /** Whether this gateway is among the hops so far (RFC 8586); parameters are ignored. */
-function passedHere(x: Exchange): boolean {
+function hasPassedHere(x: Exchange): boolean {
   // So many hops are a loop, whatever their names.
-  if (x.head.cdnLoop!.length > longestLoop) return true
+  if (x.head.cdnLoop!.length > maxLoopLength) return true
   const hops = x.head.cdnLoop!.replace(/;[^,]*/g, '')
   return listHas(hops, x.snapshot.name.toLowerCase())
 }
 
 /** Characters of CDN-Loop that are read. */
-const longestLoop = 4096
+const maxLoopLength = 4096

@@ -26,11 +26,11 @@ export function refuseCertificate(x: Exchange, { config, trust }: EdgeZone): Ref
   }
   if (certificate === null) return isRequired ? refusals.missing : null
   if (certificate.fault !== null) return refuseFor(certificate.fault, certificate.cause)
-  return isGood(x, certificate) ? null : refusals.expired
+  return isValid(x, certificate) ? null : refusals.expired
 }
 
 /** Returns the certificate that the zone of the host requested, valid or not; null for none. */
-export function shownCertificate(x: Exchange): ClientCertificate | null {
+export function certificateOf(x: Exchange): ClientCertificate | null {
   const { tls } = x.client
   if (tls === null || tls.certificate === null) return null
   // AI routes belong to no zone, but a zone may have the same host.
@@ -39,27 +39,27 @@ export function shownCertificate(x: Exchange): ClientCertificate | null {
 }
 
 /** Whether the handshake accepted it, and it has not expired since. */
-export function isGood(x: Exchange, { fault, notAfter }: ClientCertificate): boolean {
+export function isValid(x: Exchange, { fault, notAfter }: ClientCertificate): boolean {
   return fault === null && notAfter >= x.plane.clock.now()
 }
 
 /** Writes the certificate fields for an origin; empty for none (RFC 9440 section 2). */
 export function certificateLines(x: Exchange): string {
   const client = x.zone === null ? null : x.zone.config.tls.client
-  const certificate = client === null ? null : shownCertificate(x)
+  const certificate = client === null ? null : certificateOf(x)
   // The zone would have refused an invalid one.
   if (certificate === null) return ''
-  const known = written.get(certificate)
-  if (known?.forward === client!.forward) return known.lines
+  const cached = cachedLines.get(certificate)
+  if (cached?.forward === client!.forward) return cached.lines
   const lines = linesOf(certificate, client!)
-  written.set(certificate, { forward: client!.forward, lines })
+  cachedLines.set(certificate, { forward: client!.forward, lines })
   return lines
 }
 
 type Forward = ClientCertificates['forward']
 
 /** The lines of each certificate, shared by all requests of its connection. */
-const written = new WeakMap<ClientCertificate, { readonly forward: Forward; readonly lines: string }>()
+const cachedLines = new WeakMap<ClientCertificate, { readonly forward: Forward; readonly lines: string }>()
 
 function linesOf(certificate: ClientCertificate, client: ClientCertificates): string {
   const { subject, fingerprint, der } = certificate

@@ -12,7 +12,7 @@ import type { TallyBook, TallyCounter, TallyScope } from '../../activity/tally-b
 import type { Exchange } from './exchange.ts'
 
 /** Characters that are stored of client input. */
-const longest = { method: 32, host: 253, path: 300 } as const
+const maxLengths = { method: 32, host: 253, path: 300 } as const
 
 /** Counts an error that ended an exchange; `now` is in monotonic ms. */
 export function noteError(x: Exchange, error: ErrorName, now: number): void {
@@ -27,7 +27,7 @@ export function talliesOf({ zone, audience, plane }: Exchange): TallyScope {
 }
 
 function counterOf(x: Exchange, code: number): TallyCounter {
-  const gateway = x.ai?.found ?? null
+  const gateway = x.ai?.namedGateway ?? null
   if (gateway === null) return talliesOf(x).error(code)
   if (last?.gateway !== gateway || last.code !== code || last.book !== x.plane.tallies) {
     const book = x.plane.tallies
@@ -53,15 +53,15 @@ function occurrenceOf(x: Exchange, now: number): Occurrence {
     at: plane.clock.now() - (now - x.startedAt),
     ray,
     // A method or path that contains one of our credentials must not be stored.
-    method: holdsOurs(head.method) ? '' : cut(head.method, longest.method),
-    host: cut(x.host, longest.host),
-    path: holdsOurs(head.target) ? '' : cut(withoutQuery(head.target), longest.path),
+    method: holdsOurs(head.method) ? '' : cut(head.method, maxLengths.method),
+    host: cut(x.host, maxLengths.host),
+    path: holdsOurs(head.target) ? '' : cut(withoutQuery(head.target), maxLengths.path),
     status,
     format: x.audience.formatOf(head.accept),
   }
 }
 
 /** Copies the text, since a slice would keep the whole head of its request in memory. */
-function cut(text: string, most: number): string {
-  return ownText(text.length > most ? text.slice(0, most) : text)
+function cut(text: string, max: number): string {
+  return ownText(text.length > max ? text.slice(0, max) : text)
 }

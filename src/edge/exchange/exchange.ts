@@ -88,7 +88,7 @@ export interface Client {
   /** The peer as a node of Forwarded (RFC 7239 section 6). */
   readonly node: string
   /** The last token that the client sent. */
-  readonly shown: Shown
+  readonly lastToken: Shown
   /** What is reused from its last request. */
   readonly last: LastRequest
   /** Whether the peer is a trusted hop, whose forwarding fields are believed. */

@@ -7,7 +7,7 @@ import { errorRows } from '../../errors/catalogue/catalogue.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import { abroad, equalsIgnoreCase, field } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
-import { isGood, shownCertificate } from './client-certificate.ts'
+import { isValid, certificateOf } from './client-certificate.ts'
 import type { Exchange } from './exchange.ts'
 
 /**
@@ -119,8 +119,8 @@ function tlsFactsOf(x: Exchange): TlsFacts {
   const { tls } = x.client
   if (tls === null) return noTls
   const { version, cipher, serverName } = tls
-  const client = shownCertificate(x)
-  const isVerified = client !== null && isGood(x, client)
+  const client = certificateOf(x)
+  const isVerified = client !== null && isValid(x, client)
   return { version, cipher, serverName: serverName ?? '', client, isVerified }
 }
 

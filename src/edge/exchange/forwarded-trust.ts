@@ -51,15 +51,15 @@ export function forwardedOf({ client, head, snapshot }: Arrival): Forwarded | nu
   const { trusted, clientAddress } = snapshot
   if (clientAddress === 'x-forwarded-for') {
     const hops = believedHops(client.peer, head.xForwardedFor, trusted)
-    const proto = protoOf(lastMember(last(head, field.xForwardedProto)))
-    return { hops, proto, host: hostOf(lastMember(last(head, field.xForwardedHost))) }
+    const proto = protoOf(lastElement(last(head, field.xForwardedProto)))
+    return { hops, proto, host: hostOf(lastElement(last(head, field.xForwardedHost))) }
   }
   const elements = parseForwarded(joined(head, field.forwarded) ?? '')
   if (elements === null) return null
   const nodes = elements.map(({ node }) => (node === null || !/^[^\s,]+$/.test(node) ? 'unknown' : node))
   const hops = believedHops(client.peer, nodes.join(), trusted)
-  const said = hops.length === 1 ? null : elements[elements.length - hops.length + 1]!
-  return { hops, proto: protoOf(said?.proto), host: hostOf(said?.host) }
+  const reported = hops.length === 1 ? null : elements[elements.length - hops.length + 1]!
+  return { hops, proto: protoOf(reported?.proto), host: hostOf(reported?.host) }
 }
 
 /** Returns the scheme by which a client reached this gateway. */
@@ -112,14 +112,14 @@ function claims(x: Departure): string {
     if (hopByHop?.has(name.toLowerCase())) continue
     const id = ids[i]!
     if (id !== field.xForwarded && !isClaim(id)) continue
-    const value = agreeing(x, id, name, fields[2 * i + 1]!)
+    const value = agreeingValue(x, id, name, fields[2 * i + 1]!)
     if (value !== null) lines += `${name}: ${value}\r\n`
   }
   return lines
 }
 
 /** Returns a value for such a field that agrees with what was believed; null for none. */
-function agreeing(x: Departure, id: FieldId, name: string, value: string): string | null {
+function agreeingValue(x: Departure, id: FieldId, name: string, value: string): string | null {
   const { forwarded, client, snapshot, clientAddress, outgoing } = x
   const believesOthers = snapshot.clientAddress === 'x-forwarded-for'
   const scheme = forwarded!.proto ?? schemeOf(client)
@@ -153,19 +153,17 @@ const securityWords = [
   ['no', 'yes'],
 ] as const
 
-/**
- * Returns whether the client used https, in the vocabulary of the value that came, or else as `on` or `off`.
- */
+/** Returns whether the client used https, in the vocabulary of the received value, or as `on` or `off`. */
 function securityWord(value: string, isSecure: boolean): string {
-  const came = value.toLowerCase()
-  const pair = securityWords.find(words => words.some(word => word === came)) ?? securityWords[0]
+  const received = value.toLowerCase()
+  const pair = securityWords.find(words => words.some(word => word === received)) ?? securityWords[0]
   return pair[isSecure ? 1 : 0]
 }
 
 /** Returns the port of the believed host, or else the last one in the field; null for none. */
 function portOf(value: string, host: string | null): string | null {
-  const ofHost = host === null ? null : /:(\d+)$/.exec(host.slice(host.indexOf(']') + 1))
-  const port = ofHost === null ? lastMember(value) : ofHost[1]!
+  const hostPort = host === null ? null : /:(\d+)$/.exec(host.slice(host.indexOf(']') + 1))
+  const port = hostPort === null ? lastElement(value) : hostPort[1]!
   return port !== null && /^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536 ? port : null
 }
 
@@ -188,13 +186,13 @@ function asRead(name: string): string {
  * Writes the hops and this gateway as elements of Forwarded (RFC 7239 section 4), beginning with the
  * client's, which has the believed scheme and host.
  */
-function elementsOf({ hops, proto, host }: Forwarded, client: Peer, asked: string | null): string {
+function elementsOf({ hops, proto, host }: Forwarded, client: Peer, requestedHost: string | null): string {
   const nodes = hops.slice(1).map(address => `for=${nodeOf(address)}`)
-  if (nodes.length === 0) return element(client.node, host ?? asked, proto ?? schemeOf(client))
+  if (nodes.length === 0) return element(client.node, host ?? requestedHost, proto ?? schemeOf(client))
   const ofClient = nodes.length - 1
   if (host !== null) nodes[ofClient] += `;host=${quoted(host)}`
   if (proto !== null) nodes[ofClient] += `;proto=${proto}`
-  return [...nodes.reverse(), element(client.node, asked, schemeOf(client))].join(', ')
+  return [...nodes.reverse(), element(client.node, requestedHost, schemeOf(client))].join(', ')
 }
 
 /** Returns an address as a node of Forwarded (RFC 7239 section 6). */
@@ -227,9 +225,9 @@ function last({ fields, ids }: RequestHead, wanted: FieldId): string | null {
  * Returns the last element of a list, which the nearest hop added; null for none. A stranger may have written
  * what precedes it.
  */
-function lastMember(list: string | null): string | null {
-  const member = list === null ? '' : list.slice(list.lastIndexOf(',') + 1).trim()
-  return member === '' ? null : member
+function lastElement(list: string | null): string | null {
+  const text = list === null ? '' : list.slice(list.lastIndexOf(',') + 1).trim()
+  return text === '' ? null : text
 }
 
 /** Returns a list with one more element. */

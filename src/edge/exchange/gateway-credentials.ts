@@ -70,8 +70,8 @@ function mayReachSidePort({ route, plane }: Exchange): boolean {
 function refuseCredential(x: Exchange, place: string): Refusal {
   x.audience = audienceAt(x.head.target)
   // Pages do not escape it, and a name may have more characters than letters.
-  const shown = isPlain.test(place) ? place : 'a header'
-  const detail = `The request has a credential of this gateway in ${shown}, and its host and path lead to an origin, which must not see it. The gateway has sent nothing. ${placesFor(x)}`
+  const label = isPlain.test(place) ? place : 'a header'
+  const detail = `The request has a credential of this gateway in ${label}, and its host and path lead to an origin, which must not see it. The gateway has sent nothing. ${placesFor(x)}`
   const wording = { heading: 'A credential in the wrong place', detail, guidance, isOfRequest: true }
   return refuse('bad_request', { wording }, { code: 'credential of the gateway' })
 }
@@ -89,10 +89,10 @@ function placesFor({ snapshot: { ai }, plane, host }: Exchange): string {
 }
 
 /** Hosts that are named. */
-const mostHosts = 3
+const maxHosts = 3
 
 function listed(hosts: readonly string[]): string {
-  return hosts.slice(0, mostHosts).join(' or ')
+  return hosts.slice(0, maxHosts).join(' or ')
 }
 
 const isPlain = /^[\w -]*$/

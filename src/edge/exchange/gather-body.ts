@@ -7,7 +7,7 @@ import type { Exchange, RequestHandler } from './exchange.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 
 /** Ms in which a body must be complete, however steadily it arrives: it takes memory until then. */
-const patience = 5 * 60 * 1000
+const timeout = 5 * 60 * 1000
 
 /**
  * Reads the body of a call, or refuses if there is no room for it (503). The promise never settles if the
@@ -43,7 +43,7 @@ class Gathering implements RequestHandler {
   #pieces: GrowingBytes | null = null
 
   constructor(x: Exchange, ai: AiExchange, done: (body: Buffer) => void) {
-    this.deadline = x.plane.coarseNow + patience
+    this.deadline = x.plane.coarseNow + timeout
     this.#x = x
     this.#ai = ai
     this.#done = done

@@ -13,7 +13,7 @@ import type { Compared, DecidingRule } from '../../zones/explanation.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { secondsOf } from '../snapshot/limit-fields.ts'
 import type { Reason } from './rehearsed.ts'
-import { shown, shownPath } from './redact.ts'
+import { redacted, redactedPath } from './redact.ts'
 
 /** Describes the last decision of the access rules. */
 export function accessReason(
@@ -31,20 +31,20 @@ export function accessReason(
     }
   const rule = ruleOf(decision)
   const reason = `${sentenceOf(x, decision)}.`
-  return { reason, rule, compared: decision.by === 'ban' ? [bannedOf(x)] : comparedBy(x, decision) }
+  return { reason, rule, compared: decision.by === 'ban' ? [bannedAddress(x)] : comparisonsOf(x, decision) }
 }
 
 function sentenceOf(x: Exchange, { by, rule, number, zone, isMatch, verdict, left }: AccessDecision): string {
-  const whose = zone === null ? 'of all zones' : `of ${zone}`
+  const scope = zone === null ? 'of all zones' : `of ${zone}`
   switch (by) {
     case 'ban':
-      return `${clientKey(x.clientAddress)} is banned by the rules ${whose} for ${secondsOf(left)} s more`
+      return `${clientKey(x.clientAddress)} is banned by the rules ${scope} for ${secondsOf(left)} s more`
     case 'work':
-      return `The rules ${whose} take too much work`
+      return `The rules ${scope} take too much work`
     case 'default':
-      return `No rule matches, and the default ${whose} denies`
+      return `No rule matches, and the default ${scope} denies`
     case 'rule': {
-      const name = `rule ${number ?? idOf(rule!)} ${whose}`
+      const name = `rule ${number ?? idOf(rule!)} ${scope}`
       if (!isMatch) return `The access ${name} cannot be evaluated`
       return verdict === 'allow' ? `Allowed by access ${name}` : `Denied by access ${name}`
     }
@@ -71,15 +71,15 @@ function idOf(rule: AccessRule): string | null {
   return 'id' in rule ? String(rule.id) : null
 }
 
-function bannedOf(x: Exchange): Compared {
+function bannedAddress(x: Exchange): Compared {
   return { what: 'address', value: x.clientAddress, with: clientKey(x.clientAddress) }
 }
 
-function comparedBy(x: Exchange, { rule, visit: input }: AccessDecision): readonly Compared[] {
-  return rule === null || input === null ? [] : comparedIn(x, rule, input)
+function comparisonsOf(x: Exchange, { rule, visit: input }: AccessDecision): readonly Compared[] {
+  return rule === null || input === null ? [] : comparisonsIn(x, rule, input)
 }
 
-function comparedIn(x: Exchange, { condition }: AccessRule, input: RuleInput): readonly Compared[] {
+function comparisonsIn(x: Exchange, { condition }: AccessRule, input: RuleInput): readonly Compared[] {
   const address = x.clientAddress
   switch (condition.kind) {
     case 'ip': {
@@ -97,25 +97,25 @@ function comparedIn(x: Exchange, { condition }: AccessRule, input: RuleInput): r
     case 'user_agent': {
       const fits = (pattern: string) => new Glob(pattern).matches(input.userAgent)
       return [
-        { what: 'User-Agent', value: shown(input.userAgent), with: condition.patterns.find(fits) ?? null },
+        { what: 'User-Agent', value: redacted(input.userAgent), with: condition.patterns.find(fits) ?? null },
       ]
     }
     case 'referer':
     case 'referer_not': {
       const names = (host: string) => new HostNames([host]).has(input.refererHost)
-      const found = condition.kind === 'referer' ? condition.hosts.find(names) : undefined
+      const match = condition.kind === 'referer' ? condition.hosts.find(names) : undefined
       return [
         {
           what: 'host of Referer',
-          value: shown(input.refererHost),
-          with: found ?? condition.hosts.join(', '),
+          value: redacted(input.refererHost),
+          with: match ?? condition.hosts.join(', '),
         },
       ]
     }
     case 'path':
       return (input.request.paths ?? []).map(path => ({
         what: 'path',
-        value: shownPath(withoutQuery(path)),
+        value: redactedPath(withoutQuery(path)),
         with: condition.prefixes.find(prefix => leads(prefix, path)) ?? null,
       }))
     case 'expression':

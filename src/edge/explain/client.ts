@@ -12,7 +12,7 @@ import { guarded } from '../../base/guarded.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 
 /** TLS as most clients use it. */
-export const usualTls: ClientTls = {
+export const typicalTls: ClientTls = {
   serverName: null,
   host: '',
   version: 'TLSv1.3',
@@ -25,7 +25,7 @@ export const usualTls: ClientTls = {
 export class AbsentClient implements Client {
   readonly peer: string
   readonly node: string
-  readonly shown = new Shown()
+  readonly lastToken = new Shown()
   readonly last = new LastRequest()
   isTrusted = false
   readonly isAnonymous = false

@@ -15,7 +15,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { bodyLimitOf } from '../exchange/bounds.ts'
 import { factsOf } from '../exchange/facts.ts'
 import { outboundHead } from '../forward/outbound-request.ts'
-import { shownPath } from './redact.ts'
+import { redactedPath } from './redact.ts'
 import { headText } from '../origin/outbound-head.ts'
 
 export function routeOf(x: Exchange): ExplainedRoute | null {
@@ -40,13 +40,13 @@ export function poolOf({ route, member }: Exchange): ExplainedPool | null {
   return {
     pool: config.name,
     balance: balanceOf(config.balance),
-    origins: route.pool.members.map(one => ({
-      url: one.target.config.url,
-      weight: one.weight,
-      share: one.share,
-      state: one.health.state,
-      outstanding: one.outstanding,
-      is_next: one === member,
+    origins: route.pool.members.map(origin => ({
+      url: origin.target.config.url,
+      weight: origin.weight,
+      share: origin.share,
+      state: origin.health.state,
+      outstanding: origin.outstanding,
+      is_next: origin === member,
     })),
   }
 }
@@ -71,7 +71,7 @@ export function forwardOf(x: Exchange): ExplainedForward {
     http: authenticatesConnection(x.outgoing) ? '1' : transport.http,
     method,
     host: fields.find(([name]) => name === 'Host')?.[1] ?? null,
-    path: shownPath(withoutQuery(target)),
+    path: redactedPath(withoutQuery(target)),
     query: queryOf(head.target, target),
     fields: changesIn(x, fields),
     response_fields: rules.map(({ name, value }) => ({ name, change: value === null ? 'removed' : 'set' })),
@@ -88,17 +88,17 @@ type Line = readonly [name: string, value: string]
 
 /** Compares the fields that would be sent with those that came. */
 function changesIn(x: Exchange, sent: readonly Line[]): readonly ExplainedField[] {
-  const came = valuesOf(x.head.fields)
-  const left = Map.groupBy(sent, ([name]) => name.toLowerCase())
-  const changed = [...left].flatMap(([key, lines]): ExplainedField[] => {
+  const received = valuesOf(x.head.fields)
+  const outgoing = Map.groupBy(sent, ([name]) => name.toLowerCase())
+  const changed = [...outgoing].flatMap(([key, lines]): ExplainedField[] => {
     const value = lines.map(([, value]) => value).join(', ')
-    const before = came.get(key)
+    const before = received.get(key)
     if (before === value || key === 'host') return []
     const change = before === undefined ? 'added' : 'changed'
     return [{ name: lines[0]![0], change, value: isHarmless(x, key, value) ? value : null }]
   })
-  const gone = [...came.keys()].filter(key => !left.has(key))
-  return [...changed, ...gone.map(name => ({ name, change: 'removed', value: null }) as const)]
+  const removed = [...received.keys()].filter(key => !outgoing.has(key))
+  return [...changed, ...removed.map(name => ({ name, change: 'removed', value: null }) as const)]
 }
 
 function valuesOf(fields: readonly string[]): ReadonlyMap<string, string> {
@@ -112,7 +112,7 @@ function valuesOf(fields: readonly string[]): ReadonlyMap<string, string> {
 }
 
 /** The fields about the path and framing of a request, which the gateway writes itself. */
-const ofHop: ReadonlySet<string> = new Set([
+const hopFields: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
   'transfer-encoding',
@@ -132,7 +132,7 @@ const ofHop: ReadonlySet<string> = new Set([
  */
 function isHarmless(x: Exchange, name: string, value: string): boolean {
   if (holdsOurs(value)) return false
-  if (ofHop.has(name)) return true
+  if (hopFields.has(name)) return true
   const { host, path, ip, country, asn } = factsOf(x).request
   return [x.head.method, host, path, ip, country, String(asn)].includes(value)
 }

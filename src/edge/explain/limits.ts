@@ -3,21 +3,21 @@
 import type { LimitKey } from '../../config/model/limit-config.ts'
 import type { LimitState } from '../../zones/explanation.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { shownPath } from './redact.ts'
+import { redactedPath } from './redact.ts'
 import { secondsOf } from '../snapshot/limit-fields.ts'
 import type { MeterRule } from '../snapshot/limit-rules.ts'
 import type { Rehearsed } from './rehearsed.ts'
-import type { Look } from './read-only-limiter.ts'
+import type { LimitQuery } from './read-only-limiter.ts'
 
 /**
  * Returns the state of each limit that was asked. For a path with several readings it is that of the fullest.
  */
 export function limitsOf({ x, limiter }: Rehearsed): readonly LimitState[] {
   const rules = rulesOf(x)
-  return [...Map.groupBy(limiter.looks, ({ limit }) => limit)].flatMap(([limit, looks]) => {
+  return [...Map.groupBy(limiter.queries, ({ limit }) => limit)].flatMap(([limit, queries]) => {
     const rule = rules.find(rule => rule.limit === limit) ?? null
-    const look = looks.toSorted(byLeft).find(({ spent }) => spent !== null)
-    return look === undefined ? [] : [stateOf(x, rule, look)]
+    const query = queries.toSorted(byLeft).find(({ spent }) => spent !== null)
+    return query === undefined ? [] : [stateOf(x, rule, query)]
   })
 }
 
@@ -26,12 +26,12 @@ function rulesOf({ route, zone }: Exchange): readonly MeterRule[] {
   return (route ?? zone)?.limits ?? []
 }
 
-function byLeft(a: Look, b: Look): number {
-  const leftOf = ({ spent }: Look) => (spent?.isAllowed ? spent.remaining + 1 : 0)
+function byLeft(a: LimitQuery, b: LimitQuery): number {
+  const leftOf = ({ spent }: LimitQuery) => (spent?.isAllowed ? spent.remaining + 1 : 0)
   return leftOf(a) - leftOf(b)
 }
 
-function stateOf(x: Exchange, rule: MeterRule | null, { limit, key, spent }: Look): LimitState {
+function stateOf(x: Exchange, rule: MeterRule | null, { limit, key, spent }: LimitQuery): LimitState {
   const { isAllowed, remaining, wait } = spent!
   const left = isAllowed ? remaining + 1 : 0
   return {
@@ -55,7 +55,7 @@ function keyOf(parts: readonly LimitKey[], key: string): LimitState['key'] {
   return parts.map((part, i) => {
     const value = values[i] ?? ''
     const by = part.by === 'header' ? `header ${part.name}` : part.by
-    if (part.by === 'path') return { by, value: shownPath(value.replace(/^path /, '')) }
+    if (part.by === 'path') return { by, value: redactedPath(value.replace(/^path /, '')) }
     // A request without the token or field is counted by its address.
     return /^[\da-f.:/]+$/i.test(value) ? { by: 'address', value } : { by, value: null }
   })

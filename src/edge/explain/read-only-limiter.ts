@@ -4,15 +4,15 @@ import type { Spent } from '../../limits/key-count.ts'
 import type { Limit } from '../../limits/limit.ts'
 import type { Counting, Limiter } from '../../limits/limiter.ts'
 
-export interface Look {
+export interface LimitQuery {
   readonly limit: Limit
   readonly key: string
   spent: Spent | null
 }
 
-export class StillLimiter implements Counting {
+export class ReadOnlyLimiter implements Counting {
   /** In the order of the requests. */
-  readonly looks: Look[] = []
+  readonly queries: LimitQuery[] = []
   readonly #limiter: Limiter
 
   constructor(limiter: Limiter) {
@@ -21,9 +21,9 @@ export class StillLimiter implements Counting {
 
   /** Returns what the limiter would, and counts nothing. */
   spend(limit: Limit, key: string, now?: number): Spent | Promise<Spent> {
-    const look: Look = { limit, key, spent: null }
-    this.looks.push(look)
-    const note = (spent: Spent) => (look.spent = spent)
+    const query: LimitQuery = { limit, key, spent: null }
+    this.queries.push(query)
+    const note = (spent: Spent) => (query.spent = spent)
     const spent = this.#limiter.peek(limit, key, now)
     return spent instanceof Promise ? spent.then(note) : note(spent)
   }

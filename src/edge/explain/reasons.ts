@@ -11,7 +11,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { accessReason } from './access.ts'
 import { limitsOf } from './limits.ts'
 import type { Decision, Reason, Rehearsed } from './rehearsed.ts'
-import { shown, shownPath } from './redact.ts'
+import { redacted, redactedPath } from './redact.ts'
 import type { StepName, steps } from '../serve/steps.ts'
 
 /** Describes a step, also one that was not reached. */
@@ -46,38 +46,38 @@ function errorOf({ error, faults: [fault] }: Refusal): ExplainedError {
 }
 
 /** Describes a refusal without a more specific reason. */
-function inWords({ error, faults: [fault], wording }: Refusal): string {
+function messageOf({ error, faults: [fault], wording }: Refusal): string {
   return fault?.message ?? wording?.heading ?? errorRows[error].title
 }
 
 const notAi: Reason = { reason: 'Not an AI call.' }
 
-type Tell = (rehearsed: Rehearsed, refusal: Refusal | null) => Reason
+type Explain = (rehearsed: Rehearsed, refusal: Refusal | null) => Reason
 
-const reasons: Readonly<Record<StepName, Tell>> = {
+const reasons: Readonly<Record<StepName, Explain>> = {
   examine: ({ x }, refusal) => ({
-    reason: refusal === null ? 'HTTP allows it.' : `${inWords(refusal)}.`,
-    compared: x.head.method === '' ? [] : [{ what: 'method', value: shown(x.head.method), with: null }],
+    reason: refusal === null ? 'HTTP allows it.' : `${messageOf(refusal)}.`,
+    compared: x.head.method === '' ? [] : [{ what: 'method', value: redacted(x.head.method), with: null }],
   }),
-  locate: ({ x }, refusal) => located(x, refusal),
+  locate: ({ x }, refusal) => locateReason(x, refusal),
   secure: ({ x }, refusal) => ({
-    reason: refusal === null ? `Reached over ${x.scheme}.` : `${inWords(refusal)}.`,
-    compared: certificateOf(x),
+    reason: refusal === null ? `Reached over ${x.scheme}.` : `${messageOf(refusal)}.`,
+    compared: certificateComparison(x),
   }),
   admit: ({ x, access }, refusal) => accessReason(x, access, refusal),
-  meter: (rehearsed, refusal) => metered(rehearsed, refusal),
+  meter: (rehearsed, refusal) => meterReason(rehearsed, refusal),
   preview: ({ x }, refusal) => ({
     reason: previewReason(x, refusal),
     compared: x.asksForPreview
-      ? [{ what: 'path', value: shownPath(withoutQuery(x.head.target)), with: '/cdn-cgi/error/' }]
+      ? [{ what: 'path', value: redactedPath(withoutQuery(x.head.target)), with: '/cdn-cgi/error/' }]
       : [],
   }),
   describe: ({ x }, refusal) => {
     if (x.asksForBase) return { reason: 'HEAD of a base URL, which opens a connection.' }
     if (!x.asksForMetadata) return { reason: 'Not a request for metadata.' }
-    return { reason: refusal === null ? 'The metadata of AI routes.' : `${inWords(refusal)}.` }
+    return { reason: refusal === null ? 'The metadata of AI routes.' : `${messageOf(refusal)}.` }
   },
-  authenticate: ({ x }, refusal) => authenticated(x, refusal),
+  authenticate: ({ x }, refusal) => authenticateReason(x, refusal),
   bound: ({ x }, refusal) => ({
     reason:
       refusal?.error === 'dns_loop'
@@ -95,19 +95,19 @@ const reasons: Readonly<Record<StepName, Tell>> = {
   }),
   meterGateway: (rehearsed, refusal) => {
     if (rehearsed.x.ai === null) return notAi
-    return metered(rehearsed, refusal, true)
+    return meterReason(rehearsed, refusal, true)
   },
   openLog: ({ x }, refusal) => {
     if (x.ai === null) return notAi
-    if (refusal !== null) return { reason: `${inWords(refusal)}.` }
+    if (refusal !== null) return { reason: `${messageOf(refusal)}.` }
     return { reason: x.tap === null ? 'The call is not logged.' : 'The call is logged.' }
   },
-  plan: ({ x }, refusal) => planned(x, refusal),
+  plan: ({ x }, refusal) => planReason(x, refusal),
   forward: ({ x }, refusal) => ({
     reason:
       refusal !== null
-        ? `${inWords(refusal)}.`
-        : `Sent to the ${x.ai === null ? 'origin' : 'provider'}${ofClient(x)}.`,
+        ? `${messageOf(refusal)}.`
+        : `Sent to the ${x.ai === null ? 'origin' : 'provider'}${connectionSuffix(x)}.`,
   }),
 }
 
@@ -120,23 +120,25 @@ function previewReason({ isPreview, snapshot }: Exchange, refusal: Refusal | nul
 }
 
 /** Describes the connection to an origin that authenticates the client. */
-function ofClient({ outgoing }: Exchange): string {
+function connectionSuffix({ outgoing }: Exchange): string {
   return authenticatesConnection(outgoing) ? ', on a connection of its own: its credentials are for that' : ''
 }
 
 /** Returns what was compared if the zone requests certificates. */
-function certificateOf({ client, zone }: Exchange): readonly Compared[] {
-  const asked = zone === null ? null : zone.config.tls.client
-  if (asked === null) return []
+function certificateComparison({ client, zone }: Exchange): readonly Compared[] {
+  const requirement = zone === null ? null : zone.config.tls.client
+  if (requirement === null) return []
   const value = client.tls?.certificate?.subject ?? null
-  return [{ what: 'client certificate', value: value === null ? null : shown(value), with: asked.mode }]
+  return [
+    { what: 'client certificate', value: value === null ? null : redacted(value), with: requirement.mode },
+  ]
 }
 
-function located(x: Exchange, refusal: Refusal | null): Reason {
+function locateReason(x: Exchange, refusal: Refusal | null): Reason {
   const { zone, route, paths, head } = x
-  const host: Compared = { what: 'host', value: shown(x.host), with: null }
+  const host: Compared = { what: 'host', value: redacted(x.host), with: null }
   if (zone === null && (x.audience.kind === 'ai' || x.asksForMetadata || x.asksForBase || route !== null))
-    return { reason: refusal === null ? 'An AI route.' : `${inWords(refusal)}.`, compared: [host] }
+    return { reason: refusal === null ? 'An AI route.' : `${messageOf(refusal)}.`, compared: [host] }
   if (zone === null) return { reason: 'No zone has this host.', compared: [host] }
   const compared = [{ ...host, with: patternFor(zone.config, x.host) }, ...readingsOf(x)]
   const rule = route === null ? null : routeRule(zone.config.name, route.config)
@@ -146,7 +148,7 @@ function located(x: Exchange, refusal: Refusal | null): Reason {
       rule,
       compared,
     }
-  if (zone.fault !== null) return { reason: `The zone cannot be served: ${inWords(refusal)}.`, compared }
+  if (zone.fault !== null) return { reason: `The zone cannot be served: ${messageOf(refusal)}.`, compared }
   if (zone.config.paused) return { reason: 'The zone is paused.', compared }
   const isUnclear = paths === null || refusal.error === 'bad_request'
   return {
@@ -165,14 +167,14 @@ function patternFor({ hosts, isDefault }: ZoneConfig, host: string): string | nu
 
 /** Lists how origins may read the path, and the route of each reading. */
 function readingsOf({ head, paths, zone }: Exchange): readonly Compared[] {
-  const sent = shownPath(withoutQuery(head.target))
+  const sent = redactedPath(withoutQuery(head.target))
   const routeOf = (path: string) => {
     const route = zone!.routes.find([path])
     return route === null || route === 'ambiguous' ? null : route.config.path
   }
   if (paths === null) return [{ what: 'path', value: sent, with: null }]
   return paths.map(path => {
-    const reading = shownPath(withoutQuery(path))
+    const reading = redactedPath(withoutQuery(path))
     const what = reading === sent ? 'path' : `path ${sent ?? ''} read as`
     return { what: what.trim(), value: reading, with: routeOf(path) }
   })
@@ -184,7 +186,7 @@ function routeRule(zone: string, { path, line }: RouteConfig): DecidingRule {
 
 const inFile = { id: null, number: null, set_by: 'file', description: null } as const
 
-function metered(rehearsed: Rehearsed, refusal: Refusal | null, isOfGateway = false): Reason {
+function meterReason(rehearsed: Rehearsed, refusal: Refusal | null, isOfGateway = false): Reason {
   const { x } = rehearsed
   const states = limitsOf(rehearsed).filter(({ kind }) => (kind === 'gateway_rate_limit') === isOfGateway)
   const compared = states.map(({ name, used, limit }) => ({
@@ -193,17 +195,17 @@ function metered(rehearsed: Rehearsed, refusal: Refusal | null, isOfGateway = fa
     with: `${limit}`,
   }))
   if (refusal === null) {
-    const over = states.filter(({ verdict }) => verdict === 'over')
-    const counted = states.length === 0 ? 'No limit counts it.' : `Within ${amount(states.length, 'limit')}.`
-    const logged = over.map(({ name }) => name).join(', ')
-    return { reason: over.length === 0 ? counted : `Over ${logged}, which only log.`, compared }
+    const exceeded = states.filter(({ verdict }) => verdict === 'over')
+    const summary = states.length === 0 ? 'No limit counts it.' : `Within ${amount(states.length, 'limit')}.`
+    const names = exceeded.map(({ name }) => name).join(', ')
+    return { reason: exceeded.length === 0 ? summary : `Over ${names}, which only log.`, compared }
   }
-  const over = states.find(({ verdict, action }) => verdict === 'over' && action === 'block')
-  if (over === undefined) return { reason: `${inWords(refusal)}.`, compared }
-  const { kind, name, line } = over
+  const exceeded = states.find(({ verdict, action }) => verdict === 'over' && action === 'block')
+  if (exceeded === undefined) return { reason: `${messageOf(refusal)}.`, compared }
+  const { kind, name, line } = exceeded
   const rule: DecidingRule = { ...inFile, kind, name, line, zone: x.zone?.config.name ?? null }
   return {
-    reason: `Over the limit ${name}; retry after ${retryAfterOf(refusal) ?? over.resets_in} s.`,
+    reason: `Over the limit ${name}; retry after ${retryAfterOf(refusal) ?? exceeded.resets_in} s.`,
     rule: isOfGateway ? { ...rule, set_by: 'api' } : rule,
     compared,
   }
@@ -213,28 +215,28 @@ function amount(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
-function authenticated(x: Exchange, refusal: Refusal | null): Reason {
+function authenticateReason(x: Exchange, refusal: Refusal | null): Reason {
   const { ai } = x
-  if (ai === null) return { reason: `Not an AI call. ${keptBack(x, refusal)}` }
-  if (refusal !== null) return { reason: `${inWords(refusal)}.` }
+  if (ai === null) return { reason: `Not an AI call. ${credentialReason(x, refusal)}` }
+  if (refusal !== null) return { reason: `${messageOf(refusal)}.` }
   const { id, authentication } = ai.gateway!
   if (!authentication) return { reason: `Gateway ${id} requires no token.` }
   return { reason: `Gateway ${id} requires a token, and this one may call it.` }
 }
 
 /** Describes what happens to a request outside AI routes that may have a credential of this gateway. */
-function keptBack({ credentialPlace: place, route }: Exchange, refusal: Refusal | null): string {
+function credentialReason({ credentialPlace: place, route }: Exchange, refusal: Refusal | null): string {
   if (route!.config.own !== undefined) return 'The gateway itself serves it, credentials included.'
   if (place === null) return 'No credential of this gateway was found in it.'
-  const found = `It has a credential of this gateway in ${place}`
+  const sentence = `It has a credential of this gateway in ${place}`
   return refusal === null
-    ? `${found}, which goes to the side port alone.`
-    : `${found}, which no origin may see.`
+    ? `${sentence}, which goes to the side port alone.`
+    : `${sentence}, which no origin may see.`
 }
 
-function planned({ ai, route }: Exchange, refusal: Refusal | null): Reason {
+function planReason({ ai, route }: Exchange, refusal: Refusal | null): Reason {
   if (ai !== null) {
-    if (refusal !== null) return { reason: `${inWords(refusal)}.` }
+    if (refusal !== null) return { reason: `${messageOf(refusal)}.` }
     const provider = ai.provider?.name ?? null
     return { reason: provider === null ? 'The provider depends on the body.' : `Provider ${provider}.` }
   }
@@ -242,5 +244,5 @@ function planned({ ai, route }: Exchange, refusal: Refusal | null): Reason {
   if (refusal === null)
     return { reason: config.pool === null ? 'The gateway itself serves it.' : `Pool ${pool.name}.` }
   if (refusal.error === 'tunnel_error') return { reason: `No origin of pool ${pool.name} is healthy.` }
-  return { reason: pool.members.length === 0 ? 'The route has no pool.' : `${inWords(refusal)}.` }
+  return { reason: pool.members.length === 0 ? 'The route has no pool.' : `${messageOf(refusal)}.` }
 }

@@ -3,15 +3,15 @@
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 
 /** Characters of a text that are shown. */
-const longest = 300
+const maxLength = 300
 
 /** Returns a text to show; null if it holds a credential of this gateway. */
-export function shown(text: string): string | null {
+export function redacted(text: string): string | null {
   if (holdsOurs(text)) return null
-  return text.length > longest ? `${text.slice(0, longest)}…` : text
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
 }
 
 /** Like `shown`, for a path without its query; null if it is not a path. */
-export function shownPath(text: string): string | null {
-  return text.startsWith('/') || text === '*' ? shown(text) : null
+export function redactedPath(text: string): string | null {
+  return text.startsWith('/') || text === '*' ? redacted(text) : null
 }

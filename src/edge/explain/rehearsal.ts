@@ -25,12 +25,12 @@ import { HeadReader } from '../client/head-reader.ts'
 import type { ClientTls, Exchange, Step } from '../exchange/exchange.ts'
 import type { Plane } from '../snapshot/plane.ts'
 import { buildSnapshot, type EdgeZone, type Snapshot, type SnapshotParts } from '../snapshot/snapshot.ts'
-import { AbsentClient, usualTls } from './client.ts'
+import { AbsentClient, typicalTls } from './client.ts'
 import { explanationOf } from './explanation.ts'
 import { headBytes } from './request-bytes.ts'
 import type { Decision, Rehearsed } from './rehearsed.ts'
 import { steps } from '../serve/steps.ts'
-import { StillLimiter } from './read-only-limiter.ts'
+import { ReadOnlyLimiter } from './read-only-limiter.ts'
 
 /** The parts of a data plane that a rehearsal reads. */
 interface Stage {
@@ -42,23 +42,23 @@ interface Stage {
 }
 
 /** Explains what would happen to a request; rejects only for a bug. */
-export async function rehearse(stage: Stage, asked: RequestInQuestion): Promise<Explained> {
+export async function rehearse(stage: Stage, question: RequestInQuestion): Promise<Explained> {
   const access: AccessDecision[] = []
-  const limiter = new StillLimiter(stage.limiter)
-  const plane = planeOf(stage, asked, limiter, decision => access.push(decision))
-  const client = new AbsentClient(asked.address, asked.body, tlsFor(stage.config, asked))
-  const begun = begin(plane, client, asked)
-  const { x } = begun
+  const limiter = new ReadOnlyLimiter(stage.limiter)
+  const plane = planeOf(stage, question, limiter, decision => access.push(decision))
+  const client = new AbsentClient(question.address, question.body, tlsFor(stage.config, question))
+  const start = begin(plane, client, question)
+  const { x } = start
   x.keepAlive = false
   client.exchange = x
   const decisions: Decision[] = []
   const rehearsed: Rehearsed = { x, client, decisions, access, limiter }
-  if (begun.refusal !== null) decisions.push({ step: 'examine', verdict: begun.refusal })
+  if (start.refusal !== null) decisions.push({ step: 'examine', verdict: start.refusal })
   for (const { name, decide } of steps) {
     if (isOver(decisions)) break
-    const verdict = name === 'forward' ? refusalOfBody(x, asked) : await verdictOf(x, client, decide)
+    const verdict = name === 'forward' ? refusalOfBody(x, question) : await verdictOf(x, client, decide)
     decisions.push({ step: name, verdict })
-    const elsewhere = elsewhereFor(x, asked)
+    const elsewhere = mismatchOf(x, question)
     if (elsewhere !== null) return { elsewhere }
   }
   const { verdict } = decisions.at(-1)!
@@ -76,9 +76,9 @@ function tlsFor(
 ): ClientTls | null {
   if (!listen.some(({ tls }) => tls)) return null
   const trust = trustOf(zones.find(({ name }) => name === zone)?.tls.client ?? null)
-  if (trust === '' || clientCertificate === null) return { ...usualTls, trust }
+  if (trust === '' || clientCertificate === null) return { ...typicalTls, trust }
   const certificate = new ClientCertificate(new X509Certificate(clientCertificate), null)
-  return { ...usualTls, trust, certificate, host: host ?? '' }
+  return { ...typicalTls, trust, certificate, host: host ?? '' }
 }
 
 function isOver(decisions: readonly Decision[]): boolean {
@@ -94,9 +94,9 @@ async function verdictOf(x: Exchange, client: AbsentClient, decide: Step): Promi
 }
 
 /** Returns what the request turned out to concern outside of the zone or account in question. */
-function elsewhereFor({ zone, ai }: Exchange, asked: RequestInQuestion): 'zone' | 'account' | null {
-  if (zone !== null && zone.config.name !== asked.zone) return 'zone'
-  return ai !== null && ai.target.account !== asked.account ? 'account' : null
+function mismatchOf({ zone, ai }: Exchange, question: RequestInQuestion): 'zone' | 'account' | null {
+  if (zone !== null && zone.config.name !== question.zone) return 'zone'
+  return ai !== null && ai.target.account !== question.account ? 'account' : null
 }
 
 /** Refuses a body without an announced length that would exceed the limit. */
@@ -109,9 +109,9 @@ function refusalOfBody(x: Exchange, { body, bodySize }: RequestInQuestion): Refu
 function begin(
   plane: Plane,
   client: AbsentClient,
-  asked: RequestInQuestion,
+  question: RequestInQuestion,
 ): { readonly x: Exchange; readonly refusal: Refusal | null } {
-  const bytes = headBytes(asked)
+  const bytes = headBytes(question)
   const head = new HeadReader().read(bytes, plane.snapshot.limits) ?? 'bad_request'
   const exchanges = new Exchanges(client, plane)
   if (typeof head === 'string') return { x: exchanges.ofBytes(bytes, client), refusal: refuse(head) }
@@ -123,11 +123,11 @@ function begin(
 
 function planeOf(
   { plane, config, bans, parts }: Stage,
-  asked: RequestInQuestion,
+  question: RequestInQuestion,
   limiter: Counting,
   witness: (decision: AccessDecision) => void,
 ): Plane {
-  const zones = config.zones.filter(({ name }) => name === asked.zone)
+  const zones = config.zones.filter(({ name }) => name === question.zone)
   const snapshot = buildSnapshot(
     { ...config, zones },
     {
@@ -142,7 +142,10 @@ function planeOf(
   )
   const { ai } = plane
   return {
-    snapshot: { ...snapshot, zones: { find: host => zoneFor(host, plane.snapshot, snapshot, asked.zone) } },
+    snapshot: {
+      ...snapshot,
+      zones: { find: host => zoneFor(host, plane.snapshot, snapshot, question.zone) },
+    },
     clock: plane.clock,
     coarseNow: plane.coarseNow,
     date: () => plane.date(),

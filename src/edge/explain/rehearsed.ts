@@ -6,7 +6,7 @@ import type { Compared, DecidingRule } from '../../zones/explanation.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { AbsentClient } from './client.ts'
 import type { StepName } from '../serve/steps.ts'
-import type { StillLimiter } from './read-only-limiter.ts'
+import type { ReadOnlyLimiter } from './read-only-limiter.ts'
 
 /** The verdict of a step. */
 export interface Decision {
@@ -21,7 +21,7 @@ export interface Rehearsed {
   readonly decisions: readonly Decision[]
   /** The decisions of the access rules. */
   readonly access: readonly AccessDecision[]
-  readonly limiter: StillLimiter
+  readonly limiter: ReadOnlyLimiter
 }
 
 /** What is said about a step beside its verdict. */

@@ -3,9 +3,9 @@
 import type { RequestInQuestion } from '../../zones/explanation.ts'
 
 /** Writes the head; no part of the request may contain line breaks. */
-export function headBytes(asked: RequestInQuestion): Buffer {
-  const { method, target, host, headers } = asked
-  const fields = [...(host === null ? [] : [['Host', host]]), ...headers, ...lengthOf(asked)]
+export function headBytes(question: RequestInQuestion): Buffer {
+  const { method, target, host, headers } = question
+  const fields = [...(host === null ? [] : [['Host', host]]), ...headers, ...lengthOf(question)]
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`)
   return Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`)
 }

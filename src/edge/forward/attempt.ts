@@ -7,7 +7,7 @@ import { authenticatesConnection } from '../../http1/fields/connection-authentic
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import { FirstContent } from '../ai-call/content-start.ts'
-import { largestReason, mayRefuseUsage, refusesUsage } from '../ai/usage-refusal.ts'
+import { maxReasonSize, mayRefuseUsage, refusesUsage } from '../ai/usage-refusal.ts'
 import { deliverBug } from '../exchange/deliver.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 import { keepCredentialsFrom } from '../exchange/gateway-credentials.ts'
@@ -362,7 +362,7 @@ export class Attempt implements ConnectionRequest {
   /** Reads the reason of an error, unless it is too long to be one. */
   #readReason(held: HeldError, bytes: Buffer): void {
     held.reason.append(bytes)
-    if (held.reason.size > largestReason) this.#releaseHeld(held)
+    if (held.reason.size > maxReasonSize) this.#releaseHeld(held)
   }
 
   /** Reports an error whose reason is there; returns whether it is being relayed. */

@@ -8,7 +8,7 @@ import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import { verdictOnKey } from '../ai/provider-keys.ts'
 import { noteResponse } from '../ai/provider-states.ts'
-import { askWithoutUsage, noteUsageRefusal } from '../ai/usage-refusal.ts'
+import { retryWithoutUsage, noteUsageRefusal } from '../ai/usage-refusal.ts'
 import { deliver } from '../exchange/deliver.ts'
 import { callTimeout, isGrpc } from '../exchange/grpc.ts'
 import { forgetBody } from '../exchange/gather-body.ts'
@@ -237,7 +237,7 @@ class Forwarding implements RequestHandler, ForwardState {
     const x = this.#x
     const { trace, origin, plane, route } = x
     const attempt = this.#attempt
-    trace?.recording?.failed(origin!.config, plane.clock.monotonic(), originFailure(phase, failure))
+    trace?.recording?.recordFailure(origin!.config, plane.clock.monotonic(), originFailure(phase, failure))
     if (failure.way === 'GH_HTTP1_REQUIRED') this.isHttp1Required = true
     if (failure.row.isUnprocessed)
       this.#refusedUntil = Math.min(this.#refusedUntil, deadlineIn(x, route!.config.timeouts.response))
@@ -324,7 +324,7 @@ class Forwarding implements RequestHandler, ForwardState {
     health.answered(x)
     health.succeeded()
     this.#attempt!.takeLease().giveBack()
-    askWithoutUsage(x.ai!)
+    retryWithoutUsage(x.ai!)
     this.#body = new BufferedBody(x, this, x.ai!.body)
   }
 
@@ -364,7 +364,7 @@ class Forwarding implements RequestHandler, ForwardState {
   /** Notes a response that the client does not get, for the spans of the request. */
   #notePassedOver({ status }: ResponseHead): void {
     const { trace, plane } = this.#x
-    trace?.recording?.passedOver(status, plane.clock.monotonic())
+    trace?.recording?.recordRetriedResponse(status, plane.clock.monotonic())
   }
 
   #release(): void {

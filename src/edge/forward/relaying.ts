@@ -4,10 +4,10 @@ import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Rewriter } from '../ai-call/rewriter.ts'
 import { CompressedBody } from '../compression/compressed-body.ts'
 import type { Encoding } from '../encoding/encoding.ts'
-import { settle } from '../compression/decide.ts'
+import { decideCompression } from '../compression/decide.ts'
 import type { Exchange, ResponseSink } from '../exchange/exchange.ts'
 import type { Lease } from '../origin/lease.ts'
-import { keptTrailers } from '../rewrite/headers.ts'
+import { remainingTrailers } from '../rewrite/headers.ts'
 import { EventStream } from '../exchange/event-stream.ts'
 import { relayedFraming, relayedHead, rewritten } from './response-heads.ts'
 import type { ResponseBody } from '../origin/response-handler.ts'
@@ -18,7 +18,7 @@ export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: Respo
   x.releaseLongWork()
   x.status = head.status
   const { compression } = x.route!
-  const settled = compression === null ? null : settle(x, compression, head, rewritten(x, head))
+  const settled = compression === null ? null : decideCompression(x, compression, head, rewritten(x, head))
   const encoding = settled === null || body.framing === 'none' ? null : settled.encoding
   if (head.isEventStream && body.framing !== 'none')
     x.becomeEventStream(new EventStream(head.isEncoded || encoding !== null))
@@ -77,16 +77,16 @@ export class Relaying {
 
   /** Sends the end of the message; false where some of it is still to be compressed, which then finishes the exchange by itself. */
   end(trailers: string[] | null): boolean {
-    this.#sink.end(keptTrailers(this.#x.responseChanges, trailers))
+    this.#sink.end(remainingTrailers(this.#x.responseChanges, trailers))
     return this.#compressed?.isFinishing !== true
   }
 
   /** Goes on as the client has read. */
   clientDrained(): void {
-    if (this.#compressed === null || this.#compressed.goOn()) this.goOn()
+    if (this.#compressed === null || this.#compressed.resume()) this.resume()
   }
 
-  goOn(): void {
+  resume(): void {
     this.isClientBehind = false
     if (this.#lease.isHeld) this.#lease.resume()
   }

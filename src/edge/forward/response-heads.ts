@@ -4,13 +4,17 @@
 import type { Framing } from '../../http1/body/body.ts'
 import { crossingLines, equalsIgnoreCase, type FieldLines, field } from '../../http1/fields/fields.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
-import type { Settled } from '../compression/decide.ts'
+import type { CompressionDecision } from '../compression/decide.ts'
 import type { Exchange, ResponseTop } from '../exchange/exchange.ts'
 import type { ResponseBody } from '../origin/response-handler.ts'
 import { hstsLine, relayedStatusLines } from '../exchange/status-lines.ts'
 
 /** Writes the head of the final response; `settled` is null where its route compresses nothing. */
-export function relayedHead(x: Exchange, head: ResponseHead, settled: Settled | null): ResponseTop {
+export function relayedHead(
+  x: Exchange,
+  head: ResponseHead,
+  settled: CompressionDecision | null,
+): ResponseTop {
   const message = settled === null ? rewritten(x, head) : settled.message
   const length = settled === null || settled.keepsLength ? lengthLine(x, head) : ''
   const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
@@ -24,8 +28,8 @@ export function relayedFraming(body: ResponseBody, isRewritten: boolean): Framin
 }
 
 /** Writes an interim response (RFC 9110 section 15.2). */
-export function relayedInterim({ isToSidePort: isAtHome }: Exchange, head: ResponseHead): ResponseTop {
-  return { status: head.status, reason: head.reason, lines: crossingLines(head, true, isAtHome) }
+export function relayedInterim({ isToSidePort }: Exchange, head: ResponseHead): ResponseTop {
+  return { status: head.status, reason: head.reason, lines: crossingLines(head, true, isToSidePort) }
 }
 
 /** Writes the response that turns the exchange into a WebSocket. */

@@ -2,12 +2,12 @@
 
 import type { Exchange } from '../exchange/exchange.ts'
 import { holdsOurs, valueHoldsOurs } from '../../tokens/misplaced-tokens.ts'
-import { keptTrailers } from '../rewrite/headers.ts'
+import { remainingTrailers } from '../rewrite/headers.ts'
 
 /** Returns the trailers that go on: what ends at the gateway ends there behind the body too, credentials of this gateway among it, and no provider asks for any. */
 export function trailersOf(x: Exchange): string[] | null {
   if (x.requestBody.trailers === null || x.ai !== null) return null
-  const trailers = keptTrailers(x.requestChanges, x.requestBody.trailers)
+  const trailers = remainingTrailers(x.requestChanges, x.requestBody.trailers)
   return trailers === null ? null : withoutOurs(trailers)
 }
 

@@ -4,14 +4,14 @@ import { crossingLines } from '../../http1/fields/fields.ts'
 import { traceFlag, traceParentText } from '../../http1/fields/trace-context.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Tracing } from '../trace/sampling.ts'
-import { newTraces, parentIn, sampledTrace, stateOf, type Trace } from '../trace/trace.ts'
+import { newTraces, traceparentOf, sampledTrace, stateOf, type Trace } from '../trace/trace.ts'
 
 /** Writes the fields of a request that go on to its origin, with its place in the trace in place of that of the client; what the operator sets takes precedence. */
 export function tracedLines(x: Exchange, tracing: Tracing): string {
-  const { outgoing, requestChanges, isToSidePort: isAtHome } = x
+  const { outgoing, requestChanges, isToSidePort } = x
   if (requestChanges?.concerns('traceparent') || requestChanges?.concerns('tracestate'))
-    return outgoing.crossing(isAtHome)
-  return `${crossingLines(outgoing, false, isAtHome)}${traceLines(x, tracing)}`
+    return outgoing.crossing(isToSidePort)
+  return `${crossingLines(outgoing, false, isToSidePort)}${traceLines(x, tracing)}`
 }
 
 /**
@@ -21,7 +21,7 @@ export function tracedLines(x: Exchange, tracing: Tracing): string {
 export function traceLines(x: Exchange, tracing: Tracing): string {
   const trace = sampledTrace(x, tracing)
   if (trace !== null) return sampledLines(x, trace)
-  const parent = parentIn(x, tracing)
+  const parent = traceparentOf(x, tracing)
   if (parent === null) return `${unsampled}${x.ray}-${x.ray}${unsampledFlags}`
   return `traceparent: ${parent}\r\n${stateLine(stateOf(x.head))}`
 }
@@ -35,7 +35,8 @@ function sampledLines(
   { traceId, spanId, flags, state, recording }: Trace,
 ): string {
   // Origins are children of the attempt, where that is a span.
-  const parentId = recording === null ? spanId : recording.begin(origin!.config, plane.clock.monotonic())
+  const parentId =
+    recording === null ? spanId : recording.beginAttempt(origin!.config, plane.clock.monotonic())
   return `traceparent: ${traceParentText({ traceId, parentId, flags })}\r\n${stateLine(state)}`
 }
 

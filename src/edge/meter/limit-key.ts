@@ -18,7 +18,7 @@ export function keyOf(x: Exchange, parts: readonly LimitKey[]): string {
   // The usual case, in which all requests of a connection share one string.
   if (parts.length === 1 && parts[0]!.by === 'address') return clientKey(x.clientAddress)
   let key = ''
-  for (const part of parts) key += `${knownPart(x, part)}\n`
+  for (const part of parts) key += `${cachedPart(x, part)}\n`
   return key
 }
 
@@ -32,7 +32,7 @@ export function otherKeysOf(x: Exchange, parts: readonly LimitKey[]): readonly s
   return paths.slice(1).map(path => {
     let key = ''
     for (const part of parts)
-      key += `${part.by === 'path' ? shortOf('path', `path ${path}`) : knownPart(x, part)}\n`
+      key += `${part.by === 'path' ? shortOf('path', `path ${path}`) : cachedPart(x, part)}\n`
     return key
   })
 }
@@ -43,22 +43,22 @@ const none: readonly string[] = []
  * Computes each part once per request, however many rules use it, and stores a short copy: a value may be as
  * long as a whole head.
  */
-function knownPart(x: Exchange, part: LimitKey): string {
+function cachedPart(x: Exchange, part: LimitKey): string {
   const name = part.by === 'header' ? `header ${part.name}` : part.by
-  const known = x.keyParts?.get(name)
-  if (known !== undefined) return known
-  const found = partOf(x, part)
-  const short = shortOf(name, found)
+  const cached = x.keyParts?.get(name)
+  if (cached !== undefined) return cached
+  const value = partOf(x, part)
+  const short = shortOf(name, value)
   x.keyParts ??= new Map()
   x.keyParts.set(name, short)
   return short
 }
 
-function shortOf(name: string, found: string): string {
-  return found.length > longest ? `${name} ${hash('sha256', found, 'base64url')}` : found
+function shortOf(name: string, value: string): string {
+  return value.length > maxLength ? `${name} ${hash('sha256', value, 'base64url')}` : value
 }
 
-const longest = 200
+const maxLength = 200
 
 function partOf(x: Exchange, part: LimitKey): string {
   switch (part.by) {
@@ -67,11 +67,11 @@ function partOf(x: Exchange, part: LimitKey): string {
     case 'path':
       return `path ${factsOf(x).request.path}`
     case 'token':
-      return marked('token ', tokenOf(x)) ?? clientKey(x.clientAddress)
+      return prefixed('token ', tokenOf(x)) ?? clientKey(x.clientAddress)
     case 'app':
       return appOf(x) ?? clientKey(x.clientAddress)
     case 'header':
-      return marked('field ', fieldOf(x, part.name)) ?? clientKey(x.clientAddress)
+      return prefixed('field ', fieldOf(x, part.name)) ?? clientKey(x.clientAddress)
   }
 }
 
@@ -84,8 +84,8 @@ function appOf({ ai }: Exchange): string | null {
   return token.actor === undefined ? `token ${token.id}` : `app ${token.actor.client}`
 }
 
-function marked(mark: string, value: Once): string | null {
-  return typeof value === 'string' ? mark + value : null
+function prefixed(prefix: string, value: Once): string | null {
+  return typeof value === 'string' ? prefix + value : null
 }
 
 /**
@@ -105,11 +105,11 @@ function credentialOf({ target, fields }: AiExchange): Once {
 
 /** Returns a field that came once. Of two, only one would be counted, and both are forwarded. */
 function fieldOf({ head: { fields } }: Exchange, name: string): Once {
-  let found: string | null = null
+  let value: string | null = null
   for (let i = 0; i < fields.length; i += 2) {
     if (fields[i]!.length !== name.length || !equalsIgnoreCase(fields[i]!, name)) continue
-    if (found !== null) return repeated
-    found = fields[i + 1]!
+    if (value !== null) return repeated
+    value = fields[i + 1]!
   }
-  return found
+  return value
 }

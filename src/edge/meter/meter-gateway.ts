@@ -18,12 +18,12 @@ export function meterGateway(x: Exchange): Verdict {
 
 function meterOwn(x: Exchange): Verdict {
   const gateway = x.ai!.gateway!
-  const known = knownLimit(gateway)
-  if (known === null) return null
-  const spent = x.plane.limiter.spend(known.limit, keyOf(gateway, x.ai!.token))
+  const cached = limitOf(gateway)
+  if (cached === null) return null
+  const spent = x.plane.limiter.spend(cached.limit, keyOf(gateway, x.ai!.token))
   return spent instanceof Promise
-    ? spent.then(spent => conclude(x, gateway, known, spent))
-    : conclude(x, gateway, known, spent)
+    ? spent.then(spent => conclude(x, gateway, cached, spent))
+    : conclude(x, gateway, cached, spent)
 }
 
 /**
@@ -37,7 +37,7 @@ function keyOf({ rateLimit }: Gateway, token: Token | null): string {
   return by === 'app' && actor !== undefined ? `app ${actor.client}` : `token ${token.id}`
 }
 
-function conclude(x: Exchange, { id }: Gateway, { fields }: Known, spent: Spent): Refusal | null {
+function conclude(x: Exchange, { id }: Gateway, { fields }: GatewayLimit, spent: Spent): Refusal | null {
   x.addedLines += fields.lines(spent)
   const { allowed, limited } = x.plane.metrics.limits.rule('ai:gateway')
   if (spent.isAllowed) {
@@ -52,25 +52,25 @@ function conclude(x: Exchange, { id }: Gateway, { fields }: Known, spent: Spent)
   )
 }
 
-interface Known {
+interface GatewayLimit {
   readonly limit: Limit
   readonly fields: LimitFields
 }
 
 /** The limits by record: a changed gateway is a new record. */
-const limits = new WeakMap<Gateway, Known>()
+const cache = new WeakMap<Gateway, GatewayLimit>()
 
-function knownLimit(gateway: Gateway): Known | null {
+function limitOf(gateway: Gateway): GatewayLimit | null {
   const { rateLimit = null } = gateway
   if (rateLimit === null || rateLimit.limit === 0) return null
-  const known = limits.get(gateway)
-  if (known !== undefined) return known
-  const { technique, interval, limit: most } = rateLimit
+  const cached = cache.get(gateway)
+  if (cached !== undefined) return cached
+  const { technique, interval, limit: max } = rateLimit
   const period = interval * 1000
-  const made = {
-    limit: gatewayLimitOf(gateway, technique, most, period),
-    fields: new LimitFields(gatewayLimitName, most, period),
+  const created = {
+    limit: gatewayLimitOf(gateway, technique, max, period),
+    fields: new LimitFields(gatewayLimitName, max, period),
   }
-  limits.set(gateway, made)
-  return made
+  cache.set(gateway, created)
+  return created
 }

@@ -17,7 +17,7 @@ import { keyOf, otherKeysOf } from './limit-key.ts'
 import type { MeterRule } from '../snapshot/limit-rules.ts'
 
 /** The count of a request by one rule. */
-interface Counted {
+interface RuleCount {
   readonly rule: MeterRule
   readonly key: string
   /** If the rule counts by path and origins may read that in several ways: the keys of the other readings. */
@@ -25,7 +25,7 @@ interface Counted {
   spent: Spent | Promise<Spent>
 }
 
-interface Settled extends Counted {
+interface SettledCount extends RuleCount {
   readonly spent: Spent
 }
 
@@ -52,19 +52,19 @@ function needsToken(rule: MeterRule): boolean {
 
 /** Whether a limit that reads the path applies to a request. */
 export function isCountedByPath(x: Exchange): boolean {
-  return x.route!.limits.some(rule => readsPath(rule) && (rule.when === null || counts(x, rule.when)))
+  return x.route!.limits.some(rule => readsPath(rule) && (rule.when === null || applies(x, rule.when)))
 }
 
 /** `isChecked`: whether the token of an AI call was verified. */
 function spend(x: Exchange, rules: readonly MeterRule[], isChecked = x.ai === null): Verdict {
-  const counted: Counted[] = []
-  const end = spendSome(x, rules, 0, counted, isChecked)
-  if (counted.some(isWaiting)) return spendRest(x, rules, end, counted, isChecked)
-  return conclude(x, counted as Settled[])
+  const counts: RuleCount[] = []
+  const end = spendSome(x, rules, 0, counts, isChecked)
+  if (counts.some(isWaiting)) return spendRest(x, rules, end, counts, isChecked)
+  return conclude(x, counts as SettledCount[])
 }
 
 /** Store queries per turn; each may cost some 30 µs. */
-const mostAsked = 8
+const maxQueries = 8
 
 /**
  * Counts a request by the rules from `from` on, as many as fit into one turn. Returns the index of the next
@@ -74,25 +74,25 @@ function spendSome(
   x: Exchange,
   rules: readonly MeterRule[],
   from: number,
-  counted: Counted[],
+  counts: RuleCount[],
   isChecked: boolean,
 ): number {
   const { limiter } = x.plane
-  let asked = 0
+  let queries = 0
   for (let i = from; i < rules.length; i++) {
     const rule = rules[i]!
     if (rule.needsToken && !isChecked) continue
-    if (rule.when !== null && !counts(x, rule.when)) continue
+    if (rule.when !== null && !applies(x, rule.when)) continue
     const key = keyOf(x, rule.key)
     const others = rule.readsPath ? otherKeysOf(x, rule.key) : none
     const spent =
       others.length === 0
         ? limiter.spend(rule.limit, key, x.startedAt)
         : spendAll(limiter, rule.limit, [key, ...others], x.startedAt)
-    counted.push({ rule, key, others, spent })
-    if (spent instanceof Promise) asked += 1 + others.length
+    counts.push({ rule, key, others, spent })
+    if (spent instanceof Promise) queries += 1 + others.length
     else if (!spent.isAllowed && rule.error !== null) return rules.length
-    if (asked >= mostAsked) return i + 1
+    if (queries >= maxQueries) return i + 1
   }
   return rules.length
 }
@@ -102,24 +102,24 @@ async function spendRest(
   x: Exchange,
   rules: readonly MeterRule[],
   from: number,
-  counted: readonly Counted[],
+  counts: readonly RuleCount[],
   isChecked: boolean,
 ): Promise<Refusal | null> {
-  let settled = await settle(counted)
+  let settled = await settle(counts)
   for (let next = from; next < rules.length && !settled.some(isOver); ) {
     await new Promise(setImmediate)
-    const more: Counted[] = []
+    const more: RuleCount[] = []
     next = spendSome(x, rules, next, more, isChecked)
     settled = [...settled, ...(await settle(more))]
   }
   return conclude(x, settled)
 }
 
-function isWaiting({ spent }: Counted): boolean {
+function isWaiting({ spent }: RuleCount): boolean {
   return spent instanceof Promise
 }
 
-function isOver({ rule, spent }: Settled): boolean {
+function isOver({ rule, spent }: SettledCount): boolean {
   return !spent.isAllowed && rule.error !== null
 }
 
@@ -136,16 +136,16 @@ function spendAll(
   keys: readonly string[],
   now: number,
 ): Spent | Promise<Spent> {
-  const spents = keys.map(key => limiter.spend(limit, key, now))
+  const results = keys.map(key => limiter.spend(limit, key, now))
   const conclude = (settled: readonly Spent[]): Spent => {
     const least = settled.reduce(lesser)
     if (!least.isAllowed)
       for (const [i, { isAllowed }] of settled.entries()) if (isAllowed) limiter.giveBack(limit, keys[i]!)
     return least
   }
-  return spents.some(spent => spent instanceof Promise)
-    ? Promise.all(spents).then(conclude)
-    : conclude(spents as Spent[])
+  return results.some(spent => spent instanceof Promise)
+    ? Promise.all(results).then(conclude)
+    : conclude(results as Spent[])
 }
 
 /** Returns the one with less left, for longer. */
@@ -158,39 +158,39 @@ function lesser(a: Spent, b: Spent): Spent {
  * Whether a rule applies to a request. A rule whose expression fails does, or clients could evade it by
  * making it fail. The failure shows in the metrics.
  */
-function counts(x: Exchange, when: Expression<boolean>): boolean {
-  const answer = holdsForAny(when, factsOf(x), x)
-  if (answer === null) x.plane.metrics.expressionFailures.limits.inc()
-  return answer !== false
+function applies(x: Exchange, when: Expression<boolean>): boolean {
+  const holds = holdsForAny(when, factsOf(x), x)
+  if (holds === null) x.plane.metrics.expressionFailures.limits.inc()
+  return holds !== false
 }
 
-async function settle(counted: readonly Counted[]): Promise<readonly Settled[]> {
-  return Promise.all(counted.map(async one => ({ ...one, spent: await one.spent })))
+async function settle(counts: readonly RuleCount[]): Promise<readonly SettledCount[]> {
+  return Promise.all(counts.map(async count => ({ ...count, spent: await count.spent })))
 }
 
-function conclude(x: Exchange, counted: readonly Settled[]): Refusal | null {
-  let over: Settled | null = null
-  for (const one of counted) if (over === null && isOver(one)) over = one
-  for (const one of counted) note(x, one, over)
-  x.addedLines += fieldsOf(counted, over)
-  if (over === null) return null
-  if (over.rule.error === 'rate_limited') noteRefusal(x)
-  return refusalOf(over)
+function conclude(x: Exchange, counts: readonly SettledCount[]): Refusal | null {
+  let exceeded: SettledCount | null = null
+  for (const count of counts) if (exceeded === null && isOver(count)) exceeded = count
+  for (const count of counts) note(x, count, exceeded)
+  x.addedLines += fieldsOf(counts, exceeded)
+  if (exceeded === null) return null
+  if (exceeded.rule.error === 'rate_limited') noteRefusal(x)
+  return refusalOf(exceeded)
 }
 
 /** Counts the decision, and gives the count back for a refused request. */
-function note(x: Exchange, one: Settled, over: Settled | null): void {
-  const { rule, key, others, spent } = one
-  if (one === over) rule.decisions.note('limited')
+function note(x: Exchange, count: SettledCount, exceeded: SettledCount | null): void {
+  const { rule, key, others, spent } = count
+  if (count === exceeded) rule.decisions.note('limited')
   else if (!spent.isAllowed && rule.error === null) rule.decisions.note('logged')
-  else if (over === null) rule.decisions.note('allowed')
-  if (one === over || !spent.isAllowed) talliesOf(x).counter('limit', rule.hits).inc()
-  if (over === null || !spent.isAllowed) return
+  else if (exceeded === null) rule.decisions.note('allowed')
+  if (count === exceeded || !spent.isAllowed) talliesOf(x).counter('limit', rule.hits).inc()
+  if (exceeded === null || !spent.isAllowed) return
   x.plane.limiter.giveBack(rule.limit, key)
   for (const other of others) x.plane.limiter.giveBack(rule.limit, other)
 }
 
-function refusalOf({ rule, spent }: Settled): Refusal {
+function refusalOf({ rule, spent }: SettledCount): Refusal {
   const { error, cause } = rule
   return refuse(error!, error === 'rate_limited' ? { retryAfter: secondsOf(spent.wait) } : undefined, cause)
 }
@@ -198,15 +198,16 @@ function refusalOf({ rule, spent }: Settled): Refusal {
 /**
  * Writes RateLimit for the limit with the least left, and RateLimit-Policy for all that counted the request.
  */
-function fieldsOf(counted: readonly Settled[], over: Settled | null): string {
+function fieldsOf(counts: readonly SettledCount[], exceeded: SettledCount | null): string {
   let policies = ''
-  let binding: Settled | null = null
-  for (const one of counted) {
-    const { fields } = one.rule
+  let binding: SettledCount | null = null
+  for (const count of counts) {
+    const { fields } = count.rule
     if (fields === null) continue
     policies = policies === '' ? fields.policy : `${policies}, ${fields.policy}`
-    if (one === over || binding === null || one.spent.remaining < binding.spent.remaining) binding = one
-    if (one === over) break
+    if (count === exceeded || binding === null || count.spent.remaining < binding.spent.remaining)
+      binding = count
+    if (count === exceeded) break
   }
   return binding === null ? '' : binding.rule.fields!.lines(binding.spent, policies)
 }

@@ -8,18 +8,18 @@ import type { NameAnswer, NameLookup } from './name-lookup.ts'
 import { type Failure, failureOf } from '../../errors/catalogue/origin-failure.ts'
 
 /** Ms between lookups: the default and the maximum with a TTL, and the minimum. */
-const longest = 30_000
-const shortest = 1_000
+const maxInterval = 30_000
+const minInterval = 1_000
 /** Ms until a failed lookup is retried while the old addresses are in use. */
-const retry = 5_000
+const retryInterval = 5_000
 /**
  * Ms that a lookup may be overdue before its addresses are no longer used without one. A name without
  * connections is not refreshed.
  */
-const slack = 30_000
+const maxDelay = 30_000
 
 /** A caller that waits for the first lookup of a name. */
-export interface Asker {
+export interface LookupWaiter {
   resolved(): void
   unresolved(failure: Failure): void
 }
@@ -38,12 +38,12 @@ interface AddressBookParts {
 
 export class AddressBook {
   readonly #parts: AddressBookParts
-  readonly #askers = new Set<Asker>()
+  readonly #waiters = new Set<LookupWaiter>()
   #addresses: readonly string[] = []
-  #turn = 0
+  #rotation = 0
   /** Addresses that refused a connection since the last lookup. */
   readonly #failed = new Set<string>()
-  #isAsking = false
+  #isLookingUp = false
   /**
    * In monotonic ms: when the next lookup is due, and when the addresses of a name that vanished are dropped.
    */
@@ -64,7 +64,7 @@ export class AddressBook {
    */
   inTurn(): readonly string[] {
     this.refresh()
-    return this.#parts.clock.monotonic() < this.#believedUntil ? this.#turned() : none
+    return this.#parts.clock.monotonic() < this.#freshUntil ? this.#rotated() : none
   }
 
   /** Whether there are old addresses to fall back on if a lookup takes too long. */
@@ -74,17 +74,17 @@ export class AddressBook {
 
   /** Lists the old addresses in the same order; empty for none. */
   oldInTurn(): readonly string[] {
-    return this.hasOld ? this.#turned() : none
+    return this.hasOld ? this.#rotated() : none
   }
 
   /** Looks the name up, and passes the result to all askers. */
-  ask(asker: Asker): void {
-    this.#askers.add(asker)
-    this.#look()
+  lookUp(waiter: LookupWaiter): void {
+    this.#waiters.add(waiter)
+    this.#startLookup()
   }
 
-  forget(asker: Asker): void {
-    this.#askers.delete(asker)
+  cancel(waiter: LookupWaiter): void {
+    this.#waiters.delete(waiter)
   }
 
   /** Moves an address to the end of the list until the next lookup. */
@@ -97,81 +97,81 @@ export class AddressBook {
     if (this.#addresses.length === 0) return
     const now = this.#parts.clock.monotonic()
     if (now >= this.#endsAt) this.#replace(none)
-    else if (now >= this.#dueAt) this.#look()
+    else if (now >= this.#dueAt) this.#startLookup()
   }
 
   /** Monotonic ms until which the addresses are used without a lookup. */
-  get #believedUntil(): number {
-    return this.#dueAt + slack
+  get #freshUntil(): number {
+    return this.#dueAt + maxDelay
   }
 
   #isTooOld(now: number): boolean {
-    return now >= Math.min(this.#endsAt, this.#believedUntil + this.#parts.dns.keep)
+    return now >= Math.min(this.#endsAt, this.#freshUntil + this.#parts.dns.keep)
   }
 
-  #turned(): readonly string[] {
+  #rotated(): readonly string[] {
     const all = this.#addresses
     if (all.length < 2) return all
-    const first = this.#turn++ % all.length
-    const turned = [...all.slice(first), ...all.slice(0, first)]
-    if (this.#failed.size === 0) return turned
-    return turned.toSorted((a, b) => Number(this.#failed.has(a)) - Number(this.#failed.has(b)))
+    const first = this.#rotation++ % all.length
+    const rotated = [...all.slice(first), ...all.slice(0, first)]
+    if (this.#failed.size === 0) return rotated
+    return rotated.toSorted((a, b) => Number(this.#failed.has(a)) - Number(this.#failed.has(b)))
   }
 
-  #look(): void {
-    if (this.#isAsking) return
-    this.#isAsking = true
+  #startLookup(): void {
+    if (this.#isLookingUp) return
+    this.#isLookingUp = true
     const { lookup, name } = this.#parts
-    const answered = (answer: NameAnswer | Failure) => {
-      this.#isAsking = false
-      if ('addresses' in answer) this.#found(answer)
-      else this.#missed(answer)
+    const settled = (answer: NameAnswer | Failure) => {
+      this.#isLookingUp = false
+      if ('addresses' in answer) this.#resolved(answer)
+      else this.#unresolved(answer)
     }
-    void lookup.ask(name).then(guarded(answered, bug => this.#crashed(bug)))
+    void lookup.lookUp(name).then(guarded(settled, bug => this.#crashed(bug)))
   }
 
   #crashed(bug: unknown): void {
     this.#parts.crashed(bug)
-    for (const asker of this.#takeAskers()) asker.unresolved(failureOf(bug))
+    for (const waiter of this.#takeWaiters()) waiter.unresolved(failureOf(bug))
   }
 
-  #found({ addresses, ttl }: NameAnswer): void {
+  #resolved({ addresses, ttl }: NameAnswer): void {
     const { clock, dns, metrics } = this.#parts
     metrics.originLookups.found.inc()
     const now = clock.monotonic()
     this.#failed.clear()
     this.#endsAt = Number.POSITIVE_INFINITY
-    this.#dueAt = now + (dns.refresh || longest)
-    if (dns.refresh === 0) void ttl().then(seconds => this.#hold(now, seconds))
+    this.#dueAt = now + (dns.refresh || maxInterval)
+    if (dns.refresh === 0) void ttl().then(seconds => this.#setDueAt(now, seconds))
     this.#replace(addresses)
-    for (const asker of this.#takeAskers()) asker.resolved()
+    for (const waiter of this.#takeWaiters()) waiter.resolved()
   }
 
-  #hold(since: number, ttl: number | null): void {
-    if (ttl !== null) this.#dueAt = since + Math.min(Math.max(ttl * 1000, shortest), longest)
+  #setDueAt(since: number, ttl: number | null): void {
+    if (ttl !== null) this.#dueAt = since + Math.min(Math.max(ttl * 1000, minInterval), maxInterval)
   }
 
   /**
    * Limits the remaining time of the addresses if the name has vanished. An unreachable server says nothing
    * about the name.
    */
-  #missed(failure: Failure): void {
+  #unresolved(failure: Failure): void {
     const { clock, dns, metrics } = this.#parts
     metrics.originLookups.failed.inc()
     const now = clock.monotonic()
     // The name may have vanished at any time since the last lookup.
     if (failure.way === 'name_vanished')
-      this.#endsAt = Math.min(this.#endsAt, Math.min(now, this.#believedUntil) + dns.keep)
+      this.#endsAt = Math.min(this.#endsAt, Math.min(now, this.#freshUntil) + dns.keep)
     const isLost = this.#addresses.length === 0 || this.#isTooOld(now)
     if (isLost) this.#replace(none)
-    this.#dueAt = now + retry
-    for (const asker of this.#takeAskers()) isLost ? asker.unresolved(failure) : asker.resolved()
+    this.#dueAt = now + retryInterval
+    for (const waiter of this.#takeWaiters()) isLost ? waiter.unresolved(failure) : waiter.resolved()
   }
 
-  #takeAskers(): Asker[] {
-    const askers = [...this.#askers]
-    this.#askers.clear()
-    return askers
+  #takeWaiters(): LookupWaiter[] {
+    const waiters = [...this.#waiters]
+    this.#waiters.clear()
+    return waiters
   }
 
   #replace(addresses: readonly string[]): void {

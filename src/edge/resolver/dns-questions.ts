@@ -11,16 +11,16 @@ interface DnsAnswer {
 }
 
 /** Ms for one attempt with one DNS server, and the number of attempts. */
-const patience = 2_000
+const timeout = 2_000
 const tries = 2
 /** Names that are looked up at the same time, with two queries each. */
-const mostNames = 32
+const maxNames = 32
 
 export class DnsQuestions {
   readonly #servers: readonly string[]
-  readonly #queue = new LookupQueue(mostNames)
+  readonly #queue = new LookupQueue(maxNames)
   #resolver: Resolver | null = null
-  #asking = 0
+  #running = 0
   #isClosed = false
 
   /** Takes IP addresses with or without a port; none means the servers of the system. */
@@ -29,8 +29,8 @@ export class DnsQuestions {
   }
 
   /** Looks up both families, of which one is enough; rejects with a failure if neither is found. */
-  ask(name: string): Promise<DnsAnswer> {
-    return this.#queue.run('new', () => this.#ask(name))
+  resolve(name: string): Promise<DnsAnswer> {
+    return this.#queue.run('new', () => this.#resolve(name))
   }
 
   /** Cancels every query, and starts no more. */
@@ -39,19 +39,19 @@ export class DnsQuestions {
     this.#resolver?.cancel()
   }
 
-  async #ask(name: string): Promise<DnsAnswer> {
+  async #resolve(name: string): Promise<DnsAnswer> {
     if (this.#isClosed) throw cancelled
     // One resolver for all concurrent queries, and no longer: the servers of the system may have changed, and
     // its sockets close with it.
     const resolver = (this.#resolver ??= this.#open())
-    this.#asking++
+    this.#running++
     const [v4, v6] = await Promise.allSettled([
       resolver.resolve4(name, { ttl: true }),
       resolver.resolve6(name, { ttl: true }),
     ])
-    if (--this.#asking === 0) this.#resolver = null
+    if (--this.#running === 0) this.#resolver = null
     const records = [v4, v6].flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []))
-    if (records.length === 0) throw failureOf(v4) ?? failureOf(v6) ?? nothingThere
+    if (records.length === 0) throw failureOf(v4) ?? failureOf(v6) ?? noRecords
     return {
       addresses: records.map(({ address }) => address),
       ttl: Math.min(...records.map(({ ttl }) => ttl)),
@@ -59,7 +59,7 @@ export class DnsQuestions {
   }
 
   #open(): Resolver {
-    const resolver = new Resolver({ timeout: patience, maxTimeout: patience, tries: tries })
+    const resolver = new Resolver({ timeout: timeout, maxTimeout: timeout, tries: tries })
     if (this.#servers.length > 0) resolver.setServers(this.#servers)
     return resolver
   }
@@ -68,7 +68,7 @@ export class DnsQuestions {
 const cancelled: Cause = { code: 'ECANCELLED' }
 
 /** An alias that leads nowhere, which c-ares does not report as a failure. */
-const nothingThere: Cause = { code: 'ENODATA' }
+const noRecords: Cause = { code: 'ENODATA' }
 
 /**
  * Returns why the lookup of one family failed; null if it has no records, since the other family may have
@@ -77,5 +77,5 @@ const nothingThere: Cause = { code: 'ENODATA' }
 function failureOf(answer: PromiseSettledResult<unknown>): Cause | null {
   if (answer.status === 'fulfilled') return null
   const failure = answer.reason as Cause
-  return failure.code === nothingThere.code ? null : failure
+  return failure.code === noRecords.code ? null : failure
 }

@@ -1,10 +1,10 @@
 // Limits concurrent lookups, so that names with unresponsive servers do not delay the others.
 
 /** The last result for a name: found, none so far, or not found, which may take long again. */
-export type Standing = 'found' | 'new' | 'failed'
+export type LastResult = 'found' | 'new' | 'failed'
 
-interface Waiting {
-  readonly standing: Standing
+interface QueuedLookup {
+  readonly lastResult: LastResult
   readonly start: () => void
 }
 
@@ -13,43 +13,44 @@ interface Waiting {
  * in order, except that names that were found come first.
  */
 export class LookupQueue {
-  readonly #most: number
-  readonly #waiting: Waiting[] = []
+  readonly #max: number
+  readonly #queue: QueuedLookup[] = []
   #running = 0
   #failed = 0
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(max: number) {
+    this.#max = max
   }
 
   /** Runs the lookup as soon as possible, and settles with it. */
-  async run<T>(standing: Standing, work: () => Promise<T>): Promise<T> {
-    if (this.#mayRun(standing)) this.#enter(standing)
-    else await new Promise<void>(start => this.#waiting.push({ standing, start }))
+  async run<T>(lastResult: LastResult, work: () => Promise<T>): Promise<T> {
+    if (this.#mayRun(lastResult)) this.#enter(lastResult)
+    else await new Promise<void>(start => this.#queue.push({ lastResult: lastResult, start }))
     try {
       return await work()
     } finally {
-      this.#leave(standing)
+      this.#leave(lastResult)
     }
   }
 
-  #mayRun(standing: Standing): boolean {
-    return this.#running < this.#most && (standing !== 'failed' || this.#failed === 0)
+  #mayRun(lastResult: LastResult): boolean {
+    return this.#running < this.#max && (lastResult !== 'failed' || this.#failed === 0)
   }
 
-  #enter(standing: Standing): void {
+  #enter(lastResult: LastResult): void {
     this.#running++
-    if (standing === 'failed') this.#failed++
+    if (lastResult === 'failed') this.#failed++
   }
 
-  #leave(standing: Standing): void {
+  #leave(lastResult: LastResult): void {
     this.#running--
-    if (standing === 'failed') this.#failed--
-    const found = this.#waiting.findIndex(({ standing }) => standing === 'found')
-    const at = found === -1 ? this.#waiting.findIndex(({ standing }) => this.#mayRun(standing)) : found
+    if (lastResult === 'failed') this.#failed--
+    const firstFound = this.#queue.findIndex(({ lastResult }) => lastResult === 'found')
+    const at =
+      firstFound === -1 ? this.#queue.findIndex(({ lastResult }) => this.#mayRun(lastResult)) : firstFound
     if (at === -1) return
-    const [next] = this.#waiting.splice(at, 1)
-    this.#enter(next!.standing)
+    const [next] = this.#queue.splice(at, 1)
+    this.#enter(next!.lastResult)
     next!.start()
   }
 }

@@ -5,7 +5,7 @@
 import { lookup } from 'node:dns/promises'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { DnsQuestions } from './dns-questions.ts'
-import { LookupQueue, type Standing } from './lookup-queue.ts'
+import { LookupQueue, type LastResult } from './lookup-queue.ts'
 import { type Failure, failureOf } from '../../errors/catalogue/origin-failure.ts'
 
 /** The result of a lookup: at least one IP address. */
@@ -29,13 +29,13 @@ interface NameLookupOptions {
  * Names that the system looks up at the same time: libuv gives lookups half of its threads, and a dead name
  * may block one for 10 s.
  */
-const most = Math.ceil((Number(process.env.UV_THREADPOOL_SIZE) || 4) / 2)
+const maxLookups = Math.ceil((Number(process.env.UV_THREADPOOL_SIZE) || 4) / 2)
 /** Ms for which a name that was not found is not looked up again. */
-const remembered = 1_000
+const failureLifetime = 1_000
 /** The monotonic ms of an outcome that has expired. */
-const longAgo = Number.NEGATIVE_INFINITY
+const expired = Number.NEGATIVE_INFINITY
 /** Names that are cached. */
-const mostNames = 4_096
+const maxNames = 4_096
 
 /** The last result of the system for a name; no failure means that it was found. */
 interface Outcome {
@@ -48,23 +48,23 @@ export class NameLookup {
   readonly #dns: DnsQuestions
   readonly #system: ((name: string) => Promise<readonly string[]>) | null
   readonly #clock: Clock
-  readonly #queue = new LookupQueue(most)
-  readonly #underWay = new Map<string, Promise<NameAnswer | Failure>>()
+  readonly #queue = new LookupQueue(maxLookups)
+  readonly #pending = new Map<string, Promise<NameAnswer | Failure>>()
   /** By name, the most recent at the end. */
   readonly #outcomes = new Map<string, Outcome>()
 
-  constructor({ servers = [], system = askSystem, clock = systemClock }: NameLookupOptions = {}) {
+  constructor({ servers = [], system = systemLookup, clock = systemClock }: NameLookupOptions = {}) {
     this.#dns = new DnsQuestions(servers)
     this.#system = servers.length === 0 ? system : null
     this.#clock = clock
   }
 
   /** Looks a name up, once for all concurrent callers; never rejects. */
-  ask(name: string): Promise<NameAnswer | Failure> {
-    const joined = this.#underWay.get(name)
-    if (joined !== undefined) return joined
-    const answer = this.#ask(name)
-    this.#underWay.set(name, answer)
+  lookUp(name: string): Promise<NameAnswer | Failure> {
+    const pending = this.#pending.get(name)
+    if (pending !== undefined) return pending
+    const answer = this.#lookUp(name)
+    this.#pending.set(name, answer)
     return answer
   }
 
@@ -73,43 +73,45 @@ export class NameLookup {
     this.#dns.close()
   }
 
-  async #ask(name: string): Promise<NameAnswer | Failure> {
+  async #lookUp(name: string): Promise<NameAnswer | Failure> {
     try {
-      return await (this.#system === null ? this.#askDns(name) : this.#askSystem(name, this.#system))
+      return await (this.#system === null
+        ? this.#resolveByDns(name)
+        : this.#resolveBySystem(name, this.#system))
     } catch (thrown) {
       return failureOf(thrown)
     } finally {
-      this.#underWay.delete(name)
+      this.#pending.delete(name)
     }
   }
 
-  async #askDns(name: string): Promise<NameAnswer> {
-    const { addresses, ttl } = await this.#dns.ask(name)
+  async #resolveByDns(name: string): Promise<NameAnswer> {
+    const { addresses, ttl } = await this.#dns.resolve(name)
     return { addresses, ttl: () => Promise.resolve(ttl) }
   }
 
-  async #askSystem(
+  async #resolveBySystem(
     name: string,
     system: NonNullable<NameLookupOptions['system']>,
   ): Promise<NameAnswer | Failure> {
     const last = this.#outcomes.get(name) ?? null
-    if (last?.failure && this.#clock.monotonic() - last.at < remembered) return last.failure
+    if (last?.failure && this.#clock.monotonic() - last.at < failureLifetime) return last.failure
     try {
-      const addresses = await this.#queue.run(standingAfter(last), () => system(name))
+      const addresses = await this.#queue.run(lastResultOf(last), () => system(name))
       this.#note(name, null, this.#clock.monotonic())
       return { addresses, ttl: () => this.#ttlOf(name) }
     } catch (thrown) {
       const failure = failureOf(thrown)
       // A lost packet proves nothing: an immediate retry must reach the system.
       const isFirst = failure.way === 'name_unanswered' && !last?.failure
-      this.#note(name, failure, isFirst ? longAgo : this.#clock.monotonic())
+      this.#note(name, failure, isFirst ? expired : this.#clock.monotonic())
       return failure
     }
   }
 
   async #ttlOf(name: string): Promise<number | null> {
     try {
-      return (await this.#dns.ask(name)).ttl
+      return (await this.#dns.resolve(name)).ttl
     } catch {
       return null
     }
@@ -119,16 +121,16 @@ export class NameLookup {
     this.#outcomes.delete(name)
     this.#outcomes.set(name, { failure, at })
     // Names that have left the configuration are not looked up again, so the oldest entries are theirs.
-    if (this.#outcomes.size > mostNames) this.#outcomes.delete(this.#outcomes.keys().next().value!)
+    if (this.#outcomes.size > maxNames) this.#outcomes.delete(this.#outcomes.keys().next().value!)
   }
 }
 
-function standingAfter(last: Outcome | null): Standing {
+function lastResultOf(last: Outcome | null): LastResult {
   if (last === null) return 'new'
   return last.failure === null ? 'found' : 'failed'
 }
 
-async function askSystem(name: string): Promise<readonly string[]> {
-  const found = await lookup(name, { all: true, order: 'verbatim' })
-  return found.map(({ address }) => address)
+async function systemLookup(name: string): Promise<readonly string[]> {
+  const results = await lookup(name, { all: true, order: 'verbatim' })
+  return results.map(({ address }) => address)
 }

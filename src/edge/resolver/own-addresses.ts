@@ -11,7 +11,7 @@ import type { Endpoint } from '../../config/model/config.ts'
  * every address of this machine.
  */
 export function isOwn(address: string, port: number, listeners: readonly Endpoint[]): boolean {
-  return listeners.some(listener => listener.port === port && isMetAt(address, listener.host))
+  return listeners.some(listener => listener.port === port && reaches(address, listener.host))
 }
 
 /**
@@ -29,19 +29,19 @@ export function isSidePort(sidePort: SidePortListeners | null, address: string, 
   return listener?.port === port && isOwn(address, port, [listener])
 }
 
-function isMetAt(address: string, host: string): boolean {
+function reaches(address: string, host: string): boolean {
   const canonical = canonicalAddress(address)
   if (canonical === null) return false
-  const asked = nowhere[canonical] ?? canonical
+  const target = unspecified[canonical] ?? canonical
   const bound = canonicalAddress(host)
-  if (bound === '0.0.0.0') return isIPv4(asked) && isLocal(asked)
+  if (bound === '0.0.0.0') return isIPv4(target) && isLocal(target)
   // Only the system knows the addresses behind a host name.
-  if (bound === '::' || bound === null) return isLocal(asked)
-  return asked === bound
+  if (bound === '::' || bound === null) return isLocal(target)
+  return target === bound
 }
 
 /** Connecting to the unspecified address connects to this machine. */
-const nowhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+const unspecified: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 const loopback = new AddressSet(['127.0.0.0/8', '::1'])
 
@@ -49,17 +49,17 @@ const loopback = new AddressSet(['127.0.0.0/8', '::1'])
  * Ms for which the addresses of this machine are cached: interfaces come and go, and listing them takes
  * longer than connecting.
  */
-const remembered = 1_000
+const cacheTime = 1_000
 
-let locals: ReadonlySet<string> = new Set()
+let localAddresses: ReadonlySet<string> = new Set()
 let listedAt = Number.NEGATIVE_INFINITY
 
 function isLocal(address: string): boolean {
   const now = systemClock.monotonic()
-  if (now - listedAt >= remembered) {
-    const cards = Object.values(networkInterfaces()).flatMap(card => card ?? [])
-    locals = new Set(cards.map(card => canonicalAddress(card.address)!))
+  if (now - listedAt >= cacheTime) {
+    const interfaces = Object.values(networkInterfaces()).flatMap(networkInterface => networkInterface ?? [])
+    localAddresses = new Set(interfaces.map(networkInterface => canonicalAddress(networkInterface.address)!))
     listedAt = now
   }
-  return locals.has(address) || loopback.has(address)
+  return localAddresses.has(address) || loopback.has(address)
 }

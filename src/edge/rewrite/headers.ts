@@ -17,7 +17,7 @@ import {
 import { RewriteValue } from './value.ts'
 
 /** Bytes of a value; far less than origins accept for a whole head. */
-const longestValue = 8 * 1024
+const maxValueLength = 8 * 1024
 
 interface HeaderRule {
   readonly name: string
@@ -83,17 +83,17 @@ export class HeaderChanges {
    * names them: a sender must not strip what the operator adds.
    */
   applyTo({ kind, fields, ids, hopByHop }: FieldLines): FieldLines {
-    const kept: string[] = []
-    const keptIds: FieldId[] = []
+    const remaining: string[] = []
+    const remainingIds: FieldId[] = []
     for (let i = 0; i < ids.length; i++) {
       const name = fields[2 * i]!
       if (this.concerns(name)) continue
-      kept.push(name, fields[2 * i + 1]!)
-      keptIds.push(ids[i]!)
+      remaining.push(name, fields[2 * i + 1]!)
+      remainingIds.push(ids[i]!)
     }
-    kept.push(...this.#fields)
-    keptIds.push(...this.#ids)
-    return { kind, fields: kept, ids: keptIds, hopByHop: hopByHop && this.#unlisted(hopByHop) }
+    remaining.push(...this.#fields)
+    remainingIds.push(...this.#ids)
+    return { kind, fields: remaining, ids: remainingIds, hopByHop: hopByHop && this.#unlisted(hopByHop) }
   }
 
   /** Whether a rule sets or removes the field. */
@@ -107,10 +107,10 @@ export class HeaderChanges {
 }
 
 /** Returns the trailers to send on, without the fields that the rules set or remove. */
-export function keptTrailers(changes: HeaderChanges | null, trailers: string[] | null): string[] | null {
+export function remainingTrailers(changes: HeaderChanges | null, trailers: string[] | null): string[] | null {
   if (changes === null || trailers === null) return trailers
-  const kept = trailers.filter((_, i) => !changes.concerns(trailers[i - (i % 2)]!))
-  return kept.length === 0 ? null : kept
+  const remaining = trailers.filter((_, i) => !changes.concerns(trailers[i - (i % 2)]!))
+  return remaining.length === 0 ? null : remaining
 }
 
 /**
@@ -124,7 +124,7 @@ function asRead(name: string): string {
 
 /** Whether a field may have this value (RFC 9110 section 5.5): one-byte characters, no control characters. */
 function isFieldValue(value: string): boolean {
-  if (value.length > longestValue) return false
+  if (value.length > maxValueLength) return false
   for (let i = 0; i < value.length; i++) if (isFieldByte[value.charCodeAt(i)] !== 1) return false
   return true
 }

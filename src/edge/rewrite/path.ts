@@ -24,13 +24,13 @@ export class PathRule {
    * to paths of the gateway (1035), a target over `longest` characters (1036). A request without a path
    * (OPTIONS *) keeps its target.
    */
-  targetFor(target: string, facts: Facts, read: Read, longest: number): string | Refusal {
+  targetFor(target: string, facts: Facts, read: Read, maxLength: number): string | Refusal {
     if (target === '*') return target
     const path = this.#value.evaluate(facts, read)
     if (typeof path !== 'string') return path
     if (!isTarget(path) || leadsOutside(path, read)) return refuse('rewrite_invalid_path', {}, cause)
     const rewritten = withQuery(path, target)
-    return rewritten.length > longest ? refuse('rewrite_too_long', {}, cause) : rewritten
+    return rewritten.length > maxLength ? refuse('rewrite_too_long', {}, cause) : rewritten
   }
 }
 
@@ -47,13 +47,13 @@ function isTarget(path: string): boolean {
  */
 function leadsOutside(target: string, { work }: Read): boolean {
   const path = withoutQuery(target)
-  if (isPlainPath(path)) return leads(own, path)
+  if (isPlainPath(path)) return leads(ownPrefix, path)
   if (!work.take(readingWork(path.length))) return true
-  return pathReadings(path)?.some(reading => leads(own, reading) || up.test(reading)) ?? true
+  return pathReadings(path)?.some(reading => leads(ownPrefix, reading) || parentSegment.test(reading)) ?? true
 }
 
-const own = '/cdn-cgi'
-const up = /\/\.\.(?:\/|$)/
+const ownPrefix = '/cdn-cgi'
+const parentSegment = /\/\.\.(?:\/|$)/
 
 /** Keeps the query of the request unless the rule sets one. */
 function withQuery(path: string, target: string): string {

@@ -10,7 +10,7 @@ import { HeaderChanges, HeaderRules } from './headers.ts'
 import { PathRule } from './path.ts'
 
 /** A request and the changes to it so far. */
-interface Rewritten extends Read {
+interface RewritableRequest extends Read {
   readonly head: RequestHead
   outgoing: RequestHead
   requestChanges: HeaderChanges | null
@@ -34,7 +34,7 @@ export class Rewrite {
    * Changes the request and computes the changes of its response, or refuses (400, 1035, 1036, 1037, 1038,
    * 1041). Changes of the response depend on the request alone, and must fail before an origin has acted.
    */
-  begin(x: Rewritten, facts: Facts, limits: HeadLimits): Refusal | null {
+  begin(x: RewritableRequest, facts: Facts, limits: HeadLimits): Refusal | null {
     const { head } = x
     const target = this.#path === null ? head.target : this.#path.targetFor(head.target, facts, x, limits.url)
     if (typeof target !== 'string') return target

@@ -34,7 +34,7 @@ export class RewriteValue {
     const value = this.#expression.evaluate(facts, read.work)
     // Each character of the result will be examined.
     if (value !== null && read.work.take(value.length / 8))
-      return this.#meansAlike(value, facts, read) ? value : ambiguousPath
+      return this.#isUnambiguous(value, facts, read) ? value : ambiguousPath
     this.#failures.inc()
     return refuse('rewrite_evaluation_failed', {}, this.#cause)
   }
@@ -43,7 +43,7 @@ export class RewriteValue {
    * Whether the result for each reading of the path is a reading of the value, or is the value with that
    * reading in place of the path. Otherwise another spelling of the path would bypass the rule.
    */
-  #meansAlike(value: string, facts: Facts, read: Read): boolean {
+  #isUnambiguous(value: string, facts: Facts, read: Read): boolean {
     const sent = facts.request.path
     if (!this.#expression.readsPath || sent === '*' || isPlainPath(sent)) return true
     const { paths, work } = read

@@ -49,7 +49,7 @@ function recordAll(x: Exchange): void {
   if (x.trace !== null && x.trace.recording !== null) sendSpans(x, x.trace, x.trace.recording, now)
   if (x.tap?.isUnderWay) plane.ai!.logs.add(observationOf(x, x.ai!, x.tap, now))
   // A flood of invalid tokens must not become a flood of lines.
-  if (x.ai?.isTurnedAway) return
+  if (x.ai?.isDenied) return
   if (plane.accessLog?.wants(x.status)) plane.accessLog.write(entryOf(x, now))
 }
 
@@ -167,10 +167,10 @@ function pathOf({ target, provider, path }: AiExchange): string {
 
 /** Limits what callers and providers can add to an entry. */
 function cut<T extends string | null>(text: T): T | string {
-  return text !== null && text.length > longest ? ownText(text.slice(0, longest)) : text
+  return text !== null && text.length > maxLength ? ownText(text.slice(0, maxLength)) : text
 }
 
-const longest = 1024
+const maxLength = 1024
 
 /** The code of the system, TLS or DNS error behind a refusal, or our own for it. */
 function causeOf(refusal: Refusal | null): string | null {

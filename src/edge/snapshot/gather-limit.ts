@@ -11,13 +11,13 @@ const share = 0.4
  */
 const cost = 3.2
 /** The maximum for one process. */
-const most = 512 * 1024 * 1024
+const max = 512 * 1024 * 1024
 
 /** Returns the bytes of all buffered bodies of a process together; at least one of the maximum size fits. */
 export function gatherLimitOf({ workers, ai }: Config, memory = availableToGateway()): number {
   const processes = workers === 'auto' ? availableParallelism() : Math.max(1, workers)
   const affordable = Math.floor((memory * share) / cost / processes)
-  return Math.max(ai.bodyLimit, Math.min(most, affordable))
+  return Math.max(ai.bodyLimit, Math.min(max, affordable))
 }
 
 /** Returns the bytes that a container or the like may have, or else those of the machine; a constraint of 0, or beyond what there is, is none. */

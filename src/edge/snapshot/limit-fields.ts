@@ -13,9 +13,9 @@ export class LimitFields {
   readonly #usualEnd: string
 
   /** Takes the period in ms. */
-  constructor(name: string, most: number, period: number) {
+  constructor(name: string, max: number, period: number) {
     this.#seconds = secondsOf(period)
-    this.policy = `"${name}";q=${most};w=${this.#seconds}`
+    this.policy = `"${name}";q=${max};w=${this.#seconds}`
     this.#opening = `RateLimit: "${name}";r=`
     this.#usualEnd = this.#end(this.#seconds, this.policy)
   }

@@ -40,7 +40,7 @@ export function compileRateLimits(
   { limits }: EdgeMetrics,
 ): readonly MeterRule[] {
   return configs.map(({ name, limit, period, key, when: text, action, line = null }) => {
-    const when = text === null ? null : compiled(text)
+    const when = text === null ? null : compileCondition(text)
     return {
       limit: rateLimitOf({ name, limit, period }),
       hits: rateLimitHits(name),
@@ -65,14 +65,16 @@ export function compileQuota(
 ): readonly MeterRule[] {
   const errors = { day: 'daily_limit_reached', month: 'plan_limit_reached' } as const
   return quotaKinds.flatMap(kind => {
-    const most = quota[kind]
-    if (most === null) return []
-    const silent = { key: [], when: null, readsPath: false, needsToken: false, fields: null }
-    const limit = quotaLimitOf(name, kind, most)
+    const max = quota[kind]
+    if (max === null) return []
+    const unconditional = { key: [], when: null, readsPath: false, needsToken: false, fields: null }
+    const limit = quotaLimitOf(name, kind, max)
     const hits = quotaHits(kind)
-    const whole = quotaName(name, kind)
-    const common = { name: whole, line: null, cause: { code: `quota ${whole}` } }
-    return [{ limit, hits, ...silent, ...common, error: errors[kind], decisions: limits.rule(whole) }]
+    const fullName = quotaName(name, kind)
+    const common = { name: fullName, line: null, cause: { code: `quota ${fullName}` } }
+    return [
+      { limit, hits, ...unconditional, ...common, error: errors[kind], decisions: limits.rule(fullName) },
+    ]
   })
 }
 
@@ -84,18 +86,18 @@ function quotaName(zone: string, kind: (typeof quotaKinds)[number]): string {
 
 /** Returns the names of all rate limits and quotas of a configuration. */
 export function limitNames({ rateLimits, zones }: Pick<Config, 'rateLimits' | 'zones'>): ReadonlySet<string> {
-  const all = [rateLimits, ...zones.flatMap(zone => [zone.rateLimits, ...zone.routes.map(ofRoute)])]
+  const all = [rateLimits, ...zones.flatMap(zone => [zone.rateLimits, ...zone.routes.map(limitsOfRoute)])]
   const quotas = zones.flatMap(({ name, quota }) =>
     quotaKinds.filter(kind => quota[kind] !== null).map(kind => quotaName(name, kind)),
   )
   return new Set([...all.flat().map(({ name }) => name), ...quotas])
 }
 
-function ofRoute({ rateLimits }: ZoneConfig['routes'][number]): readonly RateLimitConfig[] {
+function limitsOfRoute({ rateLimits }: ZoneConfig['routes'][number]): readonly RateLimitConfig[] {
   return rateLimits
 }
 
-function compiled(text: string): Expression<boolean> {
+function compileCondition(text: string): Expression<boolean> {
   const expression = compileExpression(text, 'request', 'bool')
   if ('message' in expression) throw new Error(`a rate limit failed to compile: ${expression.message}`)
   return expression

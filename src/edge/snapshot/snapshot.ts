@@ -144,13 +144,14 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
   const { origins, metrics, access } = parts
   const { trace } = config.telemetry
   const pools = new Pools(origins, parts.clock, metrics, parts.isRehearsal)
-  const ofAll = compileRateLimits(config.rateLimits, metrics)
+  const globalLimits = compileRateLimits(config.rateLimits, metrics)
   const failed = (what: CustomErrorFailure) =>
     (what === 'expression' ? metrics.expressionFailures.errors : metrics.customErrorFailures).inc()
   return {
     name: config.name,
-    ...buildZones(config, parts, { pools, ofAll, failed }),
-    ai: config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, ofAll, parts.before?.ai ?? null),
+    ...buildZones(config, parts, { pools, globalLimits: globalLimits, failed }),
+    ai:
+      config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, globalLimits, parts.before?.ai ?? null),
     limits: config.limits,
     gatherLimit: gatherLimitOf(config),
     client: config.client,
@@ -187,25 +188,25 @@ export function automaticParts(
 /** What all zones have in common. */
 interface Shared {
   readonly pools: Pools
-  readonly ofAll: readonly MeterRule[]
+  readonly globalLimits: readonly MeterRule[]
   readonly failed: (what: CustomErrorFailure) => void
 }
 
 function buildZones(
   config: Config,
   parts: SnapshotParts,
-  { pools, ofAll, failed }: Shared,
+  { pools, globalLimits, failed }: Shared,
 ): Pick<Snapshot, 'zones' | 'settings' | 'broken'> {
   const { metrics, issuer } = parts
-  const ofZones = new Map(
+  const limitsByZone = new Map(
     config.zones.map(zone => [
       zone,
-      [...ofAll, ...compileRateLimits(zone.rateLimits, metrics), ...compileQuota(zone, metrics)],
+      [...globalLimits, ...compileRateLimits(zone.rateLimits, metrics), ...compileQuota(zone, metrics)],
     ]),
   )
   const buildRoute = (route: RouteConfig, zone: ZoneConfig): EdgeRoute => ({
     config: route,
-    limits: [...ofZones.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)],
+    limits: [...limitsByZone.get(zone)!, ...compileRateLimits(route.rateLimits, metrics)],
     pool: route.own !== undefined && issuer !== null ? pools.only(ownServer(issuer)) : pools.get(route.pool),
     rewrite: route.rewrite && new Rewrite(route.rewrite, metrics.expressionFailures.rewrite),
     compression: route.compression && Compression.of(route.compression),
@@ -220,7 +221,7 @@ function buildZones(
     if (own.flaw !== null) broken.set(name, own.flaw)
     const counts = { metrics: metrics.zone(name), tallies: parts.tallies.scope(zoneScope(name)) }
     const trust = trustOf(zone.config.tls.client)
-    return { ...zone, ...counts, trust, limits: ofZones.get(zone.config)!, ...own }
+    return { ...zone, ...counts, trust, limits: limitsByZone.get(zone.config)!, ...own }
   })
   return { zones, settings, broken }
 }
@@ -240,13 +241,13 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
     rings.set(id, keys)
     const latest = calls.get(id) ?? before?.calls.get(id) ?? new ProviderCalls()
     calls.set(id, latest)
-    routes.set(provider, { config, limits, pool, ...unchanged, keys, calls: latest })
+    routes.set(provider, { config, limits, pool, ...passedUnchanged, keys, calls: latest })
   }
   return {
     hosts: new Set(ai.hosts),
     uploadLimit: ai.uploadLimit ?? Number.POSITIVE_INFINITY,
     providers,
-    route: { config, limits, pool: pools.get(null), ...unchanged },
+    route: { config, limits, pool: pools.get(null), ...passedUnchanged },
     rings,
     calls,
     usageRefusals: before?.usageRefusals ?? new UsageRefusals(),
@@ -258,7 +259,7 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
  * Calls and responses pass unchanged except for what their API needs: providers and their SDKs negotiate
  * compression themselves.
  */
-const unchanged = { rewrite: null, compression: null }
+const passedUnchanged = { rewrite: null, compression: null }
 
 /** Returns a listener of this gateway as an origin to connect to. */
 function ownServer({ host, port }: Endpoint): OriginConfig {

@@ -47,26 +47,31 @@ export function zoneSettings(
   before: ZoneSettings | undefined,
 ): ZoneSettings {
   const { account, directory, sources } = parts
-  const known = directory === null ? nothingSet : directory.of(zone.name)
+  const settings = directory === null ? nothingSet : directory.of(zone.name)
   const from = before?.from
-  if (from?.known === known && from.account === account && from.sources === sources) return before!
-  return { ...compile(zone, known, parts), from: { known, account, sources } }
+  if (from?.known === settings && from.account === account && from.sources === sources) return before!
+  return { ...compile(zone, settings, parts), from: { known: settings, account, sources } }
 }
 
 function compile(
   zone: ZoneConfig,
-  known: KnownZone | null,
+  settings: KnownZone | null,
   { account, failed, sources }: ZoneSettingsParts,
 ): Omit<ZoneSettings, 'from'> {
   const file = {
     access: new AccessPolicy(zone.access, zone.name, sources),
     errors: zoneErrors(zone, null, account, failed),
   }
-  if (known === null) return { ...file, fault: 'host_lookup_failed', flaw: null }
-  if (known === nothingSet) return { ...file, fault: null, flaw: null }
+  if (settings === null) return { ...file, fault: 'host_lookup_failed', flaw: null }
+  if (settings === nothingSet) return { ...file, fault: null, flaw: null }
   try {
-    const access = new AccessPolicy(joined(zone.access, known), zone.name, sources, zone.access.rules)
-    return { access, errors: zoneErrors(zone, known, account, failed), fault: null, flaw: null }
+    const access = new AccessPolicy(
+      joinedAccess(zone.access, settings),
+      zone.name,
+      sources,
+      zone.access.rules,
+    )
+    return { access, errors: zoneErrors(zone, settings, account, failed), fault: null, flaw: null }
   } catch (cause) {
     return { ...file, fault: 'zone_settings_failed', flaw: (cause as Error).message }
   }
@@ -78,11 +83,11 @@ function compile(
  */
 export function zoneErrors(
   { errors }: ZoneConfig,
-  known: KnownZone | null,
+  settings: KnownZone | null,
   account: CustomLayer,
   failed: (what: CustomErrorFailure) => void = () => {},
 ): CustomErrors {
-  const { errorRules, errorPages } = known ?? nothingSet
+  const { errorRules, errorPages } = settings ?? nothingSet
   const pages = Object.keys(errorPages).length === 0 ? errors.pages : mergedPages(errors.pages, errorPages)
   const layers = [{ rules: errorRules, pages }, { rules: errors.rules, pages: noPages }, account]
   return new CustomErrors(layers, { failed })
@@ -92,7 +97,7 @@ export function zoneErrors(
  * Puts the rules of the API before those of the file, except for the file's legal blocks: no token can lift
  * those.
  */
-function joined(access: AccessConfig, { accessRules }: KnownZone): AccessConfig {
+function joinedAccess(access: AccessConfig, { accessRules }: KnownZone): AccessConfig {
   const legal = access.rules.filter(({ action }) => action === 'legal')
   const others = access.rules.filter(({ action }) => action !== 'legal')
   return { ...access, rules: [...legal, ...accessRules, ...others] }
@@ -100,8 +105,8 @@ function joined(access: AccessConfig, { accessRules }: KnownZone): AccessConfig 
 
 /** Returns the same object for the same pages, so that each is compiled only once. */
 function mergedPages(pages: ErrorPages, errorPages: ErrorPages): ErrorPages {
-  const known = merged.get(errorPages)
-  if (known?.below === pages) return known.result
+  const settings = merged.get(errorPages)
+  if (settings?.below === pages) return settings.result
   const result = { ...pages, ...errorPages }
   merged.set(errorPages, { below: pages, result })
   return result

@@ -13,7 +13,7 @@ import { redacted } from '../../tokens/redaction.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Tap } from '../ai-call/tap.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { AttemptNote, Recording } from '../trace/recording.ts'
+import type { AttemptRecord, Recording } from '../trace/recording.ts'
 import type { Trace } from '../trace/trace.ts'
 
 /**
@@ -25,15 +25,15 @@ export function sendSpans(x: Exchange, trace: Trace, recording: Recording, now: 
   // One offset for all times of a request, so that they keep their order.
   const shift = plane.clock.now() - plane.clock.monotonic()
   const wall = (at: number) => at + shift
-  const spans = (ofCall: Attributes) => [
+  const spans = (callAttributes: Attributes) => [
     requestSpan(x, trace, recording, { now, wall }),
     ...recording.attempts.map((attempt, i) =>
-      attemptSpan(x, trace, recording, { attempt, i, now, wall, ofCall }),
+      attemptSpan(x, trace, recording, { attempt, i, now, wall, callAttributes: callAttributes }),
     ),
   ]
   if (ai === null || ai.provider === null || tap === null) return plane.spans!.take(spans(noAttributes))
   readCallAttributes(ai, tap, x.refusal === null && !x.aborted).then(
-    ofCall => plane.spans!.take(spans(ofCall)),
+    callAttributes => plane.spans!.take(spans(callAttributes)),
     bug => plane.log.error({ err: bug, ray: x.ray }, 'reading the use of a call failed: internal error'),
   )
 }
@@ -103,23 +103,23 @@ function requestSpan(x: Exchange, trace: Trace, { step, admittedAt }: Recording,
 }
 
 interface AttemptParts extends Times {
-  readonly attempt: AttemptNote
+  readonly attempt: AttemptRecord
   /** Counted from 0. */
   readonly i: number
   /** The attributes of an AI call; empty for others. */
-  readonly ofCall: Attributes
+  readonly callAttributes: Attributes
 }
 
 function attemptSpan(x: Exchange, trace: Trace, { attempts }: Recording, parts: AttemptParts): Span {
-  const { attempt, i, now, wall, ofCall } = parts
+  const { attempt, i, now, wall, callAttributes } = parts
   const isLast = i === attempts.length - 1
   const { url, host, port } = attempt.origin
   const status = attempt.status || (isLast && x.respondedAt !== 0 && attempt.error === null ? x.status : 0)
   const refusal = isLast && attempt.status === 0 && !x.isPreview ? x.refusal : null
   const error = attempt.error ?? refusal?.error ?? null
   const method = methodOf(x.outgoing.method)
-  const operation = ofCall['gen_ai.operation.name']
-  const model = ofCall['gen_ai.request.model']
+  const operation = callAttributes['gen_ai.operation.name']
+  const model = callAttributes['gen_ai.request.model']
   return {
     ...inTrace(trace),
     spanId: attempt.spanId,
@@ -141,7 +141,7 @@ function attemptSpan(x: Exchange, trace: Trace, { attempts }: Recording, parts: 
         'error.type':
           error === null ? (status >= 400 ? String(status) : null) : String(errorRows[error].code),
       }),
-      ...(isLast ? ofCall : noAttributes),
+      ...(isLast ? callAttributes : noAttributes),
     },
     events: [],
   }

@@ -18,7 +18,7 @@ import { talliesOf } from '../exchange/count-error.ts'
  */
 export function admit(x: Exchange): Refusal | null {
   const refusal = accessRefusal(x)
-  if (refusal !== null && isHeldAgainst(refusal)) noteRefusal(x)
+  if (refusal !== null && countsTowardsBan(refusal)) noteRefusal(x)
   return refusal
 }
 
@@ -27,7 +27,7 @@ export function admit(x: Exchange): Refusal | null {
  * client's doing.
  */
 export function accessRefusal(x: Exchange): Refusal | null {
-  return ask(x, x.snapshot.access, x.zone?.access ?? null)
+  return decide(x, x.snapshot.access, x.zone?.access ?? null)
 }
 
 /** Counts a refusal towards a ban of the client, by the rules of all zones and by those of its own zone. */
@@ -36,10 +36,10 @@ export function noteRefusal(x: Exchange): void {
   x.zone?.access.note(x.clientAddress)
 }
 
-function ask(x: Exchange, ofAll: AccessPolicy, ofZone: AccessPolicy | null): Refusal | null {
+function decide(x: Exchange, ofAll: AccessPolicy, ofZone: AccessPolicy | null): Refusal | null {
   if (ofAll.isEmpty && (ofZone === null || ofZone.isEmpty)) return null
   if ((ofAll.readsPath || ofZone?.readsPath) && x.paths === null) return refuseAmbiguousPath(x)
-  const request = new Asked(x)
+  const request = new ExchangeAccess(x)
   const verdict = ofAll.decide(request) ?? ofZone?.decide(request) ?? null
   return verdict === 'allow' ? null : verdict
 }
@@ -48,13 +48,13 @@ function ask(x: Exchange, ofAll: AccessPolicy, ofZone: AccessPolicy | null): Ref
  * Not counted: legal blocks and rules that fail, which say nothing about the client; banned clients, which
  * are counted already; and refused embeds, since the visitor of a page is not to blame for what it embeds.
  */
-function isHeldAgainst({ error }: Refusal): boolean {
-  return errorRows[error].category === 'access_denied' && !heldAgainstNobody.has(error)
+function countsTowardsBan({ error }: Refusal): boolean {
+  return errorRows[error].category === 'access_denied' && !notCounted.has(error)
 }
 
-const heldAgainstNobody: ReadonlySet<ErrorName> = new Set(['malicious_activity_banned', 'hotlinking_denied'])
+const notCounted: ReadonlySet<ErrorName> = new Set(['malicious_activity_banned', 'hotlinking_denied'])
 
-class Asked implements AccessRequest {
+class ExchangeAccess implements AccessRequest {
   readonly address: string
   readonly fields: readonly string[]
   readonly #x: Exchange

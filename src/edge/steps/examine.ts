@@ -43,9 +43,9 @@ const misplaced = refuse('bad_request', {
  * several protocols that the client offers.
  */
 function asksForWebSocket({ head, requestBody }: Exchange): boolean {
-  if (head.method !== 'GET' || !requestBody.done || head.upgrade!.length > longestOffer) return false
+  if (head.method !== 'GET' || !requestBody.done || head.upgrade!.length > maxOfferLength) return false
   return listHas(head.upgrade!, 'websocket')
 }
 
 /** Characters of Upgrade that are read: no honest client offers so many protocols. */
-const longestOffer = 1024
+const maxOfferLength = 1024

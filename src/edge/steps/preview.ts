@@ -24,15 +24,15 @@ export function preview(x: Exchange): Verdict {
   if (!x.asksForPreview) return null
   switch (x.snapshot.previews) {
     case 'on':
-      return show(x)
+      return showPreview(x)
     case 'operators':
       return showToOperators(x)
     default:
-      return nothingHere
+      return notFound
   }
 }
 
-function show(x: Exchange): Refusal {
+function showPreview(x: Exchange): Refusal {
   const refusal = refusalFor(withoutQuery(x.head.target).slice(errorsPrefix.length))
   x.isPreview = refusal.error !== 'not_found'
   return refusal
@@ -44,15 +44,15 @@ function show(x: Exchange): Refusal {
  */
 function showToOperators(x: Exchange): Verdict {
   const value = tokenIn(x)
-  if (value === null || x.plane.ai === null) return nothingHere
+  if (value === null || x.plane.ai === null) return notFound
   const token = x.plane.ai.tokens.verify(value, x.clientAddress, 'management')
   return token instanceof Promise ? token.then(verified => judge(x, verified)) : judge(x, token)
 }
 
 function judge(x: Exchange, token: Token | TokenFault): Refusal {
-  if (typeof token === 'string') return nothingHere
+  if (typeof token === 'string') return notFound
   const account = x.zone?.config.account ?? token.account
-  return permits(token, 'Custom Errors Read', account) ? show(x) : nothingHere
+  return permits(token, 'Custom Errors Read', account) ? showPreview(x) : notFound
 }
 
 /** Returns the token of a single Authorization; null for none or several. */
@@ -62,4 +62,4 @@ function tokenIn({ head: { fields, ids } }: Exchange): string | null {
   return bearerOf(fields[2 * at + 1]!)
 }
 
-const nothingHere = refuse('not_found')
+const notFound = refuse('not_found')

@@ -7,7 +7,7 @@ import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 type AttemptedOrigin = Pick<OriginConfig, 'url' | 'host' | 'port'>
 
 /** An attempt at an origin; it becomes a span of its own. */
-export interface AttemptNote {
+export interface AttemptRecord {
   readonly spanId: string
   readonly origin: AttemptedOrigin
   /** Monotonic ms; `end` is 0 while it is under way. */
@@ -24,10 +24,10 @@ export class Recording {
   step = ''
   /** Monotonic ms at which the request was admitted; 0 before. */
   admittedAt = 0
-  readonly attempts: AttemptNote[] = []
+  readonly attempts: AttemptRecord[] = []
 
   /** Records an attempt that begins at monotonic ms `now`, and returns the id of its span. */
-  begin(origin: AttemptedOrigin, now: number): string {
+  beginAttempt(origin: AttemptedOrigin, now: number): string {
     this.#end(now)
     const spanId = randomHex(16)
     this.attempts.push({ spanId, origin, start: now, end: 0, status: 0, error: null })
@@ -35,15 +35,15 @@ export class Recording {
   }
 
   /** Records an attempt that failed, perhaps before anything was sent. */
-  failed(origin: AttemptedOrigin, now: number, error: ErrorName): void {
+  recordFailure(origin: AttemptedOrigin, now: number, error: ErrorName): void {
     const last = this.attempts.at(-1)
-    if (last === undefined || last.end !== 0) this.begin(origin, last?.end ?? (this.admittedAt || now))
+    if (last === undefined || last.end !== 0) this.beginAttempt(origin, last?.end ?? (this.admittedAt || now))
     this.attempts.at(-1)!.error = error
     this.#end(now)
   }
 
   /** Records a response after which the request is retried. */
-  passedOver(status: number, now: number): void {
+  recordRetriedResponse(status: number, now: number): void {
     const last = this.attempts.at(-1)
     if (last === undefined) return
     last.status = status

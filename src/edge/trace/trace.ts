@@ -35,8 +35,8 @@ export class Trace {
   recording: Recording | null = null
 
   /** `came` is the `traceparent` of the client; null if the trace begins here. */
-  constructor({ ray, head }: Traceable, came: string | null) {
-    const parent = came === null ? null : parseTraceParent(came)!
+  constructor({ ray, head }: Traceable, traceparent: string | null) {
+    const parent = traceparent === null ? null : parseTraceParent(traceparent)!
     this.traceId = parent?.traceId ?? `${newTraces}${ray}`
     this.parentId = parent?.parentId ?? null
     this.spanId = ray
@@ -54,13 +54,14 @@ export const newTraces = randomHex(16)
 /** Returns the place of a request in its trace, created on first use; null if it is not sampled. */
 export function sampledTrace(x: Traceable, tracing: Tracing): Trace | null {
   if (x.trace !== null) return x.trace
-  const came = parentIn(x, tracing)
-  const isWanted = came === null ? isSampled(x.ray, tracing) : (traceFlagsOf(came) & traceFlag.sampled) !== 0
-  return isWanted ? (x.trace = new Trace(x, came)) : null
+  const traceparent = traceparentOf(x, tracing)
+  const isToBeSampled =
+    traceparent === null ? isSampled(x.ray, tracing) : (traceFlagsOf(traceparent) & traceFlag.sampled) !== 0
+  return isToBeSampled ? (x.trace = new Trace(x, traceparent)) : null
 }
 
 /** Returns the `traceparent` of the trace that a request continues; null if a trace begins here. */
-export function parentIn({ head, client }: Traceable, { continues }: Tracing): string | null {
+export function traceparentOf({ head, client }: Traceable, { continues }: Tracing): string | null {
   const value = head.traceparent
   if (value === null || (continues !== 'all' && !client.isTrusted)) return null
   return traceFlagsOf(value) === -1 ? null : value

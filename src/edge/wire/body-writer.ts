@@ -6,9 +6,9 @@ import type { Framing } from '../../http1/body/body.ts'
 import { chunkSize, chunkText, lastChunk } from '../../http1/body/chunk.ts'
 
 /**
- * Bodies up to this many bytes are copied into the text of the same write: saving a write is worth the copy.
+ * Pieces up to this many bytes are copied into the text of the same write: saving a write is worth the copy.
  */
-const worthCopying = 16 * 1024
+const maxCopied = 16 * 1024
 
 /** The connection to the next hop. */
 export interface ByteSink {
@@ -40,7 +40,7 @@ export class BodyWriter {
 
   /** Writes body bytes; false when the peer should be given time to read. */
   data(bytes: Buffer): boolean {
-    if (bytes.length > worthCopying) return this.#writeLarge(bytes)
+    if (bytes.length > maxCopied) return this.#writeLarge(bytes)
     this.#held += this.#isChunked ? chunkText(bytes) : bytes.toString('latin1')
     return true
   }
@@ -65,9 +65,9 @@ export class BodyWriter {
     if (this.#isChunked) this.#held += chunkSize(bytes.length)
     this.flush()
     this.hasBegun = true
-    const mayGoOn = this.#sink.write(bytes)
+    const hasRoom = this.#sink.write(bytes)
     if (this.#isChunked) this.#sink.write('\r\n')
     this.#sink.uncork()
-    return mayGoOn
+    return hasRoom
   }
 }

@@ -10,13 +10,13 @@ import { providerOf } from '../../help/ai.ts'
 import { edgeConfig } from '../../help/edge.ts'
 
 /** There is none, until a test `configure`s some. */
-export function testProviders(longest?: number) {
+export function testProviders(timeout?: number) {
   const bugs: unknown[] = []
   const { edge: metrics } = new Metrics('0')
   const checker = new ProviderChecker({
     metrics,
     crashed: bug => bugs.push(bug),
-    ...(longest !== undefined && { longest }),
+    ...(timeout !== undefined && { timeout: timeout }),
   })
   const given = {
     facts: null as unknown as ProviderFacts,

@@ -72,7 +72,10 @@ test('a call that repeats the lines of another has them written for its own prov
   const toOpenai = ['Accept-Encoding: gzip', 'Openai-Beta: x', 'Authorization: Bearer theirs']
   assert.deepEqual(linesOf('openai', native('openai')), toOpenai)
   assert.deepEqual(linesOf('openai', rest), [...toOpenai.slice(0, 2), 'authorization: Bearer ours'])
-  assert.deepEqual(linesOf('openai', native('openai'), { asks: 'anthropic' }), [toOpenai[0], toOpenai[2]])
+  assert.deepEqual(linesOf('openai', native('openai'), { providerDialect: 'anthropic' }), [
+    toOpenai[0],
+    toOpenai[2],
+  ])
   const rewriting = {} as AiExchange['rewriting']
   assert.deepEqual(linesOf('openai', native('openai'), { rewriting }), [
     'Openai-Beta: x',

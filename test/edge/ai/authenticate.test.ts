@@ -43,7 +43,7 @@ test('a gateway that requires a token admits those with permission in its accoun
   assert.equal(ask(t, closed, tokenFor(ours, [])).error, 'forbidden')
   for (const fault of ['missing', 'unknown', 'expired']) {
     const bad = ask(t, closed, fault)
-    assert.deepEqual([bad.error, bad.ai.gateway, bad.ai.isTurnedAway], ['unauthorized', null, true])
+    assert.deepEqual([bad.error, bad.ai.gateway, bad.ai.isDenied], ['unauthorized', null, true])
   }
   assert.equal(ask(t, closed, 'store_away').error, 'service_unavailable')
 })

@@ -16,13 +16,13 @@ import { startConnectProxy } from '../../help/connect-proxy.ts'
 import { edgeConfig } from '../../help/edge.ts'
 import { startOrigin } from '../../help/origin.ts'
 
-function checkerOf(t: TestContext, longest?: number) {
+function checkerOf(t: TestContext, timeout?: number) {
   const checker = new ProviderChecker({
     metrics: new Metrics('0').edge,
     crashed: bug => {
       throw bug
     },
-    ...(longest !== undefined && { longest }),
+    ...(timeout !== undefined && { timeout: timeout }),
   })
   t.after(() => checker.close())
   return checker

@@ -28,7 +28,7 @@ function callWith(t: TestContext, values: readonly string[]) {
   }
   const say = ({ x, ai }: ReturnType<typeof call>, status: number, ...fields: string[]) => {
     const verdict = verdictOnKey(x, ai, answerHead(`HTTP/1.1 ${status} X`, ...fields), true)
-    if (verdict === 'another') ai.key = keys.next(steps.clock.monotonic(), ai.doubted ?? undefined)
+    if (verdict === 'another') ai.key = keys.next(steps.clock.monotonic(), ai.doubtedKeys ?? undefined)
     return verdict
   }
   return { steps, keys, call, say, lines }

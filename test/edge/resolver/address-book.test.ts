@@ -42,7 +42,7 @@ async function start(t: TestContext, settings = { refresh: 0, keep: 60_000 }): P
   const book: AddressBook = new AddressBook({ name, dns: settings, lookup, clock, metrics, changed, crashed })
   const ask = () =>
     new Promise<string | null>(resolve =>
-      book.ask({ resolved: () => resolve(null), unresolved: ({ cause }) => resolve(cause.code ?? '') }),
+      book.lookUp({ resolved: () => resolve(null), unresolved: ({ cause }) => resolve(cause.code ?? '') }),
     )
   const answered = async (times: number) => {
     while (found.value + failed.value < times) await once(news, 'answer')
@@ -108,8 +108,8 @@ test('one lookup serves all callers that wait, except those that gave up', async
   const asked = Promise.all([ask(), ask(), ask()])
   const told: string[] = []
   const gone = { resolved: () => void told.push('resolved'), unresolved: () => void told.push('unresolved') }
-  book.ask(gone)
-  book.forget(gone)
+  book.lookUp(gone)
+  book.cancel(gone)
   await dns.asked(name, 1, A)
   release()
   assert.deepEqual(await asked, [null, null, null])

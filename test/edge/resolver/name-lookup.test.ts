@@ -15,7 +15,7 @@ async function start(t: TestContext): Promise<{ dns: DnsServer; lookup: NameLook
 
 /** Tells the addresses and their TTL, or the code of the failure. */
 async function told(lookup: NameLookup, name: string): Promise<unknown> {
-  const answer = await lookup.ask(name)
+  const answer = await lookup.lookUp(name)
   return 'addresses' in answer ? [...answer.addresses, await answer.ttl()] : answer.cause.code
 }
 
@@ -67,7 +67,7 @@ test('closing ends all lookups', async t => {
 test('without servers the system resolver is used, hosts file included', async t => {
   const lookup = new NameLookup()
   t.after(() => lookup.close())
-  const answer = await lookup.ask('localhost')
+  const answer = await lookup.lookUp('localhost')
   assert.ok('addresses' in answer)
   assert.ok(answer.addresses.includes('127.0.0.1') || answer.addresses.includes('::1'))
   assert.equal(
@@ -120,11 +120,11 @@ function steered() {
 test('names that failed go one at a time, so that others do not wait for them', async () => {
   const { asked, clock, failAll, lookup } = steered()
   const deadNames = Array.from({ length: 40 }, (_, i) => `dead${i}.test`)
-  await failAll(Promise.all(deadNames.map(name => lookup.ask(name))))
+  await failAll(Promise.all(deadNames.map(name => lookup.lookUp(name))))
   clock.advance(1_000)
   asked.length = 0
-  const again = Promise.all(deadNames.map(name => lookup.ask(name)))
-  const answers = await Promise.all(Array.from({ length: 9 }, (_, i) => lookup.ask(`good${i}.test`)))
+  const again = Promise.all(deadNames.map(name => lookup.lookUp(name)))
+  const answers = await Promise.all(Array.from({ length: 9 }, (_, i) => lookup.lookUp(`good${i}.test`)))
   assert.ok(answers.every(answer => 'addresses' in answer))
   assert.equal(asked.filter(name => name.startsWith('dead')).length, 1)
   await failAll(again)
@@ -133,10 +133,10 @@ test('names that failed go one at a time, so that others do not wait for them', 
 
 test('the system looks up two names at a time, in order, but names that were found before come first', async () => {
   const { asked, failAll, lookup } = steered()
-  await lookup.ask('good.test')
+  await lookup.lookUp('good.test')
   asked.length = 0
   const names = Array.from({ length: 9 }, (_, i) => `dead${i}.test`)
-  const answers = Promise.all([...names, 'new.test', 'good.test'].map(name => lookup.ask(name)))
+  const answers = Promise.all([...names, 'new.test', 'good.test'].map(name => lookup.lookUp(name)))
   assert.deepEqual(asked, names.slice(0, 2))
   await failAll(answers)
   assert.deepEqual(asked, [...names.slice(0, 2), 'good.test', ...names.slice(2), 'new.test'])
@@ -145,7 +145,7 @@ test('the system looks up two names at a time, in order, but names that were fou
 test('a name that the system has not found is not looked up again for a second', async () => {
   const { asked, clock, failAll, lookup } = steered()
   const ask = async () => {
-    const answer = lookup.ask('dead.test')
+    const answer = lookup.lookUp('dead.test')
     await failAll(answer)
     return codeOf(await answer)
   }
@@ -170,12 +170,12 @@ test('the last few thousand looked-up names are remembered', async () => {
     return name === 'gone.test' ? Promise.reject({ code: 'ENOTFOUND' }) : Promise.resolve(['192.0.2.1'])
   }
   const lookup = new NameLookup({ system, clock: new ManualClock() })
-  await lookup.ask('gone.test')
-  for (let i = 0; i < 4_095; i++) await lookup.ask(`n${i}.test`)
-  await lookup.ask('gone.test')
+  await lookup.lookUp('gone.test')
+  for (let i = 0; i < 4_095; i++) await lookup.lookUp(`n${i}.test`)
+  await lookup.lookUp('gone.test')
   assert.equal(asked.filter(name => name === 'gone.test').length, 1)
-  await lookup.ask('n4095.test')
-  await lookup.ask('gone.test')
+  await lookup.lookUp('n4095.test')
+  await lookup.lookUp('gone.test')
   assert.equal(asked.filter(name => name === 'gone.test').length, 2)
 })
 
@@ -187,9 +187,9 @@ test('a missing name is not looked up again for a second', async () => {
     return Promise.reject({ code: 'ENOTFOUND' })
   }
   const lookup = new NameLookup({ system, clock })
-  for (let i = 0; i < 3; i++) assert.equal(codeOf(await lookup.ask('gone.test')), 'ENOTFOUND')
+  for (let i = 0; i < 3; i++) assert.equal(codeOf(await lookup.lookUp('gone.test')), 'ENOTFOUND')
   assert.equal(asked, 1)
   clock.advance(1_000)
-  await lookup.ask('gone.test')
+  await lookup.lookUp('gone.test')
   assert.equal(asked, 2)
 })

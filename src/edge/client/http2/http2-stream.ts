@@ -52,7 +52,7 @@ export class StreamClient implements Client, ResponseSink {
   readonly peer: string
   readonly node: string
   readonly tls: ClientTls | null
-  readonly shown: Shown
+  readonly lastToken: Shown
   readonly last: LastRequest
   readonly isPlaintextOnTls = false
   isTrusted = false
@@ -76,7 +76,7 @@ export class StreamClient implements Client, ResponseSink {
     this.peer = connection.peer
     this.node = connection.node
     this.tls = connection.tls
-    this.shown = connection.shown
+    this.lastToken = connection.shown
     this.last = connection.last
   }
 

@@ -4,7 +4,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import type { Clock } from '../../../base/clock.ts'
 import type { OriginConfig, Timeouts } from '../../../config/model/config.ts'
-import type { AddressBook, Asker } from '../../resolver/address-book.ts'
+import type { AddressBook, LookupWaiter } from '../../resolver/address-book.ts'
 import type { AddressGuard } from '../../resolver/address-guard.ts'
 import { guarded } from '../../../base/guarded.ts'
 import type { Handshakes } from './handshakes.ts'
@@ -42,7 +42,7 @@ export interface Dialer {
   crashed(bug: unknown): void
 }
 
-export class Dial implements Asker {
+export class Dial implements LookupWaiter {
   /** Monotonic ms at which `expire` is to be called. */
   deadline: number
   /** Ms that each phase took; -1 when it did not happen. */
@@ -91,7 +91,7 @@ export class Dial implements Asker {
   /** Abandons the dial without telling the dialer. */
   abort(): void {
     this.#isOver = true
-    this.#dialer.target.book?.forget(this)
+    this.#dialer.target.book?.cancel(this)
     this.#letGo()
   }
 
@@ -102,7 +102,7 @@ export class Dial implements Asker {
     if (known.length > 0) return this.#tryAll(known)
     this.#phase = 'resolve'
     if (book.hasOld) this.deadline = Math.min(this.#connectBy, this.#phaseStarted + patience)
-    book.ask(this)
+    book.lookUp(this)
   }
 
   #resolved(): void {
@@ -120,7 +120,7 @@ export class Dial implements Asker {
 
   #giveUpLookup(): void {
     const { book } = this.#dialer.target
-    book!.forget(this)
+    book!.cancel(this)
     const old = book!.oldInTurn()
     if (old.length === 0) return this.#fail(fault('GH_CONNECT_TIMEOUT'))
     this.#enter('connect')

@@ -147,7 +147,7 @@ function lookupFor(origin: OriginConfig, means: CheckMeans): LookupFunction {
 /** Looks a name up, for the next check where it was known before: slow or unreachable DNS is no fault of an origin. */
 async function addressesOf(name: string, { lookup, known }: CheckMeans): Promise<Addresses | Failure> {
   const before = known.get(name)
-  const asked = lookup.ask(name).then(answer => {
+  const asked = lookup.lookUp(name).then(answer => {
     if ('addresses' in answer) known.set(name, answer.addresses)
     else if (answer.way === 'name_vanished') known.delete(name)
     return answer
