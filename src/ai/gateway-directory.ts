@@ -1,4 +1,5 @@
-// Finds the gateway that a call names; a gateway that was found stays usable for the grace while the store is unreachable.
+// Finds the gateway that a call names; a gateway once found stays usable for the grace while the store is
+// unreachable.
 
 import { isId } from '../base/ids/id.ts'
 import { ownText } from '../base/text/own-text.ts'
@@ -14,7 +15,7 @@ interface DirectoryOptions {
   readonly grace: number
   /** Called with the account and id of each gateway that is in the store. */
   readonly found?: ((key: string) => void) | undefined
-  /** Asks other processes for what they know while the store is unreachable; never rejects. */
+  /** Requests known gateways from other processes while the store is unreachable; never rejects. */
   readonly borrow?: ((key: string) => Promise<Lent<Gateway> | null>) | undefined
   readonly clock?: Clock
 }
@@ -27,7 +28,7 @@ const gatewayId = /^[a-z0-9_-]{1,64}$/
 
 export class GatewayDirectory {
   readonly #gateways: ReadThrough<Gateway>
-  /** The last valid names that were asked for, and their key: mostly the next ones are the same. */
+  /** The last valid names looked up, and their key: mostly the next ones are the same. */
   #last: { readonly account: string; readonly id: string; readonly key: string } | null = null
 
   constructor({ store, grace, found, borrow, clock = systemClock }: DirectoryOptions) {
@@ -48,27 +49,27 @@ export class GatewayDirectory {
     })
   }
 
-  /** Loads a gateway that another process has found, unless it is remembered; rejects with `StoreUnreachable`. */
+  /** Loads a gateway that another process has found, unless it is cached; rejects with `StoreUnreachable`. */
   recall(key: string): Promise<void> {
     return this.#gateways.recall(key)
   }
 
-  /** Returns what is known about a gateway, for another process on this machine; null where nothing is. */
+  /** Returns the cached gateway, for another process on this machine; null for none. */
   lend(key: string): Lent<Gateway> | null {
     return this.#gateways.lend(key)
   }
 
-  /** Returns all that is known, by key. */
+  /** Returns all cached gateways, by key. */
   loans(): Iterable<readonly [key: string, lent: Lent<Gateway>]> {
     return this.#gateways.loans()
   }
 
-  /** Remembers what another process knew, for no longer than that. */
+  /** Caches the gateway of another process, for no longer than that process would. */
   adopt(key: string, lent: Lent<Gateway>): void {
     this.#gateways.adopt(key, lent)
   }
 
-  /** Returns at once for a gateway that is remembered, and for invalid names. */
+  /** Returns at once for a cached gateway, and for invalid names. */
   find(account: string, id: string): Found | Promise<Found> {
     const key = this.#keyOf(account, id)
     if (key === null) return null

@@ -1,4 +1,4 @@
-// Turns a REST call into the call of a provider: which one, at which path, with what body.
+// Turns a REST call into the call of a provider: its name, path and body.
 
 import { isObject } from '../base/text/json.ts'
 import { refuseCallAt } from '../errors/catalogue/api-faults.ts'
@@ -32,26 +32,30 @@ export interface Call {
   readonly wraps: boolean
   /** Whether the usage of a stream was requested by the gateway, and not by the caller. */
   readonly hidesUsage: boolean
-  /** Whether the gateway added the request for usage, in a translation too; and the body before that, where it was not translated. */
+  /**
+   * Whether the gateway added the request for usage, in a translation too; and the body before that, unless
+   * it was translated.
+   */
   readonly asksUsage: boolean
   readonly callersBody: Buffer | null
 }
 
-/** What the gateway of a call wants to know of streamed chats. */
+/** The gateway's settings for streamed chats. */
 interface Wishes {
   /** Whether providers may be asked for usage. */
   readonly streamUsage: boolean
-  /** Whether the gateway has use for it, though the caller does not ask. */
+  /** Whether the gateway needs the usage even if the caller does not request it. */
   readonly isLogged: boolean
   /** Whether the caller had a valid token. */
   readonly isChecked: boolean
-  /** The models that refuse to be asked. */
+  /** The models that reject a request for usage. */
   readonly refusals: Pick<UsageRefusals, 'has'>
 }
 
 /**
- * Plans a call: the model is renamed and every other byte stays, or the request is translated as a whole. Refuses a body that cannot be understood, an unknown
- * model (404), and features that its provider lacks (each by name).
+ * Plans a call: the model is renamed and every other byte stays, or the request is translated as a whole.
+ * Refuses a body that cannot be understood, an unknown model (404), and features that its provider lacks
+ * (each by name).
  */
 export function planCall(
   target: RestTarget | CompatTarget,
@@ -80,7 +84,10 @@ const noWishes: Wishes = {
   refusals: new UsageRefusals(),
 }
 
-/** Removes everything from a REST call's query that could be a credential: only configured ones are used there. */
+/**
+ * Removes everything from a REST call's query that could be a credential: only configured ones are used
+ * there.
+ */
 function queryFor({ api, query }: RestTarget | CompatTarget, { provider }: Model): string {
   const { credentialParameter } = provider
   if (api !== 'rest' || credentialParameter === null || query === '') return query
@@ -111,7 +118,7 @@ export function withoutUsage(call: Call): Call {
   return { ...call, ...asItIs, body }
 }
 
-/** Leaves out a member that is not the first. */
+/** Removes a member other than the first. */
 function withoutMember(body: Buffer, name: string): Buffer {
   const members = membersOf(body)
   const at = members.findIndex(member => member.name === name)
@@ -148,7 +155,7 @@ function callOf(
   return { ...common, path: translated.path, body, asks, translation, asksUsage }
 }
 
-/** Whether a chat is streamed, does not request usage, and has a form in which it could. */
+/** Whether a chat is streamed, does not request usage, and has a form that allows requesting it. */
 function wantsNoUsage({ request: { stream, stream_options: options = null } }: CallRequest): boolean {
   if (stream !== true) return false
   return options === null || (isObject(options) && (options.include_usage ?? false) === false)
@@ -192,7 +199,8 @@ function translate(
   const json = asked.bytes.toString()
   const duplicate = refuseDuplicate(json)
   if (duplicate !== null) return within(asked.pointer, duplicate)
-  // Parsed again: JSON.parse rounds numbers with many digits, which matters as soon as they are written again.
+  // Parsed again: JSON.parse rounds numbers with many digits, which matters as soon as they are written
+  // again.
   const request = readObject(json) ?? asked.request
   const translation = way.translate({ ...request, model: name }, model, mayAsk)
   return 'error' in translation ? within(asked.pointer, translation) : { translation, path }

@@ -1,4 +1,5 @@
-// The request in the body of a REST call, before its provider is known: the model, and the request in the caller's own bytes.
+// The request in the body of a REST call, before its provider is known: the model, and the request in the
+// caller's own bytes.
 
 import { isUtf8 } from 'node:buffer'
 import { isObject, pointerStep } from '../base/text/json.ts'
@@ -6,7 +7,7 @@ import { refuseCall, refuseCallAt } from '../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../errors/catalogue/refusal.ts'
 import { bounds, type Member, membersOf, membersWithin, splice } from './parsing/json-members.ts'
 
-/** A request, and where it is in the body. */
+/** A request, and its place in the body. */
 export interface CallRequest {
   /** As the caller wrote it. */
   readonly model: string
@@ -19,7 +20,9 @@ export interface CallRequest {
   readonly pointer: '' | '/input'
 }
 
-/** The model as in the path of a run, repeated in logs and responses. */
+/**
+ * The maximum length of a model, which is repeated in logs and responses; the same as in the path of a run.
+ */
 const longestModel = 256
 
 /** Reads a request that names its model itself. */
@@ -34,7 +37,7 @@ export function readRequest(body: Buffer): CallRequest | Refusal {
   return { model, modelPointer: '/model', bytes: body, request, members, pointer: '' }
 }
 
-/** Reads a body of `/ai/run`: `{model, input}`, or the bare input where the path names the model. */
+/** Reads a body of `/ai/run`: `{model, input}`, or the bare input if the path names the model. */
 export function readRun(body: Buffer, pathModel: string | null): CallRequest | Refusal {
   if (pathModel !== null) return readBareInput(body, pathModel)
   const asked = readRequest(body)
@@ -113,7 +116,7 @@ const unacceptable = {
   values: fault(null, `must not have more than ${bounds.values} values`),
 }
 
-/** Whether a member is the model to any reader: those in Go take names in any case, and the last one counts. */
+/** Whether some reader takes a member for the model: readers in Go ignore case, and the last one counts. */
 function isModel({ name }: Member): boolean {
   return name.length === 5 && name.toLowerCase() === 'model'
 }

@@ -7,7 +7,7 @@ export interface RestTarget {
   readonly api: 'rest'
   readonly account: string
   readonly operation: Operation
-  /** Decoded; null where the body names it. */
+  /** Decoded; null if the body names it. */
   readonly model: string | null
   /** As received, with its question mark; '' for none. */
   readonly query: string
@@ -34,7 +34,10 @@ interface NativeTarget {
 
 export type AiTarget = RestTarget | CompatTarget | NativeTarget
 
-/** Reads a request target in origin form; null when it is not an AI route. Only a model is ever decoded, so that `%2F` and `%2E` never act as separators. */
+/**
+ * Reads a request target in origin form; null when it is not an AI route. Only a model is ever decoded, so
+ * that `%2F` and `%2E` never act as separators.
+ */
 export function parseAiTarget(target: string): AiTarget | null {
   if (target.startsWith(native)) return parseNative(target)
   if (target.startsWith(rest)) return parseRest(target)
@@ -49,7 +52,7 @@ export function isAmongAiRoutes(target: string): boolean {
   return target.startsWith('/ai/', end) || target.slice(end) === '/ai'
 }
 
-/** Whether a request target is a base URL that programs are configured with, and no call. */
+/** Whether a request target is a base URL from the configuration of programs, rather than a call. */
 export function isBaseOfCalls(target: string): boolean {
   return baseOfCalls.test(target)
 }

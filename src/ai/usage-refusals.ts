@@ -1,17 +1,17 @@
-// Which models do not accept that a stream is asked for its usage, as their providers have said.
+// Models that reject a request for stream usage, as learned from their providers.
 
-/** How many are remembered: callers choose the names of models. */
+/** Maximum of remembered models: callers choose the names. */
 const most = 1000
 
 export class UsageRefusals {
   readonly #names = new Set<string>()
 
-  /** Whether the model of a provider is known to refuse it. */
+  /** Whether the model of a provider is known to reject it. */
   has(provider: string, model: string): boolean {
     return this.#names.size > 0 && this.#names.has(`${provider}/${model}`)
   }
 
-  /** Notes that it does; false where that was known. */
+  /** Records that it does; false if that was known. */
   add(provider: string, model: string): boolean {
     if (this.has(provider, model)) return false
     if (this.#names.size === most) this.#names.delete(this.#names.values().next().value!)

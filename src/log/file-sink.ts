@@ -1,11 +1,12 @@
-// Writes the pieces of a log to a file. Node's own stream drops the rest of a piece for which a full disk had only some room.
+// Writes the pieces of a log to a file. On a nearly full disk, Node's own stream would drop the rest of a
+// partially written piece.
 
 import { write } from 'node:fs'
 
 export class FileSink {
   readonly destroyed = false
   readonly #fd: number
-  /** What is left of a piece whose write failed in the middle. */
+  /** The rest of a partially written piece. */
   #piece = ''
   #rest: Buffer | null = null
 
@@ -13,14 +14,14 @@ export class FileSink {
     this.#fd = fd
   }
 
-  /** Writes a piece in the background, and where its last write failed, what is left of it. */
+  /** Writes a piece in the background, or the rest of it after a partial write. */
   write(piece: string, done: (error: Error | null) => void): void {
     const bytes = this.#rest !== null && piece === this.#piece ? this.#rest : Buffer.from(piece)
     this.#piece = piece
     this.#write(bytes, done)
   }
 
-  /** Never calls: the writer of each piece hears of its failure. */
+  /** Never calls: write callbacks report failures. */
   on(): void {}
 
   #write(bytes: Buffer, done: (error: Error | null) => void): void {

@@ -1,6 +1,6 @@
-// How lines of the log begin: with their level and their time, as names and ISO 8601, or as the numbers that pino writes by itself.
+// The head of log lines: level and time, as names and ISO 8601, or as the numbers that pino writes itself.
 
-/** The numbers that pino has for levels. */
+/** The numbers of pino for levels. */
 const numbers = { info: 30, warn: 40 } as const
 
 /** Returns the beginning of a line, at ms since the epoch. */
@@ -10,12 +10,15 @@ export function lineHead(level: keyof typeof numbers, time: number, isNumeric: b
     : `{"level":"${level}","time":"${isoTime(time)}"`
 }
 
-/** The second that was last written, and how its times begin; how those of all seconds end, by their ms. */
+/** The second written last, and the common prefix of its times; the suffixes of all seconds, by ms. */
 let second = Number.NaN
 let beginning = ''
 const ends = Array.from({ length: 1000 }, (_, ms) => `${String(ms).padStart(3, '0')}Z`)
 
-/** Returns whole ms since the epoch as ISO 8601, in UTC; what a second's times have in common is written once. */
+/**
+ * Returns whole ms since the epoch as ISO 8601, in UTC; the common prefix of a second's times is formatted
+ * once.
+ */
 export function isoTime(time: number): string {
   const whole = Math.floor(time / 1000)
   if (whole !== second) {

@@ -1,4 +1,4 @@
-// Gathers lines and hands them to a stream in pieces, one at a time: the way of the log to stdout.
+// Gathers lines and writes them to a stream in pieces, one at a time: the path of the log to stdout.
 
 import { Tally } from '../metrics/counters/distribution.ts'
 import { isoTime, lineHead } from './line-head.ts'
@@ -6,11 +6,11 @@ import { isoTime, lineHead } from './line-head.ts'
 interface LineWriterOptions {
   /** How long a line may wait for others, in ms. */
   readonly patience?: number
-  /** How much may wait for a reader that does not keep up, or a full disk, in bytes; what comes then is dropped. */
+  /** Maximum buffer for a slow reader or a full disk, in bytes; further lines are dropped. */
   readonly most?: number
-  /** Ms after which a write that failed is tried again. */
+  /** Ms after which a failed write is retried. */
   readonly retry?: number
-  /** Writes each line in another form, such as one for people. */
+  /** Converts each line to another form, such as one for people. */
   readonly render?: (line: string) => string
   /** Counts the lines that were dropped. */
   readonly dropped?: Tally
@@ -18,17 +18,20 @@ interface LineWriterOptions {
   readonly isNumeric?: boolean
 }
 
-/** What a pipe takes in one piece or not at all (PIPE_BUF), so that lines of several processes never mix. */
+/**
+ * The size that a pipe takes in one piece or not at all (PIPE_BUF), so that lines of several processes never
+ * mix.
+ */
 const pieceSize = 4096
 
-/** Where pieces go; one that is destroyed by an error takes no more. */
+/** The destination of pieces; after it is destroyed by an error, it takes no more. */
 interface PieceSink {
   readonly destroyed: boolean
   write(piece: string, done: (error?: Error | null) => void): unknown
   on(event: 'error', listener: () => void): unknown
 }
 
-/** Lines that were dropped, and when the first and the last were, in ms since the epoch. */
+/** Number of dropped lines, and when the first and the last were dropped, in ms since the epoch. */
 interface Loss {
   lines: number
   readonly first: number
@@ -48,7 +51,7 @@ export class LineWriter {
   #pieceBytes = 0
   #waitingBytes = 0
   #isWriting = false
-  /** What was lost since that was last written to the log. */
+  /** The loss since it was last reported in the log. */
   #loss: Loss | null = null
   #isGone = false
   #timer: NodeJS.Timeout | null = null
@@ -67,7 +70,7 @@ export class LineWriter {
     stream.on('error', () => stream.destroyed && this.#giveUp())
   }
 
-  /** Takes a line, its line feed included. */
+  /** Adds a line, its line feed included. */
   write(given: string): void {
     const line = this.#render === null ? given : this.#render(given)
     const bytes = Buffer.byteLength(line)
@@ -83,7 +86,7 @@ export class LineWriter {
     this.#timer ??= setTimeout(() => this.flush(), this.#patience).unref()
   }
 
-  /** Writes what was gathered, or puts it in line where the reader does not keep up. */
+  /** Writes the gathered lines, or queues them behind a slow reader. */
   flush(): void {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
@@ -94,7 +97,7 @@ export class LineWriter {
     this.#writeNext()
   }
 
-  /** Resolves when all is written, or after `deadline` ms: nobody may read at the other end. */
+  /** Resolves when all is written, or after `deadline` ms: the other end may have no reader. */
   async drain(deadline: number): Promise<void> {
     this.flush()
     if (this.#pieces.length === 0 && !this.#isWriting) return
@@ -135,7 +138,10 @@ export class LineWriter {
     }
   }
 
-  /** Writes how much was lost, behind what was here before, once half of the room is free: a reader that is always a little too slow would get little else. */
+  /**
+   * Reports the loss, behind earlier lines, once half of the buffer is free: a reader that is always a little
+   * too slow would otherwise get little else.
+   */
   #tellLoss(): void {
     if (this.#loss === null || this.#waitingBytes > this.#most / 2) return
     const { lines, first, last } = this.#loss
@@ -149,7 +155,7 @@ export class LineWriter {
     this.flush()
   }
 
-  /** A reader that has left does not come back. */
+  /** A closed reader does not come back. */
   #giveUp(): void {
     if (this.#isGone) return
     this.#isGone = true

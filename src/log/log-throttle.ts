@@ -1,9 +1,9 @@
-// Warnings of what may happen a thousand times a second, once a minute each.
+// Limits warnings that could occur a thousand times a second to one a minute each.
 
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from './log.ts'
 
-/** Ms for which the same warning is not repeated. */
+/** Ms during which the same warning is not repeated. */
 const quiet = 60_000
 
 export class LogThrottle {
@@ -16,7 +16,10 @@ export class LogThrottle {
     this.#clock = clock
   }
 
-  /** Logs the warning unless one with this key was logged within the last minute; its `count` is how often it was due since. */
+  /**
+   * Logs the warning unless one with this key was logged within the last minute; its `count` is the number of
+   * occurrences since.
+   */
   warn(key: string, facts: object, message: string): void {
     let warning = this.#warnings.get(key)
     if (warning === undefined)

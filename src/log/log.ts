@@ -1,4 +1,4 @@
-// The log: JSON lines. A logger for what happens to the gateway, and the access log with one line a request.
+// The log: JSON lines. A logger for events of the gateway, and the access log with one line per request.
 
 import { type Level, type Logger, pino } from 'pino'
 import { visibleJson } from '../base/text/visible.ts'
@@ -10,13 +10,13 @@ export type { Logger }
 /** The share of each status class that is written, 0 to 1. */
 type LogSample = Readonly<Record<StatusClass, number>>
 
-/** Where lines go; one that holds them back can be told to let go. */
+/** The destination of lines; `flush` makes it write the lines that it buffers. */
 export interface LogDestination {
   write(line: string): unknown
   flush?(): void
 }
 
-/** What the access log may know of a request: a closed list, so that no header, cookie, query or body can slip in. */
+/** The fields of an access log entry: a closed list, so that no header, cookie, query or body can slip in. */
 export interface AccessEntry {
   readonly time: number // ms since the epoch, when the request came
   readonly ray: string
@@ -32,7 +32,7 @@ export interface AccessEntry {
   readonly preview: boolean // whether the client asked to see an error, and nothing failed
   readonly bytesIn: number
   readonly bytesOut: number
-  /** The content coding of a response that was compressed here, and the bytes that it had before; null for others. */
+  /** The content coding of a response that was compressed here, and its bytes before; null for others. */
   readonly compressed: { readonly coding: string; readonly taken: number } | null
   readonly duration: number // ms
   readonly phases: Readonly<Partial<Record<string, number>>> // ms
@@ -49,11 +49,14 @@ interface LoggedTls {
 }
 
 const { pid } = process
-/** Characters of a text, and those of one whose escapes make it longer than two bytes a character. */
+/** Maximum of characters of a text, and of one whose escapes make it longer than two bytes a character. */
 const longestText = 1024
 const longestEscaped = Math.floor(longestText / 3)
 
-/** Makes the logger, whose lines go out at once; of an error it writes message, code and stack, never the request that the error may carry. Levels and times are numbers if `isNumeric`. */
+/**
+ * Makes the logger, whose lines are written at once. Of an error it writes message, code and stack, never the
+ * request that the error may carry. Levels and times are numbers if `isNumeric`.
+ */
 export function createLogger(level: Level, destination: LogDestination, isNumeric = false): Logger {
   const serializers = { err: describeError, cause: describeError }
   const write = (line: string) => {
@@ -68,7 +71,10 @@ const named = {
   timestamp: () => `,"time":"${isoTime(Date.now())}"`,
 }
 
-/** Writes requests, and wants a share of each status class; a response outside of 100 to 599, and none at all, is always wanted. */
+/**
+ * Writes requests, sampled by status class; a response outside of 100 to 599, and a missing one, is always
+ * written.
+ */
 export class AccessLog {
   readonly #destination: LogDestination
   readonly #isNumeric: boolean
@@ -91,7 +97,10 @@ export class AccessLog {
     this.#shares = sharesOf(sample)
   }
 
-  /** Draws whether a response of this status is to be written; asked once for each, before its entry is made. */
+  /**
+   * Decides at random whether a response of this status is to be written; called once for each, before its
+   * entry is made.
+   */
   wants(status: number): boolean {
     const share = this.#shares[(status / 100) | 0] ?? 1
     return share === 1 || this.#random() < share
@@ -107,7 +116,10 @@ function sharesOf(sample: LogSample): readonly number[] {
   return [1, sample['1xx'], sample['2xx'], sample['3xx'], sample['4xx'], sample['5xx']]
 }
 
-/** By hand, since it is on the path of every request: the numbers as they are, each text cut and quoted. */
+/**
+ * Written by hand, since it is on the path of every request: the numbers as they are, each text cut and
+ * quoted.
+ */
 function accessLine(e: AccessEntry, isNumeric: boolean): string {
   return (
     `${lineHead('info', Math.trunc(e.time), isNumeric)},"pid":${pid},"ray":"${e.ray}","zone":${quote(e.zone)}` +
@@ -130,14 +142,17 @@ function quote(text: string | null): string {
   return JSON.stringify(text !== null && text.length > longestText ? text.slice(0, longestText) : text)
 }
 
-/** Quotes what a client sent, bytes as they are: some of those above ASCII steer terminals. */
+/** Quotes a client's bytes: some of those above ASCII control terminals. */
 function quoteSent(text: string | null): string {
   const json = quote(text)
   for (let at = 0; at < json.length; at++) if (json.charCodeAt(at) > tilde) return quoteVisibly(text!, json)
   return json
 }
 
-/** Cuts more of what gets many escapes: a line that is longer than a pipe takes in one piece would mix with those of other processes. */
+/**
+ * Cuts text with many escapes shorter: a line that is longer than a pipe takes in one piece would mix with
+ * those of other processes.
+ */
 function quoteVisibly(text: string, json: string): string {
   const shown = visibleJson(json)
   const isLong = Buffer.byteLength(shown) > 2 * longestText
@@ -146,7 +161,9 @@ function quoteVisibly(text: string, json: string): string {
 
 const tilde = 0x7e
 
-/** Leaves out the query, and whole targets that are no path: they may hold a user name and a password. */
+/**
+ * Leaves out the query, and whole targets that are not paths: they may contain a user name and a password.
+ */
 function pathOf(target: string): string | null {
   if (target[0] !== '/' && target !== '*') return null
   const end = target.search(/[?#]/)

@@ -1,10 +1,10 @@
-// Lines of the log as a person reads them at a terminal: time, level, message, fields. What came from outside stands there in one line and in its field, whatever
-// it holds.
+// Log lines for a person at a terminal: time, level, message, fields. Whatever it contains, outside input
+// stays on one line and in its field.
 
 import { inspect } from 'node:util'
 import { visible, visibleJson } from '../base/text/visible.ts'
 
-/** Writes one line of JSON, a line feed at its end, as a readable one; stacks follow it, indented. */
+/** Formats one line of JSON, with its line feed, for people; stacks follow it, indented. */
 export function readable(line: string, hasColours: boolean): string {
   const { level, time, pid, msg, ...fields } = JSON.parse(line) as Line
   const paint = hasColours ? coloured : plain
@@ -32,7 +32,7 @@ interface Line {
 
 type Colour = 'gray' | 'green' | 'yellow' | 'red'
 
-/** By the names and the numbers of pino; each word has the same length. */
+/** By the names and the numbers of pino; all words have the same length. */
 const levels: Readonly<Record<string | number, readonly [word: string, colour: Colour]>> = Object.fromEntries(
   (
     [
@@ -54,7 +54,7 @@ function plain(text: string): string {
   return text
 }
 
-/** In local time, as the reader's clock. */
+/** In the reader's local time. */
 function timeOf(time: string | number): string {
   const at = new Date(time)
   const [hours, minutes, seconds] = [at.getHours(), at.getMinutes(), at.getSeconds()].map(part =>
@@ -63,7 +63,7 @@ function timeOf(time: string | number): string {
   return `${hours}:${minutes}:${seconds}.${String(at.getMilliseconds()).padStart(3, '0')}`
 }
 
-/** As it is where nobody could take it for another field, else quoted. */
+/** Unquoted if it cannot be mistaken for another field, else quoted. */
 function written(value: unknown): string {
   if (typeof value === 'string' && clear.test(value)) return value
   return visibleJson(JSON.stringify(value))
@@ -72,7 +72,7 @@ function written(value: unknown): string {
 /** ASCII without spaces, quotes, the sign behind names, and backslashes. */
 const clear = /^[!#-<>-[\]-~]+$/
 
-/** Returns the stack of an error, or one that is told by itself, as lines; null of anything else. */
+/** Returns the lines of an error's stack, or of a stack field; null for anything else. */
 function stackOf(name: string, value: unknown): string | null {
   const stack = name === 'stack' ? value : (value as { readonly stack?: unknown }).stack
   if (typeof stack !== 'string') return null

@@ -1,5 +1,5 @@
-// All that is counted, and how it is shown. The edge moves the numbers, the admin listener exposes them, the supervisor adds up
-// those of its workers.
+// All metrics, and how they are exposed. The edge moves the numbers, the admin listener exposes them, the
+// supervisor adds up those of its workers.
 
 import { pause } from '../base/turns/turns.ts'
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client'
@@ -7,10 +7,10 @@ import { Counts } from './counters/counts.ts'
 import { families } from './families/families.ts'
 import type { Family } from './families/family.ts'
 
-/** What one process has counted, as data that crosses from process to process. */
+/** The counts of one process, as data that crosses process boundaries. */
 export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
-/** All that one process counts, and the registry that shows it. */
+/** The counts of one process, and the registry that exposes them. */
 export class Metrics extends Counts {
   readonly #registry = new Registry()
 
@@ -31,7 +31,7 @@ export class Metrics extends Counts {
     this.#registry.registerMetric(dress(metric))
   }
 
-  /** Reads all numbers, with turns for others between. */
+  /** Reads all numbers, yielding to other work in between. */
   async snapshot(): Promise<Snapshot> {
     const snapshot: Snapshot = []
     for (const { name } of this.#registry.getMetricsAsArray()) {
@@ -47,7 +47,10 @@ export class Metrics extends Counts {
     return others.length === 0 ? own : AggregatorRegistry.aggregate([own, ...others]).getMetricsAsJSON()
   }
 
-  /** Writes the numbers of this process and of the others, added up, in the text format of Prometheus (version 0.0.4). */
+  /**
+   * Writes the numbers of this process and of the others, added up, in the text format of Prometheus (version
+   * 0.0.4).
+   */
   async expose(others: readonly Snapshot[] = []): Promise<string> {
     const registry =
       others.length === 0 ? this.#registry : AggregatorRegistry.aggregate([await this.snapshot(), ...others])
@@ -60,12 +63,15 @@ export class Metrics extends Counts {
   }
 }
 
-/** Adds up what several processes have counted. */
+/** Adds up the counts of several processes. */
 export function sumOf(snapshots: readonly Snapshot[]): Promise<Snapshot> {
   return AggregatorRegistry.aggregate([...snapshots]).getMetricsAsJSON()
 }
 
-/** Adds up what outlives processes that ended: counters and histograms must never go backwards, gauges die with their process. */
+/**
+ * Adds up what outlives processes that ended: counters and histograms must never go backwards, gauges die
+ * with their process.
+ */
 export async function remains(ended: readonly Snapshot[]): Promise<Snapshot> {
   const sums = await sumOf(ended)
   return sums.filter(({ type }) => (type as unknown) === 'counter' || (type as unknown) === 'histogram')
@@ -73,20 +79,29 @@ export async function remains(ended: readonly Snapshot[]): Promise<Snapshot> {
 
 export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE
 
-/** Dresses a family as a metric of prom-client, whose registry asks no more of one than its `get`. */
+/** Adapts a family to a metric of prom-client, whose registry only needs its `get`. */
 function readOut({ type, name, help, read, together }: Family, counts: Counts): Metric {
   const aggregator = together ?? (name.endsWith('_info') ? 'first' : 'sum')
   const get = () => ({ name, help, type, aggregator, values: read(counts) })
   return { name, help, type, aggregator, get } as unknown as Metric
 }
 
-/** Ms between two looks at the lag of the event loop, each of which wakes the process: with the usual 10, they are half of what an idle one costs. */
+/**
+ * Ms between two samples of the event loop lag, each of which wakes the process: at the usual 10, they are
+ * half of the cost of an idle one.
+ */
 const lagPeriod = 100
 const lags = ['min', 'max', 'mean', 'p50', 'p90', 'p99'].map(of => `nodejs_eventloop_lag_${of}_seconds`)
-/** Seconds. Without a look since it was last read, the histogram has no mean, and the largest number as its least. */
+/**
+ * Seconds. Without a sample since the last read, the histogram has no mean, and its minimum is the largest
+ * number.
+ */
 const longestLag = 1e6
 
-/** What of several processes counts where it is neither their sum nor their average that somebody has to know: one that is stuck, or full, is in trouble, whatever the others do. */
+/**
+ * Metrics for which neither sum nor average over processes is useful, only the worst: one that is stuck, or
+ * full, is in trouble, whatever the others do.
+ */
 const ofTheWorst = {
   nodejs_eventloop_lag_p50_seconds: 'max',
   nodejs_eventloop_lag_p90_seconds: 'max',
@@ -101,7 +116,7 @@ function aggregatedBy(metric: Metric, aggregator: 'min' | 'max'): Metric {
   return { name, help, type, aggregator, get } as unknown as Metric
 }
 
-/** Shows how late the looks were, of what Node measures from each to the next. */
+/** Subtracts the sampling period, which Node's measurements include. */
 function withoutPeriod(metric: Metric): Metric {
   const late = (seconds: number) => (seconds < longestLag ? Math.max(0, seconds - lagPeriod / 1000) : 0)
   const get = async () => {

@@ -1,5 +1,5 @@
-// The way to a collector: one request at a time over a connection of its own, repeated where that may help (OTLP specification, OTLP/HTTP). What fails is
-// dropped: nothing waits for a collector.
+// Sends messages to a collector: one request at a time over a connection of its own, retried where that may
+// help (OTLP specification, OTLP/HTTP). A failed message is dropped: nothing waits for a collector.
 
 import type { Agent, IncomingMessage } from 'node:http'
 import { Agent as SecureAgent, request as requestSecurely } from 'node:https'
@@ -16,7 +16,7 @@ interface CollectorParts {
   readonly version: string
   readonly clock: Clock
   readonly log: Logger
-  /** Ms before the second attempt; each further one waits twice as long. */
+  /** Ms before the second attempt; the pause doubles with each further one. */
   readonly firstPause?: number
 }
 
@@ -24,7 +24,7 @@ export class Collector {
   readonly #parts: CollectorParts
   readonly #agent: Agent
   readonly #end = new AbortController()
-  /** By signal, monotonic ms until which its failures are only counted, and how many were. */
+  /** By signal, monotonic ms until which its failures are only counted, and their count. */
   readonly #quiet = new Map<Signal, { until: number; failures: number }>()
 
   constructor(parts: CollectorParts) {
@@ -37,7 +37,10 @@ export class Collector {
       : new PlainAgent(options)
   }
 
-  /** Sends a message; resolves with how many of its items the collector did not take, `Infinity` for all, which is logged at most once a minute. Never rejects. */
+  /**
+   * Sends a message; resolves with how many of its items the collector did not take, `Infinity` for all,
+   * which is logged at most once a minute. Never rejects.
+   */
   async send(signal: Signal, message: string): Promise<number> {
     let lost = 0
     let why: string | null = null
@@ -51,13 +54,16 @@ export class Collector {
     return lost
   }
 
-  /** Ends what is under way. */
+  /** Aborts the current request. */
   close(): void {
     this.#end.abort()
     this.#agent.destroy()
   }
 
-  /** Makes one attempt; `outcome` is null for success, `rejected` how many items were not taken, `pause` null where another attempt is of no use, and 0 where the collector does not say how long to wait. */
+  /**
+   * Makes one attempt. `outcome` is null for success; `rejected` is how many items were not taken; `pause` is
+   * null if another attempt is of no use, and 0 if the collector does not say how long to wait.
+   */
   async #post(
     signal: Signal,
     message: string,
@@ -81,7 +87,7 @@ export class Collector {
         whenFailed(sent, reject)
         sent.end(message)
       })
-      // What was taken, or never will be, is not sent again for what comes of the body.
+      // A message that was accepted, or never will be, is not sent again, whatever happens to the body.
       const body = await drained(response).catch(() => '')
       const status = response.statusCode!
       if (status >= 200 && status < 300) {
@@ -127,7 +133,10 @@ const quietTime = 60_000
 const transient: ReadonlySet<number> = new Set([429, 502, 503, 504])
 const mostBytes = 64 * 1024
 
-/** Reads how many spans or data points of an accepted message the collector rejected, and why; null if none, or if the body is not such a response. */
+/**
+ * Reads how many spans or data points of an accepted message the collector rejected, and why; null if none,
+ * or if the body is not such a response.
+ */
 export function partialSuccessOf(
   body: string,
 ): { readonly rejected: number; readonly reason: string } | null {
@@ -143,7 +152,10 @@ export function partialSuccessOf(
 
 const maxReason = 256
 
-/** Returns the body of a response, read to its end, so that the connection can be used again; throws, and gives up the connection, for one that is too long or cut. */
+/**
+ * Reads a response body to its end, so that the connection can be reused; throws, and gives up the
+ * connection, if the body is too long or truncated.
+ */
 async function drained(response: IncomingMessage): Promise<string> {
   const parts: Buffer[] = []
   let length = 0

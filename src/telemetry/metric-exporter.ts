@@ -1,4 +1,4 @@
-// Metrics on their way to a collector: all of them, at an interval, as of that moment.
+// Exports metrics to a collector: all of them, at an interval.
 
 import type { Clock } from '../base/clock.ts'
 import type { Logger } from '../log/log.ts'
@@ -21,7 +21,10 @@ interface MetricExporterParts {
 
 export class MetricExporter {
   readonly #parts: MetricExporterParts
-  /** Wall-clock ms at which what is sent began: those of the parts, or less once the clock was set back behind them. */
+  /**
+   * Start time of the counts in wall-clock ms: that of the parts, or earlier once the clock was set back
+   * behind it.
+   */
   #since: number
   readonly #timer: NodeJS.Timeout
   #sending: Promise<void> | null = null
@@ -41,7 +44,7 @@ export class MetricExporter {
     this.#parts.collector.close()
   }
 
-  /** Waits for the export that is under way, if there is one: two never overtake each other. */
+  /** Waits for a running export first, so that two never overtake each other. */
   #export(): Promise<void> {
     this.#sending ??= this.#send().finally(() => {
       this.#sending = null

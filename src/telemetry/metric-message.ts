@@ -9,7 +9,7 @@ interface Value {
   readonly metricName?: string | undefined
 }
 
-/** A family of metrics, as a registry of Prometheus has it. */
+/** A family of metrics, as a Prometheus registry has it. */
 export interface MetricFamily {
   readonly name: string
   readonly help: string
@@ -17,7 +17,7 @@ export interface MetricFamily {
   readonly values: readonly Value[]
 }
 
-/** Returns a message with all that was counted since `since`, as of `now`, both in wall-clock ms. */
+/** Returns a message with all counts since `since`, as of `now`, both in wall-clock ms. */
 export function metricMessage(
   families: readonly MetricFamily[],
   sender: Sender,

@@ -1,4 +1,5 @@
-// What the OTLP messages for spans and for metrics share, in the JSON mapping of opentelemetry-proto 1.x: 64-bit integers are text, enums are numbers.
+// The common parts of OTLP messages for spans and for metrics, in the JSON mapping of opentelemetry-proto
+// 1.x: 64-bit integers are text, enums are numbers.
 
 import type { Attributes, AttributeValue } from './span.ts'
 

@@ -1,4 +1,5 @@
-// Sends spans to a collector in batches, from a bounded queue. When the queue is full, new ones are dropped and counted.
+// Sends spans to a collector in batches, from a bounded queue. When the queue is full, new ones are dropped
+// and counted.
 
 import type { Tally } from '../metrics/counters/distribution.ts'
 import type { Collector } from './collector.ts'
@@ -6,7 +7,7 @@ import type { Sender } from './otlp.ts'
 import { encodeSpan, spanMessage } from './span-message.ts'
 import type { Span, SpanSink } from './span.ts'
 
-/** Counts spans by what became of them. */
+/** Counts of spans by result. */
 interface SpanCounts {
   readonly exported: Tally
   readonly queue_full: Tally
@@ -25,10 +26,10 @@ interface SpanExporterParts {
 
 export class SpanExporter implements SpanSink {
   readonly #parts: SpanExporterParts
-  /** Encoded spans, the oldest first. */
+  /** Encoded spans, oldest first. */
   #queue: string[] = []
   #timer: NodeJS.Timeout | null = null
-  /** The export under way; null for none. */
+  /** The running export; null for none. */
   #sending: Promise<void> | null = null
 
   constructor(parts: SpanExporterParts) {

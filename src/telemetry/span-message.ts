@@ -1,4 +1,5 @@
-// Spans as an OTLP message (ExportTraceServiceRequest). Each is written when its request ends, so that a batch takes no long turn and no objects wait for it.
+// Spans as an OTLP message (ExportTraceServiceRequest). Each is encoded when its request ends, so that a
+// batch takes no long turn and no objects are retained for it.
 
 import { keyValues, nanoseconds, resourceOf, type Sender, scopeOf } from './otlp.ts'
 import type { Span } from './span.ts'
@@ -33,6 +34,9 @@ export function encodeSpan(span: Span): string {
 
 const kinds = { server: 2, client: 3 } as const
 const statusError = 2
-/** Bits of the flags of a span beyond those of `traceparent`: it is known whether the parent is remote, and it is. */
+/**
+ * Bits of the flags of a span beyond those of `traceparent`: whether it is known that the parent is remote,
+ * and whether it is.
+ */
 const knowsRemote = 0x100
 const isRemote = 0x200

@@ -3,7 +3,7 @@
 export type AttributeValue = string | number | boolean | readonly string[]
 export type Attributes = Readonly<Record<string, AttributeValue>>
 
-/** What happened at one moment of a span. */
+/** A moment within a span. */
 interface SpanEvent {
   readonly name: string
   /** Wall-clock ms. */
@@ -14,7 +14,7 @@ interface SpanEvent {
 export interface Span {
   readonly traceId: string
   readonly spanId: string
-  /** Null where the trace begins with it. */
+  /** Null for the root of the trace. */
   readonly parentId: string | null
   /** Whether the parent is a span of another process. */
   readonly isParentRemote: boolean
@@ -32,7 +32,7 @@ export interface Span {
   readonly events: readonly SpanEvent[]
 }
 
-/** Takes spans that are over. */
+/** Receives finished spans. */
 export interface SpanSink {
   take(spans: readonly Span[]): void
 }

@@ -1,4 +1,5 @@
-// Finds the members of a JSON object in its bytes, so that one can be replaced while all others stay as they are.
+// Finds the members of a JSON object in its bytes, so that one can be replaced while all others stay as they
+// are.
 
 /** A top-level member: its name, and the positions of name and value. */
 export interface Member {
@@ -10,14 +11,18 @@ export interface Member {
   readonly end: number
 }
 
-/** Lists the top-level members of an object, in order, duplicates included; accepts only what JSON.parse accepts. */
+/**
+ * Lists the top-level members of an object, in order, duplicates included; accepts only what JSON.parse
+ * accepts.
+ */
 export function membersOf(json: Buffer): readonly Member[] {
   return new Scan(json, unbounded).members()
 }
 
 /**
- * Lists the members of an object that is still to be parsed, in one scan, which costs far less than parsing; or returns which bound it exceeds, or that it is none.
- * Of bytes that JSON.parse will refuse it may list anything, but JSON.parse reads no further into them than this.
+ * Lists the members of an unparsed object in one scan, which costs far less than parsing; or returns which
+ * bound it exceeds, or that it is not an object. For bytes that JSON.parse will refuse, the list is
+ * arbitrary, but JSON.parse reads no further into them than this.
  */
 export function membersWithin(json: Buffer, bounds: Bounds): readonly Member[] | keyof Bounds | 'no_object' {
   if (json[skipSpace(json, 0)] !== brace) return 'no_object'
@@ -27,8 +32,9 @@ export function membersWithin(json: Buffer, bounds: Bounds): readonly Member[] |
 }
 
 /**
- * Finds the value of the last top-level member of a name, as JSON.parse does, behind a byte order mark as well; null where there is none. `quoted` is the name with its
- * quotes, in ASCII. Of what is cut or no JSON it reads as far as it can.
+ * Finds the value of the last top-level member of a name, as JSON.parse does, behind a byte order mark as
+ * well; null for none. `quoted` is the name with its quotes, in ASCII. Of truncated or invalid JSON it reads
+ * as far as it can.
  */
 export function lastMember(json: Buffer, quoted: Buffer): Pick<Member, 'start' | 'end'> | null {
   const start = skipSpace(json, json[0] === mark[0] && json[1] === mark[1] && json[2] === mark[2] ? 3 : 0)
@@ -36,7 +42,10 @@ export function lastMember(json: Buffer, quoted: Buffer): Pick<Member, 'start' |
   return soleText(json, start, quoted) ?? new Scan(json, unbounded).last(start, quoted)
 }
 
-/** Finds the text of a first member whose name comes nowhere else, and cannot be spelled with escapes there: what is behind it does not have to be scanned. */
+/**
+ * Finds the text of a first member whose name is unique there, and cannot be spelled with escapes: the rest
+ * does not have to be scanned.
+ */
 function soleText(json: Buffer, brace: number, quoted: Buffer): Pick<Member, 'start' | 'end'> | null {
   const name = skipSpace(json, brace + 1)
   const nameEnd = name + quoted.length
@@ -65,17 +74,23 @@ export function splice(bytes: Buffer, start: number, end: number, text: string):
   return spliced
 }
 
-/** Bounds of acceptable JSON: how deeply objects and arrays may be nested, and how many values they may contain. */
+/**
+ * Bounds of acceptable JSON: how deeply objects and arrays may be nested, and how many values they may
+ * contain.
+ */
 interface Bounds {
   readonly depth: number
   readonly values: number
 }
 
-/** Anything beyond is not a request or a response of a model: it would exhaust the stack, or block the event loop. */
+/**
+ * Anything beyond is not a request or a response of a model: it would exhaust the stack, or block the event
+ * loop.
+ */
 export const bounds: Bounds = { depth: 256, values: 500_000 }
 const unbounded: Bounds = { depth: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY }
 
-/** Goes over JSON once. */
+/** A scan over JSON. */
 class Scan {
   broken: keyof Bounds | null = null
   readonly #json: Buffer
@@ -117,7 +132,10 @@ class Scan {
     return found
   }
 
-  /** Finds the end of an object or array below so many others; counts depth instead of recursing, since the nesting is controlled by the caller. */
+  /**
+   * Finds the end of an object or array below so many others; counts depth instead of recursing, since the
+   * nesting is controlled by the caller.
+   */
   nestedEnd(start: number, above: number): number {
     const json = this.#json
     const { depth: deepest, values: most } = this.#bounds
@@ -147,7 +165,7 @@ class Scan {
   }
 }
 
-/** Whether a name is the one that is `quoted`, with or without escapes. */
+/** Whether a name is the `quoted` one, with or without escapes. */
 function isNamed(json: Buffer, start: number, end: number, quoted: Buffer): boolean {
   let i = 0
   while (i < quoted.length && json[start + i] === quoted[i]) i++
@@ -187,7 +205,7 @@ function textOf(json: Buffer, start: number, end: number): string {
   return text.includes('\\') ? unescaped(text) : text
 }
 
-/** Returns a text with faulty escapes as it is: the JSON that it is from is none. */
+/** Returns a text with faulty escapes as it is: its JSON is invalid. */
 function unescaped(text: string): string {
   try {
     return JSON.parse(`"${text}"`)

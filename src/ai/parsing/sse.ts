@@ -5,15 +5,15 @@ import { StringDecoder } from 'node:string_decoder'
 /** `event` is '' for an event without a name. */
 type OnEvent = (event: string, data: string) => void
 
-/** The most characters of one event or line; a stream with a larger one is not read any further. */
+/** Maximum of characters of one event or line; a stream with a larger one is not read any further. */
 const largestEvent = 16 * 1024 * 1024
 
 export class SseReader {
   readonly #decoder = new StringDecoder('utf8')
-  /** The line that has not ended yet. */
+  /** The current, incomplete line. */
   #line = ''
   #event = ''
-  /** The data lines of the event that has not ended yet, each with its line feed. */
+  /** The data lines of the current, incomplete event, each with its line feed. */
   #data = ''
   #isAtStart = true
   /** Whether a line feed that comes next belongs to the previous line end. */
@@ -26,7 +26,10 @@ export class SseReader {
     this.#take(this.#decoder.write(bytes), onEvent)
   }
 
-  /** Reports the event that the stream has begun and not ended: some providers omit the last blank line, so that it may be complete. */
+  /**
+   * Reports the last, unterminated event of the stream: some providers omit the final blank line, so that it
+   * may be complete.
+   */
   end(onEvent: OnEvent): void {
     if (this.isOverfull) return
     this.#take(`${this.#decoder.end()}\n\n`, onEvent)
@@ -48,7 +51,10 @@ export class SseReader {
     this.isOverfull = this.#line.length + this.#data.length > largestEvent
   }
 
-  /** Counts bytes at the beginning of a piece that belong to no line: a byte order mark, the second half of a CRLF. */
+  /**
+   * Counts bytes at the beginning of a piece that belong to no line: a byte order mark, the second half of a
+   * CRLF.
+   */
   #skip(text: string): number {
     const isMark = this.#isAtStart && text.charCodeAt(0) === byteOrderMark
     this.#isAtStart = false

@@ -1,4 +1,4 @@
-// Whether a provider is reached by a proxy, and by which one.
+// Chooses the proxy to a provider.
 
 import { isIP } from 'node:net'
 import { AddressSet } from '../../net/address/address.ts'
@@ -6,8 +6,8 @@ import type { AiConfig, OriginConfig, ProviderConfig } from '../../config/model/
 import type { ProxyConfig, ProxyException } from '../../config/model/pool-config.ts'
 
 /**
- * Returns the proxy by which a provider is reached; null for none. That of the provider itself counts for any URL; that of all providers, as HTTPS_PROXY does, for https
- * alone, and for no host on loopback.
+ * Returns the proxy to a provider; null for none. The provider's own proxy applies to any URL; the common
+ * one, like HTTPS_PROXY, to https alone, and never to a host on loopback.
  */
 export function proxyTo(
   provider: Pick<OriginConfig, 'protocol' | 'host' | 'port'>,

@@ -1,22 +1,22 @@
-// What helps a caller who named a provider or a model that does not exist here: the nearest name, and those that it may use.
+// Hints for a caller who named an unknown provider or model: the nearest name, and those that it may use.
 
 import { nearest } from '../../base/text/nearest.ts'
 import { priceRows } from '../usage/price-rows.ts'
 
 /** Names of providers that a caller may read. */
 export interface Names {
-  /** Those among which the nearest is looked for. */
+  /** Candidates for the nearest name. */
   readonly known: readonly string[]
   /** Those that it may use; empty for a caller whose token was not checked. */
   readonly usable: readonly string[]
 }
 
-/** Returns a phrase to append to a sentence about an unknown provider; empty where nothing helps. */
+/** Returns a phrase to append to a sentence about an unknown provider; empty without a hint. */
 export function providerHint(name: string, { known, usable }: Names): string {
   return phrase(nearest(name, known), usable)
 }
 
-/** Returns a phrase to append to a sentence about an unknown model; empty where nothing helps. */
+/** Returns a phrase to append to a sentence about an unknown model; empty without a hint. */
 export function modelHint(model: string, { known, usable }: Names): string {
   const slash = model.indexOf('/')
   if (slash === -1) return phrase(withAuthor(model), usable)
@@ -25,7 +25,7 @@ export function modelHint(model: string, { known, usable }: Names): string {
   return phrase(near && near + model.slice(slash), usable)
 }
 
-/** The most names that are listed. */
+/** Maximum of listed names. */
 const most = 20
 
 function phrase(guess: string | null, usable: readonly string[]): string {
@@ -35,7 +35,10 @@ function phrase(guess: string | null, usable: readonly string[]): string {
   return question === '' ? `; this gateway has ${names}` : `${question} This gateway has ${names}`
 }
 
-/** Returns the whole name of a well-known model, or of a dated one of its family, that was written without its author; null for others. */
+/**
+ * Returns the full name of a well-known model, or of a dated version of it, that was written without its
+ * author; null for others.
+ */
 function withAuthor(model: string): string | null {
   if (model.length > longest || !/^[\w.:-]+$/.test(model)) return null
   let family = ''
@@ -46,7 +49,7 @@ function withAuthor(model: string): string | null {
   return near === null ? null : `${models.get(near)}/${near}`
 }
 
-/** The most characters of a model that may be one of ours. */
+/** Maximum length of a model that may be one of ours. */
 const longest = 100
 
 /** The authors of models whose prices come with Gatehouse. */

@@ -5,11 +5,11 @@ export interface Key {
   readonly value: string
   /** Monotonic ms until which it rests. */
   restsUntil: number
-  /** Monotonic ms until which its provider said that it is to, which may be longer. */
+  /** Monotonic ms until which its provider asked it to rest, which may be longer. */
   saidUntil: number
-  /** What its provider said about its limits when it set it aside: name, value, name, value … */
+  /** The provider's rate limit fields when it set the key aside: name, value, name, value … */
   limits: readonly string[]
-  /** The status with which its provider last set it aside; 0 where it never did. */
+  /** The status with which its provider last set it aside; 0 for never. */
   status: number
   /** How many times in a row it was refused without a retry time. */
   failures: number
@@ -17,10 +17,12 @@ export interface Key {
   workedAt: number
 }
 
-/** Ms that a key rests the first time without a retry time, and at most. */
+/** The first and the longest rest of a key without a retry time, in ms. */
 const firstRest = 1000
 const longestRest = 5 * 60 * 1000
-/** The ms after which a key is tried again however long its provider said: a wrong time must not disable it for good. */
+/**
+ * Ms after which a key is tried again whatever the provider said: a wrong time must not disable it for good.
+ */
 const longestWord = 24 * 60 * 60 * 1000
 /** Ms for which a key that worked is considered valid. */
 const trust = 10 * 60 * 1000
@@ -29,7 +31,10 @@ export class KeyRing {
   readonly #keys: readonly Key[]
   #turn = 0
 
-  /** Takes over the state of the keys that stay from the ring `before`, so that calls that began with that one keep updating it. */
+  /**
+   * Takes over the state of remaining keys from the ring `before`, so that calls that began with that one
+   * keep updating it.
+   */
   constructor(values: readonly string[], before: KeyRing | null = null) {
     this.#keys = values.map(value => before?.keyOf(value) ?? fresh(value))
   }
@@ -47,7 +52,10 @@ export class KeyRing {
     return this.#keys.indexOf(key) + 1
   }
 
-  /** Returns the next key except those that a call has tried; where all others rest, the one that is available first; null where there are none. */
+  /**
+   * Returns the next key except those that a call has tried; if all others rest, the one that is available
+   * first; null if there are none.
+   */
   next(now: number, tried: readonly Key[] = none): Key | null {
     const keys = this.#keys
     let soonest: Key | null = null
@@ -69,7 +77,9 @@ export class KeyRing {
     return this.#keys.some(key => key.restsUntil <= now && !tried.includes(key))
   }
 
-  /** Returns the resting key with the shortest wait, as its provider said it; null if a key is available. */
+  /**
+   * Returns the resting key with the shortest wait, as stated by its provider; null if a key is available.
+   */
   firstBack(now: number): Key | null {
     let first: Key | null = null
     for (const key of this.#keys) {
@@ -80,12 +90,12 @@ export class KeyRing {
   }
 
   /**
-   * Lets a key rest for as long as the provider says, in ms, or else for twice as long each time; returns for how long, or 0 if it rests that long already. `limits` are
-   * the fields in which the provider told its limits.
+   * Lets a key rest for as long as the provider says, in ms, or else for twice as long each time. Returns for
+   * how long, or 0 if it already rests that long. `limits` are the rate limit fields of the provider.
    */
   setAside(key: Key, now: number, word: number | null, limits: readonly string[] = none): number {
     const isResting = key.restsUntil > now
-    // Requests that were under way when it was refused get the same response.
+    // Requests that were in flight when it was refused get the same response.
     if (isResting && word === null) return 0
     const said =
       word === null
@@ -98,18 +108,18 @@ export class KeyRing {
     return isResting ? 0 : said
   }
 
-  /** Notes that the provider accepted the key. */
+  /** Records that the provider accepted the key. */
   worked(key: Key, now: number): void {
     key.failures = 0
     key.workedAt = now
   }
 
-  /** Notes that the provider does not accept the key. */
+  /** Records that the provider does not accept the key. */
   refused(key: Key): void {
     key.workedAt = Number.NEGATIVE_INFINITY
   }
 
-  /** Whether the provider accepted the key recently, so that a call that is refused may itself be to blame. */
+  /** Whether the provider accepted the key recently, so that a refused call may itself be to blame. */
   isTrusted(key: Key, now: number): boolean {
     return now - key.workedAt < trust
   }

@@ -1,22 +1,29 @@
-// What the latest calls to one provider came to, in this process. Calls with a credential of their caller tell nothing of the keys of the configuration.
+// The results of the latest calls to one provider, in this process. Calls with a caller's own credential
+// reveal nothing about the configured keys.
 
 import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 
 export class ProviderCalls {
-  /** Ms since the epoch of the latest call that had an outcome; 0 before the first. */
+  /** Time of the latest call with an outcome, in ms since the epoch; 0 before the first. */
   lastAt = 0
-  /** When the provider last took a call, in ms since the epoch: with a status that is neither a failure of its own nor a refusal. */
+  /**
+   * When the provider last accepted a call, in ms since the epoch: with a status that is neither a failure of
+   * its own nor a refusal.
+   */
   goodAt = 0
-  /** When one failed last, with the status, or the error where no response came. */
+  /** Time of the last failure, with the status, or the error if no response came. */
   badAt = 0
   badStatus = 0
   badError: ErrorName | null = null
   /** The code of the system, TLS or DNS for that error; empty for none. */
   badCode = ''
-  /** How many have failed since the provider took one. */
+  /** Failures since the provider last accepted a call. */
   failures = 0
 
-  /** Notes the status of a response; `isOurs` says whether the call had a key of the configuration, or the provider needs none. */
+  /**
+   * Records the status of a response; `isOurs` says whether the call had a configured key, or the provider
+   * needs none.
+   */
   responded(status: number, now: number, isOurs: boolean): void {
     this.lastAt = now
     const isRefusal = status === 401 || status === 403 || status === 429
@@ -28,7 +35,7 @@ export class ProviderCalls {
     }
   }
 
-  /** Notes that no response came. */
+  /** Records a missing response. */
   failed(error: ErrorName, code: string, now: number): void {
     this.lastAt = now
     this.#failed(now, 0, error, code)

@@ -1,4 +1,4 @@
-// What is known of each provider, one row each: pure data.
+// The known facts of each provider, one row each: pure data.
 
 import {
   type ProviderApi,
@@ -7,10 +7,10 @@ import {
   providerApis,
 } from '../../config/model/config.ts'
 
-/** An API that a REST call can be sent on to unchanged. */
+/** An API whose REST calls can be forwarded unchanged. */
 export type Endpoint = ProviderApi
 
-/** Whose format of errors and events a provider or caller uses. */
+/** The dialect of a provider's or caller's errors and events. */
 export type Dialect = 'openai' | 'anthropic'
 
 /** How a credential is written into a request. */
@@ -25,22 +25,25 @@ export interface ProviderRow extends Credential {
   readonly base: string
   /** What comes between the base and the path of a native call. */
   readonly nativeRoot: string
-  /** The path of the cheapest GET that shows whether a key is good: none of them runs a model. */
+  /** The path of the cheapest GET that shows whether a key is valid: none of them runs a model. */
   readonly check: string
-  /** What the provider's own SDK adds before each path although the base contains it, so that it must not be duplicated; '' for no more than the version. */
+  /**
+   * What the provider's own SDK adds before each path although the base contains it, so that it must not be
+   * duplicated; '' for no more than the version.
+   */
   readonly sdkRoot: string
   readonly dialect: Dialect
   readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
-  /** What it surely has not, so that native calls of it are refused too. */
+  /** APIs that it certainly lacks, so that native calls of them are refused too. */
   readonly lacks: readonly Endpoint[]
-  /** How the endpoints above expect their credential, where native calls differ. */
+  /** How the endpoints above expect their credential, if different from native calls. */
   readonly restCredential: Credential | null
   /** Where callers may send a credential of their own: fields in lower case, and a query parameter. */
   readonly credentialFields: readonly string[]
   readonly credentialParameter: string | null
-  /** Added where the caller sent none. */
+  /** Added if the caller sent none. */
   readonly defaultFields: readonly (readonly [name: string, value: string])[]
-  /** Whether a streamed chat may request its usage; a provider where it may not reports usage always or never. */
+  /** Whether a streamed chat may request its usage; other providers report usage always or never. */
   readonly streamsUsage: boolean
   /** Prefixes of model names that imply the provider. */
   readonly aliases: readonly string[]
@@ -103,7 +106,7 @@ export const providerRows = {
     check: '/v1/models',
     endpoints: { chat: '/v1/chat/completions', embeddings: '/v1/embeddings' },
     lacks: ['messages', 'responses'],
-    // Always reports it, and refuses unknown members.
+    // Always reports it, and rejects unknown members.
     streamsUsage: false,
     aliases: ['mistralai'],
   },
@@ -124,7 +127,7 @@ export const providerRows = {
     ...openaiLike,
     base: 'https://openrouter.ai/api',
     sdkRoot: '/api',
-    // Anyone may list the models.
+    // Listing the models needs no key.
     check: '/v1/key',
     endpoints: { chat: '/v1/chat/completions', responses: '/v1/responses', embeddings: '/v1/embeddings' },
   },
@@ -151,7 +154,7 @@ export const providerRows = {
   },
 } as const satisfies Record<ProviderName, ProviderRow>
 
-/** What a custom provider has where its configuration does not say. */
+/** The APIs of a custom provider whose configuration does not list them. */
 const usualApis = { openai: ['chat', 'embeddings'], anthropic: ['messages'] } as const
 const paths = {
   chat: '/chat/completions',
@@ -160,14 +163,17 @@ const paths = {
   embeddings: '/embeddings',
 } as const satisfies Record<Endpoint, string>
 
-/** Returns the row of a provider that only the configuration knows; which field it expects credentials in is left to its callers. */
+/**
+ * Returns the row of a provider that only the configuration knows; which field it expects credentials in is
+ * left to its callers.
+ */
 export function customRow({
   speaks,
   apis,
   url,
 }: Pick<ProviderConfig, 'speaks' | 'apis' | 'url'>): ProviderRow {
   const row = speaks === 'anthropic' ? anthropicLike : openaiLike
-  // The base of a server that speaks as OpenAI has the version, as for its SDK.
+  // The base of an OpenAI-compatible server includes the version, as for its SDK.
   const version = speaks === 'anthropic' ? '/v1' : ''
   const own: readonly Endpoint[] = apis ?? usualApis[speaks]
   return {
@@ -179,7 +185,7 @@ export function customRow({
   }
 }
 
-/** Returns the paths at which a provider would have an API, as its callers and their SDKs write them below its base. */
+/** Returns the paths of an API at a provider, as its callers and their SDKs write them below its base. */
 export function pathsOf(api: Endpoint): readonly string[] {
   return [paths[api], `/v1${paths[api]}`]
 }

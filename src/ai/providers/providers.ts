@@ -1,4 +1,4 @@
-// The providers that can be called: the rows and the configuration, compiled once for each snapshot.
+// The available providers: the rows and the configuration, compiled once per snapshot.
 
 import { memoizeLast } from '../../base/memo.ts'
 import { hasDotSegment, isPlainPath, withoutQuery } from '../../base/path/path.ts'
@@ -19,27 +19,29 @@ import {
 
 export interface Provider {
   readonly name: string
-  /** The resource that callers name, where it has some; null otherwise. */
+  /** The resource that callers name, if it has some; null otherwise. */
   readonly resource: string | null
   /** Only scheme, host and port are used for the connection; every path here includes its path. */
   readonly base: URL
   readonly dialect: Dialect
   /** The paths of its endpoints, base path included. */
   readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
-  /** The path of the cheapest GET that shows whether a key is good. */
+  /** The path of the cheapest GET that shows whether a key is valid. */
   readonly check: string
   /** The field of its credential, in lower case, and what precedes the key. */
   readonly keyField: string
   readonly keyPrefix: 'Bearer ' | ''
   readonly keys: readonly string[]
-  /** Every field, in lower case, and the query parameter in which a caller may send a credential of its own. */
+  /**
+   * Every field, in lower case, and the query parameter in which a caller may send a credential of its own.
+   */
   readonly credentialFields: readonly string[]
   readonly credentialParameter: string | null
-  /** Added where the caller sent none. */
+  /** Added if the caller sent none. */
   readonly defaultFields: readonly (readonly [name: string, value: string])[]
   readonly streamsUsage: boolean
   readonly config: ProviderConfig | null
-  /** The refusal of calls that bring no key, where it has none and takes no call without; null otherwise. */
+  /** The refusal of calls without a key, if it has none configured and requires one; null otherwise. */
   readonly withoutKey: Refusal | null
 }
 
@@ -61,16 +63,16 @@ interface Entry {
   readonly rest: Provider
   /** The prefix of the path of a native call. */
   readonly nativeRoot: string
-  /** What may precede that path and is removed; '' for nothing. */
+  /** A prefix of that path that is removed; '' for none. */
   readonly sdkRoot: string
   /** The last segment of the base path with its slash, if it is a version such as /v1; '' for none. */
   readonly version: string
-  /** The paths of APIs that it has not. */
+  /** The paths of APIs that it lacks. */
   readonly absent: ReadonlyMap<string, Endpoint>
 }
 
 export class Providers {
-  /** All providers that can be called; several may share a name and a base. */
+  /** All available providers; several may share a name and a base. */
   readonly all: readonly Provider[]
   /** By name, or by name/resource for a provider with resources. */
   readonly #entries = new Map<string, Entry>()
@@ -80,8 +82,8 @@ export class Providers {
   readonly #authors = new Map<string, string>()
 
   /**
-   * Finds a model by the name that REST callers use, author/model; null when the provider is unknown, or the name contains no model. Most calls have the
-   * model of the one before.
+   * Finds a model by the name that REST callers use, author/model; null when the provider is unknown, or the
+   * name contains no model. Most calls have the same model as the previous one.
    */
   readonly model = memoizeLast((name: string) => this.#find(name))
 
@@ -95,7 +97,11 @@ export class Providers {
     this.all = [...new Set(Array.from(this.#entries.values(), ({ native, rest }) => [native, rest]).flat())]
   }
 
-  /** Finds the target of a native call, and keeps the caller's bytes; `isChecked` says whether the caller had a valid token. Refuses an unknown name or resource and an API that the provider lacks (404), and a path with dot segments (400). */
+  /**
+   * Finds the target of a native call, and keeps the caller's bytes; `isChecked` says whether the caller had
+   * a valid token. Refuses an unknown name or resource and an API that the provider lacks (404), and a path
+   * with dot segments (400).
+   */
   native(name: string, path: string, isChecked = false): NativeCall | Refusal {
     if (climbs(path)) return climbing
     let entry = this.#entries.get(name)
@@ -147,13 +153,13 @@ export class Providers {
     return refuseCall('no_resource', name, resources === '' ? '' : `: ${resources}`)
   }
 
-  /** Returns the names that a caller may read: only one with a valid token learns what the configuration has. */
+  /** Returns the names that a caller may read: only one with a valid token learns the configured ones. */
   names(isChecked: boolean): Names {
     const known = [...this.#authors.keys()].filter(name => isChecked || !name.startsWith('custom-'))
     return { known, usable: isChecked ? this.#usable() : [] }
   }
 
-  /** Returns those that the configuration has, with a key or without need of one. */
+  /** Returns the configured ones that have a key or need none. */
   #usable(): readonly string[] {
     const found = this.all.filter(({ config, withoutKey }) => config !== null && withoutKey === null)
     return [...new Set(found.map(({ name }) => name))]
@@ -207,7 +213,7 @@ function entryOf(
   }
 }
 
-/** What is known of a provider holds at its own address; what the configuration says of one, wherever that is. */
+/** The known facts of a provider hold at its own address; configured ones, wherever it is. */
 function absentOf(
   row: ProviderRow,
   config: ProviderConfig | null,
@@ -227,7 +233,10 @@ export function lackOf({ name }: Pick<Provider, 'name'>, api: Endpoint): string 
 const versionAtEnd = /\/v\d+(?:alpha|beta)?\d*$/
 const versionTwice = /^(\/v\d+(?:alpha|beta)?\d*)(?:\1)+(?=\/)/
 
-/** Removes a version that the base has already, or that a caller's base URL and its SDK both write: no provider has paths below `/v1/v1`. */
+/**
+ * Removes a version that the base already has, or that a caller's base URL and its SDK both write: no
+ * provider has paths below `/v1/v1`.
+ */
 function withVersionOnce(path: string, version: string): string {
   if (path.charCodeAt(1) !== letterV) return path
   const once = path.replace(versionTwice, '$1')

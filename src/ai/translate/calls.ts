@@ -1,10 +1,13 @@
-// What providers leave open about tool calls: which call a piece of a stream belongs to, where its arguments end, and what its id is.
+// Resolves what providers leave open about tool calls: to which call a piece of a stream belongs, where its
+// arguments end, and what its id is.
 
 import { randomBytes } from 'node:crypto'
 import { type JsonObject, objectIn, textIn } from './json.ts'
 import { isObject } from './rules.ts'
 
-/** Assigns each call of a response an id of its own: the provider's, unless there is none or it was used already. */
+/**
+ * Assigns each call of a response a unique id: the provider's, unless that is missing or was used already.
+ */
 export class CallIds {
   readonly #used = new Set<string>()
 
@@ -16,16 +19,16 @@ export class CallIds {
   }
 }
 
-/** Returns arguments as JSON text, also where a provider gives them as an object; '' where there are none. */
+/** Returns arguments as JSON text, also if a provider sends them as an object; '' for none. */
 export function argumentsText(value: unknown): string {
   if (typeof value === 'string') return value
   const isEmpty = isObject(value) && Object.keys(value).length === 0
   return value === undefined || value === null || isEmpty ? '' : JSON.stringify(value)
 }
 
-/** Follows JSON text that comes in pieces, and knows when the object that it begins with has ended. */
+/** Follows JSON text that arrives in pieces, and detects the end of its object. */
 export class ObjectEnd {
-  /** Whether the object has ended: nothing but space may follow. */
+  /** Whether the object has ended: only space may follow. */
   isReached = false
   /** Whether there was anything but space. */
   hasBegun = false
@@ -64,7 +67,10 @@ export class StreamedCall {
   name = ''
   /** Arguments that have not been written yet. */
   unsent = ''
-  /** Whether its name came again behind its end: alone that is a repetition, and with arguments to follow another call. */
+  /**
+   * Whether its name came again behind its end: alone that is a repetition, and with arguments to follow
+   * another call.
+   */
   isNamedAgain = false
 
   constructor(place: unknown) {
@@ -78,12 +84,14 @@ export class StreamedCall {
     this.name ||= textIn(name)
     const text = argumentsText(value)
     if (this.end.isReached && textIn(name) !== '') this.isNamedAgain = true
-    // Of what follows the end, only space is acceptable, and nobody needs it.
+    // Only space may follow the end, and it is not needed.
     if (!this.end.isReached) this.unsent += text
     return this.end.take(text)
   }
 
-  /** Whether a piece that names a function repeats the name of this call, as some providers do in every piece. */
+  /**
+   * Whether a piece that names a function repeats the name of this call, as some providers do in every piece.
+   */
   isRepeatedBy(piece: JsonObject): boolean {
     const { name, arguments: value } = objectIn(piece.function)
     if (this.name !== '' && this.name !== name) return false
@@ -96,7 +104,7 @@ export class StreamedCall {
   }
 }
 
-/** The calls of a chat completion that is streamed. */
+/** The calls of a streamed chat completion. */
 export class StreamedCalls {
   readonly #byId = new Map<string, StreamedCall>()
   readonly #byPlace = new Map<unknown, StreamedCall>()
@@ -106,7 +114,7 @@ export class StreamedCalls {
     return this.#last === undefined
   }
 
-  /** Returns the call that a piece belongs to, if it began before: a piece with a name begins one. */
+  /** Returns the call that a piece continues: a piece with a name begins a new one. */
   continuedBy(piece: JsonObject): StreamedCall | undefined {
     const call = this.#find(textIn(piece.id), placeOf(piece))
     const { name, arguments: value } = objectIn(piece.function)
@@ -125,7 +133,10 @@ export class StreamedCalls {
     return call
   }
 
-  /** Finds a call by index and id; some providers omit the index, others the id, and some have one index or one id for all. */
+  /**
+   * Finds a call by index and id; some providers omit the index, others the id, and some have one index or
+   * one id for all.
+   */
   #find(id: string, place: unknown): StreamedCall | undefined {
     const sameId = this.#byId.get(id)
     if (place === undefined) return sameId ?? this.#last

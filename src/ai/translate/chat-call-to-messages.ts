@@ -28,8 +28,9 @@ import { chatFunction, chatFunctionChoice, chatTool, chatToolChoice } from './to
 import type { Translation } from './translation.ts'
 
 /**
- * Turns a request of Chat Completions into one of Messages for `model`, or refuses by name everything that has no equivalent there. Messages requires `max_tokens`: without
- * a limit from the caller it is 4,096. `now` returns ms since the epoch, for `created`.
+ * Turns a request of Chat Completions into one of Messages for `model`, or refuses by name everything that
+ * has no equivalent there. Messages requires `max_tokens`: without a limit from the caller it is 4,096. `now`
+ * returns ms since the epoch, for `created`.
  */
 export function chatToMessages(
   request: Record<string, unknown>,
@@ -53,7 +54,9 @@ export function chatToMessages(
   }
 }
 
-/** Messages always follows the schema, with or without `strict`, and has no use for the name of the format. */
+/**
+ * Messages always follows the schema, with or without `strict`, and has no use for the name of the format.
+ */
 const jsonSchema = record(
   {
     type: text,
@@ -77,7 +80,10 @@ const effort = words({
   max: 'max',
 } as const)
 
-/** Omits a 1, the default of both APIs: newer versions of Messages refuse sampling parameters whatever their value. */
+/**
+ * Omits a 1, the default of both APIs: newer versions of Messages refuse sampling parameters whatever their
+ * value.
+ */
 const unusual = (rule: Rule<number>) => map(rule, value => (value === 1 ? undefined : value))
 
 const chatRequest = map(
@@ -99,10 +105,10 @@ const chatRequest = map(
       service_tier: words({ auto: 'auto', default: 'standard_only' } as const),
       user: text,
       safety_identifier: text,
-      // What tools were called before there were others; a response has one call at most.
+      // The predecessor of tools; a response has one call at most.
       functions: list(chatFunction),
       function_call: chatFunctionChoice,
-      // The following are left out: they are hints, or labels of what is stored.
+      // The following are left out: they are hints, or labels of stored data.
       metadata: droppedUnless({}),
       prediction: dropped,
       prompt_cache_key: droppedUnless(''),

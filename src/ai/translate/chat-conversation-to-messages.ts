@@ -43,7 +43,7 @@ type UserTurn = { readonly role: 'user'; readonly content: Content<TextBlock | I
 type AssistantTurn = {
   readonly role: 'assistant'
   readonly content: Content<TextBlock | ToolUseBlock>
-  /** A call of the older shape, which has no id: it is answered by the next message of the role `function`. */
+  /** A call of the older shape, which has no id: its result is the next message of the role `function`. */
   readonly called?: Pick<ToolUseBlock, 'name' | 'input'>
 }
 type FunctionTurn = { readonly role: 'function'; readonly name: string; readonly content: Content<TextBlock> }
@@ -56,7 +56,7 @@ interface Conversation {
 
 const nameless = never('name the speaker in the content')
 
-/** Cache points, as OpenAI has them, and as other servers of chat took them over from Messages. */
+/** Cache points in the form of OpenAI, and in that of Messages, which other chat servers adopted. */
 const cachePoints = { prompt_cache_breakpoint: dropped, cache_control: dropped }
 
 const textPart = map(
@@ -111,7 +111,7 @@ const assistantMessage = map(
       refusal: text,
       tool_calls: list(toolCall),
       function_call: record({ name: text, arguments: toolArguments }, {}),
-      // Thoughts, as several providers name them: Messages takes only those that it has signed.
+      // Thoughts, under the names of several providers: Messages accepts only those that it has signed.
       reasoning: dropped,
       reasoning_content: dropped,
       reasoning_details: droppedUnless([]),
@@ -150,7 +150,10 @@ const functionMessage = map(
   ({ name, content = '' }): FunctionTurn => ({ role: 'function', name, content }),
 )
 
-/** Reads the messages: system messages at the beginning become `system`, and consecutive tool results become one turn of the user. */
+/**
+ * Reads the messages: system messages at the beginning become `system`, and consecutive tool results become
+ * one turn of the user.
+ */
 export const conversation: Rule<Conversation> = map(
   list(
     variants('role', {
@@ -171,7 +174,7 @@ export const conversation: Rule<Conversation> = map(
   },
 )
 
-/** Assigns each call of the older shape an id, and its result the same; the rest stays. */
+/** Gives each call of the older shape an id, and its result the same. */
 function withIds(
   turns: readonly (SystemTurn | UserTurn | AssistantTurn | ToolTurn | FunctionTurn)[],
   at: Place,

@@ -15,7 +15,7 @@ import { type JsonObject, objectIn, readObject, textIn } from './json.ts'
 import { countsOfChat, messagesErrorType, messagesUsage, stopReason } from './outcome.ts'
 import type { EventTranslator } from './translation.ts'
 
-/** A text that is to be written, as far as it has not been. */
+/** A text with a part that is still to be written. */
 interface Text {
   readonly kind: 'text'
   unsent: string
@@ -26,7 +26,10 @@ type State = 'new' | 'open' | 'complete' | 'broken'
 export class MessageEvents implements EventTranslator {
   readonly #reader = new SseReader()
   #state: State = 'new'
-  /** The blocks that are still to be written, in order; only the first may be open, since Messages writes one after the other. */
+  /**
+   * The blocks that are still to be written, in order; only the first may be open, since Messages writes one
+   * after the other.
+   */
   readonly #blocks: (Text | StreamedCall)[] = []
   readonly #calls = new StreamedCalls()
   readonly #ids = new CallIds()
@@ -109,7 +112,10 @@ export class MessageEvents implements EventTranslator {
     return call.take(piece)
   }
 
-  /** Writes what is known of the first block, and goes on to the next one once nothing more can come for it; at the end of the stream, nothing can. */
+  /**
+   * Writes the available part of the first block, and continues with the next one once the first is complete;
+   * at the end of the stream, all are.
+   */
   #write(isAtEnd: boolean): string {
     let text = ''
     for (let block = this.#blocks[0]; block !== undefined; block = this.#blocks[0]) {
@@ -167,21 +173,24 @@ export class MessageEvents implements EventTranslator {
     return `${rest}${eventOf({ type: 'message_delta', delta, usage })}${eventOf({ type: 'message_stop' })}`
   }
 
-  /** Passes on that the provider failed: the stream reports it, so that it counts as complete. */
+  /** Reports a failure of the provider: the stream passes it on, so it counts as complete. */
   #fail(error: unknown): string {
     this.#state = 'complete'
     const message = textIn(error) || textIn(objectIn(error).message) || 'The provider failed.'
     return eventOf({ type: 'error', error: { type: messagesErrorType(objectIn(error)), message } })
   }
 
-  /** Writes nothing from here on: an event that cannot be understood leaves a gap, and the caller must not take the rest for complete. */
+  /**
+   * Writes nothing from here on: an unreadable event leaves a gap, and the caller must not take the rest for
+   * complete.
+   */
   #break(): string {
     this.#state = 'broken'
     return ''
   }
 }
 
-/** The most characters that wait for blocks before them; far more than any response has. */
+/** Maximum of characters that wait for blocks before them; far more than any response has. */
 const mostWaiting = 16 * 1024 * 1024
 
 function eventOf(event: JsonObject & { readonly type: string }): string {

@@ -5,7 +5,9 @@ import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json
 import { countsOfChat, messagesUsage, stopReason } from './outcome.ts'
 import { isObject } from './rules.ts'
 
-/** Turns a chat completion, of which only the first choice is used, into a message; null for anything else. */
+/**
+ * Turns a chat completion, of which only the first choice is used, into a message; null for anything else.
+ */
 export function messagesResponse(json: string): string | null {
   const completion = readObject(json)
   const choice = firstChoice(completion?.choices)
@@ -34,7 +36,7 @@ export function message(completion: JsonObject, content: readonly JsonObject[], 
   }
 }
 
-/** Explains a refusal as Messages does; nothing for none. */
+/** Explains a refusal as Messages does; empty for none. */
 export function refusalDetails(explanation: string): { readonly stop_details?: JsonObject } {
   return explanation === '' ? {} : { stop_details: { type: 'refusal', category: null, explanation } }
 }
@@ -44,7 +46,10 @@ export function toolUse(id: string, name: string, input: unknown) {
   return { type: 'tool_use' as const, id, name, input }
 }
 
-/** Lists the calls of a message, or the pieces of calls in a chunk; the older form of a single call counts as one. */
+/**
+ * Lists the calls of a message, or the pieces of calls in a chunk; the older form of a single call counts as
+ * one.
+ */
 export function callsIn(calls: unknown, single: unknown): readonly JsonObject[] {
   const found = objectsIn(calls)
   return found.length === 0 && isObject(single) ? [{ index: 0, function: single }] : found
@@ -79,7 +84,10 @@ export function contentText(content: unknown): string {
     .join('')
 }
 
-/** Reads arguments; anything but a JSON object, such as truncated text, stays as it is: an empty object in its place would run the tool. */
+/**
+ * Reads arguments; anything but a JSON object, such as truncated text, stays as it is: an empty object in its
+ * place would run the tool.
+ */
 function inputOf(json: string): unknown {
   return json === '' ? {} : (readObject(json) ?? json)
 }

@@ -1,17 +1,20 @@
-// Finds a member that an object has twice: JSON.parse keeps the last, and other readers the first.
+// Finds duplicate members of objects: JSON.parse keeps the last, and other readers the first.
 
 import { pointerStep } from '../../base/text/json.ts'
 import { refuseCallAt } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import { shorten } from './place.ts'
 
-/** An object or array that is being read: an object has its names so far, and `step` leads to the current value. */
+/**
+ * An object or array that is being read: an object has its names so far, and `step` leads to the current
+ * value.
+ */
 interface Level {
   readonly names: Set<string> | null
   step: string | number
 }
 
-/** Refuses the first member whose name came before in its object, at any depth. Expects a text that JSON.parse accepts. */
+/** Refuses the first duplicate member of any object, at any depth. Expects a text that JSON.parse accepts. */
 export function refuseDuplicate(json: string): Refusal | null {
   const steps = duplicateIn(json)
   if (steps === null) return null

@@ -8,7 +8,10 @@ export type ImageSource =
   | { readonly type: 'base64'; readonly media_type: ImageType; readonly data: string }
   | { readonly type: 'url'; readonly url: string }
 
-/** Reads a `data:` URL (RFC 2397) of an image, or an https URL; without a regular expression, since images are large. */
+/**
+ * Reads a `data:` URL (RFC 2397) of an image, or an https URL; without a regular expression, since images are
+ * large.
+ */
 export function sourceOfUrl(value: unknown, at: Place): ImageSource | undefined {
   if (typeof value !== 'string') return at.fault('must be a string')
   if (value.startsWith('https://')) return { type: 'url', url: value }

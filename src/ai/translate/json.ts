@@ -1,4 +1,4 @@
-// JSON for translators: what cannot be read is null and never an exception, and numbers keep every digit.
+// JSON for translators: unreadable text is null and never an exception, and numbers keep every digit.
 
 import { bounds, brokenBound } from '../parsing/json-members.ts'
 import type { Place } from './place.ts'
@@ -51,7 +51,10 @@ const empty: JsonObject = {}
 /** More digits than a double is sure to keep, an exponent, trailing zeros of decimals, and negative zero. */
 const unusualNumber = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0(?![.\d])/
 
-/** Keeps a number as it was written where JavaScript would write it differently: tool arguments contain 64-bit identifiers, and elsewhere 1.0 is not an integer. */
+/**
+ * Keeps a number as written if JavaScript would write it differently: tool arguments contain 64-bit
+ * identifiers, and elsewhere 1.0 is not an integer.
+ */
 function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
   return typeof value !== 'number' || source === undefined || String(value) === source

@@ -27,8 +27,8 @@ import { messagesTool, messagesToolChoice } from './tools.ts'
 import type { Translation } from './translation.ts'
 
 /**
- * Turns a request of Messages into one of Chat Completions for `model`, or refuses by name everything that has no equivalent there. `streamsUsage` says whether
- * to request usage from a stream.
+ * Turns a request of Messages into one of Chat Completions for `model`, or refuses by name everything that
+ * has no equivalent there. `streamsUsage` says whether to request usage from a stream.
  */
 export function messagesToChat(
   request: Record<string, unknown>,
@@ -60,7 +60,10 @@ const outputFormat = variants('type', {
 
 const effort = words({ low: 'low', medium: 'medium', high: 'high', xhigh: 'xhigh', max: 'max' } as const)
 
-/** Thinking is never sent on, so that nothing is left to clear; other edits would change what the model reads. */
+/**
+ * Thinking is never forwarded, so that nothing is left to clear; other edits would change what the model
+ * reads.
+ */
 const contextManagement = record({}, { edits: list(variants('type', { clear_thinking_20251015: dropped })) })
 
 const messagesRequest = map(
@@ -77,7 +80,7 @@ const messagesRequest = map(
       output_config: record({}, { format: outputFormat, effort }),
       service_tier: words({ auto: 'auto', standard_only: 'default' } as const),
       metadata: record({}, { user_id: text }),
-      // The following are left out: chat providers cache and think as they are set up to.
+      // The following are left out: caching and thinking are settings of chat providers.
       cache_control: dropped,
       context_management: contextManagement,
       diagnostics: dropped,
@@ -139,14 +142,17 @@ function withSystem(
   return content === undefined || content.length === 0 ? messages : [{ role: 'system', content }, ...messages]
 }
 
-/** Returns the user as chat accepts it: a long name becomes its SHA-256 digest, which still tells users apart. */
+/**
+ * Returns the user as chat accepts it: a long name becomes its SHA-256 digest, which still distinguishes
+ * users.
+ */
 function userOf(name: string | undefined): string | undefined {
   return name === undefined || name.length <= longestUser
     ? name
     : createHash('sha256').update(name).digest('hex')
 }
 
-/** The most characters that OpenAI accepts, as many as the digest has in hex. */
+/** The maximum that OpenAI accepts, which is the length of the digest in hex. */
 const longestUser = 64
 
 /** Whether a model is known to have levels of effort: most providers refuse them for others. */
@@ -155,7 +161,10 @@ function hasEffort(model: string): boolean {
   return /^(?:o\d|gpt-(?:[5-9](?!.*-chat)|oss)|gemini-(?:2\.5|[3-9]))/.test(name)
 }
 
-/** Uses the name of the limit that the model accepts: OpenAI's models refuse the older one, and many others know only that. */
+/**
+ * Uses the name of the limit that the model accepts: OpenAI's models refuse the older one, and many others
+ * know only that.
+ */
 function limitOf(model: string): 'max_completion_tokens' | 'max_tokens' {
   return /^(?:gpt-(?!oss)|chatgpt-|o\d)/.test(model) ? 'max_completion_tokens' : 'max_tokens'
 }

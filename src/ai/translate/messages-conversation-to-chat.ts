@@ -66,7 +66,10 @@ const toolUse = map(
 
 const textContent = textOr(list(variants('type', { text: textBlock })))
 
-/** The message of a tool, and the images of its result with a label: chat has no place for them there, so they follow in a message of the user. */
+/**
+ * The message of a tool, and the images of its result with a label: a tool message of chat cannot contain
+ * them, so they follow in a message of the user.
+ */
 interface ToolResult {
   readonly message: ToolMessage
   readonly images: readonly (TextPart | ImagePart)[]
@@ -190,7 +193,10 @@ function refuseLateResults(parts: readonly (TextPart | ImagePart | ToolResult)[]
   })
 }
 
-/** Writes arguments as chat does; a string stays as it is, since a chat model wrote it and it was not a JSON object. */
+/**
+ * Writes arguments as chat does; a string stays as it is, since a chat model wrote it and it was not a JSON
+ * object.
+ */
 function toolInput(value: unknown, at: Place): string | undefined {
   if (typeof value === 'string') return value
   if (!isObject(value)) return at.fault('must be an object')

@@ -29,9 +29,9 @@ export class ChatEvents implements EventTranslator {
   #usage: JsonObject = {}
   #calls = 0
   readonly #ids = new CallIds()
-  /** The blocks that the provider is still writing, by index, with the call of each that is one. */
+  /** The blocks that the provider is still writing, by index, with the call of each tool block. */
   readonly #blocks = new Map<unknown, OpenCall | null>()
-  /** The index of the block that began last. */
+  /** The index of the latest block. */
   #lastBlock: unknown
 
   /** `asFunction` writes a call in the older shape, which has room for one. */
@@ -83,7 +83,10 @@ export class ChatEvents implements EventTranslator {
     return text
   }
 
-  /** Translates one event; unknown types are skipped, since new ones may appear any day, but an unreadable event leaves a gap, so that nothing may follow it. */
+  /**
+   * Translates one event. Unknown types are skipped, since new ones may appear any day, but an unreadable
+   * event leaves a gap, so that nothing may follow it.
+   */
   #take(data: string): string {
     if (this.#state !== 'open') return ''
     const event = readObject(data)
@@ -121,12 +124,12 @@ export class ChatEvents implements EventTranslator {
     if (delta.type === 'text_delta') return this.#say(delta.text)
     if (delta.type !== 'input_json_delta') return ''
     const call = this.#blocks.get(place ?? this.#lastBlock)
-    // Without a block, it is not known whose arguments these are.
+    // Without a block, the call of these arguments is unknown.
     if (call === undefined) return this.#break()
     return call === null ? '' : this.#writeArguments(call, argumentsText(delta.partial_json))
   }
 
-  /** Ends a block; a call without arguments has none in its events, where chat requires an empty object. */
+  /** Ends a block; a call without arguments has none in its events, but chat requires an empty object. */
   #stopBlock(place: unknown = this.#lastBlock): string {
     const call = this.#blocks.get(place)
     this.#blocks.delete(place)
@@ -138,7 +141,7 @@ export class ChatEvents implements EventTranslator {
     return textIn(content) === '' ? '' : this.#chunk({ content })
   }
 
-  /** Writes arguments; what follows their object would make them unreadable, so that nothing more is sent. */
+  /** Writes arguments; text behind their object would make them unreadable, so that nothing more is sent. */
   #writeArguments(call: OpenCall, json: string): string {
     if (!call.end.take(json)) return this.#break()
     if (json === '') return ''
@@ -148,7 +151,10 @@ export class ChatEvents implements EventTranslator {
     )
   }
 
-  /** The counts in this event are for the whole response so far; those that are missing or null stay as they were. */
+  /**
+   * The counts in this event are for the whole response so far; those that are missing or null stay as they
+   * were.
+   */
   #finish(delta: JsonObject, usage: JsonObject): string {
     const counts = Object.entries(usage).filter(([, count]) => count !== null)
     this.#usage = { ...this.#usage, ...Object.fromEntries(counts) }
@@ -167,14 +173,14 @@ export class ChatEvents implements EventTranslator {
     return `${last}data: [DONE]\n\n`
   }
 
-  /** Passes on that the provider failed: the stream reports it, so that it counts as complete. */
+  /** Reports a failure of the provider: the stream passes it on, so it counts as complete. */
   #fail(error: JsonObject): string {
     this.#state = 'complete'
     const message = textIn(error.message) || 'The provider failed.'
     return eventOf({ error: { message, type: textIn(error.type) || 'api_error', param: null, code: null } })
   }
 
-  /** Sends nothing from here on: the caller must not take what is left for complete. */
+  /** Sends nothing from here on: the caller must not take the rest for complete. */
   #break(): string {
     this.#state = 'broken'
     return ''

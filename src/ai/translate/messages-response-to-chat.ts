@@ -5,8 +5,8 @@ import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'
 
 /**
- * Turns a message into a chat completion; null for anything else. Thinking is dropped: chat has no place for it. `asFunction` writes a call in the older shape, which
- * has room for one.
+ * Turns a message into a chat completion; null for anything else. Thinking is dropped: chat has no member for
+ * it. `asFunction` writes a call in the older shape, which has room for one.
  */
 export function chatResponse(json: string, now: number, { asFunction = false } = {}): string | null {
   const message = readObject(json)
@@ -23,13 +23,13 @@ export function createdAt(now: number): number {
   return Math.floor(now / 1000)
 }
 
-/** Returns chat's name for the tier that served the call; nothing where it has none. */
+/** Returns chat's name for the tier that served the call; empty for none. */
 export function chatServiceTier(usage: JsonObject): { service_tier?: 'default' | 'priority' } {
   if (usage.service_tier === 'standard') return { service_tier: 'default' }
   return usage.service_tier === 'priority' ? { service_tier: 'priority' } : {}
 }
 
-/** Returns the sentence that explains a refusal; null where there is none. */
+/** Returns the sentence that explains a refusal; null for none. */
 export function refusalOf(ending: JsonObject): string | null {
   return textIn(objectIn(ending.stop_details).explanation) || null
 }

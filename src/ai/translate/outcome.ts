@@ -1,11 +1,15 @@
-// How a response ended and what it used, in the terms of both APIs; shared by the translators of responses and of event streams.
+// How a response ended and its usage, in the terms of both APIs; shared by the translators of responses and
+// of event streams.
 
 import { countIn, type JsonObject, objectIn, textIn } from './json.ts'
 
 type FinishReason = 'stop' | 'length' | 'tool_calls' | 'function_call' | 'content_filter'
 type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal'
 
-/** Counts of tokens, undefined where the provider does not say; `prompt` includes those read from a cache and those written to one. */
+/**
+ * Token counts, undefined if the provider does not report them; `prompt` includes those read from a cache and
+ * those written to one.
+ */
 interface TokenCounts {
   readonly prompt: number | undefined
   readonly completion: number | undefined
@@ -14,13 +18,19 @@ interface TokenCounts {
   readonly reasoning: number | undefined
 }
 
-/** Returns chat's name for how a Messages response ended, in the older shape of calls with `asFunction`; an unknown one is a plain stop. */
+/**
+ * Returns chat's name for how a Messages response ended, in the older shape of calls with `asFunction`; an
+ * unknown one is a plain stop.
+ */
 export function finishReason(stopReason: unknown, asFunction = false): FinishReason {
   const reason = finishReasons.get(stopReason) ?? 'stop'
   return asFunction && reason === 'tool_calls' ? 'function_call' : reason
 }
 
-/** Returns Messages' name for how a chat response ended; a call that the request forced ends with a plain `stop` in chat. */
+/**
+ * Returns Messages' name for how a chat response ended; a call that the request forced ends with a plain
+ * `stop` in chat.
+ */
 export function stopReason(finish: unknown, { isRefusal = false, hasToolUse = false }): StopReason {
   const reason = isRefusal ? 'refusal' : (stopReasons.get(finish) ?? 'end_turn')
   return reason === 'end_turn' && hasToolUse ? 'tool_use' : reason
@@ -40,7 +50,10 @@ export function countsOfMessages(usage: JsonObject): TokenCounts {
   }
 }
 
-/** Reads the usage of chat, whose `prompt_tokens` include them all; some providers count reasoning in the total alone. */
+/**
+ * Reads the usage of chat, whose `prompt_tokens` include them all; some providers count reasoning in the
+ * total alone.
+ */
 export function countsOfChat(usage: JsonObject): TokenCounts {
   const { cached_tokens, cache_write_tokens } = objectIn(usage.prompt_tokens_details)
   const prompt = countIn(usage.prompt_tokens)
@@ -55,7 +68,7 @@ export function countsOfChat(usage: JsonObject): TokenCounts {
   }
 }
 
-/** Returns usage as chat writes it; undefined where the provider counted nothing. */
+/** Returns usage as chat writes it; undefined if the provider counted nothing. */
 export function chatUsage({ prompt, completion, cacheRead, cacheWrite, reasoning }: TokenCounts) {
   if (prompt === undefined || completion === undefined) return undefined
   return {
@@ -67,7 +80,10 @@ export function chatUsage({ prompt, completion, cacheRead, cacheWrite, reasoning
   }
 }
 
-/** Returns usage as Messages writes it; its clients fail without the first two, so they are 0 where the provider counted nothing. */
+/**
+ * Returns usage as Messages writes it; its clients fail without the first two, so they are 0 if the provider
+ * counted nothing.
+ */
 export function messagesUsage({ prompt = 0, completion = 0, cacheRead, cacheWrite, reasoning }: TokenCounts) {
   return {
     input_tokens: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
@@ -78,7 +94,7 @@ export function messagesUsage({ prompt = 0, completion = 0, cacheRead, cacheWrit
   }
 }
 
-/** Returns the counts; undefined where none is known. */
+/** Returns the counts; undefined if none is known. */
 function detailsOf(counts: Readonly<Record<string, number | undefined>>) {
   return Object.values(counts).some(count => count !== undefined) ? counts : undefined
 }

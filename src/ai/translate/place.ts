@@ -44,17 +44,17 @@ export class Place {
     return new Place(this.findings, this, key)
   }
 
-  /** Notes a fault, as words that follow the name of the member. */
+  /** Records a fault, as words that follow the name of the member. */
   fault(rule: string): undefined {
     this.findings.add(() => faultAt(this.#pointer, 'invalid', this.#name || 'the body', rule))
   }
 
-  /** Notes that the member has no equivalent in the other API. */
+  /** Records that the member has no equivalent in the other API. */
   untranslatable(advice = 'leave it out'): undefined {
     this.fault(`has no equivalent in ${this.findings.direction.to}: ${advice}`)
   }
 
-  /** Notes that the member is left out, of which the caller is told. */
+  /** Records that the member is left out, which is reported to the caller. */
   drop(): undefined {
     this.findings.dropped.add(this.#path)
   }
@@ -80,7 +80,7 @@ export class Place {
   }
 }
 
-/** Cuts a word of the caller to what fits into a message. */
+/** Cuts a word of the caller to a length that fits into a message. */
 export function shorten(word: string): string {
   return word.length > 64 ? `${word.slice(0, 64)}…` : word
 }

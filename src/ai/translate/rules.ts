@@ -1,8 +1,11 @@
-// Rules for reading an untrusted request: each returns the value, or notes a fault that names the member.
+// Rules for reading an untrusted request: each returns the value, or records a fault that names the member.
 
 import { type Place, shorten } from './place.ts'
 
-/** Reads a value that is not null; returns undefined where there is nothing to write: a fault was noted, or the value means "off". */
+/**
+ * Reads a value that is not null; returns undefined if there is nothing to write: a fault was recorded, or
+ * the value means "off".
+ */
 export type Rule<T> = (value: unknown, at: Place) => T | undefined
 
 type Rules = Readonly<Record<string, Rule<unknown>>>
@@ -85,10 +88,13 @@ export function off(...values: readonly unknown[]): Rule<never> {
   return (value, at) => (values.some(off => isSame(value, off)) ? undefined : at.untranslatable())
 }
 
-/** Leaves the member out, and tells the caller: it has no equivalent, but is a hint, or not read by the model. */
+/**
+ * Leaves the member out, and reports that to the caller: it has no equivalent, but is a hint, or not read by
+ * the model.
+ */
 export const dropped: Rule<never> = (_value, at) => at.drop()
 
-/** Leaves the member out: silently where its value means "off", else as `dropped`. */
+/** Leaves the member out: silently if its value means "off", else as `dropped`. */
 export function droppedUnless(...values: readonly unknown[]): Rule<never> {
   return (value, at) => (values.some(off => isSame(value, off)) ? undefined : at.drop())
 }

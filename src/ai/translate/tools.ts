@@ -45,7 +45,9 @@ const toolChoiceWord = words({
   required: { type: 'any' as const },
 })
 
-/** Reads a tool of Messages; those that its provider runs itself have types of their own, and no equivalent. */
+/**
+ * Reads a tool of Messages; those that its provider runs itself have types of their own, and no equivalent.
+ */
 export const messagesTool = variants(
   'type',
   {
@@ -74,7 +76,10 @@ export const messagesTool = variants(
 
 const parallel = { disable_parallel_tool_use: truth }
 
-/** Reads the choice of tools of Messages: the choice of chat as `word`, and whether several may be called at once. */
+/**
+ * Reads the choice of tools of Messages: the choice of chat as `word`, and whether several may be called at
+ * once.
+ */
 export const messagesToolChoice = variants('type', {
   auto: map(record({ type: text }, parallel), choice => ({ ...choice, word: 'auto' as const })),
   any: map(record({ type: text }, parallel), choice => ({ ...choice, word: 'required' as const })),

@@ -1,18 +1,22 @@
-// About how many tokens a text has, where nobody counted them: a stream that was broken off, a session that ended within a response.
+// Estimates the tokens of a text that no provider counted: of a truncated stream, or a session that ended
+// within a response.
 
 import { isObject } from '../../base/text/json.ts'
 import { SseReader } from '../parsing/sse.ts'
 import type { Kept } from './usage.ts'
 
-/** Bytes of UTF-8 that a token stands for, on average over languages. */
+/** Average bytes of UTF-8 per token, over languages. */
 const bytesOfToken = 4
 
-/** Returns about how many tokens so many bytes of text have. */
+/** Estimates the tokens of so many bytes of text. */
 export function tokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / bytesOfToken)
 }
 
-/** Returns about how many tokens a stream brought, of which the kept beginning is a part of `size` bytes: events, or lines of JSON. */
+/**
+ * Estimates the tokens of a stream from its retained beginning, a part of `size` bytes: events, or lines of
+ * JSON.
+ */
 export function estimatedOut(
   { head, isEventStream }: Pick<Kept, 'head' | 'isEventStream'>,
   size: number,
@@ -29,14 +33,20 @@ export function estimatedOut(
   return tokensOfBytes(size > head.length ? (bytes * size) / head.length : bytes)
 }
 
-/** Returns about how many tokens a request in JSON has; null where it is none, or has images, files or sound, whose tokens follow no length. */
+/**
+ * Estimates the tokens of a JSON request; null for other bodies, and with images, files or sound, whose
+ * tokens do not depend on length.
+ */
 export function estimatedIn(request: Buffer): number | null {
   const body = parse(request.toString())
   if (!isObject(body) || request.includes('base64') || request.includes('"data:')) return null
   return tokensOfBytes(bytesBelow(body, everything, 0))
 }
 
-/** Returns the bytes of what a model says in one event, text, thoughts or calls of tools; what repeats earlier events does not count. */
+/**
+ * Returns the bytes of a model's output in one event, text, thoughts or tool calls; repetitions of earlier
+ * events do not count.
+ */
 export function textIn(event: unknown): number {
   if (!isObject(event)) return 0
   const { type, delta } = event
@@ -60,7 +70,7 @@ const spoken: ReadonlySet<string> | null = new Set([
   'response',
 ])
 const everything = null
-/** No event is as deep; what is deeper does not count. */
+/** No event is as deep; deeper values do not count. */
 const deepest = 32
 
 function bytesBelow(value: object, names: ReadonlySet<string> | null, depth: number): number {

@@ -1,12 +1,14 @@
-// Where a member stands in a response: what a tool is called with, and what a model says, may contain members of any name.
+// Finds the nesting level of a member in a response: the arguments of tools and the output of models may
+// contain members of any name.
 
-/** The most bytes behind a member that are looked at; a member in front of more is searched for from the other end. */
+/** How many bytes behind a member are examined; a member before more is searched for from the other end. */
 const farthest = 8 * 1024
 
 /**
- * Returns how many objects a member is in, from what is closed behind it, so that the beginning of a long response need not be known: 1, also for an object in the list
- * that is the whole response, or 2 in an event. 0 for anything deeper, in another list, or in a string, and where the end is too far away. `end` is that of the member, and
- * the bytes must end where a response does, or a whole event.
+ * Returns how many objects a member is in, judged by the brackets that close behind it, so that the beginning
+ * of a long response need not be known: 1, also for an object in the list that is the whole response, or 2 in
+ * an event. 0 for anything deeper, in another list, or in a string, and if the end is too far away. `end` is
+ * that of the member, and the bytes must end where a response does, or a whole event.
  */
 export function levelOf(bytes: Buffer, at: number, end: number, isEventStream: boolean): 0 | 1 | 2 {
   if (!isName(bytes, at)) return 0
@@ -24,7 +26,7 @@ export function levelOf(bytes: Buffer, at: number, end: number, isEventStream: b
     } else if (byte === braceEnd || byte === bracketEnd) {
       if (--depth >= 0) continue
       depth = 0
-      // Nothing is around a list that may be here.
+      // A list that may be here has nothing around it.
       if (isList || ++level > 2) return 0
       if (byte === bracketEnd) {
         if (level !== 2 || isEventStream) return 0
@@ -39,7 +41,10 @@ export function levelOf(bytes: Buffer, at: number, end: number, isEventStream: b
   return level === 1 || isList ? 1 : 0
 }
 
-/** Whether the quote there opens a name: within a string it would be escaped, and the one that ends a string follows none of these. */
+/**
+ * Whether the quote there opens a name: within a string it would be escaped, and the one that ends a string
+ * follows none of these.
+ */
 function isName(bytes: Buffer, at: number): boolean {
   const before = bytes[at - 1]
   return before === undefined || before === brace || before === comma || before <= space
@@ -60,7 +65,7 @@ function isBlank(bytes: Buffer, at: number): boolean {
   return next === lf || next === cr
 }
 
-/** Returns the length of the whole events in bytes of a stream, whose last one may be cut. */
+/** Returns the length of the complete events in bytes of a stream, the last of which may be truncated. */
 export function endOfEvents(bytes: Buffer): number {
   for (let i = bytes.length - 2; i >= 0; i--) if (isBlank(bytes, i)) return i
   return 0

@@ -1,16 +1,19 @@
-// Reads usage members of known forms directly from their bytes: those of one model differ only in their numbers, and parsing
-// each of them costs several times as much.
+// Reads usage members of known forms directly from their bytes: those of one model differ only in their
+// numbers, and parsing each of them costs several times as much.
 
 import { levelOf } from './level.ts'
 import { type Counts, countsIn, type Tokens, tokensIn, tokensOf, usageName } from './usage-member.ts'
 
-/** How many forms are remembered: few models are in use at a time. */
+/** Maximum of remembered forms: few models are in use at a time. */
 const mostRemembered = 4
 
 export class UsagePatterns {
   readonly #patterns: Pattern[] = []
 
-  /** Reads the last usage member that begins within `near` bytes of the end; null where its form is unknown, or it is not that of the response itself. */
+  /**
+   * Reads the last usage member that begins within `near` bytes of the end; null if its form is unknown, or
+   * it is not that of the response itself.
+   */
   lastIn(bytes: Buffer, near: number, isEventStream: boolean): Tokens | null {
     const at = lastUsage(bytes, near)
     if (at === -1) return null
@@ -37,7 +40,7 @@ const digits = /(?<=[:[,]\s*)\d+/g
 /** Longer numbers may not be safe. */
 const mostDigits = 15
 
-/** Finds which numbers are counts, by putting their positions in their place. */
+/** Finds out which numbers are counts, by replacing them with their positions. */
 function patternOf(member: string): Pattern | null {
   if (odd.test(member) || member.includes('"cost"')) return null
   const tier = tokensIn(member.slice(member.indexOf('{')))?.tier ?? null
@@ -67,7 +70,7 @@ class Pattern {
     this.#numbers = parts.slice(1).map(() => 0)
   }
 
-  /** Reads the member that begins there, and returns its end; -1 where its form is another. */
+  /** Reads the member that begins there, and returns its end; -1 if its form is another. */
   read(bytes: Buffer, start: number): number {
     const parts = this.#parts
     let at = behind(bytes, start, parts[0]!)
@@ -80,7 +83,7 @@ class Pattern {
     return at
   }
 
-  /** Returns what was read last. */
+  /** Returns the result of the last read. */
   tokens(): Tokens {
     const places = this.#places
     const sums = {
@@ -106,7 +109,7 @@ class Pattern {
   }
 }
 
-/** Returns where the last usage member begins; -1 where none does near the end. */
+/** Returns the start of the last usage member; -1 if none begins near the end. */
 function lastUsage(bytes: Buffer, near: number): number {
   const from = Math.max(0, bytes.length - near)
   for (let at = bytes.length - name.length; at >= from; at--) {
@@ -115,14 +118,17 @@ function lastUsage(bytes: Buffer, near: number): number {
   return -1
 }
 
-/** Returns the end of a part that begins there; -1 where it does not. */
+/** Returns the end of a part that begins there; -1 if it does not. */
 function behind(bytes: Buffer, at: number, part: Buffer): number {
   if (at === -1 || at + part.length > bytes.length) return -1
   for (let i = 0; i < part.length; i++) if (bytes[at + i] !== part[i]) return -1
   return at + part.length
 }
 
-/** Returns the end of the number that begins there; -1 where there is none, or one that may not be safe or is not valid JSON. */
+/**
+ * Returns the end of the number that begins there; -1 without one, or if it may not be safe or is not valid
+ * JSON.
+ */
 function endOfDigits(bytes: Buffer, start: number): number {
   if (start === -1) return -1
   let end = start

@@ -1,4 +1,4 @@
-// The cost of a call, from the configuration, the list of prices, or the price rows.
+// The cost of a call, from the configuration, the price list, or the price rows.
 
 import { memoizeLast } from '../../base/memo.ts'
 import type { PriceConfig } from '../../config/model/config.ts'
@@ -16,7 +16,7 @@ import {
 } from './price-rows.ts'
 import type { Usage } from './usage.ts'
 
-/** What a model costs: by an operator's own price, which is the same for every call, or by a list. */
+/** The price of a model: an operator's own, which is the same for every call, or one of a list. */
 interface Price extends Omit<ListedPrice, 'model'> {
   readonly isOwn: boolean
 }
@@ -42,7 +42,7 @@ export class PriceTable {
       .sort((a, b) => b.model.length - a.model.length)
   }
 
-  /** Returns US dollars; null where a price is not known, or tokens were not counted. */
+  /** Returns US dollars; null if a price is unknown, or tokens were not counted. */
   costOf(provider: string, model: string | null, usage: Usage): number | null {
     const price = this.#priceOf(provider, model, usage)
     if (price?.isOwn !== true && usage.cost !== null && reportsCost.has(provider)) return rounded(usage.cost)
@@ -53,7 +53,7 @@ export class PriceTable {
     return dollars === null ? null : rounded(dollars + usage.searches * fee!)
   }
 
-  /** Looks up the model as it was asked for, and else as the response names it: a deployment may have any name. */
+  /** Looks up the model as requested, and else as the response names it: a deployment may have any name. */
   #priceOf(provider: string, model: string | null, usage: Usage): Price | null {
     if (model !== null && (this.#last?.model !== model || this.#last.provider !== provider))
       this.#last = { provider, model, price: this.#find(`${provider}/${model}`) }
@@ -63,7 +63,7 @@ export class PriceTable {
     return reported === null || reported === model ? null : this.#reported(`${provider}/${reported}`)
   }
 
-  /** The configuration takes precedence over the list, and in both the whole name over a prefix. */
+  /** The configuration takes precedence over the list, and in both the full name over a prefix. */
   #find(name: string): Price | null {
     const own =
       this.#overrides.get(name) ?? this.#beginnings.find(({ model }) => name.startsWith(model))?.price
@@ -76,7 +76,10 @@ export class PriceTable {
   }
 }
 
-/** Returns the name by which lists have a model of Azure, whose prices are those of OpenAI, or of a provider that an operator added. */
+/**
+ * Returns the name in price lists for a model of Azure, whose prices are those of OpenAI, or of a provider
+ * that an operator added.
+ */
 function familyOf(name: string): string {
   if (name.startsWith(azure)) return `openai/${name.slice(azure.length).toLowerCase()}`
   return name.startsWith(custom) ? name.slice(custom.length) : name
@@ -87,13 +90,13 @@ const custom = 'custom-'
 
 /** Suffixes of a model's name that denote a version, such as -2024-08-06, @20250929, -001 or -latest. */
 const version = /(?:[-@]\d{3,8}(?:-\d\d){0,2}|-latest)$/
-/** The name of a model that was trained further, of which the first part has a price: ft:gpt-4o-2024-08-06:org::id. */
+/** The name of a fine-tuned model, whose first part has a price: ft:gpt-4o-2024-08-06:org::id. */
 const fineTuned = /(\/ft:[^:]+):.*$/
 
-/** The names of tiers at which a call costs what it usually does. */
+/** Tiers at the usual price. */
 const usualTiers: ReadonlySet<string | null> = new Set([null, 'default', 'standard', 'auto', 'on_demand'])
 
-/** Returns the rates for a call by its tier and its length; null where they are not known. */
+/** Returns the rates for a call by its tier and its length; null if unknown. */
 function ratesFor({ rates, long, tiers }: Price, provider: string, usage: Usage): Rates | null {
   const usual = long !== null && (usage.tokensIn ?? 0) > long.above ? long.rates : rates
   const { tier } = usage
@@ -103,7 +106,7 @@ function ratesFor({ rates, long, tiers }: Price, provider: string, usage: Usage)
   return factors !== undefined && Object.hasOwn(factors, tier!) ? scaled(usual, factors[tier!]!) : null
 }
 
-/** Returns US dollars at these rates; null where one that is needed is not known. */
+/** Returns US dollars at these rates; null if a rate that is needed is unknown. */
 function costAt(rates: Rates, usage: Usage): number | null {
   const { cacheRead, cacheWritten, cacheWrittenLong, audioIn, audioOut } = usage
   if ((audioIn > 0 && rates.audioIn === null) || (audioOut > 0 && rates.audioOut === null)) return null
@@ -129,7 +132,10 @@ function scaled(rates: Rates, factor: number): Rates {
   return Object.fromEntries(entries) as Rates
 }
 
-/** Lists the models that have a price, as provider/model, those of the configuration first; a * at the end of one stands for any rest. */
+/**
+ * Lists the models that have a price, as provider/model, those of the configuration first; a * at the end of
+ * one stands for any rest.
+ */
 export function pricedModels(overrides: readonly PriceConfig[], list: PriceList | null): readonly string[] {
   return [...new Set([...overrides, ...(list?.prices ?? ownRows())].map(({ model }) => model))]
 }
@@ -166,7 +172,7 @@ function listed([input, output, cacheRead]: PriceRow, factors: CacheFactors = no
 
 const noCache: CacheFactors = { read: 1, write: 1, writeLong: 1 }
 
-/** Applies the default price to what is not configured. */
+/** Fills in default prices. */
 function configured({ model: _, input, output, ...caches }: PriceConfig): Price {
   const rates = { input, output, ...caches, audioIn: input, audioOut: output }
   return { rates, long: null, tiers: {}, search: null, isOwn: true }

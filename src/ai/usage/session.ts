@@ -1,21 +1,21 @@
-// What a session over a WebSocket used, from the events that its provider sends: Realtime, and Responses.
+// The usage of a WebSocket session, from the events of its provider: Realtime, and Responses.
 
 import { isObject } from '../../base/text/json.ts'
 import { textIn, tokensOfBytes } from './estimate.ts'
 import { tokensIn as tokensOfObject } from './usage-member.ts'
 import { noTokens, type Usage } from './usage.ts'
 
-/** How many responses of a session are told apart; the counts of more are added to the last one. */
+/** How many responses of a session are counted separately; further ones are added to the last. */
 const most = 1000
 
 export class SessionUsage {
-  /** The model that the events name; null where none does. */
+  /** The model that the events name; null for none. */
   model: string | null = null
   readonly #responses: Usage[] = []
   /** Bytes of text of a response that has not ended. */
   #open = 0
 
-  /** What each response used; one that did not end is estimated. */
+  /** The usage of each response; for an unfinished one, an estimate. */
   get responses(): readonly Usage[] {
     if (!this.isEstimated) return this.#responses
     return [...this.#responses, { ...noTokens, model: this.model, tokensOut: tokensOfBytes(this.#open) }]
@@ -26,7 +26,7 @@ export class SessionUsage {
     return this.#open > 0
   }
 
-  /** Takes the text of an event. */
+  /** Adds the text of an event. */
   take(text: string): void {
     const event = parse(text)
     if (!isObject(event)) return
@@ -66,7 +66,7 @@ const ends: ReadonlySet<string> = new Set([
   'response.failed',
 ])
 
-/** Returns the counts of responses together; null where none has one. */
+/** Returns the counts of responses together; null if none has one. */
 export function sumOf(responses: readonly Usage[]): Usage {
   let sum: Usage = { ...noTokens, model: null }
   for (const one of responses)

@@ -5,18 +5,24 @@ export interface Tokens {
   readonly tokensIn: number | null
   /** Including those of reasoning. */
   readonly tokensOut: number | null
-  /** Those of `tokensIn` that were read from a cache, those written to one, and the part of the latter that stays there for an hour; 0 where not reported. */
+  /**
+   * Part of `tokensIn` read from a cache, the part written to one, and the part of the latter that stays
+   * there for an hour; 0 where not reported.
+   */
   readonly cacheRead: number
   readonly cacheWritten: number
   readonly cacheWrittenLong: number
-  /** Those of `tokensIn`, as far as they were not read from a cache, and of `tokensOut` that stand for sound; 0 where not reported. */
+  /**
+   * Audio tokens among `tokensIn`, as far as they were not read from a cache, and among `tokensOut`; 0 where
+   * not reported.
+   */
   readonly audioIn: number
   readonly audioOut: number
-  /** Searches on the web that the provider made, and charges for; 0 where not reported. */
+  /** Web searches that the provider made, and charges for; 0 where not reported. */
   readonly searches: number
-  /** US dollars, where the provider says them; else null. */
+  /** US dollars, if the provider reports them; else null. */
   readonly cost: number | null
-  /** The tier of service that the counts are said to be of; null where they say none. */
+  /** The service tier of the counts; null if they name none. */
   readonly tier: string | null
 }
 
@@ -30,7 +36,10 @@ export const usageName = '"usage'
 
 type Path = readonly string[]
 
-/** The positions of the counts in the object; those in one list are added up. The first list counts whose first member is present. */
+/**
+ * The positions of the counts in the object; those in one list are added up. The first list whose first
+ * member is present applies.
+ */
 const counted = {
   tokensIn: [
     [['prompt_tokens']],
@@ -77,7 +86,7 @@ const counted = {
 
 type Count = keyof typeof counted
 
-/** The numbers to add up; null where there are none. */
+/** The numbers to add up; null for none. */
 export type Counts = Readonly<Record<Count, readonly number[] | null>>
 
 /** Reads the usage member at this position, if it is an object with token counts. */
@@ -101,7 +110,10 @@ export function tokensIn(object: string): Tokens | null {
   return tokensOf(sums, costIn(members!), tierIn(members!))
 }
 
-/** Makes tokens of sums. What the total has beyond input and output is output too: some providers do not count reasoning in it. */
+/**
+ * Makes tokens of sums. A total beyond input and output counts as output too: some providers do not count
+ * reasoning in it.
+ */
 export function tokensOf(
   sums: Readonly<Record<Count, number | null>>,
   cost: number | null,
@@ -137,7 +149,10 @@ function countsOf(members: Record<string, unknown>): Counts {
 
 const names = Object.keys(counted) as readonly Count[]
 
-/** Reads what the call cost, as OpenRouter says it: its own share, and with a key of the caller's own what the provider behind it charges. */
+/**
+ * Reads the cost of the call as reported by OpenRouter: its own share and, with a key of the caller's own,
+ * what the provider behind it charges.
+ */
 function costIn({ cost, is_byok, cost_details }: Record<string, unknown>): number | null {
   const own = dollarsOf(cost)
   if (own === null || is_byok !== true) return own
@@ -155,7 +170,9 @@ function tierIn({ service_tier }: Record<string, unknown>): string | null {
 
 const largest = 4096
 
-/** Returns the offset after the brace that closes the one there; no string in a usage object contains braces. */
+/**
+ * Returns the offset after the brace that closes the one there; no string in a usage object contains braces.
+ */
 function endOfObject(text: string, start: number): number {
   let depth = 0
   const end = Math.min(text.length, start + largest)

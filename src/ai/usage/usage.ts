@@ -1,29 +1,32 @@
-// How many tokens a call used, from the kept parts of its response.
+// The token usage of a call, from the retained parts of its response.
 
 import { lastMember } from '../parsing/json-members.ts'
 import { endOfEvents, levelOf } from './level.ts'
 import { numberOf, type Tokens, tokensIn as tokensOfObject, usageName, usageAt } from './usage-member.ts'
 import { UsagePatterns } from './patterns.ts'
 
-/** Null where the response does not report it; for a stream or a truncated response, as far as the kept parts report it. */
+/**
+ * Null if the response does not report it; for a stream or a truncated response, as far as the retained parts
+ * report it.
+ */
 export interface Usage extends Tokens {
   readonly model: string | null
 }
 
-/** What is kept of a response. */
+/** The retained parts of a response. */
 export interface Kept {
   readonly head: Buffer
-  /** Its last bytes; empty where the head has all of it. */
+  /** Its last bytes; empty if the head is complete. */
   readonly tail: Buffer
   readonly isEventStream: boolean
-  /** Whether the response came to its end, and the kept bytes do. */
+  /** Whether the response, and the retained part of it, came to its end. */
   readonly isWhole: boolean
 }
 
 /**
- * Reads the usage from the beginning of a response and, where that is not all of it, its end: OpenAI's chat, responses and embeddings, Anthropic, Google and
- * Ollama, as JSON, event stream or JSON lines. It searches for the usage objects, of which those count that belong to the response itself, and parses nothing else.
- * Never throws.
+ * Reads the usage from the beginning of a response and, if that is not all of it, its end: OpenAI's chat,
+ * responses and embeddings, Anthropic, Google and Ollama, as JSON, event stream or JSON lines. It searches
+ * for the usage objects that belong to the response itself, and parses nothing else. Never throws.
  */
 export function usageOf(kept: Kept): Usage {
   const { head, tail, isEventStream, isWhole } = kept
@@ -46,13 +49,15 @@ function wholeEvents(bytes: Buffer): Buffer {
   return bytes.subarray(0, endOfEvents(bytes))
 }
 
-/** Takes the long-lived part of cached input from the first report, where the last report of the same lacks it. */
+/**
+ * Adds the long-lived part of cached input from the first report, if the last report of the same lacks it.
+ */
 function withLong(last: Tokens, first: Tokens | null): Tokens {
   if (first === null || first.cacheWritten !== last.cacheWritten) return last
   return { ...last, cacheWrittenLong: Math.max(last.cacheWrittenLong, first.cacheWrittenLong) }
 }
 
-/** Searches for what is beside the counts only when it is needed: mostly the request named the model. */
+/** Searches for facts other than the counts only when needed: mostly the request named the model. */
 class Found implements Usage {
   readonly tokensIn: number | null
   readonly tokensOut: number | null
@@ -66,7 +71,7 @@ class Found implements Usage {
   readonly #kept: Kept
   readonly #tier: string | null
 
-  /** Takes the input counts from one member, since parts of it are counted there too. */
+  /** Reads the input counts from one member, since parts of it are counted there too. */
   constructor(kept: Kept, wentIn: Tokens | null, last: Tokens | null, tokensOut: number | null = null) {
     this.tokensIn = wentIn?.tokensIn ?? null
     this.tokensOut = tokensOut
@@ -91,10 +96,12 @@ class Found implements Usage {
   }
 }
 
-/** Bytes at an end of a response in which nearly all of them have what is searched for. */
+/** Bytes at an end of a response within which nearly all of them have the member that is searched for. */
 const nearEnd = 1024
 
-/** Searches near the beginning, then in all of the bytes; the pattern is ASCII, so they need not be decoded. */
+/**
+ * Searches near the beginning, then in all of the bytes; the pattern is ASCII, so they need not be decoded.
+ */
 function within<T>(bytes: Buffer, find: (text: string) => T | null): T | null {
   const found = find(bytes.toString('latin1', 0, nearEnd))
   return found !== null || bytes.length <= nearEnd ? found : find(bytes.toString('latin1'))
@@ -109,11 +116,11 @@ function lastOfStream(bytes: Buffer): Tokens | null {
 
 function lastOfDocument(head: Buffer, bytes: Buffer, isWhole: boolean): Tokens | null {
   const known = isWhole ? (patterns.lastIn(bytes, nearEnd, false) ?? lastUsage(bytes, false)) : null
-  // It is in front of much else, or the end is missing.
+  // The usage is far from the end, or the end is missing.
   return known ?? usageFromFront(head) ?? (isWhole ? countsOfOllama(bytes) : null)
 }
 
-/** Reads the usage of an object from its beginning, since only there it is known what is within what. */
+/** Reads the usage of an object from its beginning, since nesting is only known from there. */
 function usageFromFront(head: Buffer): Tokens | null {
   if (!head.includes(usageName)) return null
   for (const name of names) {
@@ -168,7 +175,10 @@ function usageIn(bytes: Buffer, at: number, isEventStream: boolean): Tokens | nu
   return parent === null ? null : parent === 'message' ? { ...member, tokensOut: null } : member
 }
 
-/** Returns what the usage there is in, by the beginning of its event; 'response' where that was not kept, since only such events are so long, and null for anything unknown. */
+/**
+ * Returns the parent of the usage there, by the beginning of its event: 'response' if that was not retained,
+ * since only such events are so long, and null for anything unknown.
+ */
 function parentIn(bytes: Buffer, at: number): keyof typeof parents | null {
   const line = Math.max(bytes.lastIndexOf('\n', at), bytes.lastIndexOf('\r', at)) + 1
   const start = bytes.indexOf('{', line)
@@ -181,7 +191,7 @@ function parentIn(bytes: Buffer, at: number): keyof typeof parents | null {
   return null
 }
 
-/** Where Responses, Anthropic and Groq have the usage in their events. */
+/** Parents of the usage in the events of Responses, Anthropic and Groq. */
 const parents = {
   response: Buffer.from('"response"'),
   message: Buffer.from('"message"'),
@@ -219,7 +229,10 @@ function tierOf({ head, tail, isEventStream }: Kept): string | null {
 }
 
 const tierName = Buffer.from('"service_tier"')
-/** Bytes at the end of a stream of chunks in which the tier is searched for: each has it. Events with names begin with `event`, and may be long. */
+/**
+ * Bytes at the end of a stream of chunks in which the tier is searched for: each chunk has it. Named events
+ * begin with `event`, and may be long.
+ */
 const nearTier = 4096
 const firstOfEvent = 0x65
 const tierMember = /^"service_tier"\s*:\s*"(\w{1,32})"/
@@ -231,7 +244,7 @@ function countsOfOllama(bytes: Buffer): Tokens | null {
   return { ...noTokens, tokensIn: countOf(bytes, '"prompt_eval_count"'), tokensOut }
 }
 
-/** No tokens at all, nor anything else that a usage may report. */
+/** No tokens, nor anything else that a usage may report. */
 export const noTokens: Tokens = {
   tokensIn: null,
   tokensOut: null,

@@ -1,10 +1,10 @@
-// What is counted of access rules, by policy, lists and geo of access.
+// Counts of access rules, by access policy, lists and geo.
 
 import { Tally, tallies } from './distribution.ts'
 
 const reloadResults = ['success', 'failure'] as const
 
-/** What an access rule may look at. */
+/** The kinds of conditions of access rules. */
 const accessKinds = [
   'ip',
   'list',
@@ -18,16 +18,16 @@ const accessKinds = [
 ] as const
 export type AccessKind = (typeof accessKinds)[number]
 
-/** What access rules decided, and what became of the files that they look into. */
+/** The decisions of access rules, and the state of their files. */
 export class AccessMetrics {
   readonly allowed = tallies(accessKinds)
-  /** `default`: no rule matched, and the zone lets in only whom one does. */
+  /** `default`: no rule matched, and the zone denies by default. */
   readonly denied = tallies([...accessKinds, 'default'])
   readonly legal = tallies(accessKinds)
   readonly failed = tallies(accessKinds)
   readonly banned = new Tally()
   readonly listReloads = tallies(reloadResults)
   readonly geoReloads = tallies(reloadResults)
-  /** Returns how many addresses are banned now; null where nobody keeps bans. */
+  /** Returns the number of currently banned addresses; null without a ban list. */
   activeBans: (() => number) | null = null
 }

@@ -1,8 +1,8 @@
-// What is counted of AI gateways.
+// Counts of AI gateways.
 
 import { Tally, tallies } from './distribution.ts'
 
-/** Why a call to an AI gateway was let in, or not: closed sets, so that no caller can make labels grow. */
+/** Why a call to an AI gateway was allowed or denied: closed sets, so that callers cannot grow the labels. */
 export const allowReasons = ['authenticated', 'authentication_off'] as const
 export const refuseReasons = [
   'missing',
@@ -20,17 +20,20 @@ export const refuseReasons = [
 ] as const
 export type RefuseReason = (typeof refuseReasons)[number]
 
-/** What AI gateways decided and kept. */
+/** The decisions and logs of AI gateways. */
 export class AiMetrics {
   readonly allowed = tallies(allowReasons)
   readonly refused = tallies(refuseReasons)
   readonly logEntries = tallies(['written', 'dropped', 'over_limit'])
-  /** By the status that the provider gave. */
+  /** By the status that the provider sent. */
   readonly keysSetAside = tallies(['401', '429'])
   readonly lookups = tallies(['remembered', 'asked', 'told'])
-  /** Bytes of request bodies that are buffered whole, and calls that were refused since those of others took all that there may be. */
+  /**
+   * Bytes of request bodies that are buffered whole, and calls that were refused because others used up that
+   * memory.
+   */
   readonly bodyBytes = new Tally()
   readonly callsWithoutRoom = new Tally()
-  /** Returns how many log entries wait for the store; null before there is a queue. */
+  /** Returns the number of log entries queued for the store; null before there is a queue. */
   queuedEntries: (() => number) | null = null
 }

@@ -1,4 +1,4 @@
-// What is counted of responses that the gateway compresses.
+// Counts of responses that the gateway compresses.
 
 import { Tally, tallies } from './distribution.ts'
 
@@ -10,7 +10,7 @@ export class CompressionMetrics {
   /** Bytes of their bodies before and after, counted as each ends. */
   readonly bytesIn = tallies(codings)
   readonly bytesOut = tallies(codings)
-  /** Bytes that the encoders under way take at most. */
+  /** The maximum memory of the running encoders, in bytes. */
   readonly memory = new Tally()
   /** Responses that were not compressed for want of memory. */
   readonly skipped = new Tally()

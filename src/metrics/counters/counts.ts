@@ -1,10 +1,10 @@
-// The numbers of one process: what it counts, whatever shows them.
+// The numbers of one process, independent of how they are exposed.
 
 import { Tally, tallies } from './distribution.ts'
 import { EdgeMetrics } from './edge-metrics.ts'
 import { PeopleMetrics } from './people-metrics.ts'
 
-/** What DNS can say of a host whose owner is to be proven. */
+/** DNS results for a host whose owner is to be verified. */
 export const checkOutcomes = [
   'found',
   'no_match',
@@ -16,7 +16,7 @@ export const checkOutcomes = [
   'error',
 ] as const
 
-/** Why the management API refused a request: a closed set, so that no caller can make labels grow. */
+/** Why the management API refused a request: a closed set, so that callers cannot grow the labels. */
 const managementRefusals = [
   'missing',
   'malformed',
@@ -33,7 +33,7 @@ const managementRefusals = [
 ] as const
 export type ManagementRefusal = (typeof managementRefusals)[number]
 
-/** How orders of certificates end. */
+/** How certificate orders end. */
 const orderResults = ['issued', 'refused', 'rate_limited', 'unreachable'] as const
 
 /** Why a store that responds is not trusted. */
@@ -51,13 +51,16 @@ export type DegradedCode = (typeof degradedCodes)[number]
 
 export interface DegradedReason {
   readonly code: DegradedCode
-  /** What is wrong, in a clause that starts with a small letter and ends without a full stop. */
+  /** The problem, in a clause that starts with a small letter and ends without a full stop. */
   readonly message: string
-  /** What the operator does about it, in a sentence without a full stop. */
+  /** The operator's remedy, in a sentence without a full stop. */
   readonly remedy: string
 }
 
-/** How the store is: out of reach, or why it refuses writes, can't be heard or is not trusted; null or empty where all is well. */
+/**
+ * The health of the store: whether it is unreachable, and why it refuses writes, delivers no notices or is
+ * not trusted; null or empty where all is well.
+ */
 export interface StoreHealth {
   readonly isUnreachable: boolean
   readonly refusal: string | null
@@ -65,7 +68,7 @@ export interface StoreHealth {
   readonly degradation: { readonly reasons: readonly DegradedReason[] }
 }
 
-/** When a certificate of the gateway ends. */
+/** The expiry of a certificate of the gateway. */
 export interface CertificateExpiry {
   /** The first of its names. */
   readonly name: string
@@ -75,7 +78,7 @@ export interface CertificateExpiry {
   readonly notAfter: number
 }
 
-/** When an authority of client certificates ends, or a list of what it has revoked. */
+/** The expiry of an authority of client certificates, or of a revocation list. */
 export interface TrustExpiry {
   readonly kind: 'authority' | 'revocation_list'
   readonly name: string
@@ -83,47 +86,53 @@ export interface TrustExpiry {
   readonly notAfter: number
 }
 
-/** When an automatic certificate is to be replaced. */
+/** The due date of an automatic certificate's renewal. */
 export interface CertificateRenewal {
   readonly host: string
   /** Wall-clock ms. */
   readonly renewAt: number
 }
 
-/** The key that seals the TLS sessions of clients. */
+/** The key that encrypts the TLS sessions of clients. */
 interface TicketKeySign {
-  /** Wall-clock ms since when it seals. */
+  /** Wall-clock ms since when it is in use. */
   readonly since: number
-  /** Whether all who share the store have it. */
+  /** Whether all machines of the store have it. */
   readonly isShared: boolean
 }
 
-/** All that one process counts. */
+/** All counts of one process. */
 export class Counts {
   readonly edge = new EdgeMetrics()
   readonly people = new PeopleMetrics()
   readonly domainChecks = tallies(checkOutcomes)
   readonly managementRefusals = tallies(managementRefusals)
-  /** Connections to the side port that were closed since there were too many. */
+  /** Connections to the side port that were closed because there were too many. */
   readonly refusedOperators = new Tally()
   readonly workerRestarts = new Tally()
   readonly droppedLogLines = new Tally()
-  /** Returns how the store is; null in a process that is not asked for it. */
+  /** Returns the health of the store; null in processes that do not report it. */
   storeHealth: (() => StoreHealth | null) | null = null
-  /** Returns how many rules have other limits on other machines; null in a process that is not asked for it. */
+  /** Returns how many rules have other limits on other machines; null in processes that do not report it. */
   limitDifferences: (() => number) | null = null
-  /** Returns the certificates in use; null in a process that is not asked for them. */
+  /** Returns the certificates in use; null in processes that do not report them. */
   certificates: (() => readonly CertificateExpiry[]) | null = null
-  /** Returns what zones trust of certificates of clients; null in a process that is not asked for it. */
+  /** Returns the client trust of zones; null in processes that do not report it. */
   clientTrust: (() => readonly TrustExpiry[]) | null = null
-  /** Returns the key of TLS sessions; null in a process that is not asked for it, and without TLS. */
+  /** Returns the key of TLS sessions; null in processes that do not report it, and without TLS. */
   ticketKeys: (() => TicketKeySign | null) | null = null
   readonly acmeOrders = tallies(orderResults)
-  /** Returns how many hosts of automatic certificates are in which state; null in a process that is not asked for them. */
+  /**
+   * Returns the number of hosts of automatic certificates by state; null in processes that do not report
+   * them.
+   */
   automaticCertificates: (() => Readonly<Record<string, number>>) | null = null
-  /** Returns when the next certificate of each host is to be ordered; null in a process that is not asked for it. */
+  /** Returns when the next certificate of each host is due; null in processes that do not report it. */
   renewals: (() => readonly CertificateRenewal[]) | null = null
-  /** How many OAuth grants there were when the numbers were last asked for; null where the store did not say, and in a process that is not asked. */
+  /**
+   * The number of OAuth grants at the last read; null while the store is unreachable, and in processes that
+   * do not report it.
+   */
   oauthGrants: number | null = null
   readonly reloads = { success: new Tally(), failure: new Tally() }
   readonly upgrades = { success: new Tally(), failure: new Tally() }

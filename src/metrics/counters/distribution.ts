@@ -1,11 +1,12 @@
-// The numbers that the hot path moves: no labels, no hashing, no allocation. The files of metrics name them, and families read them out.
+// The numbers that the hot path moves: no labels, no hashing, no allocation. The metrics files name them, and
+// families read them out.
 
 /** Upper bounds of the buckets, in ms: from a cache-warm hop on loopback to a minute. */
 export const bucketBounds = [
   0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000,
 ] as const
 
-/** Counts up, and for a gauge down again. */
+/** A counter, or a gauge that can also go down. */
 export class Tally {
   value = 0
 

@@ -1,4 +1,5 @@
-// What is counted of requests, connections and origins. The edge moves the numbers; what it decides on is counted in files of its own.
+// Counts of requests, connections and origins. The edge moves the numbers; the counts of its decisions have
+// files of their own.
 
 import { AccessMetrics } from './access-metrics.ts'
 import { AiMetrics } from './ai-metrics.ts'
@@ -14,17 +15,17 @@ export type StatusClass = (typeof statusClasses)[number]
 
 const errorCodes = 2048
 
-/** Whose content stood in place of an error record. */
+/** The source of the content that replaced an error record. */
 export const customErrorSources = ['zone_rule', 'account_rule', 'zone_page', 'account_page'] as const
 export type CustomErrorSource = (typeof customErrorSources)[number]
 
-/** What clients may be too slow at. */
+/** The ways in which clients are too slow. */
 const slownesses = ['head', 'body_idle', 'body_rate', 'body_timeout', 'response'] as const
 
-/** What limits connections of clients. */
+/** The limits on client connections. */
 const connectionLimits = ['connections', 'connections_per_address', 'penalty', 'descriptors'] as const
 
-/** What a connection was that was closed to make room for another. */
+/** The state of a connection that was closed to make room for another. */
 const evictedStates = ['silent', 'idle'] as const
 
 /** How the TLS handshakes of clients end. */
@@ -43,7 +44,7 @@ const tlsFailures = [
 ] as const
 export type TlsFailure = (typeof tlsFailures)[number]
 
-/** What handshakes that ask clients for a certificate find of it. */
+/** The results of handshakes that request a client certificate. */
 const clientCertificates = [
   'accepted',
   'missing',
@@ -56,11 +57,11 @@ const clientCertificates = [
   'other',
 ] as const
 
-/** Why no client was announced on a connection. */
+/** Why a connection carried no client address from a proxy. */
 const proxyFailures = ['untrusted', 'missing', 'malformed', 'closed', 'timeout', 'other'] as const
 export type ProxyFailure = (typeof proxyFailures)[number]
 
-/** How connections of HTTP/2 end that a client makes impossible. */
+/** How HTTP/2 connections end through faults of the client. */
 const http2Failures = [
   'protocol',
   'settings_timeout',
@@ -70,7 +71,7 @@ const http2Failures = [
   'slow_head',
 ] as const
 
-/** Why connections of HTTP/2 to origins are closed for what the origin sends. */
+/** Why HTTP/2 connections to origins are closed for faults of the origin. */
 const originHttp2Faults = [
   'protocol',
   'compression',
@@ -81,10 +82,10 @@ const originHttp2Faults = [
   'silence',
 ] as const
 
-/** Where operators' expressions are asked. */
+/** The users of operators' expressions. */
 const expressionUsers = ['access', 'errors', 'limits', 'rewrite'] as const
 
-/** How a member of a pool can be doing. */
+/** The health states of an origin in a pool. */
 export const healthStates = ['unchecked', 'healthy', 'failing', 'trial', 'ejected', 'down'] as const
 
 export interface PoolMember {
@@ -101,7 +102,7 @@ export class EdgeMetrics {
   readonly retries = new Tally()
   readonly ejections = new Tally()
   readonly retryBudgetExhausted = new Tally()
-  /** Returns the state of each member of each pool; null before there are pools. */
+  /** Returns the state of each origin of each pool; null before there are pools. */
   poolMembers: (() => readonly PoolMember[]) | null = null
   readonly clientAborts = new Tally()
   /** Clients that were cut off for being too slow. */
@@ -114,28 +115,31 @@ export class EdgeMetrics {
   readonly http2Failures = tallies(http2Failures)
   readonly refusedConnections = tallies(connectionLimits)
   readonly evictedConnections = tallies(evictedStates)
-  /** Requests to other workers for their share of a limit on connections, by how they ended. */
+  /** Requests to other workers for their share of a connection limit, by result. */
   readonly shareRequests = tallies(['granted', 'denied', 'late'])
   readonly proxyFailures = tallies(proxyFailures)
   readonly tlsHandshakes = tallies(handshakeKinds)
   readonly tlsFailures = tallies(tlsFailures)
-  /** Connections that were cut since their client broke TLS behind its handshake. */
+  /** Connections that were cut because their client violated TLS after the handshake. */
   readonly tlsViolations = new Tally()
   readonly clientCertificates = tallies(clientCertificates)
   /** Connections to origins that failed for want of a file descriptor. */
   readonly dialShortages = new Tally()
   readonly originConnections = new Tally()
-  /** Those among them that belong to one client each, since it is authenticated by its connection. */
+  /** Those among them that are pinned to one client, which is authenticated by its connection. */
   readonly pinnedConnections = new Tally()
-  /** Connections of HTTP/2 that were closed since the origin broke the protocol, sent too much that says nothing, or no longer reacts. */
+  /**
+   * HTTP/2 connections that were closed because the origin violated the protocol, flooded it with empty or
+   * control frames, or stopped responding.
+   */
   readonly originHttp2Faults = tallies(originHttp2Faults)
-  /** Requests on connections of HTTP/2. */
+  /** Requests on HTTP/2 connections. */
   readonly originStreams = new Tally()
-  /** Requests that wait for a connection to an origin that may have no more. */
+  /** Requests queued for a connection to an origin at its connection limit. */
   readonly originQueue = new Tally()
   readonly originLookups = tallies(['found', 'failed'])
   readonly originChecks = tallies(['good', 'bad'])
-  /** Spans of sampled requests, by what became of them. */
+  /** Spans of sampled requests, by result. */
   readonly spans = tallies(['exported', 'queue_full', 'export_failed'])
   readonly eventStreams = new Tally()
   readonly webSockets = new Tally()
@@ -149,7 +153,9 @@ export class EdgeMetrics {
   /** Expressions that failed at run time, and so did not match. */
   readonly expressionFailures = tallies(expressionUsers)
 
-  /** Returns the numbers of the zone, which exist from the first call on; names come from the configuration, or are `none`. */
+  /**
+   * Returns the numbers of the zone, created on first use; names come from the configuration, or are `none`.
+   */
   zone(name: string): ZoneMetrics {
     const known = this.zones.get(name)
     if (known) return known
@@ -158,7 +164,10 @@ export class EdgeMetrics {
     return zone
   }
 
-  /** Drops the zones without a request that are none of these, `none` or `ai`: names come and go with reloads. */
+  /**
+   * Drops the zones without a request that are not among these, `none` or `ai`: names come and go with
+   * reloads.
+   */
   keepZones(names: ReadonlySet<string>): void {
     for (const [name, zone] of this.zones) {
       if (names.has(name) || name === 'none' || name === 'ai' || !zone.isUnused) continue
@@ -180,11 +189,14 @@ export class EdgeMetrics {
   }
 }
 
-/** The requests of one zone by status class; a status outside of 100 to 599, such as 0 for none, counts as `other`, and a preview of an error as `preview`, whatever its status. */
+/**
+ * The requests of one zone by status class; a status outside of 100 to 599, such as 0 for none, counts as
+ * `other`, and a preview of an error as `preview`, whatever its status.
+ */
 export class ZoneMetrics {
   readonly classes = distributions(['other', ...statusClasses, 'preview'])
   readonly #byDigit = Object.values(this.classes)
-  /** Returns what counts the requests that were in progress when this was dropped; null before. */
+  /** Returns the counter for requests that were in progress when this one was dropped; null before. */
   successor: (() => ZoneMetrics) | null = null
 
   get isUnused(): boolean {

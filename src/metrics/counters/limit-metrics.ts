@@ -1,14 +1,14 @@
-// What is counted of rate limits and quotas, by the limiter and by the edge, which decides where a rule only logs.
+// Counts of rate limits and quotas, moved by the limiter, and by the edge for rules that only log.
 
 import { Tally } from './distribution.ts'
 
-/** What rate limits and quotas decided, and how. */
+/** The decisions of rate limits and quotas. */
 export class LimitMetrics {
   readonly rules = new Map<string, LimitDecisions>()
   readonly storeCalls = new Tally()
   readonly fallbacks = new Tally()
 
-  /** Returns the numbers of a rule, which exist from the first call on; names come from the configuration. */
+  /** Returns the numbers of a rule, created on first use; names come from the configuration. */
   rule(name: string): LimitDecisions {
     const known = this.rules.get(name)
     if (known) return known
@@ -17,7 +17,7 @@ export class LimitMetrics {
     return decisions
   }
 
-  /** Drops the rules that have counted no request and are none of these: names come and go with reloads. */
+  /** Drops the rules without a counted request that are not among these: names come and go with reloads. */
   keepRules(names: ReadonlySet<string>): void {
     for (const [name, decisions] of this.rules) {
       if (names.has(name) || !decisions.isUnused) continue
@@ -27,12 +27,12 @@ export class LimitMetrics {
   }
 }
 
-/** What became of the requests that one rate limit or quota counted. */
+/** The results of the requests counted by one rate limit or quota. */
 export class LimitDecisions {
   readonly allowed = new Tally()
   readonly limited = new Tally()
   readonly logged = new Tally()
-  /** Returns what counts the requests that were in progress when this was dropped; null before. */
+  /** Returns the counter for requests that were in progress when this one was dropped; null before. */
   successor: (() => LimitDecisions) | null = null
 
   get isUnused(): boolean {

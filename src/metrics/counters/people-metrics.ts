@@ -1,4 +1,5 @@
-// What is counted of people who sign in, and of apps that act for them. Every label has a closed set of values, so that nobody makes them grow.
+// Counts of sign-ins, and of apps that act for people. Every label has a closed set of values, so that
+// callers cannot grow it.
 
 import { tallies } from './distribution.ts'
 
@@ -27,7 +28,10 @@ const errors = [
 type OAuthError = (typeof errors)[number]
 
 export class PeopleMetrics {
-  /** By what was shown: a password, the code of a second factor, the password once more, what an OpenID provider says, or an invitation or set-up link. */
+  /**
+   * By proof: a password, a second-factor code, the password again, an OpenID provider, or an invitation or
+   * set-up link.
+   */
   readonly signIns = {
     password: tallies(['signed_in', 'needs_code', 'refused', 'throttled', 'busy']),
     code: tallies(['signed_in', 'refused', 'throttled', 'busy', 'expired', 'unreadable']),
@@ -67,7 +71,7 @@ export class PeopleMetrics {
     this.authorizations[typeof result === 'string' ? result : errorOf(result.error)].inc()
   }
 
-  /** Counts a response of the token endpoint to a `grant_type` as it was sent; null where tokens were issued. */
+  /** Counts a response of the token endpoint to a `grant_type` as it was sent; null if tokens were issued. */
   token(grantType: unknown, error: string | null): void {
     const type = grantTypes.find(one => one === grantType) ?? 'other'
     this.tokens[type][error === null ? 'issued' : errorOf(error)].inc()

@@ -1,4 +1,4 @@
-// What Prometheus sees of access rules, and of the files that they look into.
+// Prometheus metrics of access rules, and of their files.
 
 import type { AccessMetrics } from '../counters/access-metrics.ts'
 import { byName, type Family, type Sample, sample } from './family.ts'

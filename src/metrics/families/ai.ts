@@ -1,4 +1,4 @@
-// What Prometheus sees of AI gateways.
+// Prometheus metrics of AI gateways.
 
 import { byName, type Family, sample } from './family.ts'
 

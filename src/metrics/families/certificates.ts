@@ -1,4 +1,4 @@
-// What Prometheus sees of the certificates of the gateway, and of those that it gets by itself.
+// Prometheus metrics of the gateway's certificates, automatic ones included.
 
 import { byName, type Family } from './family.ts'
 

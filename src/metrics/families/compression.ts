@@ -1,4 +1,4 @@
-// What Prometheus sees of the compression of responses.
+// Prometheus metrics of response compression.
 
 import { byName, type Family, sample } from './family.ts'
 

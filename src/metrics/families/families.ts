@@ -1,4 +1,4 @@
-// The metrics of the gateway as Prometheus sees them, in the order in which they are exposed.
+// The Prometheus metrics of the gateway, in the order in which they are exposed.
 
 import type { Family } from './family.ts'
 import { accessFamilies } from './access.ts'

@@ -1,4 +1,5 @@
-// What a family of metrics is: name, help, type, and how its numbers are read out; and the ways in which the lists of them read.
+// A family of metrics: name, help, type, and how its numbers are read out; and helpers for the lists of
+// families.
 
 import { bucketBounds, type Distribution, type Tally } from '../counters/distribution.ts'
 import type { Counts } from '../counters/counts.ts'
@@ -15,7 +16,7 @@ export interface Family {
   readonly name: string
   readonly help: string
   readonly read: (counts: Counts) => readonly Sample[]
-  /** What becomes of the numbers of several processes; the sum where nothing is said. */
+  /** How the numbers of several processes are combined; by default, added up. */
   readonly together?: 'min' | 'max'
 }
 

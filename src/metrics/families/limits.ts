@@ -1,4 +1,4 @@
-// What Prometheus sees of rate limits and quotas.
+// Prometheus metrics of rate limits and quotas.
 
 import { byName, type Family, sample } from './family.ts'
 

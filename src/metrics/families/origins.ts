@@ -1,4 +1,4 @@
-// What Prometheus sees of origins: their time and health, and what is asked of them again.
+// Prometheus metrics of origins: their time, their health and retries.
 
 import { type EdgeMetrics, healthStates } from '../counters/edge-metrics.ts'
 import { byName, type Family, histogram, type Sample, sample } from './family.ts'
@@ -87,7 +87,7 @@ function phaseDurations({ phases }: EdgeMetrics): Sample[] {
 
 function memberHealth({ poolMembers }: EdgeMetrics): Sample[] {
   return (poolMembers?.() ?? []).map(({ pool, origin, state }) => {
-    // Requests go to it, and the series is there before the first one.
+    // Requests go to it, and the series must exist before the first one.
     const isHealthy = state === 'healthy' || state === 'unchecked'
     return { labels: { pool, origin }, value: isHealthy ? 1 : 0 }
   })

@@ -1,4 +1,4 @@
-// What Prometheus sees of people who sign in, and of apps that act for them.
+// Prometheus metrics of sign-ins, and of apps that act for people.
 
 import { byName, type Family } from './family.ts'
 

@@ -1,4 +1,4 @@
-// What Prometheus sees of the processes themselves, and of what they do beside requests.
+// Prometheus metrics of the processes themselves, and of their work besides requests.
 
 import { byName, type Family, type Sample, sample } from './family.ts'
 import { type Counts, degradedCodes, type StoreHealth } from '../counters/counts.ts'
@@ -137,14 +137,14 @@ export const processFamilies: readonly Family[] = [
   },
 ]
 
-/** Shows 1 or 0 in the process that is asked for the store. */
+/** Shows 1 or 0 in the process that reports the store. */
 function storeSample(read: Counts['storeHealth'], holds: (signs: StoreHealth) => boolean): readonly Sample[] {
   if (read === null) return []
   const signs = read()
   return [{ labels: {}, value: signs === null || holds(signs) ? 1 : 0 }]
 }
 
-/** Shows a line for each reason in the process that is asked for the store. */
+/** Shows a line for each reason in the process that reports the store. */
 function degradedSamples(read: Counts['storeHealth']): readonly Sample[] {
   if (read === null) return []
   const found = new Set(read()?.degradation.reasons.map(({ code }) => code))

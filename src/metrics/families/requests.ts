@@ -1,4 +1,4 @@
-// What Prometheus sees of requests and connections: how many, how long, and what became of them.
+// Prometheus metrics of requests and connections: how many, how long, and how they ended.
 
 import type { EdgeMetrics } from '../counters/edge-metrics.ts'
 import { byName, type Family, histogram, type Sample, sample } from './family.ts'
