@@ -1,4 +1,4 @@
-// All that people do to come in and stay, for one process.
+// Sign-in, sessions and accounts of people, for one process.
 
 import type { Clock } from '../base/clock.ts'
 import type { SecretKeys } from '../base/secrets/secret-keys.ts'
@@ -39,7 +39,7 @@ export class People {
   readonly setUp: SetUp
   readonly invitations: Invitations
   readonly ownAccount: OwnAccount
-  /** Null where no provider is configured. */
+  /** Null if no provider is configured. */
   readonly openId: OpenIdSignIn | null
   readonly config: PeopleConfig
   readonly metrics: PeopleMetrics
@@ -74,12 +74,12 @@ export class People {
     this.openId = openid && new OpenIdSignIn(shared, { provider: new OpenIdProvider(openid), ...own })
   }
 
-  /** Writes what waits to be written; before the store closes. */
+  /** Writes what is queued; call it before the store closes. */
   close(): Promise<void> {
     return this.#attempts.close()
   }
 
-  /** Whether there is anybody who could sign in; rejects with `StoreUnreachable`. */
+  /** Whether any user exists; rejects with `StoreUnreachable`. */
   async hasUsers(): Promise<boolean> {
     this.#hasUsers ||= (await this.#store.users.list(everybody, { offset: 0, limit: 1 })).total > 0
     return this.#hasUsers

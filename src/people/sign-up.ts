@@ -1,4 +1,4 @@
-// People who become users by themselves, where `people.sign_up` is `open`. They are members of nothing.
+// Self-registration of users, if `people.sign_up` is `open`. They start without memberships.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import { emailFault, normalEmail } from './records/email.ts'
@@ -9,12 +9,15 @@ import { newUser, withNames } from './records/users.ts'
 import type { ClientInfo } from './records/client-info.ts'
 
 type SignUpResult =
-  /** If the address was free, its owner can sign in now. It is not told whether it was: nobody can find out so who is a user. */
+  /**
+   * If the address was free, its owner can sign in now. The response does not reveal whether it was, so that
+   * it reveals no users.
+   */
   | { readonly outcome: 'done' }
   | TryLater
   | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }
   | { readonly outcome: 'bad_email'; readonly fault: string }
-  /** Not where users are invited. */
+  /** Users must be invited. */
   | { readonly outcome: 'closed' }
 
 export class SignUp {
@@ -28,7 +31,7 @@ export class SignUp {
     this.#clock = parts.clock ?? systemClock
   }
 
-  /** Makes a user, unless there is one with this address; takes as long either way. */
+  /** Makes a user, unless there is one with this address; takes the same time either way. */
   async signUp(
     { email: written, password, ...names }: NewPassword & { readonly email: string },
     { address }: ClientInfo,

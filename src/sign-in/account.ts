@@ -1,4 +1,4 @@
-// Handlers of one's own account: password, sessions, connected apps.
+// Handlers of a person's own account: password, sessions, connected apps.
 
 import { passwordFlaws } from '../people/passwords/password-rules.ts'
 import type { Actor } from '../people/sign-in/own-account.ts'
@@ -47,7 +47,7 @@ export function accountHandlers(grants: Grants): readonly (readonly [string, Han
 
 export type PersonHandler = (ask: Ask, actor: Actor, people: People) => Promise<Page | PageResponse>
 
-/** Makes a handler for who is signed in; others are sent to do so, and come back. */
+/** Makes a handler that requires a signed-in person; others are sent to sign in, and come back. */
 export function ofPerson(handle: PersonHandler): Handler {
   return async (ask, people) => {
     if (ask.actor !== null) return handle(ask, ask.actor, people)
@@ -56,12 +56,12 @@ export function ofPerson(handle: PersonHandler): Handler {
   }
 }
 
-/** Sends somebody on to prove again who they are. */
+/** Sends a person to prove again who they are. */
 export function proveAgain(): PageResponse {
   return redirectTo(leadingOn(paths.confirm, paths.account))
 }
 
-/** Sends a browser back to the account, which says what was done. */
+/** Sends a browser back to the account page, which confirms the action. */
 export function done(deed: AccountMessage): string {
   return `${paths.account}?done=${deed}`
 }

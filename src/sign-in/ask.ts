@@ -1,4 +1,4 @@
-// A request for a page: what it asks for, whose browser sent it, and the answer that handlers give.
+// A request for a page: its content, its browser, and the response that handlers return.
 
 import type { IncomingMessage } from 'node:http'
 import type { Actor } from '../people/sign-in/own-account.ts'
@@ -13,7 +13,7 @@ import { dashboardOf, paths } from '../pages/parts/paths.ts'
 import { messagePage } from '../pages/views/message.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
 
-/** What handlers get. */
+/** The input of handlers. */
 export interface Ask {
   readonly request: IncomingMessage
   readonly path: string
@@ -21,28 +21,28 @@ export interface Ask {
   /** Empty unless a form was sent. */
   readonly form: Form
   readonly visit: ClientInfo
-  /** Who is signed in. */
+  /** The signed-in user. */
   readonly actor: Actor | null
-  /** The value of the session that the browser has, null for none. */
+  /** The value of the browser's session, null for none. */
   readonly session: string | null
-  /** What the forms of this browser are bound to: its session, or else the secret of a visitor. */
+  /** The secret that the forms of this browser are bound to: its session, or else that of a visitor. */
   readonly secret: string
-  /** Where people reach the pages, without a slash at the end. */
+  /** The origin of the pages, without a trailing slash. */
   readonly origin: string
-  /** Whether the dashboard is there too: where only the authorization server is published, it is not. */
+  /** Whether the dashboard is there too: not if only the authorization server is published. */
   readonly hasDashboard: boolean
 }
 
 export type Handler = (ask: Ask, people: People) => Promise<Page | PageResponse>
 
-/** Shows a form once more, with what was typed into it but for secrets. */
+/** Shows a form again, with its previous input except secrets. */
 export type Again = (ask: Ask, people: People, retry: Retry) => Promise<Page | PageResponse>
 
-/** What a path does: shows a page, takes a form, or both. */
+/** The actions of a path: shows a page, handles a form, or both. */
 export interface Handlers {
   readonly show?: Handler
   readonly take?: Handler
-  /** What becomes of a form that was made for another session: nothing is done, and the person can send it again. */
+  /** Handles a form that was made for another session: nothing is done, and the person can send it again. */
   readonly again?: Again
 }
 
@@ -51,24 +51,24 @@ export function tokenFor({ secret }: Ask, path: string): string {
   return formToken(secret, path)
 }
 
-/** Returns what a field of the form says, empty for one that is missing. */
+/** Returns the value of a form field, empty if missing. */
 export function fieldOf({ form }: Ask, name: string): string {
   return form.get(name) ?? ''
 }
 
 const keptNames = ['email', 'first_name', 'last_name'] as const
 
-/** Returns what was typed into the form, but for secrets. */
+/** Returns the input of the form, except secrets. */
 export function keptOf(ask: Ask): Readonly<Record<string, string>> {
   return Object.fromEntries(keptNames.map(name => [name, fieldOf(ask, name)]))
 }
 
-/** Returns where to go on, as the form or else the query says: home, if neither does or it is no path of ours. */
+/** Returns where to continue, from the form or else the query: home, if neither names a path of ours. */
 export function nextOf(ask: Ask): string {
   return safeReturnPath(ask.form.get('next') ?? ask.query.get('next'), homeOf(ask))
 }
 
-/** Returns where people go on whom nothing leads elsewhere: the dashboard, at the account if one is given, or else their profile. */
+/** Returns the default destination: the dashboard, at the account if one is given, or else the profile. */
 export function homeOf({ hasDashboard }: Ask, account: string | null = null): string {
   if (!hasDashboard) return paths.account
   return account === null ? paths.dashboard : dashboardOf(account)
@@ -79,12 +79,12 @@ export function isSecure({ origin }: Ask): boolean {
   return origin.startsWith('https:')
 }
 
-/** Sends a browser on, with the cookie of a session that is new in place of that of a visitor. */
+/** Sends a browser on, with the cookie of a new session in place of that of a visitor. */
 export function signedIn(ask: Ask, value: string, location: string): PageResponse {
   return withSession(ask, redirectTo(location), value)
 }
 
-/** Returns a page with the cookie of a session that is new. */
+/** Returns a page with the cookie of a new session. */
 export function withSession(ask: Ask, page: Page | PageResponse, value: string): PageResponse {
   return withCookies(pageOf(page), [
     writeCookie('gatehouse', value, isSecure(ask)),
@@ -97,7 +97,7 @@ export function pageOf(page: Page | PageResponse): PageResponse {
   return 'headers' in page ? page : writePage(page)
 }
 
-/** Explains that a link leads nowhere any more. */
+/** Explains that a link is no longer valid. */
 export const linkIsOver: Page = messagePage({
   status: 404,
   title: 'This link is over',

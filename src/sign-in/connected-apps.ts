@@ -1,4 +1,4 @@
-// The apps that people let in, as their owner sees and ends them.
+// The apps that people have authorized, for their owner to see and end.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { ClientInfo } from '../people/records/client-info.ts'
@@ -27,13 +27,13 @@ export class Grants {
     this.#clock = clock
   }
 
-  /** Lists those of a user, the oldest first; at most 100. */
+  /** Lists those of a user, oldest first; at most 100. */
   async list(user: string): Promise<readonly ShownGrant[]> {
     const { items } = await this.#store.oauthGrants.ofUser(user, { offset: 0, limit: most })
     return Promise.all(items.map(grant => this.#shown(grant)))
   }
 
-  /** Ends one of a user's, and all that it gave; false where there is none such. */
+  /** Ends one of a user's, and all access through it; false if there is none. */
   async end(user: KnownUser, id: string, { address, ray }: ClientInfo): Promise<boolean> {
     const grant = await findGrantOfUser(user.id, id, this.#store)
     if (grant === null) return false

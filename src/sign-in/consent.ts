@@ -1,4 +1,4 @@
-// Handlers of consent: what an app asks of a person, shown, and what they decide, handed on.
+// Handlers of consent: show the request of an app, and pass on the person's decision.
 
 import type { IncomingMessage } from 'node:http'
 import { provenHostOf } from '../oauth/clients/proven-host.ts'
@@ -19,15 +19,15 @@ import { messagePage } from '../pages/views/message.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
 import { type Again, type Ask, fieldOf, type Handler, type Handlers, tokenFor } from './ask.ts'
 
-/** What apps ask of people. */
+/** Requests of apps to people. */
 export interface Interactions {
-  /** Returns the app that asks; null where that is over. */
+  /** Returns the app of a request; null if the request is over. */
   clientOf(uid: string): Promise<OAuthClient | null>
   load(uid: string, request: IncomingMessage): Promise<ConsentStep>
   finish(uid: string, request: IncomingMessage, decision: Decision): Promise<DecisionResult>
 }
 
-/** Returns what shows a consent and takes the decision. */
+/** Returns the handlers that show a consent and receive the decision. */
 export function consentHandlers(interactions: Interactions): Handlers {
   const show: Handler = async ask => pageFor(ask, await interactions.load(uidOf(ask), ask.request))
   const take: Handler = async ask => {
@@ -46,7 +46,7 @@ export function consentHandlers(interactions: Interactions): Handlers {
   return { show, take, again }
 }
 
-/** Returns what the form that was sent has chosen; null where none was. */
+/** Returns the choices of the form; null without a form. */
 function chosenIn({ form }: Ask, scopes: readonly ShownScope[]): Chosen | null {
   if (form.size === 0) return null
   const isLeft = ({ id, isOptional }: ShownScope) => isOptional && !form.has(optionalPrefix + id)
@@ -124,7 +124,7 @@ function appOf(client: OAuthClient): ShownApp {
   }
 }
 
-/** Sends a browser on; only a page that has just been left by a form may open an app without another click. */
+/** Sends a browser on; only a page that a form has just left may open an app without another click. */
 function leave(location: string, before: ConsentStep): Page | PageResponse {
   const opensApp = 'redirectUri' in before && appSchemeOf(before.redirectUri) !== null
   return opensApp ? redirectTo(location) : leavePage(location)

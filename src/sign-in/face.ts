@@ -1,4 +1,5 @@
-// The face of the side port on which people sign in: finds the handler of a page, and lets no form through that another site could have sent.
+// The sign-in app of the side port: finds the handler of a page, and rejects forms that another site could
+// have sent.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Actor } from '../people/sign-in/own-account.ts'
@@ -20,7 +21,7 @@ import { signInHandlers } from './sign-in.ts'
 import type { Grants } from './connected-apps.ts'
 import { twoStepHandlers } from './two-step.ts'
 
-/** Who sent a request, as the side port found out. */
+/** The sender of a request, as determined by the side port. */
 interface Sender {
   readonly address: string | null
   readonly peer: string
@@ -33,13 +34,13 @@ interface Sender {
 interface SignInParts {
   readonly people: People
   readonly grants: Grants
-  /** What apps ask of people; null where there is no authorization server. */
+  /** Requests of apps to people; null without an authorization server. */
   readonly interactions: Interactions | null
-  /** Returns the origins at which people reach the pages; other hosts lead to the first, which is that of consents. */
+  /** Returns the origins of the pages; other hosts lead to the first, which is that of consents. */
   readonly origins: () => readonly string[]
   /** Whether the dashboard is served at an origin. */
   readonly hasDashboard: (origin: string) => boolean
-  /** Whether the edge believes proxies in front of it, and so knows who came over plain HTTP. */
+  /** Whether the edge trusts proxies in front of it, and so knows which clients used plain HTTP. */
   readonly knowsScheme: () => boolean
 }
 
@@ -97,11 +98,12 @@ export class SignInFace {
     const isForm = request.method === 'POST'
     const handler = isForm ? handlers.take : handlers.show
     if (handler === undefined || !methods.has(request.method!)) return notAllowed(handlers)
-    // Cookies are those of one host: people who come by another name of it would have to sign in twice.
+    // Cookies belong to one host: under another of its names, people would have to sign in twice.
     if (!isOurs) return isForm ? writePage(forged(toAccount)) : redirectTo(origin + url.pathname + url.search)
     const form = isForm ? await readSentForm(request, origin, toAccount) : noForm
     if ('title' in form) return writePage(form)
-    // Once the form is there, which may have taken its time: whoever was signed out meanwhile does nothing more.
+    // Looked up once the form has arrived, which may have taken its time: a user who was signed out in
+    // between can do nothing more.
     const ask = await this.#askOf(request, url, sender, origin)
     const isStale = isForm && !isFormToken(form.get('form_token'), ask.secret, ask.path)
     const handle = isStale ? showAgain(handlers) : handler
@@ -147,7 +149,10 @@ export class SignInFace {
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST'])
 
-/** Makes what handles a form whose token is that of another session, or none: it does nothing, and shows the form with a new one. */
+/**
+ * Makes the handler of a form without a token, or with that of another session: it does nothing, and shows
+ * the form with a new one.
+ */
 function showAgain({ again }: Handlers): Handler {
   const trouble =
     'Nothing was done yet: you signed in or out since this page was loaded, or your browser refuses cookies. Look it over and send it again.'
@@ -157,7 +162,7 @@ function showAgain({ again }: Handlers): Handler {
       : again(ask, people, { kept: keptOf(ask), trouble, status: 403 })
 }
 
-/** Keeps the secret of a visitor, to which the forms of the page are bound. */
+/** Sets the secret of a visitor, to which the forms of the page are bound. */
 function withVisitor(ask: Ask, response: PageResponse): PageResponse {
   const { actor, request, secret, origin } = ask
   const isSecure = origin.startsWith('https:')

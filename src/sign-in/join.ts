@@ -1,4 +1,4 @@
-// Handlers of how people begin: set-up, invitations, sign-up.
+// Handlers of joining: set-up, invitations, sign-up.
 
 import type { People } from '../people/people.ts'
 import { passwordFlaws } from '../people/passwords/password-rules.ts'
@@ -96,7 +96,7 @@ const takeSignUp: Handler = async (ask, people) => {
     token: tokenFor(ask, paths.signIn),
     next: nextOf(ask),
     kept: { email },
-    // Nobody learns here whether there was such a user.
+    // The text does not reveal whether the user existed.
     done: 'Now sign in with your email and password. If you had an account already, its password is as it was.',
     provider: people.openId?.providerName ?? null,
     canSignUp: true,

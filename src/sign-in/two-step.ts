@@ -1,4 +1,4 @@
-// Handlers of two-step sign-in: to turn it on with a first code, to turn it off, and to get other recovery codes.
+// Handlers of two-step sign-in: turning it on with a first code, turning it off, and new recovery codes.
 
 import { redirectTo } from '../pages/parts/layout.ts'
 import { paths } from '../pages/parts/paths.ts'

@@ -5,10 +5,13 @@ import { ownCookies } from '../../http1/fields/own-cookies.ts'
 /** Names without the prefix that https adds. */
 type CookieName = (typeof ownCookies)['session' | 'visit']
 
-/** What a visit showed; null for a cookie that is missing, duplicate or not of our making. */
+/** The cookies of a request; null for one that is missing, duplicate or not of our making. */
 type Shown = Readonly<Record<CookieName, string | null>>
 
-/** Reads our cookies of a Cookie field (RFC 6265 section 4.2.1) and skips those of others. One that comes twice counts as none: somebody may have planted one of them. */
+/**
+ * Reads our cookies of a Cookie field (RFC 6265 section 4.2.1) and skips those of others. A duplicate counts
+ * as missing: somebody may have planted one of the two.
+ */
 export function readCookies(field: string | undefined, isSecure: boolean): Shown {
   const values = new Map<string, string | null>()
   for (const pair of field?.split(/;[ \t]*/) ?? []) {
@@ -32,7 +35,7 @@ export function endCookie(name: CookieName, isSecure: boolean): string {
   return `${fullName(name, isSecure)}=; ${attributes(isSecure)}; Max-Age=0`
 }
 
-// With the prefix, browsers take it from this host alone, over https alone (RFC 6265bis section 4.1.3.2).
+// With the prefix, browsers accept it from this host alone, over https alone (RFC 6265bis section 4.1.3.2).
 function fullName(name: CookieName, isSecure: boolean): string {
   return isSecure ? `__Host-${name}` : name
 }

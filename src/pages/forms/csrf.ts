@@ -1,4 +1,5 @@
-// Whether a form was sent by one of our own pages, in the browser that it was made for: a token in the form, bound to a cookie, and what browsers add.
+// Checks that a form was sent by one of our own pages, in the browser that it was made for: by a token in the
+// form, bound to a cookie, and the browser's own fields.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -8,19 +9,24 @@ export function newSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** Returns the token of one form for the bearer of a secret; that of another form, or of another bearer, is another one. */
+/** Returns the token of one form for the bearer of a secret; it differs for every form and bearer. */
 export function formToken(secret: string, form: string): string {
   return createHmac('sha256', secret).update(`form ${form}`).digest('base64url')
 }
 
-/** Whether it is the token of this form for this bearer; takes the same time for any two of the right length. */
+/**
+ * Whether it is the token of this form for this bearer; takes the same time for any two of the right length.
+ */
 export function isFormToken(token: string | undefined, secret: string, form: string): boolean {
   const expected = Buffer.from(formToken(secret, form))
   const given = Buffer.from(token ?? '')
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-/** Whether a browser can have sent the request from a page of this origin. Programs that send neither field are no browsers, and bear no cookies of others. */
+/**
+ * Whether a browser can have sent the request from a page of this origin. A program that sends neither field
+ * is not a browser, and carries no cookies of others.
+ */
 export function isFromOwnPage(headers: IncomingHttpHeaders, origin: string): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin') return false

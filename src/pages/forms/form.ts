@@ -1,13 +1,14 @@
-// Forms as browsers send them (application/x-www-form-urlencoded), read strictly: a browser never sends what is refused here.
+// Forms as browsers send them (application/x-www-form-urlencoded), read strictly: a browser never sends what
+// is refused here.
 
-/** What a form says; the names are those of its fields. */
+/** The values of a form, by field name. */
 export type Form = ReadonlyMap<string, string>
 
-/** What a form may hold. */
+/** The limits of a form. */
 export interface FormRules {
   /** The largest body, in bytes. */
   readonly most: number
-  /** The most fields. */
+  /** Maximum of fields. */
   readonly fields: number
   /** Whether values may have several lines. */
   readonly hasLines: boolean
@@ -15,7 +16,7 @@ export interface FormRules {
   readonly hasFiles?: boolean
 }
 
-/** Those of signing in: names and values of all its pages fit many times. */
+/** Limits for sign-in: many times the names and values of all its pages. */
 export const signInForms: FormRules = { most: 32 * 1024, fields: 200, hasLines: false }
 
 /** Whether a Content-Type is that of a form. */
@@ -25,7 +26,10 @@ export function isForm(contentType: string | undefined): boolean {
   )
 }
 
-/** Reads a form; null for one that is too large, with a duplicate name, too many fields, broken escapes, control characters, or text that is not UTF-8. */
+/**
+ * Reads a form; null for one that is too large, with a duplicate name, too many fields, broken escapes,
+ * control characters, or text that is not UTF-8.
+ */
 export function readForm(body: Buffer, { most, fields: mostFields, hasLines } = signInForms): Form | null {
   const form = new Map<string, string>()
   if (body.length === 0) return form
@@ -44,7 +48,7 @@ export function readForm(body: Buffer, { most, fields: mostFields, hasLines } = 
   return form
 }
 
-/** Browsers send lines with a carriage return before each feed; what is read has the feed alone. */
+/** Browsers send lines with a carriage return before each feed; the result has the feed alone. */
 function decode(text: string | undefined, hasLines = false): string | null {
   try {
     const decoded = decodeURIComponent(text!.replaceAll('+', ' '))
@@ -55,7 +59,7 @@ function decode(text: string | undefined, hasLines = false): string | null {
   }
 }
 
-/** Control characters that no field may hold, but tabs and the ends of lines. */
+/** Control characters that no field may contain: all but tabs and line ends. */
 export const unprintable = /[\0-\x08\x0b-\x1f\x7f]/
-/** The same, of a field of one line. */
+/** The same for a field of one line. */
 export const unprintableOrFeed = /[\0-\x08\x0a-\x1f\x7f]/

@@ -1,4 +1,5 @@
-// Forms with files as browsers send them (multipart/form-data, RFC 7578), read strictly: a browser never sends what is refused here. Files are taken as text.
+// Forms with files as browsers send them (multipart/form-data, RFC 7578), read strictly: a browser never
+// sends what is refused here. Files are read as text.
 
 import { type Form, type FormRules, unprintable, unprintableOrFeed } from './form.ts'
 
@@ -11,7 +12,10 @@ export function boundaryOf(contentType: string | undefined): string | null {
   return quoted ?? plain ?? null
 }
 
-/** Reads such a form; null for one with a duplicate name, too many fields, another kind of part, or bytes that are not text in UTF-8. A file that was not chosen is empty. */
+/**
+ * Reads such a form; null for one with a duplicate name, too many fields, another kind of part, or bytes that
+ * are not text in UTF-8. A file that was not chosen is empty.
+ */
 export function readMultipart(
   body: Buffer,
   boundary: string,

@@ -1,10 +1,13 @@
-// Under which names people reach the pages: to a browser each is an origin of its own, with cookies of its own.
+// The origins of the pages: to a browser each has its own cookies.
 
 import { hostName } from '../../http1/fields/host.ts'
 import type { Page } from '../parts/layout.ts'
 import { messagePage } from '../views/message.ts'
 
-/** Returns the origin among ours that a request with this Host was sent to. Where there is none, that is said, with the one of the same name but another port or spelling, or else the first. */
+/**
+ * Returns our origin that a request with this Host was sent to. If there is none, says so, with the one of
+ * the same name but another port or spelling, or else the first.
+ */
 export function originOf(
   host: string | undefined,
   [first, ...others]: readonly string[],
@@ -18,7 +21,10 @@ export function originOf(
   return { origin: near?.origin ?? first!, isOurs: exact !== undefined }
 }
 
-/** Returns the page for who came over plain HTTP to an origin of https, where `base` says how they came; null where they did not, or nobody knows. */
+/**
+ * Returns the page for a client that used plain HTTP for an https origin, where `base` says what it used;
+ * null if it did not, or that is unknown.
+ */
 export function plainHttpPage(origin: string, target: string, base: string | null): Page | null {
   if (!origin.startsWith('https:') || base?.startsWith('http:') !== true) return null
   return messagePage({

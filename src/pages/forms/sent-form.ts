@@ -1,4 +1,4 @@
-// Reads a form from a browser, which only one of our own pages can have sent, and sends pages to it.
+// Reads a form that only one of our own pages can have sent from a browser, and sends pages to the browser.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { sendStream } from '../../net/http/send-stream.ts'
@@ -8,13 +8,16 @@ import type { Page, PageResponse } from '../parts/layout.ts'
 import { boundaryOf, readMultipart } from './multipart.ts'
 import { messagePage } from '../views/message.ts'
 
-/** Where a person goes on whose form is not taken. */
+/** Where a person continues whose form is rejected. */
 interface Link {
   readonly href: string
   readonly text: string
 }
 
-/** Reads the form of a request that one of our pages can have sent, or returns the page that explains why it is none. Whose form it is, its token shows. */
+/**
+ * Reads the form of a request that one of our pages can have sent, or returns the page that explains why it
+ * is rejected. The token shows whose form it is.
+ */
 export async function readSentForm(
   request: IncomingMessage,
   origin: string,
@@ -40,7 +43,7 @@ export function forged(link: Link): Page {
   })
 }
 
-/** Sends a page, or what a browser loads beside one; resolves when a stream has ended, or who reads it has left. */
+/** Sends a page, or a resource of one; resolves when a stream has ended, or its reader has left. */
 export async function sendPage(
   request: IncomingMessage,
   response: ServerResponse,
@@ -58,7 +61,10 @@ export async function sendPage(
   response.end(request.method === 'HEAD' ? undefined : bytes)
 }
 
-/** Reads a body; null for one that is too large, of which the rest is dropped, so that its sender gets to see the response. */
+/**
+ * Reads a body; null for one that is too large, the rest of which is discarded, so that its sender gets to
+ * see the response.
+ */
 async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer | null> {
   const body = await collect(request, most)
   // Not before the iterator has ended: until then it would stay in the way of what flows.

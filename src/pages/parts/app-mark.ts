@@ -1,13 +1,16 @@
-// The sign of an app: its logo, or the initials of its name.
+// The mark of an app: its logo, or the initials of its name.
 
 import { hash } from 'node:crypto'
 import { memoizeOnce } from '../../base/memo.ts'
 import { type Html, html } from '../../base/text/html.ts'
 
-/** How many colours there are for initials; each has its class in the style of our pages. */
+/** The number of colours for initials; each has its class in the style of our pages. */
 export const markColours = 6
 
-/** Makes the sign of an app beside its name, of which it tells a screen reader nothing more. The initials are also shown where a logo does not load. */
+/**
+ * Makes the mark of an app beside its name, hidden from screen readers. The initials are also shown if a logo
+ * does not load.
+ */
 export function appMark(name: string, logo: string | null, size: 'little' | '' = ''): Html {
   const initials = initialsOf(name) || anyApp
   const sign =
@@ -17,17 +20,21 @@ export function appMark(name: string, logo: string | null, size: 'little' | '' =
   return html`<span class="app-mark c${colourOf(name)}${size !== '' && ` ${size}`}" aria-hidden="true">${sign}</span>`
 }
 
-/** Makes the name of an app in a list, beside its initials: logos would tell the hosts of all apps who looks at the list. */
+/**
+ * Makes the name of an app in a list, beside its initials: logos would reveal to the hosts of all apps who
+ * views the list.
+ */
 export function markedName(name: string, content: Html): Html {
   return html`<span class="marked">${appMark(name, null, 'little')}<span>${content}</span></span>`
 }
 
-/** What stands for a name without a letter: a square. */
+/** The mark of a name without a letter: a square. */
 const anyApp = '\u25a2'
 
 /**
- * Returns the initials of a name: those of its first two words in scripts that have capitals, and of its first word in others, whose letters are wide or
- * join. Only letters and digits count: an emoji, such as a tick, would say something about the app. Empty where there is none.
+ * Returns the initials of a name: those of its first two words in scripts that have capitals, and of its
+ * first word in others, whose letters are wide or join. Only letters and digits count: an emoji, such as a
+ * tick, would say something about the app. Empty if there are none.
  */
 export function initialsOf(name: string): string {
   const words = name.normalize('NFC').match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*/gu) ?? []
@@ -37,7 +44,7 @@ export function initialsOf(name: string): string {
 
 const hasCapitals = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}\d]/u
 
-/** Marks of a letter that are kept: no language needs more, and any number could be heaped up. */
+/** Maximum of combining marks per letter: no language needs more, and any number could be heaped up. */
 const mostMarks = 2
 
 function initialOf(word: string): string {

@@ -1,15 +1,15 @@
-// The parts that our pages are made of.
+// The components of our pages.
 
 import { memoizeOnce } from '../../base/memo.ts'
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 
-/** What stands in every form: where it leads, and the token that proves where it comes from. */
+/** Common parts of all forms: the action, and the token that proves their origin. */
 export interface FormFrame {
   readonly action: string
   readonly token: string
   /** Whether it has files. */
   readonly hasFiles?: boolean
-  /** Fields that nobody sees. */
+  /** Hidden fields. */
   readonly hidden?: Readonly<Record<string, string>>
 }
 
@@ -17,7 +17,7 @@ interface Field {
   readonly name: string
   readonly label: string
   readonly type?: 'text' | 'email' | 'password'
-  /** What was typed before; never for passwords and codes. */
+  /** The previous input; never for passwords and codes. */
   readonly value?: string
   readonly hint?: string
   readonly fault?: string | undefined
@@ -25,7 +25,7 @@ interface Field {
   readonly autocomplete: string
   readonly isOptional?: boolean
   readonly isCode?: boolean
-  /** The most characters that it takes. */
+  /** Maximum length. */
   readonly most?: number
   readonly minimum?: number
   readonly hasFocus?: boolean
@@ -81,7 +81,7 @@ export function button(text: string, look = '', sent?: readonly [name: string, v
   return html`<button${look !== '' && html` class="${look}"`}${name}>${text}</button>`
 }
 
-/** Makes a sentence that stands out: of what went wrong, of what was done, or of what to know. */
+/** Makes a highlighted sentence: an error, a result, or a note. */
 export function notice(text: HtmlValue, kind: 'bad' | 'good' | '' = ''): Html {
   return html`<p class="notice ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${text}</p>`
 }
@@ -97,12 +97,12 @@ ${rows
   )}</dl>`
 }
 
-/** Isolates text of others, so that its direction turns nothing around it. */
+/** Isolates foreign text, so that its direction does not affect the text around it. */
 export function isolated(text: string): Html {
   return html`<bdi>${text}</bdi>`
 }
 
-/** Writes the name of an account, and the beginning of its id where another one of those has the same name. */
+/** Writes the name of an account, with the beginning of its id if another one of those has the same name. */
 export function accountName(account: NamedAccount, all: readonly NamedAccount[]): Html {
   const { id, name } = account
   const isAlone = all.every(one => one.id === id || one.name !== name)
@@ -114,7 +114,7 @@ interface NamedAccount {
   readonly name: string
 }
 
-/** Writes a moment, in ms since the epoch, as people do. */
+/** Writes a time, in ms since the epoch, for people. */
 export function moment(at: number): Html {
   const iso = new Date(at).toISOString()
   return html`<time datetime="${iso}">${writtenOut().format(at)} UTC</time>`
@@ -139,7 +139,7 @@ const drawings = {
   warning: 'M12 4 2.5 20h19zM12 10v4M12 17h.01',
 } as const
 
-/** Draws a sign that only repeats what is said beside it. */
+/** Draws an icon that only repeats the text beside it. */
 export function sign(name: keyof typeof drawings): Html {
   return html`<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${drawings[name]}"/></svg>`
 }

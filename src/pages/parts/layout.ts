@@ -1,4 +1,5 @@
-// What every page of ours shares: the frame, the mark, and the header fields that keep it out of caches, frames and strange hands.
+// The common parts of our pages: the frame, the mark, and the header fields that keep it out of caches,
+// frames and strange hands.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { Frame, gate } from '../../errors/render/page.ts'
@@ -12,17 +13,20 @@ export interface Page {
   readonly isWide?: boolean
   /** 200 by default. */
   readonly status?: number
-  /** The scheme of an app that a redirect after its form opens: browsers hold such redirects to the policy too. */
+  /**
+   * The scheme of an app that a redirect after its form opens: browsers hold such redirects to the policy
+   * too.
+   */
   readonly formScheme?: string | null
-  /** Seconds until it is of use to try again. */
+  /** Seconds until a retry is useful. */
   readonly retryAfter?: number
-  /** Where the browser goes on by itself. */
+  /** Where the browser continues by itself. */
   readonly leadsTo?: string
   /** Whether it shows pictures of other sites, over https. */
   readonly hasPictures?: boolean
 }
 
-/** A response that is whole; names in lower case. */
+/** A complete response; names in lower case. */
 export interface PageResponse {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
@@ -33,7 +37,7 @@ export interface PageResponse {
 
 const frame = new Frame(style, null)
 
-// A referrer within this origin stays: without one, browsers send `Origin: null` with forms.
+// A referrer is kept within this origin: without one, browsers send `Origin: null` with forms.
 export const strictHeaders = [
   ['cache-control', 'no-store'],
   ['cross-origin-resource-policy', 'same-origin'],
@@ -72,13 +76,13 @@ export function redirectTo(location: string): PageResponse {
   return { status: 303, headers: [['location', location], ...strictHeaders], body: '' }
 }
 
-/** Returns the response with these cookies set besides. */
+/** Returns the response with additional cookies. */
 export function withCookies(response: PageResponse, cookies: readonly string[]): PageResponse {
   const fields = cookies.map(cookie => ['set-cookie', cookie] as const)
   return { ...response, headers: [...response.headers, ...fields] }
 }
 
-/** Returns the scheme of a URI that opens an app, with its colon; null for one of the web. */
+/** Returns the scheme of a URI that opens an app, with its colon; null for a web URI. */
 export function appSchemeOf(uri: string): string | null {
   const scheme = URL.parse(uri)?.protocol ?? ''
   return /^[a-z][a-z0-9+.-]*:$/.test(scheme) && !/^https?:$/.test(scheme) ? scheme : null

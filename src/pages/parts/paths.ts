@@ -1,4 +1,5 @@
-// Where the pages are. A site may share the host: below `/auth` and `/oauth2` all is ours, and nothing else.
+// The paths of the pages. A site may share the host: below `/auth` and `/oauth2` all is ours, and nothing
+// else.
 
 export const paths = {
   signIn: '/auth/sign-in',
@@ -30,7 +31,7 @@ export function dashboardOf(account: string): string {
   return `${paths.dashboard}/${encodeURIComponent(account)}`
 }
 
-/** Returns the path of the tokens that a person makes for themselves in an account. */
+/** Returns the path of a person's own tokens in an account. */
 export function ownTokensOf(account: string): string {
   return `${dashboardOf(account)}/your-tokens`
 }
@@ -47,13 +48,13 @@ export function isOfSignIn(path: string): boolean {
   return path === '/auth' || path.startsWith('/auth/') || consentIn(path) !== null
 }
 
-/** Finds the consent that a path is of, without its query; null for another path. */
+/** Finds the consent of a path, without its query; null for another path. */
 export function consentIn(path: string): string | null {
   const uid = path.startsWith(consent) ? path.slice(consent.length) : ''
   return /^[\w-]{1,64}$/.test(uid) ? uid : null
 }
 
-/** Returns a path that leads on to another one when it is done; `more` is for its query too. */
+/** Returns a path that continues to another one when it is done; `more` is for its query too. */
 export function leadingOn(path: string, next: string, more: Readonly<Record<string, string>> = {}): string {
   return `${path}?${new URLSearchParams({ next, ...more })}`
 }
@@ -68,7 +69,7 @@ export function invitationPath(link: string): string {
   return `${paths.invitation}?token=${encodeURIComponent(link)}`
 }
 
-/** Finds the secret of the invitation that a path is of; null for another path. */
+/** Finds the secret of an invitation in its path; null for another path. */
 export function invitationIn(path: string): string | null {
   const start = `${paths.invitation}?`
   return path.startsWith(start) ? new URLSearchParams(path.slice(start.length)).get('token') : null

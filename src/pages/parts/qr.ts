@@ -1,12 +1,12 @@
-// A text as a QR code, drawn as one path: the policy of our pages allows no styles or pictures that it does not know.
+// Draws a text as a QR code, as one path: the policy of our pages allows only known styles and pictures.
 
 import encodeQR from 'qr'
 import { type Html, html, raw } from '../../base/text/html.ts'
 
-/** Cells that a reader needs around the code (ISO/IEC 18004). */
+/** The quiet zone around the code, in cells (ISO/IEC 18004). */
 const border = 4
 
-/** Draws the code of a text of up to some 1,000 bytes, with a name for who cannot see it. */
+/** Draws the code of a text of up to some 1,000 bytes, with a name for people who cannot see it. */
 export function qrCode(text: string, name: string): Html {
   const rows = encodeQR(text, 'raw', { ecc: 'medium', border })
   const path = rows

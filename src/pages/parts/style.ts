@@ -1,4 +1,4 @@
-// The parts that our pages are made of.
+// The style of our components.
 
 import { steps } from '../../errors/render/design-tokens.ts'
 

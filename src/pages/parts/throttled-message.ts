@@ -1,6 +1,6 @@
-// What a person is told who must wait before a password of theirs is looked at.
+// The message for a user whose sign-in is rate-limited.
 
-/** Explains that somebody must wait, in a sentence and a status. */
+/** Explains a rate limit, in a sentence and a status. */
 export function throttledMessage({
   outcome,
   retryAfter,

@@ -1,6 +1,6 @@
-// The User-Agent of a session in words for its owner.
+// Describes the User-Agent of a session to its owner.
 
-/** Tokens in the order in which they decide: many browsers claim to be others too. */
+/** Tokens by precedence: many browsers claim to be others too. */
 const browsers: readonly [token: RegExp, name: string][] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -21,7 +21,10 @@ const systems: readonly [token: RegExp, name: string][] = [
 
 const longestName = 40
 
-/** Returns a browser and its system, as `Firefox on Linux`; for what is none the first word, or that it is unknown. */
+/**
+ * Returns a browser and its system, as `Firefox on Linux`; for other programs the first word, or that it is
+ * unknown.
+ */
 export function describeUserAgent(text: string | null): string {
   const browser = nameIn(browsers, text ?? '')
   const system = nameIn(systems, text ?? '')

@@ -1,4 +1,4 @@
-// The pages of one's own account: password, two-step sign-in, sessions, tokens and connected apps.
+// The pages of a person's own account: password, two-step sign-in, sessions, tokens and connected apps.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { mixedScripts } from '../../oauth/clients/name-scripts.ts'
@@ -16,7 +16,7 @@ interface ShownSession {
   readonly id: string
   readonly userAgent: string | null
   readonly address: string | null
-  /** In ms since the epoch, as all times here. */
+  /** In ms since the epoch, like all times here. */
   readonly createdAt: number
   readonly usedAt: number
   readonly isThis: boolean
@@ -27,19 +27,19 @@ export interface ShownGrant {
   readonly app: string
   readonly account: string | null
   readonly scopes: readonly string[]
-  /** Where these are good. */
+  /** The APIs for which these are valid. */
   readonly apis: readonly Api[]
   readonly createdAt: number
 }
 
 interface ShownInvitation {
-  /** That of the membership. */
+  /** The id of the membership. */
   readonly id: string
   readonly account: string
   readonly roles: readonly string[]
 }
 
-/** What was done by the form before. */
+/** The result of the previous form. */
 export const accountMessages = {
   password: 'Your password is changed. All other sessions were ended.',
   two_step_on: 'Two-step sign-in is on.',
@@ -58,7 +58,7 @@ interface AccountView extends Retry {
   readonly name: string | null
   readonly hasPassword: boolean
   readonly hasTwoStep: boolean
-  /** How many recovery codes are left. */
+  /** The number of recovery codes left. */
   readonly recoveryCodes: number
   /** Whether an account of the person requires two steps. */
   readonly mustTwoStep?: boolean
@@ -74,7 +74,7 @@ interface AccountView extends Retry {
   readonly done?: AccountMessage | null
 }
 
-/** Shows a person what is theirs, and lets them change it. */
+/** Shows a person's own account, and lets them change it. */
 export function accountPage(view: AccountView): Page {
   const { tokenFor, email, name, isMember, hasDashboard, done = null } = view
   return {
@@ -182,7 +182,7 @@ ${button('Sign out everywhere', 'danger')}`,
 )}</section>`
 }
 
-/** Leads to the tokens of the person, which are pages of the dashboard. */
+/** Links to the person's own tokens, which are pages of the dashboard. */
 function tokenSection({ hasDashboard, running }: AccountView): HtmlValue {
   return (
     hasDashboard &&
@@ -222,7 +222,7 @@ ${form({ action, token: tokenFor(action), hidden: { grant: id } }, namedButton('
 }</section>`
 }
 
-/** A short button in a list, whose name for screen readers says what it is about. */
+/** A short button in a list, with a full name for screen readers. */
 function namedButton(text: string, name: string): Html {
   return html`<button class="danger small" aria-label="${name}">${text}</button>`
 }
@@ -231,7 +231,7 @@ interface EnrolView extends Retry {
   readonly token: string
   /** The address that authenticator apps read (Key URI Format). */
   readonly uri: string
-  /** The same secret for who types it, in base32. */
+  /** The same secret for typing, in base32. */
   readonly secret: string
 }
 

@@ -1,4 +1,4 @@
-// The page where a person lets an app act for them, or does not.
+// The page where a person allows an app to act for them, or refuses.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { leadsToProven, otherHostIn } from '../../oauth/clients/proven-host.ts'
@@ -26,15 +26,15 @@ export interface ShownApp {
   readonly name: string
   /** Loaded by the browser, never by us. */
   readonly logo: string | null
-  /** The host of the publisher and whether it was proved; null where none is named. */
+  /** The host of the publisher and whether it was verified; null if none is named. */
   readonly publisher: { readonly host: string; readonly isVerified: boolean } | null
-  /** Whether it is for members of the account that registered it only. */
+  /** Whether it is only for members of the account that registered it. */
   readonly isPrivate: boolean
   readonly policyUri: string | null
   readonly termsUri: string | null
 }
 
-/** What a person has chosen already. */
+/** A person's earlier choices. */
 export interface Chosen {
   readonly account: string
   /** Optional scopes that they unticked. */
@@ -45,18 +45,18 @@ export interface ConsentView extends Retry {
   readonly token: string
   readonly action: string
   readonly app: ShownApp
-  /** Where the code goes. */
+  /** The destination of the code. */
   readonly redirectUri: string
   readonly email: string
-  /** Where the person could choose; empty where what is asked for belongs to no account. */
+  /** The accounts to choose from; empty if the request concerns no account. */
   readonly accounts: readonly { readonly id: string; readonly name: string }[]
   readonly scopes: readonly ShownScope[]
-  /** Where these are good. */
+  /** The APIs for which these are valid. */
   readonly apis: readonly Api[]
-  /** Whether they allowed the same before, and whether that was for the same host; null where they did not. */
+  /** Whether they allowed the same before, and whether that was for the same host; null if they did not. */
   readonly remembered: { readonly isHostSeen: boolean } | null
   readonly chosen: Chosen | null
-  /** Where to come back after signing in as somebody else. */
+  /** Where to return after signing in as somebody else. */
   readonly self: string
 }
 
@@ -103,7 +103,7 @@ ${members.map((scope, at) => scopeRow(scope, at, view.chosen))}</ul></div>
   }
 }
 
-/** Explains why a person is asked about what they have allowed already. */
+/** Explains why a person is asked again about an earlier consent. */
 function rememberedNote({ remembered, redirectUri }: ConsentView): HtmlValue {
   if (remembered === null) return null
   const isOfWeb = redirectUri.startsWith('https:')
@@ -116,7 +116,7 @@ function rememberedNote({ remembered, redirectUri }: ConsentView): HtmlValue {
 `
 }
 
-/** Names the APIs, except to who lets an app know no more than who they are. */
+/** Names the APIs, unless the app only learns who the person is. */
 function access({ apis, scopes }: ConsentView): HtmlValue {
   const isSignIn = scopes.every(({ id }) => ofSignIn.has(id)) && apis.length > 1
   return isSignIn ? null : capitalized(wordsOf(apis))
@@ -143,7 +143,7 @@ function publisher({ publisher, isPrivate }: ShownApp): HtmlValue {
   return isPrivate ? html`${proof}<br>${within}` : proof
 }
 
-/** Explains why a name may not be what it seems, which everybody chooses freely: verified is a host. */
+/** Explains why a name may be misleading, since anybody can choose it: only a host is verified. */
 function nameDoubt({ name, publisher }: ShownApp): HtmlValue {
   const other = publisher?.isVerified === true ? otherHostIn(name, publisher.host) : null
   const doubts = [
@@ -170,13 +170,16 @@ function links({ policyUri, termsUri }: ShownApp): HtmlValue {
   )
 }
 
-/** Writes where a redirect leads as people should read it; what is verified of an app says nothing of any other host, nor of a program on this device. */
+/**
+ * Writes the destination of a redirect for people; verification of an app says nothing about any other host,
+ * nor about a program on this device.
+ */
 function destination(uri: string, { publisher }: ShownApp): Html {
   if (publisher?.isVerified !== true || leadsToProven(uri, publisher.host)) return place(uri)
   return html`${place(uri)}<br><span class="proof no">${sign('warning')}<span>Not ${publisher.host}, the verified domain</span></span>`
 }
 
-/** The host alone decides, and an app of this device has none. */
+/** Only the host matters, and an app on this device has none. */
 function place(uri: string): Html {
   const url = URL.parse(uri)
   if (url === null) return html`<code>${uri}</code>`
@@ -203,7 +206,7 @@ ${accounts.map(
 `
 }
 
-/** What scopes of identity are to a person who never heard of the protocol. */
+/** Scopes of identity in plain words, for people who do not know the protocol. */
 const identityWords: Readonly<Record<string, readonly [name: string, description: string]>> = {
   openid: ['Recognize you', 'Know by an id that it is you, each time that you sign in to it.'],
   offline_access: ['Stay connected', 'Act for you while you are away, until you disconnect it.'],
@@ -232,7 +235,7 @@ function scopeRow(scope: ShownScope, at: number, chosen: Chosen | null): Html {
 `
 }
 
-/** What the names of the checkboxes of optional scopes begin with. */
+/** Prefix of the names of the checkboxes of optional scopes. */
 export const optionalPrefix = 'optional.'
 
 interface RefusedView {
@@ -245,7 +248,7 @@ interface RefusedView {
   readonly reason: 'not a member' | 'no account' | 'no second factor'
 }
 
-/** Explains why this person cannot let the app in, and leads back to it. */
+/** Explains why this person cannot authorize the app, and leads back to it. */
 export function refusedPage({ app, email, token, action, redirectUri, self, reason }: RefusedView): Page {
   const [title, words] = reasons[reason]
   const [href, text] =
@@ -284,7 +287,10 @@ const reasons = {
   ],
 } as const
 
-/** Sends a person on to the app, from a page of its own: where a form leads, all redirects after it would be held to the policy, also those of the app. */
+/**
+ * Sends a person on to the app, from a page of its own: the policy on forms would also apply to all redirects
+ * after the form, including those of the app.
+ */
 export function leavePage(location: string): Page {
   return {
     title: 'One moment',

@@ -1,4 +1,4 @@
-// The pages where people begin: the first administrator, who is invited, and who may come on their own.
+// The pages of joining: the first administrator, invited people, and sign-up.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { button, facts, field, form, isolated } from '../parts/components.ts'
@@ -13,7 +13,7 @@ interface SetUpView extends Retry {
   readonly token: string
   /** The secret of the link. */
   readonly link: string
-  /** Whose address it is for; null where the person says. */
+  /** The address that it is for; null if the person enters it. */
   readonly email: string | null
 }
 
@@ -39,19 +39,19 @@ interface InvitationView extends Retry {
   readonly token: string
   readonly link: string
   readonly account: string
-  /** Who is invited. */
+  /** The invited person. */
   readonly email: string
   readonly roles: readonly string[]
-  /** Whether there is a person of this address already, who signs in to accept. */
+  /** Whether a user with this address exists, who signs in to accept. */
   readonly isKnown: boolean
-  /** Who is signed in; null for nobody. */
+  /** The signed-in user; null for none. */
   readonly signedInAs: string | null
   /** The token of the form that signs them out. */
   readonly signOutToken: string
   readonly provider?: string | null
 }
 
-/** Lets a person accept an invitation: as who they are, or with a new password. */
+/** Lets a person accept an invitation: as an existing user, or with a new password. */
 export function invitationPage(view: InvitationView): Page {
   const { account, email, roles, signedInAs } = view
   return page(
@@ -105,7 +105,7 @@ interface SignUpView extends Retry {
   readonly next: string
 }
 
-/** Lets anybody become a user, of no account yet. */
+/** Lets anybody sign up as a user, without an account yet. */
 export function signUpPage(view: SignUpView): Page {
   const { token, next } = view
   return page(

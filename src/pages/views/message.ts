@@ -1,4 +1,4 @@
-// Pages of words alone: what went wrong, and what to do.
+// Pages of text alone: what went wrong, and what to do.
 
 import { type HtmlValue, html } from '../../base/text/html.ts'
 import { facts } from '../parts/components.ts'
@@ -8,7 +8,7 @@ interface MessageView {
   readonly status: number
   readonly title: string
   readonly text: HtmlValue
-  /** What helps who is asked about it, by name. */
+  /** Details for whoever is asked for help, by name. */
   readonly details?: readonly (readonly [name: string, value: string])[]
   readonly link?: { readonly href: string; readonly text: string }
 }
@@ -28,7 +28,7 @@ ${
   }
 }
 
-/** Explains why the store is not trusted, and what the operator does about it, as `StoreDegraded` has it. */
+/** Explains why the store is not trusted, and the operator's remedy, as in `StoreDegraded`. */
 export function degradedPage({
   message,
   remedy,
@@ -57,11 +57,11 @@ interface OAuthErrorView {
   readonly description: string | null
   readonly app: string | null
   readonly ray: string
-  /** Where the error is explained. */
+  /** The URL that explains the error. */
   readonly uri?: string
 }
 
-/** Explains why a request of an app goes nowhere: the app is not told, since nobody knows whether it is the one that it claims to be. */
+/** Explains why a request of an app fails. The app is not notified, since its identity is unproven. */
 export function oauthErrorPage({ status, error, description, app, ray, uri }: OAuthErrorView): Page {
   const name = app === null ? 'An app' : `The app ${app}`
   return messagePage({

@@ -1,4 +1,5 @@
-// The pages where people prove who they are: password, second step, and the password once more before something dangerous.
+// The pages where people prove who they are: password, second step, and the password again before a risky
+// action.
 
 import { type HtmlValue, html } from '../../base/text/html.ts'
 import { button, field, form, notice, isolated } from '../parts/components.ts'
@@ -6,15 +7,15 @@ import type { Page } from '../parts/layout.ts'
 import { safeReturnPath } from '../parts/return-path.ts'
 import { leadingOn, paths } from '../parts/paths.ts'
 
-/** What a form had before, and what is wrong with it. */
+/** The previous input of a form, and its flaws. */
 export interface Retry {
-  /** What was typed, by the names of the fields. */
+  /** The input, by field name. */
   readonly kept?: Readonly<Record<string, string>>
-  /** What is wrong with a field. */
+  /** Flaws of fields. */
   readonly faults?: Readonly<Record<string, string>>
-  /** What is wrong with the whole. */
+  /** A flaw of the whole form. */
   readonly trouble?: string
-  /** The HTTP status, and in how many seconds to try again. */
+  /** The HTTP status, and in how many seconds to retry. */
   readonly status?: number
   readonly retryAfter?: number
 }
@@ -29,9 +30,9 @@ interface SignInView extends Retry {
   readonly canSignUp?: boolean
   /** Whether the provider must ask who they are, even if it knows them. */
   readonly isFresh?: boolean
-  /** Whether there is nobody yet who could sign in. */
+  /** Whether there are no users yet. */
   readonly isFirst?: boolean
-  /** What was done before. */
+  /** The result of the previous form. */
   readonly done?: string
 }
 
@@ -72,7 +73,7 @@ const firstOfAll = html`Nobody can sign in yet. The first start printed a link t
 
 interface CodeView extends Retry {
   readonly token: string
-  /** What the first step has proved, for the second one. */
+  /** Proof of the first step, for the second one. */
   readonly ticket: string
   readonly next: string
   /** Whether only a recovery code can help. */
@@ -115,7 +116,7 @@ interface ConfirmView extends Retry {
   readonly provider?: string | null
 }
 
-/** Asks for the password again, since the session is older than what comes next allows. */
+/** Asks for the password again, since the session is too old for the next action. */
 export function confirmPage(view: ConfirmView): Page {
   const { token, next, email, hasPassword, provider = null, faults = {} } = view
   return page(
@@ -143,11 +144,11 @@ ${provider !== null && html`<a class="button plain full" href="${leadingOn(paths
 interface SignOutView extends Retry {
   readonly token: string
   readonly email: string
-  /** Where who stays goes on, and who signs in again. */
+  /** Where to continue after staying, or after signing in again. */
   readonly next: string
 }
 
-/** Asks whether to sign out: a link alone could be anybody's. */
+/** Asks whether to sign out: another site could have set the link. */
 export function signOutPage(view: SignOutView): Page {
   const { token, email, next } = view
   return page(
@@ -163,7 +164,7 @@ ${form(
   )
 }
 
-/** Confirms that nobody is signed in any more; `next` is where who signs in again goes on. */
+/** Confirms that the browser is signed out; `next` is where to continue after signing in again. */
 export function signedOutPage(next: string): Page {
   return {
     title: 'Signed out',
@@ -188,7 +189,7 @@ export function page(
   }
 }
 
-/** Shows what is wrong with the whole form. */
+/** Shows the flaw of the whole form. */
 export function trouble({ trouble }: Retry): HtmlValue {
   return (
     trouble !== undefined &&

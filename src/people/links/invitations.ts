@@ -1,4 +1,4 @@
-// Accepting an invitation: who is new sets a password, who is a user already signs in.
+// Accepting an invitation: a new person sets a password, an existing user signs in.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { auditOf, inPerson, memberResource, userResource } from '../../store/records/audit-entry.ts'
@@ -14,7 +14,7 @@ import { auditSignIn } from '../records/self-audit.ts'
 import { canSignIn, changeUser, type Names, withNames } from '../records/users.ts'
 import type { ClientInfo } from '../records/client-info.ts'
 
-/** What a link invites to. */
+/** The invitation of a link. */
 interface Invitation {
   readonly account: Account
   readonly member: Member
@@ -24,15 +24,15 @@ interface Invitation {
   readonly isKnown: boolean
 }
 
-/** What a new user sets. */
+/** The input of a new user. */
 export interface NewPassword extends Names {
   readonly password: string
 }
 
-/** `gone`: the link was used, has expired, or was for a member who is none any more. */
+/** `gone`: the link was used, has expired, or was for a member who has been removed. */
 type Gone = { readonly outcome: 'gone' }
 
-/** An invitation that nobody has accepted or declined yet. */
+/** An invitation that was neither accepted nor declined. */
 interface Pending {
   readonly account: Account
   readonly member: Member
@@ -43,18 +43,21 @@ type AcceptResult =
   | TryLater
   | Gone
   | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }
-  /** The user is known, and must sign in first. */
+  /** The user exists, and must sign in first. */
   | { readonly outcome: 'known' }
 
 type JoinResult =
   | Gone
   | { readonly outcome: 'accepted'; readonly account: Account }
-  /** The invitation is for somebody else than who is signed in. */
+  /** The invitation is for another user than the one signed in. */
   | { readonly outcome: 'other_user' }
 
 type PendingResult = Exclude<JoinResult, { readonly outcome: 'other_user' }>
 
-/** Lists the memberships that a user may see. Invitations only if their address is verified: somebody else may have signed up with it, and the invited person has the link. */
+/**
+ * Lists the memberships that a user may see. Invitations only if their address is verified: somebody else may
+ * have signed up with it, and the invited person has the link.
+ */
 export async function membershipsOf(
   user: string,
   { users, members }: Pick<Store, 'users' | 'members'>,
@@ -66,7 +69,7 @@ export async function membershipsOf(
   return stored !== null && isEmailVerified(stored.record) ? all : accepted
 }
 
-/** Keeps a link for a member in place of those there were, and returns it. */
+/** Stores a link for a member in place of earlier ones, and returns it. */
 export async function reissueInvitation(
   store: Store,
   member: Member,
@@ -92,7 +95,7 @@ export class Invitations {
     this.#clock = parts.clock ?? systemClock
   }
 
-  /** Returns what the value of a link invites to; null where that is over. */
+  /** Returns the invitation of a link; null if it is no longer valid. */
   async find(value: string): Promise<Invitation | null> {
     const { store } = this.#parts
     const stored = isValue(value) ? await store.credentials.get('invitation', digestOfValue(value)) : null
@@ -109,7 +112,7 @@ export class Invitations {
     return { account, member: member.record, user: user.record, recovers: link.recovers, isKnown }
   }
 
-  /** Accepts for a user who is new: sets the password and signs in. */
+  /** Accepts for a new user: sets the password and signs in. */
   async acceptWithPassword(
     value: string,
     { password, ...names }: NewPassword,
@@ -146,7 +149,7 @@ export class Invitations {
     return { outcome: 'signed_in', user: changed, account, ...begun }
   }
 
-  /** Accepts for a user who is signed in. */
+  /** Accepts for a signed-in user. */
   async acceptAs({ id }: User, value: string, client: ClientInfo): Promise<JoinResult> {
     const invitation = await this.find(value)
     if (invitation === null) return { outcome: 'gone' }
@@ -157,7 +160,7 @@ export class Invitations {
     return { outcome: 'accepted', account: invitation.account }
   }
 
-  /** Lists what a user may know that they are invited to, the oldest first. */
+  /** Lists the invitations that a user may see, oldest first. */
   async pendingOf({ id }: User): Promise<readonly Pending[]> {
     const { store } = this.#parts
     const pending = (await membershipsOf(id, store)).filter(({ status }) => status === 'pending')
@@ -178,7 +181,7 @@ export class Invitations {
     return { outcome: 'accepted', account: pending.account }
   }
 
-  /** Declines, which removes the membership; false where there is no such invitation. */
+  /** Declines, which removes the membership; false if there is no such invitation. */
   async decline(user: User, id: string, { address, ray }: ClientInfo): Promise<boolean> {
     const { members } = this.#parts.store
     for (;;) {
@@ -206,7 +209,7 @@ export class Invitations {
     return consumed?.isFirst === true
   }
 
-  /** False where the member was removed meanwhile. */
+  /** False if the member was removed in between. */
   async #accept(
     { account, member, user }: Pick<Invitation, 'account' | 'member' | 'user'>,
     now: number,
@@ -229,7 +232,10 @@ export class Invitations {
   }
 }
 
-/** Whether a link may set the password of a user: of one who is new, or whose password was taken away so that this very link brings them back. */
+/**
+ * Whether a link may set the password of a user: of a new one, or one whose password was removed so that this
+ * very link restores them.
+ */
 function mayBegin(user: User, recovers: boolean): boolean {
   return !canSignIn(user) && (recovers || user.passwordChangedAt === null)
 }

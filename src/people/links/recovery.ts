@@ -1,4 +1,5 @@
-// The way back for somebody who has lost the password or the second factor. There is no mail: who runs the machine hands over a link.
+// Recovery from a lost password or second factor. There is no mail: the operator of the machine hands over a
+// link.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { AuditEntry } from '../../store/records/records.ts'
@@ -9,7 +10,10 @@ import type { NewLink } from './links.ts'
 import { revokeAfterTakeover } from '../sessions/revoke-after-takeover.ts'
 import { changeUser } from '../records/users.ts'
 
-/** Takes password, second factor and sessions of a member away, disconnects their apps, and returns the link with which they set a new password; null where the user is gone. Who signs in at a provider still does. */
+/**
+ * Removes the password, second factor and sessions of a member, disconnects their apps, and returns the link
+ * with which they set a new password; null if the user is gone. Sign-in at a provider still works.
+ */
 export async function recover(
   store: Store,
   member: Member,

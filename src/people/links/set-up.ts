@@ -1,4 +1,5 @@
-// The set-up of an account: by a one-time link, which only the machine itself makes, somebody becomes a super administrator.
+// The set-up of an account: by a one-time link, which only the machine itself makes, a person becomes a super
+// administrator.
 
 import { newId } from '../../base/ids/id.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -22,7 +23,7 @@ type SetUpResult =
   | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }
   /** In words that follow the name of the field. */
   | { readonly outcome: 'bad_email'; readonly fault: string }
-  /** There is such a user already: they are invited instead. */
+  /** A user with this address exists: they are invited instead. */
   | { readonly outcome: 'email_taken' }
   /** The link was used, or has expired. */
   | { readonly outcome: 'gone' }
@@ -36,7 +37,7 @@ export class SetUp {
     this.#clock = parts.clock ?? systemClock
   }
 
-  /** Returns the account that the value of a link sets up; null where that is over. */
+  /** Returns the account that a link sets up; null if it is no longer valid. */
   async find(value: string): Promise<Account | null> {
     const { store } = this.#parts
     const stored = isValue(value) ? await store.credentials.get('invitation', digestOfValue(value)) : null

@@ -1,4 +1,5 @@
-// The OpenID provider that the operator names: where people are sent, and what it says of who comes back. Its metadata is read when it is first needed.
+// The configured OpenID provider: where people are sent, and what it says of them when they return. Its
+// metadata is read on first use.
 
 import type { ClientAuth, Configuration, CustomFetch } from 'openid-client'
 import { emailFault } from '../records/email.ts'
@@ -7,11 +8,11 @@ export interface OpenIdSettings {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Whose people may come, by the ids of their tenants; null for those of the issuer alone. */
+  /** The ids of the tenants whose people may sign in; null for those of the issuer alone. */
   readonly tenants: readonly string[] | null
 }
 
-/** What is shown again when the browser comes back. */
+/** The secrets to present when the browser returns. */
 export interface Challenge {
   readonly state: string
   readonly nonce: string
@@ -23,15 +24,18 @@ export interface Challenge {
 export interface ProvenIdentity {
   readonly issuer: string
   readonly subject: string
-  /** The directory that knows them, where the provider serves many (`tid` of Entra ID). Its administrators write what it says of them. */
+  /**
+   * The directory that knows them, if the provider serves many (`tid` of Entra ID). Its administrators
+   * control what it says of them.
+   */
   readonly tenant: string | null
-  /** Null where the provider does not say that it has verified one. */
+  /** Null unless the provider says that it has verified one. */
   readonly verifiedEmail: string | null
   /** The address that it gives, verified or not; null for none that can be used. */
   readonly claimedEmail: string | null
   readonly firstName: string | null
   readonly lastName: string | null
-  /** When they last proved to the provider who they are, in ms since the epoch; null where it does not say. */
+  /** When they last proved to the provider who they are, in ms since the epoch; null if it does not say. */
   readonly authenticatedAt: number | null
 }
 
@@ -43,9 +47,9 @@ export interface Direction {
   readonly isFresh?: boolean | undefined
 }
 
-/** Ms by which the clock of the provider may differ from ours. */
+/** Tolerance for the clock of the provider, in ms. */
 export const clockSkew = 60_000
-/** Seconds that the provider has for each response. */
+/** Timeout of each response, in seconds. */
 const timeout = 10
 /** Ms after which its metadata is read again. */
 const metadataLife = 3_600_000
@@ -94,8 +98,9 @@ export class OpenIdProvider {
   }
 
   /**
-   * Exchanges the code in the URL with which the browser came back, and verifies the ID token (OpenID Connect Core section 3.1.3.7); rejects where anything is not
-   * right. The package demands `azp` only of several audiences, and does not look at when the token was issued.
+   * Exchanges the code in the URL with which the browser came back, and verifies the ID token (OpenID Connect
+   * Core section 3.1.3.7); rejects if anything is wrong. The package requires `azp` only for several
+   * audiences, and does not check when the token was issued.
    */
   async identityAt(url: URL, { state, nonce, verifier }: Challenge): Promise<ProvenIdentity> {
     const { authorizationCodeGrant, fetchUserInfo } = await import('openid-client')
@@ -149,12 +154,13 @@ export class OpenIdProvider {
     const client = await import('openid-client')
     const { issuer, clientId, clientSecret } = this.#settings
     const url = new URL(issuer)
-    // The configuration lets no other host be named without https than one on loopback.
+    // The configuration allows plain http only for a host on loopback.
     const execute = [client.enableNonRepudiationChecks]
     if (url.protocol === 'http:') execute.push(client.allowInsecureRequests)
     const basic = client.ClientSecretBasic(clientSecret)
     const post = client.ClientSecretPost(clientSecret)
-    // Basic is the default of registrations (RFC 7591 section 2), which the package does not choose by itself.
+    // Basic is the default of registrations (RFC 7591 section 2), which the package does not choose by
+    // itself.
     const authentication: ClientAuth = (server, ...rest) => {
       const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
       return (methods.includes('client_secret_basic') ? basic : post)(server, ...rest)
@@ -165,8 +171,9 @@ export class OpenIdProvider {
 }
 
 /**
- * Returns who somebody is in one of the directories of an issuer that serves many; null for an issuer with one. `sub` of Entra ID differs for each client, so that a
- * new registration would make strangers of all, and its addresses are whatever an administrator of any tenant has entered.
+ * Returns the identity within one of the directories of an issuer that serves many; null for an issuer with
+ * one. `sub` of Entra ID differs for each client, so that a new registration would turn everyone into
+ * strangers, and its addresses are whatever an administrator of any tenant has entered.
  */
 function directoryOf(
   issuer: string,

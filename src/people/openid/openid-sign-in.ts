@@ -1,5 +1,6 @@
-// Signing in at an OpenID provider, and which user that is: the one who signed in so before, else the one with the verified address, else perhaps a new one. Where the
-// provider verifies no address, the link of an invitation shows who somebody is, or a session of theirs.
+// Signing in at an OpenID provider, and the matching user: the one who signed in with this identity before,
+// else the one with the verified address, else perhaps a new one. If the provider verifies no address, the
+// link of an invitation or an existing session identifies the user.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -23,7 +24,7 @@ import { SelfAudit } from '../records/self-audit.ts'
 import { canSignIn, changeUser, newUser, withNames } from '../records/users.ts'
 import type { ClientInfo } from '../records/client-info.ts'
 
-/** Why somebody whom the provider knows cannot sign in here, and how that is said. */
+/** Why a person known to the provider cannot sign in here, and the message for it. */
 const openIdRefusals = {
   no_verified_email:
     'The provider did not confirm an e-mail address of yours. Confirm one there, or open the link of an invitation, and sign in again.',
@@ -37,13 +38,13 @@ const openIdRefusals = {
 
 type Refusal = keyof typeof openIdRefusals
 
-/** Who is behind an identity, or why nobody is. */
+/** The user behind an identity, or why there is none. */
 type Match = User | Refusal
 
 type BeginResult =
   | TryLater
   | { readonly outcome: 'sent'; readonly url: string }
-  /** The provider could not be reached, or what it says of itself is wrong. */
+  /** The provider could not be reached, or its metadata is wrong. */
   | { readonly outcome: 'unreachable' }
 
 type FinishResult =
@@ -51,8 +52,8 @@ type FinishResult =
   /** The message is for the person. */
   | { readonly outcome: 'refused'; readonly reason: Refusal; readonly message: string; readonly next: string }
   /**
-   * The person did not want to, or the provider refused; `failed` where what it sent is not right, and `not_fresh` where it does not show that they signed in since
-   * they were asked to.
+   * The person declined, or the provider refused; `failed` if its response is invalid, and `not_fresh` if it
+   * does not show that they signed in since they were asked to.
    */
   | { readonly outcome: 'denied' | 'failed' | 'not_fresh' | 'unreachable'; readonly next: string }
   /** It was begun more than ten minutes ago, in another browser, or has been finished. */
@@ -60,7 +61,7 @@ type FinishResult =
 
 interface Beginning extends Direction {
   readonly browser: string
-  /** Where it leads in the end. */
+  /** The final destination. */
   readonly next: string
   /** The secret of the invitation that it leads to. */
   readonly invitation?: string | null
@@ -94,7 +95,7 @@ export class OpenIdSignIn {
     return this.#own.provider.name
   }
 
-  /** Begins in a browser, which is known by the secret value of a cookie. */
+  /** Begins in a browser, which is identified by the secret value of a cookie. */
   async begin(
     { browser, next, invitation = null, ...direction }: Beginning,
     { address }: Pick<ClientInfo, 'address'>,
@@ -108,7 +109,7 @@ export class OpenIdSignIn {
     )
     if (url === null) return { outcome: 'unreachable' }
     const { store, keys } = this.#parts
-    // It may lead to a link whose secret is kept nowhere.
+    // It may lead to a link whose secret is stored nowhere.
     const sealed = keys.seal(next, contextOf(digest))
     await store.credentials.put({
       kind: 'sign_in',
@@ -130,7 +131,10 @@ export class OpenIdSignIn {
     return { outcome: 'sent', url }
   }
 
-  /** Finishes with the whole URL at which the browser came back, which has the redirect URI before its query; `replaced` is the session it had. */
+  /**
+   * Finishes with the whole URL at which the browser came back, which has the redirect URI before its query;
+   * `replaced` is the session it had.
+   */
   async finish(
     { browser, url }: { readonly browser: string; readonly url: URL },
     client: ClientInfo,
@@ -195,24 +199,27 @@ export class OpenIdSignIn {
       const match = known
         ? await this.#noteEmail(known.record, email, arrival)
         : await this.#matchOf(email, identity, arrival)
-      // Somebody else was faster: the same question has another result now.
+      // A concurrent sign-in was faster: the same question has another result now.
       if (match !== null) return match
     }
   }
 
-  /** Finds who somebody is who comes from the provider for the first time, by the address that it has verified. */
+  /** Finds the user of a new identity, by the address that the provider has verified. */
   async #matchOf(email: string | null, identity: ProvenIdentity, arrival: Arrival): Promise<Match | null> {
     if (email === null || emailFault(email) !== null) return this.#matchUnverified(identity, arrival)
     const owner = await this.#parts.store.users.findByEmail(email)
     return owner ? this.#link(owner.record, identity, arrival) : this.#create(email, identity, arrival.now)
   }
 
-  /** Finds who somebody is whose address the provider does not verify: it finds nobody, however it is written. */
+  /**
+   * Finds the user of an identity with an unverified address: the address itself matches no user, whatever
+   * its spelling.
+   */
   async #matchUnverified(identity: ProvenIdentity, arrival: Arrival): Promise<Match | null> {
     const { tenant, claimedEmail } = identity
     const email = claimedEmail && normalEmail(claimedEmail)
     const { present, invitation } = arrival
-    // The address alone tells whether they meant to, and did not just change to another of their users.
+    // The address only shows whether they meant this user, and did not just switch to another of theirs.
     if (present !== null && present.email === email) return this.#link(present, identity, arrival)
     const invited = invitation === null ? null : await this.#own.invitations.find(invitation)
     if (invited !== null && !invited.isKnown) return this.#link(invited.user, identity, arrival, true)
@@ -221,7 +228,10 @@ export class OpenIdSignIn {
     return isTaken || !this.#own.isOpen ? 'no_link' : this.#create(email, identity, arrival.now)
   }
 
-  /** Keeps whether the provider vouches for the address of a user still: it may be that of somebody else by now. */
+  /**
+   * Records whether the provider still verifies the address of a user: it may be that of somebody else by
+   * now.
+   */
   async #noteEmail(user: User, verified: string | null, { client, now }: Arrival): Promise<Match | null> {
     const isVerified = verified === user.email
     if (isVerified === isEmailVerified(user)) return user
@@ -241,7 +251,7 @@ export class OpenIdSignIn {
     return noted
   }
 
-  /** Has a user sign in by this identity from now on; null where the user has changed meanwhile. */
+  /** Lets a user sign in by this identity from now on; null if the user has changed in between. */
   async #link(
     owner: User,
     identity: ProvenIdentity,
@@ -254,8 +264,9 @@ export class OpenIdSignIn {
       return 'other_identity'
     }
     const { store } = this.#parts
-    // Who signed up, or had the link of an invitation, has not shown that the address is theirs: what they set, and whom they let in, must not open the user of its
-    // owner, unless this browser shows that it is the same person.
+    // A user who signed up, or had the link of an invitation, has not proved the address: what they set, and
+    // whom they let in, must not open the user of its owner, unless this browser shows that it is the same
+    // person.
     const isSamePerson = isInvited || owner.id === present?.id
     const members = await store.members.ofUser(owner.id)
     const isMember = members.some(({ status }) => status === 'accepted')
@@ -264,7 +275,7 @@ export class OpenIdSignIn {
     const selfAudit = await SelfAudit.of(store, owner, client, now, { action: 'update', changed })
     const link = (before: User) => {
       if (before.identity !== null || before.email !== owner.email) return null
-      // The link of an invitation opens nobody who has come in meanwhile.
+      // The link of an invitation opens no user who has signed in since.
       if (isInvited && canSignIn(before)) return null
       const emailVerifiedAt = verifiedEmail === null ? null : now
       const proved = { identity: { issuer, subject }, emailVerifiedAt, modifiedAt: now }
@@ -282,7 +293,10 @@ export class OpenIdSignIn {
     return linked
   }
 
-  /** Makes a user who is a member of nothing, where that is allowed; null where the address or the identity was taken meanwhile. */
+  /**
+   * Makes a user without memberships, if that is allowed; null if the address or the identity was taken in
+   * between.
+   */
   async #create(email: string, identity: ProvenIdentity, now: number): Promise<Match | null> {
     if (!this.#own.isOpen) return 'not_invited'
     const { issuer, subject, verifiedEmail } = identity
@@ -292,7 +306,7 @@ export class OpenIdSignIn {
     return (await this.#parts.store.users.insert(user)) ? user : null
   }
 
-  /** Null where the provider failed. */
+  /** Null if the provider failed. */
   async #asked<T>(question: () => Promise<T>): Promise<T | null> {
     try {
       return await question()
@@ -302,7 +316,7 @@ export class OpenIdSignIn {
     }
   }
 
-  /** Keeps in the log why, without what the provider sent: tokens and claims may be in it. */
+  /** Logs the reason, without what the provider sent: tokens and claims may be in it. */
   #tell(cause: unknown): void {
     const { name, code, error, message } = cause as Error & {
       readonly code?: string
@@ -315,7 +329,7 @@ export class OpenIdSignIn {
   }
 }
 
-/** How somebody comes back from the provider. */
+/** The circumstances of a return from the provider. */
 interface Arrival {
   readonly client: ClientInfo
   readonly now: number
@@ -325,7 +339,7 @@ interface Arrival {
   readonly invitation: string | null
 }
 
-/** What is kept of a sign-in that has begun. */
+/** The record of a sign-in that has begun. */
 interface Attempt {
   readonly step: string
   readonly browser: string
@@ -334,7 +348,10 @@ interface Attempt {
   readonly isFresh: boolean
 }
 
-/** Returns when the person authenticated at the provider, in ms of our clock and never later than now; null if the provider does not say. */
+/**
+ * Returns when the person authenticated at the provider, in ms of our clock and never later than now; null if
+ * the provider does not say.
+ */
 function provenAt(
   { authenticatedAt }: ProvenIdentity,
   { isFresh, begunAt }: { readonly isFresh: boolean; readonly begunAt: number },
@@ -342,11 +359,11 @@ function provenAt(
 ): number | null | 'not_fresh' {
   if (!isFresh) return authenticatedAt && Math.min(authenticatedAt, now)
   if (authenticatedAt === null || authenticatedAt < begunAt - clockSkew) return 'not_fresh'
-  // What is within the difference of the clocks, and the whole seconds of the provider, came of the question.
+  // A difference within clock skew, and the whole seconds of the provider, are not earlier than the request.
   return Math.min(Math.max(authenticatedAt, begunAt), now)
 }
 
-/** Makes what only this browser can show again; the store has neither its cookie nor the state. */
+/** Makes secrets that only this browser can present again; the store has neither its cookie nor the state. */
 function challengeOf(state: string, browser: string): Challenge {
   const part = (use: string) => createHmac('sha256', browser).update(`${use} ${state}`).digest('base64url')
   return { state, nonce: part('nonce'), verifier: part('verifier') }
@@ -368,7 +385,10 @@ function isNetwork(cause: unknown): boolean {
   )
 }
 
-/** Takes the password of a user away. A second factor protects a member, and stays; nobody else has any that is worth it. */
+/**
+ * Removes the password of a user. A second factor protects a member, and stays; for others it protects
+ * nothing.
+ */
 function withoutPassword(user: User, isMember: boolean): User {
   return { ...user, password: null, totp: isMember && hasSecondFactor(user) ? user.totp : null }
 }

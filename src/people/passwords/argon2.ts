@@ -1,4 +1,4 @@
-// Argon2id digests as PHC strings, which name what they were made with, so that the cost can be raised later.
+// Argon2id digests as PHC strings, which contain their parameters, so that the cost can be raised later.
 
 import { argon2, getFips, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -10,7 +10,7 @@ export interface Argon2Cost {
   readonly parallelism: number
 }
 
-/** A digest and what it was made with. */
+/** A digest with its parameters. */
 export interface Argon2Digest extends Argon2Cost {
   readonly salt: Buffer
   readonly digest: Buffer
@@ -18,7 +18,7 @@ export interface Argon2Digest extends Argon2Cost {
 
 const run = promisify(argon2)
 const version = 19
-/** What a kept digest may ask for at most, so that a store which somebody has changed does not stop the process. */
+/** The maximum cost of a stored digest, so that a tampered store does not stall the process. */
 const most = { memory: 262_144, passes: 16, parallelism: 8 }
 const lengths = { least: 16, most: 64 }
 
@@ -33,7 +33,9 @@ export async function digestWith(
   return { memory, passes, parallelism, salt, digest }
 }
 
-/** Whether a text has the digest; compares in constant time. None has in FIPS mode, where it cannot be computed. */
+/**
+ * Whether a text has the digest; compares in constant time. False in FIPS mode, where it cannot be computed.
+ */
 export async function hasDigest(text: string, stored: Argon2Digest): Promise<boolean> {
   if (getFips() === 1) return false
   const { digest } = await digestWith(text, stored, stored.salt, stored.digest.length)
@@ -45,7 +47,7 @@ export function writePhc({ memory, passes, parallelism, salt, digest }: Argon2Di
   return `$argon2id$v=${version}$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(digest)}`
 }
 
-/** Reads a PHC string of argon2id; null where it is none, or asks for more than is allowed. */
+/** Reads a PHC string of argon2id; null if it is invalid, or exceeds the maximum cost. */
 export function readPhc(text: string): Argon2Digest | null {
   const [, memory, passes, parallelism, salt = '', digest = ''] = phc.exec(text) ?? []
   const read = {

@@ -1,12 +1,12 @@
-// Which passwords are taken: long ones that are not the first to be guessed. What they are composed of is nobody's business.
+// Password rules: long ones that are not easily guessed are accepted, whatever their composition.
 
 import { getFips } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** Code points at least, and bytes of UTF-8 at most. */
+/** Minimum of code points, and maximum of bytes in UTF-8. */
 export const passwordBounds = { least: 12, mostBytes: 1_024 } as const
 
-/** Why a password is refused, and how that is said. */
+/** Why a password is rejected, and the message for it. */
 export const passwordFlaws = {
   fips: 'No password can be set here: this gateway runs in FIPS mode, which lacks Argon2. Sign in with the OpenID provider.',
   too_short: `The password must have at least ${passwordBounds.least} characters.`,
@@ -19,7 +19,10 @@ export const passwordFlaws = {
 
 export type PasswordFlaw = keyof typeof passwordFlaws
 
-/** Returns why a password is refused, null where it is taken. `words` are those of its owner that are easy to guess: addresses and names. */
+/**
+ * Returns why a password is rejected, null if it is accepted. `words` are those of its owner that are easy to
+ * guess: addresses and names.
+ */
 export function passwordFlaw(password: string, words: readonly string[]): PasswordFlaw | null {
   if (getFips() === 1) return 'fips'
   const text = normalPassword(password)
@@ -39,7 +42,7 @@ export function normalPassword(password: string): string {
 
 const product = 'gatehouse'
 
-/** How many digits and symbols behind a common password change nothing about that. */
+/** How many digits and symbols may follow a common password without making it less common. */
 const mostAppended = 5
 
 function isCommon(folded: string): boolean {
@@ -60,7 +63,7 @@ function readCommon(): ReadonlySet<string> {
   return new Set(lines.filter(line => line !== '' && !line.startsWith('#')))
 }
 
-/** Whether it is one part again and again that would be too short alone; the last time may be cut. */
+/** Whether it repeats one part that would be too short alone; the last repetition may be cut. */
 function isRepetition(folded: string): boolean {
   const characters = [...folded]
   const isOfPeriod = (period: number) =>
@@ -81,7 +84,7 @@ function isSequence(folded: string): boolean {
   return rings.some(ring => ring.repeat(Math.ceil(folded.length / ring.length) + 1).includes(folded))
 }
 
-/** An address may be guessed by what is before its @, too. */
+/** An address may be guessed by its part before the @, too. */
 function partsOf(word: string): readonly string[] {
   const at = word.lastIndexOf('@')
   return at < 0 ? [word] : [word, word.slice(0, at)]

@@ -1,4 +1,5 @@
-// Digests of passwords: two at a time and a bounded queue behind them, so that a flood of sign-ins takes neither all memory nor all processors.
+// Digests of passwords: two at a time and a bounded queue behind them, so that a flood of sign-ins takes
+// neither all memory nor all processors.
 
 import { randomBytes } from 'node:crypto'
 import { type Argon2Cost, type Argon2Digest, digestWith, hasDigest, readPhc, writePhc } from './argon2.ts'
@@ -6,9 +7,12 @@ import { normalPassword, passwordBounds } from './password-rules.ts'
 
 interface PasswordsOptions {
   readonly cost?: Argon2Cost
-  /** How many are computed at once; each takes a thread of the pool that files and names need as well. */
+  /**
+   * How many are computed at once; each takes a thread of the pool that file access and name lookups need as
+   * well.
+   */
   readonly atOnce?: number
-  /** How many may wait for that. */
+  /** Maximum of queued ones. */
   readonly mostQueued?: number
 }
 
@@ -17,10 +21,10 @@ const usualCost: Argon2Cost = { memory: 32_768, passes: 2, parallelism: 1 }
 
 const saltLength = 16
 
-/** What a password turned out to be. */
+/** The result of a comparison. */
 interface Verdict {
   readonly matches: boolean
-  /** Whether it matches a digest that was made at another cost: it should be made again. */
+  /** Whether it matches a digest of another cost, which should be made again. */
   readonly isOutdated: boolean
 }
 
@@ -29,7 +33,7 @@ export class Passwords {
   readonly #mostQueued: number
   #free: number
   readonly #queue: (() => void)[] = []
-  /** What is compared with where there is nothing to compare with. */
+  /** The digest for comparisons without a user. */
   readonly #nobody: Argon2Digest
 
   constructor({ cost = usualCost, atOnce = 2, mostQueued = 32 }: PasswordsOptions = {}) {
@@ -39,18 +43,21 @@ export class Passwords {
     this.#nobody = { ...cost, salt: randomBytes(saltLength), digest: randomBytes(32) }
   }
 
-  /** Makes the digest of a password, as a PHC string; null when too many wait. */
+  /** Makes the digest of a password, as a PHC string; null when the queue is full. */
   hash(password: string): Promise<string | null> {
     return this.#inTurn(async () =>
       writePhc(await digestWith(normalPassword(password), this.#cost, randomBytes(saltLength))),
     )
   }
 
-  /** Compares a password with a stored PHC string. With null, for none, it takes as long. Returns null when too many wait. */
+  /**
+   * Compares a password with a stored PHC string. With null, for none, it takes as long. Returns null when
+   * the queue is full.
+   */
   verify(password: string, phc: string | null): Promise<Verdict | null> {
     const digest = phc === null ? null : readPhc(phc)
     const text = normalPassword(password)
-    // None that long was ever taken.
+    // A password that long is never accepted.
     const isPossible = Buffer.byteLength(text) <= passwordBounds.mostBytes
     return this.#inTurn(async () => {
       const isSame = await hasDigest(isPossible ? text : '', digest ?? this.#nobody)

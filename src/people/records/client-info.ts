@@ -1,4 +1,4 @@
-// From where a person acts: what their sessions and the audit log keep of it.
+// The client of a person's action, as recorded in sessions and the audit log.
 
 export interface ClientInfo {
   /** The client's address. */

@@ -1,17 +1,20 @@
-// What an e-mail address may look like here: one that every mail system takes, so that no two spellings are one person.
+// Valid e-mail addresses: only forms that every mail system accepts, so that no two spellings are one person.
 
-/** Returns what is wrong with an address, in words that follow its name; null when nothing is. */
+/** Returns the flaw of an address, in words that follow its name; null when valid. */
 export function emailFault(text: string): string | null {
   if (text.length > longest) return `must have at most ${longest} characters`
   return address.test(text) ? null : 'must be an e-mail address such as ada@example.com'
 }
 
-/** Returns an address as it is kept: in lower case. Letters beyond ASCII stay: the lower case of some is a letter of ASCII, and the address would be that of another. */
+/**
+ * Returns an address in its stored form: in lower case. Letters beyond ASCII stay: the lower case of some is
+ * a letter of ASCII, and the address would be that of another.
+ */
 export function normalEmail(text: string): string {
   return text.replace(/[A-Z]+/g, letters => letters.toLowerCase())
 }
 
-/** The most characters that a path of SMTP leaves for an address (RFC 5321 section 4.5.3.1.3). */
+/** The maximum length of an address in an SMTP path (RFC 5321 section 4.5.3.1.3). */
 const longest = 254
 
 /** A dot-atom (RFC 5322 section 3.2.3) and a host name: no quotes, comments or characters beyond ASCII. */

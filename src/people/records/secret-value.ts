@@ -1,4 +1,4 @@
-// What a person or their browser shows to prove something: 256 random bits. Only the digest is ever kept.
+// A secret that a person or their browser presents as proof: 256 random bits. Only the digest is ever stored.
 
 import { hash, randomBytes } from 'node:crypto'
 

@@ -1,4 +1,5 @@
-// What a person did to their own sign-in, in the audit log of each account of which they are a member: its administrators care.
+// Records what a person did to their own sign-in, in the audit log of each account of which they are a
+// member, for its administrators.
 
 import {
   auditOf,
@@ -13,23 +14,23 @@ import type { AuditAction, AuditEntry, AuditProof } from '../../store/records/re
 import type { Store } from '../../store/contract/store.ts'
 import type { ClientInfo } from './client-info.ts'
 
-/** Accounts that are told of one deed. */
+/** Maximum of accounts that receive an entry for one action. */
 const mostAccounts = 100
 
-/** What was done, by whom and to what. */
+/** The action, its actor and its resource. */
 export interface AuditedAction {
   readonly action: AuditAction
   readonly changed?: readonly string[]
   /** The user, unless it is something of theirs. */
   readonly resource?: Resource
   readonly proof?: AuditProof
-  /** Who did it; the user, unless it was somebody for them. */
+  /** The actor; the user, unless it was somebody for them. */
   readonly caller?: Caller
-  /** An account that is told by somebody else. */
+  /** An account whose entry is written elsewhere. */
   readonly except?: string
 }
 
-/** Entries of one deed, one for each account. */
+/** The entries of one action, one for each account. */
 export class SelfAudit {
   readonly #store: Store
   readonly #entries: readonly AuditEntry[]
@@ -67,23 +68,23 @@ export class SelfAudit {
     )
   }
 
-  /** The entry to write together with the deed. */
+  /** The entry to write together with the action. */
   get first(): AuditEntry | undefined {
     return this.#entries[0]
   }
 
-  /** Writes the others, once the deed is done. */
+  /** Writes the others, once the action is done. */
   async writeRest(): Promise<void> {
     for (const entry of this.#entries.slice(1)) await this.#store.audit.append(entry)
   }
 
-  /** Writes all, of a deed that no record tells of. */
+  /** Writes all, for an action without a record of its own. */
   async write(): Promise<void> {
     await Promise.all(this.#entries.map(entry => this.#store.audit.append(entry)))
   }
 }
 
-/** Writes in the audit logs of a user's accounts that they have signed in, or done what belongs to that. */
+/** Records in the audit logs of a user's accounts that they have signed in, or a related action. */
 export async function auditSignIn(
   store: Store,
   user: KnownUser,

@@ -1,11 +1,11 @@
-// Users as records: made, found and changed.
+// Creates, finds and changes user records.
 
 import { newId } from '../../base/ids/id.ts'
 import type { AuditEntry } from '../../store/records/records.ts'
 import { everybody, type User } from '../../store/records/people.ts'
 import type { Store, Users } from '../../store/contract/store.ts'
 
-/** What a user says of themselves. */
+/** Names that users give themselves. */
 export interface Names {
   readonly firstName?: string | null
   readonly lastName?: string | null
@@ -29,7 +29,7 @@ export function newUser(email: string, now: number): User {
   }
 }
 
-/** Returns the user with an address; a new one where there is none. */
+/** Returns the user with an address, or a new one. */
 export async function userOfEmail(users: Users, email: string, now: number): Promise<User> {
   for (;;) {
     const stored = await users.findByEmail(email)
@@ -44,7 +44,10 @@ export function canSignIn({ password, identity }: User): boolean {
   return password !== null || identity !== null
 }
 
-/** Writes what `change` makes of a user, with the entry, and again of what others made of them meanwhile; null where it makes nothing of them, or they are gone. */
+/**
+ * Applies `change` to a user and writes the result with the entry; after a concurrent change, applies it
+ * again. Null if `change` returns nothing, or the user is gone.
+ */
 export async function changeUser(
   { users }: Store,
   id: string,
@@ -59,7 +62,9 @@ export async function changeUser(
   }
 }
 
-/** Returns a user with names as they were given, without what cannot be seen; one that was left out or is empty stays as it was. */
+/**
+ * Returns a user with the given names, without invisible characters; a missing or empty name stays as it was.
+ */
 export function withNames(user: User, { firstName, lastName }: Names): User {
   return {
     ...user,

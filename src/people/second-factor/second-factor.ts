@@ -1,4 +1,5 @@
-// The second factor of a user: codes of an authenticator app, and recovery codes for who has lost it. Each is good once.
+// The second factor of a user: codes of an authenticator app, and recovery codes in case it is lost. Each is
+// valid once.
 
 import { hash, randomBytes } from 'node:crypto'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
@@ -12,7 +13,7 @@ const recoveryCodeCount = 10
 const recoveryCodeLength = 10
 const issuer = 'Gatehouse'
 
-/** What an authenticator app is given: a link, and the secret in it to type. */
+/** The data for an authenticator app: a link, and the secret in it to type. */
 export interface Enrolment {
   readonly uri: string
   readonly secret: string
@@ -23,7 +24,10 @@ export function hasSecondFactor({ totp }: User): boolean {
   return totp !== null && totp.confirmedAt !== null
 }
 
-/** Whether a user lacks the second factor that an account requires of its members: they may do nothing there before they have one. */
+/**
+ * Whether a user lacks the second factor that an account requires of its members: they may do nothing there
+ * before they have one.
+ */
 export function lacksSecondFactor(
   user: User,
   { enforceTwoFactor }: Pick<Account, 'enforceTwoFactor'>,
@@ -31,17 +35,23 @@ export function lacksSecondFactor(
   return enforceTwoFactor === true && !hasSecondFactor(user)
 }
 
-/** Whether the codes of a user's app can be checked: not where the server key is lost under which its secret was sealed. True for who has none. */
+/**
+ * Whether the codes of a user's app can be checked: not if the server key that encrypts its secret is lost.
+ * True for users without a factor.
+ */
 export function isFactorReadable(user: User, keys: SecretKeys): boolean {
   return !hasSecondFactor(user) || secretOf(user, keys) !== null
 }
 
-/** Whether a code is written as those of an app are, and not as a recovery code. */
+/** Whether a code has the form of an app's code, and not of a recovery code. */
 export function isAppCode(code: string): boolean {
   return isCode(digitsOf(code))
 }
 
-/** Begins an enrolment, in place of one that was not confirmed; it protects nothing until it is. Null for who has a second factor. */
+/**
+ * Begins an enrolment, in place of an unconfirmed one; it protects nothing until it is confirmed. Null for
+ * users who have a second factor.
+ */
 export function beginEnrolment(
   user: User,
   keys: SecretKeys,
@@ -53,13 +63,16 @@ export function beginEnrolment(
   return { user: { ...user, totp }, enrolment: enrolmentOf(user, secret) }
 }
 
-/** Returns what the app of a user is given that has begun to enrol, again; null for who has not, or is done. */
+/** Returns the unconfirmed enrolment of a user again; null if there is none, or it is confirmed. */
 export function pendingEnrolment(user: User, keys: SecretKeys): Enrolment | null {
   const secret = hasSecondFactor(user) ? null : secretOf(user, keys)
   return secret && enrolmentOf(user, secret)
 }
 
-/** Ends an enrolment by a code of the app, with the recovery codes, whose values stand nowhere else; null where the code is not right. */
+/**
+ * Completes an enrolment by a code of the app, with the recovery codes, whose values are not stored; null if
+ * the code is wrong.
+ */
 export function confirmEnrolment(
   user: User,
   code: string,
@@ -71,7 +84,10 @@ export function confirmEnrolment(
   return withNewRecoveryCodes({ ...after, totp: { ...after.totp!, confirmedAt: now } })
 }
 
-/** Puts ten recovery codes in place of those there were, with their values, which stand nowhere else; null for who has no second factor. */
+/**
+ * Replaces the recovery codes by ten new ones, and returns their values, which are not stored; null for users
+ * without a second factor.
+ */
 export function withNewRecoveryCodes(
   user: User,
 ): { readonly user: User; readonly recoveryCodes: readonly string[] } | null {
@@ -81,7 +97,10 @@ export function withNewRecoveryCodes(
   return { user: { ...user, totp }, recoveryCodes }
 }
 
-/** Returns the user after a code of the app or a recovery code was used up; null where it is not right, or was used before. */
+/**
+ * Returns the user after a code of the app or a recovery code was used up; null if it is wrong, or was used
+ * before.
+ */
 export function withUsedFactor(user: User, code: string, keys: SecretKeys, now: number): User | null {
   if (!hasSecondFactor(user)) return null
   return withUsedCode(user, code, keys, now) ?? withUsedRecoveryCode(user, code)
@@ -107,7 +126,7 @@ function digitsOf(code: string): string {
   return code.replace(/[\s-]/g, '')
 }
 
-/** Null where there is none, or the key that sealed it is not known any more. */
+/** Null if there is none, or the key that encrypted it is not known any more. */
 function secretOf(user: User, keys: SecretKeys): Buffer | null {
   const text = user.totp && keys.unseal(user.totp.sealed, contextOf(user))
   return text === null ? null : Buffer.from(text, 'base64url')

@@ -1,4 +1,5 @@
-// Time-based one-time passwords (RFC 6238 over RFC 4226): SHA-1, 30 s, 6 digits, as every authenticator app has them.
+// Time-based one-time passwords (RFC 6238 over RFC 4226) with the parameters of every authenticator app:
+// SHA-1, 30 s, 6 digits.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
@@ -22,7 +23,10 @@ export function totpCode(secret: Buffer, step: number): string {
   return String(number).padStart(digits, '0')
 }
 
-/** Finds the step whose code this is: now's or a neighbour's, and none up to `lastStep`, which were used; else null. Compares with all of them in constant time. */
+/**
+ * Finds the step of this code: the current one or a neighbour, and none up to `lastStep`, which were used;
+ * else null. Compares with all of them in constant time.
+ */
 export function matchingStep(secret: Buffer, code: string, now: number, lastStep: number): number | null {
   if (!isCode(code)) return null
   const given = Buffer.from(code)
@@ -39,7 +43,7 @@ export function isCode(text: string): boolean {
   return /^[0-9]{6}$/.test(text)
 }
 
-/** Writes the URI that an authenticator app takes as a QR code or a link. */
+/** Writes the URI that an authenticator app reads from a QR code or a link. */
 export function otpauthUri(secret: Buffer, issuer: string, holder: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(holder)}`
   const of = `issuer=${encodeURIComponent(issuer)}&algorithm=SHA1&digits=${digits}&period=${period / 1000}`

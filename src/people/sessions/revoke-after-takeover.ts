@@ -1,16 +1,19 @@
-// What ends where it turns out that others may have used a user: whatever was let in with them.
+// Revokes everything that others may have obtained through a user, once that turns out to be possible.
 
 import { auditOf } from '../../store/records/audit-entry.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { Sessions } from './sessions.ts'
 
-/** Who asks, when and from where. */
+/** The actor, with time and client. */
 type Asker = Omit<Parameters<typeof auditOf>[0], 'account'>
 
 /** Grants that are read at once. */
 const atOnce = 50
 
-/** Ends all sessions of a user, and all that they let apps do, so that these need a new consent. Each account that was consented to is told. */
+/**
+ * Ends all sessions of a user, and all access of their apps, which then need a new consent. Each account of a
+ * consent gets an audit entry.
+ */
 export async function revokeAfterTakeover(store: Store, user: string, asker: Asker): Promise<void> {
   await new Sessions(store).endEverything(user)
   for (;;) {

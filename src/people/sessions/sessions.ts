@@ -1,4 +1,5 @@
-// Sessions of people in browsers: 12 hours since they were last used, 7 days at most. The value is in a cookie, its digest in the store.
+// Sessions of people in browsers: they last 12 hours from the last use, and at most 7 days. The value is in a
+// cookie, its digest in the store.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Credential, CredentialKind } from '../../store/records/credential.ts'
@@ -8,24 +9,27 @@ import { hasSecondFactor } from '../second-factor/second-factor.ts'
 import { digestOfValue, isValue, newValue } from '../records/secret-value.ts'
 import type { ClientInfo } from '../records/client-info.ts'
 
-/** How somebody has proved who they are. */
+/** How a user has proved who they are. */
 export type SignInMethod = 'password' | 'openid' | 'invitation'
 
 export interface Session {
-  /** SHA-256 of its value: names it to its owner, and opens nothing. */
+  /** SHA-256 of its value: identifies it to its owner, and opens nothing. */
   readonly id: string
   /** The id of the user. */
   readonly user: string
   readonly method: SignInMethod
-  /** Whether a code was shown as well. */
+  /** Whether a code was checked as well. */
   readonly secondFactor: boolean
-  /** When the password of the user had been set, and their second factor, as they were known at the proof; null for none. */
+  /** When the user's password and second factor had been set, as known at the proof; null for none. */
   readonly passwordSetAt: number | null
   readonly factorSetAt: number | null
-  /** When it began, and when it was last used, to some minutes; ms since the epoch. */
+  /** When it began, and when it was last used, accurate to some minutes; ms since the epoch. */
   readonly createdAt: number
   readonly usedAt: number
-  /** When the user last proved who they are, here or to the OpenID provider, in ms since the epoch; null where the provider did not say. */
+  /**
+   * When the user last proved who they are, here or to the OpenID provider, in ms since the epoch; null if
+   * the provider did not say.
+   */
   readonly authenticatedAt: number | null
   /** Of the browser that signed in. */
   readonly address: string
@@ -36,11 +40,11 @@ export interface Session {
 
 /** The proof that a session begins with. */
 interface Proof extends Pick<Session, 'method' | 'secondFactor'> {
-  /** Null where it is not known when it was given. */
+  /** Null if unknown. */
   readonly at: number | null
 }
 
-/** A session that is new, with its value, which stands nowhere else. */
+/** A new session with its value, which is not stored. */
 export interface NewSession {
   readonly value: string
   readonly session: Session
@@ -51,10 +55,10 @@ const idle = 12 * 60 * minute
 const longest = 7 * 24 * 60 * minute
 /** How far the time of the last use may lag, so that not every request writes. */
 const coarseness = 5 * minute
-/** How long after a proof of who they are people may do what is dangerous. */
+/** How long after a proof of who they are people may do what is risky. */
 const freshness = 30 * minute
 const longestUserAgent = 256
-/** How many a user may have. */
+/** Maximum per user. */
 const most = 100
 
 const openedBySessions = [
@@ -65,7 +69,7 @@ const openedBySessions = [
   'refresh_token',
 ] as const
 
-/** Whether a user must prove again who they are before something dangerous. */
+/** Whether a user must prove again who they are before a risky action. */
 export function isStale({ authenticatedAt }: Session, now: number): boolean {
   return authenticatedAt === null || now - authenticatedAt > freshness
 }
@@ -79,7 +83,10 @@ export class Sessions {
     this.#clock = clock
   }
 
-  /** Begins a session of a user who has proved who they are, as they were read for that; `replaced` is the value of the one that the browser had, which ends. */
+  /**
+   * Begins a session of a user who has proved who they are, in the state read for the proof; `replaced` is
+   * the value of the browser's previous session, which ends.
+   */
   async begin(
     user: User,
     { at, ...proof }: Proof,
@@ -103,7 +110,10 @@ export class Sessions {
     return begun
   }
 
-  /** Puts another value in place of a session's whose user has proved again, at a time, who they are; the old one ends. Null where it had ended meanwhile: then it stays so. */
+  /**
+   * Gives a session a new value after its user has proved again, at a time, who they are; the old value ends.
+   * Null if the session has ended in between, and so remains.
+   */
   async renew({ id, ...session }: Session, at: number): Promise<NewSession | null> {
     const renewed = await this.#put({ ...session, authenticatedAt: at, usedAt: this.#clock.now() })
     if (await this.#store.credentials.remove('session', id)) return renewed
@@ -111,12 +121,15 @@ export class Sessions {
     return null
   }
 
-  /** Notes the account whose pages the user of a session sees, unless the session has ended meanwhile. */
+  /** Records the account whose pages the user of a session sees, unless the session has ended. */
   async noteAccount(session: Session, account: string): Promise<void> {
     await this.#store.credentials.put(credentialOf({ ...session, account }), 'present')
   }
 
-  /** Returns the session of a value with its user; null for one that has ended, also by another password or a new second factor: whoever proved less has proved nothing any more. */
+  /**
+   * Returns the session of a value with its user; null for one that has ended, also by a new password or
+   * second factor: the proof of the session is then outdated.
+   */
   async find(value: string): Promise<{ readonly session: Session; readonly user: User } | null> {
     if (!isValue(value)) return null
     const stored = await this.#store.credentials.get('session', digestOfValue(value))
@@ -137,23 +150,29 @@ export class Sessions {
   async end(value: string): Promise<boolean> {
     return isValue(value) && this.#store.credentials.remove('session', digestOfValue(value))
   }
-  /** Ends one of a user's by its id; false where the user has none such. */
+  /** Ends one of a user's by its id; false if the user has none with it. */
   async endOne(user: string, id: string): Promise<boolean> {
     const stored = await this.#store.credentials.get('session', id)
     return stored?.user === user && this.#store.credentials.remove('session', id)
   }
 
-  /** Ends all of a user's, and sign-ins that wait for a code; returns how many sessions that were. */
+  /** Ends all of a user's, and sign-ins that wait for a code; returns the number of sessions. */
   async endAll(user: string): Promise<number> {
     return this.#end(user, [])
   }
 
-  /** Ends all of a user's, and what apps got while they lasted: codes, access tokens and refresh tokens. What the user allowed is remembered. Returns how many sessions that were. */
+  /**
+   * Ends all of a user's, and the codes, access tokens and refresh tokens that apps obtained through them.
+   * Consents are remembered. Returns the number of sessions.
+   */
   async endEverything(user: string): Promise<number> {
     return this.#end(user, openedBySessions)
   }
 
-  /** Removes first what becomes a session, and last what sessions open. What the store cannot confirm is reported once all of it is removed. */
+  /**
+   * Removes first what becomes a session, and last what sessions open. What the store cannot confirm is
+   * reported once all of it is removed.
+   */
   async #end(user: string, opened: readonly CredentialKind[]): Promise<number> {
     const { credentials } = this.#store
     const counts: Promise<number>[] = []
@@ -165,7 +184,7 @@ export class Sessions {
     return sessions!
   }
 
-  /** Ends those of a user that would have ended first, beyond the most that there may be. */
+  /** Ends those of a user beyond the maximum, starting with those that would have ended first. */
   async #endBeyond(user: string): Promise<void> {
     const stored = await this.#store.credentials.list({ user }, 'session', most + 20)
     for (const { digest } of stored.slice(most)) await this.#store.credentials.remove('session', digest)
@@ -178,7 +197,7 @@ export class Sessions {
     return { value, session }
   }
 
-  /** Puts off the end of a session that is used, unless it has ended meanwhile. */
+  /** Extends a session that is used, unless it has ended. */
   async #used(session: Session): Promise<Session> {
     const now = this.#clock.now()
     if (now - session.usedAt < coarseness) return session
@@ -188,7 +207,10 @@ export class Sessions {
   }
 }
 
-/** Whether the password and the second factor of a user are those of a session. Times are compared for being the same alone: clocks differ, and a proof may take longer than a change. */
+/**
+ * Whether the password and the second factor of a user are those of a session. Times are compared for
+ * equality alone: clocks differ, and a proof may take longer than a change.
+ */
 function isOf({ passwordSetAt, factorSetAt: shown }: Session, user: User): boolean {
   const factor = factorSetAt(user)
   return passwordSetAt === user.passwordChangedAt && (factor === null || factor === shown)

@@ -1,4 +1,4 @@
-// Ends the session of a browser, which its owner asked for.
+// Ends the session of a browser, at the request of its owner.
 
 import type { Clock } from '../../base/clock.ts'
 import type { Store } from '../../store/contract/store.ts'
@@ -12,7 +12,7 @@ interface SignOutParts {
   readonly clock: Clock
 }
 
-/** Ends the session of a value and tells the accounts of its user; false where it had ended already. */
+/** Ends the session of a value and records it for the accounts of its user; false if it had ended already. */
 export async function signOut(
   value: string,
   client: Pick<ClientInfo, 'address' | 'ray'>,

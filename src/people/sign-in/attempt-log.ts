@@ -1,6 +1,6 @@
-// Records failed sign-ins in the audit logs of the user's accounts. Entries are written after the response, so its timing
-// does not reveal whether the user exists, and are bounded, so a flood fills nothing. An address without a user leaves no
-// entry, and what was typed is never stored: it may be a password.
+// Records failed sign-ins in the audit logs of the user's accounts. Entries are written after the response,
+// so its timing does not reveal whether the user exists, and are bounded, so a flood fills nothing. An
+// address without a user leaves no entry, and what was typed is never stored: it may be a password.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
@@ -18,7 +18,7 @@ interface AttemptLogParts {
   readonly clock?: Clock
 }
 
-/** What is tried, and how. */
+/** The kind of attempt. */
 interface Way {
   readonly action: Extract<AuditAction, 'sign_in' | 'second_step' | 'confirm'>
   readonly method: ProofMethod
@@ -31,9 +31,9 @@ interface Attempt extends Way {
   readonly failure: ProofFailure
 }
 
-/** Ms that an attempt waits for others. */
+/** How long an attempt waits for others, in ms. */
 const patience = 250
-/** Attempts that wait at most; further ones are only counted. */
+/** Maximum of queued attempts; further ones are only counted. */
 const most = 500
 /** No address of a user is longer. */
 const longestEmail = 254
@@ -52,7 +52,10 @@ export class AttemptLog {
     this.#clock = parts.clock ?? systemClock
   }
 
-  /** Returns what becomes of an attempt to be a user, once noted; an address may be that of nobody. */
+  /**
+   * Returns a function that records the outcome of an attempt to sign in as a user; the address may belong to
+   * no user.
+   */
   telling(email: string, client: ClientInfo, way: Way) {
     return {
       wrong: () => {
@@ -60,14 +63,14 @@ export class AttemptLog {
         return { outcome: 'refused' } as const
       },
       throttled: ({ retryAfter, of }: Throttled) => {
-        // Of an address that tries many users, each was told of before.
+        // For an address that tries many users, each attempt was recorded before.
         if (of === 'user') this.note(email, client, { ...way, failure: 'throttled' })
         return { outcome: 'throttled', retryAfter } as const
       },
     }
   }
 
-  /** Takes a failure to write it down; never throws, and waits for nothing. */
+  /** Queues a failure to be recorded; never throws or waits. */
   note(email: string, client: ClientInfo, failed: Way & { readonly failure: ProofFailure }): void {
     if (email.length > longestEmail) return
     if (this.#waiting.length >= most) this.#dropped++
@@ -75,13 +78,13 @@ export class AttemptLog {
     this.#timer ??= setTimeout(() => this.#flush(), patience).unref()
   }
 
-  /** Writes what waits. */
+  /** Writes the queued attempts. */
   async close(): Promise<void> {
     this.#flush()
     while (this.#writing !== null) await this.#writing
   }
 
-  /** One batch at a time: while a slow store takes its time, no more than the next one waits. */
+  /** One batch at a time: while the store is slow, at most the next one waits. */
   #flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null

@@ -1,4 +1,5 @@
-// What people change of their own sign-in: the password, the second factor, their sessions. What is dangerous asks for a fresh proof of who they are.
+// Changes of people to their own sign-in: the password, the second factor, their sessions. Risky changes
+// require a fresh proof of identity.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { roleOf } from '../../permissions/roles.ts'
@@ -21,7 +22,7 @@ import { SelfAudit } from '../records/self-audit.ts'
 import { changeUser } from '../records/users.ts'
 import type { ClientInfo } from '../records/client-info.ts'
 
-/** Who acts, in which of their sessions. */
+/** The user, and the session in which they act. */
 export interface Actor {
   readonly session: Session
   readonly user: User
@@ -33,10 +34,10 @@ type Stale = { readonly outcome: 'stale' }
 type PasswordResult =
   | TryLater
   | Stale
-  /** Every session of the user has ended but this one, whose value is another now. */
+  /** Every other session of the user has ended, and this one has a new value. */
   | ({ readonly outcome: 'changed' } & NewSession)
   | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }
-  /** The current password is not right. */
+  /** The current password is wrong. */
   | { readonly outcome: 'refused' }
 
 type EnrolmentResult =
@@ -51,7 +52,7 @@ type CodesResult =
 
 type ConfirmResult =
   | Stale
-  /** Every session of the user has ended but this one, whose value is another now. */
+  /** Every other session of the user has ended, and this one has a new value. */
   | ({ readonly outcome: 'confirmed'; readonly recoveryCodes: readonly string[] } & NewSession)
   | { readonly outcome: 'refused' }
 
@@ -68,7 +69,7 @@ function mayRun({ roles }: Member): boolean {
   return roles.some(id => roleOf(id)?.permissions.includes('AI Gateway Run'))
 }
 
-/** Accounts whose first steps one person has hidden. */
+/** Maximum of accounts whose first steps one person has hidden. */
 const mostHidden = 100
 
 export class OwnAccount {
@@ -80,7 +81,10 @@ export class OwnAccount {
     this.#clock = parts.clock ?? systemClock
   }
 
-  /** Sets another password. Who has one shows it; who has none, since they sign in at a provider, has done so lately. */
+  /**
+   * Sets another password. It requires the current one, or, for users who sign in at a provider and have
+   * none, a recent sign-in.
+   */
   async changePassword(
     { session, user }: Actor,
     { current, password }: { readonly current: string; readonly password: string },
@@ -110,7 +114,7 @@ export class OwnAccount {
     return { outcome: 'changed', ...begun }
   }
 
-  /** Hides the list of first steps in an account; of those that are hidden, the last ones are kept. */
+  /** Hides the list of first steps in an account; only the latest hidden accounts are remembered. */
   async hideFirstSteps({ user }: Actor, account: string): Promise<void> {
     await changeUser(this.#parts.store, user.id, before => {
       const others = (before.hiddenFirstSteps ?? []).filter(id => id !== account)
@@ -128,13 +132,13 @@ export class OwnAccount {
     return enrolment ? { outcome: 'begun', enrolment } : { outcome: 'enrolled' }
   }
 
-  /** Returns the enrolment that a user has begun; null where there is none to confirm. */
+  /** Returns the unconfirmed enrolment of a user; null for none. */
   pendingTotp({ session, user }: Actor): Enrolment | Stale | null {
     const pending = pendingEnrolment(user, this.#parts.keys)
     return pending && (staleness(session, this.#clock.now()) ?? pending)
   }
 
-  /** Ends the enrolment by a code of the app; the recovery codes are shown only now. */
+  /** Completes the enrolment by a code of the app; the recovery codes are shown only now. */
   async confirmTotp({ session, user }: Actor, code: string, client: ClientInfo): Promise<ConfirmResult> {
     const { store, keys, sessions } = this.#parts
     const now = this.#clock.now()
@@ -156,7 +160,7 @@ export class OwnAccount {
     return { outcome: 'confirmed', recoveryCodes, ...begun }
   }
 
-  /** Makes ten other recovery codes; those there were are good for nothing any more. */
+  /** Makes ten new recovery codes; the previous ones become invalid. */
   async renewRecoveryCodes({ session, user }: Actor, client: ClientInfo): Promise<CodesResult> {
     const now = this.#clock.now()
     const stale = staleness(session, now)
@@ -177,7 +181,7 @@ export class OwnAccount {
     return { outcome: 'confirmed', recoveryCodes }
   }
 
-  /** Takes the second factor away; accounts that require one are closed to the user then. */
+  /** Removes the second factor; accounts that require one are then closed to the user. */
   async removeTotp(
     { session, user }: Actor,
     client: ClientInfo,
@@ -193,7 +197,9 @@ export class OwnAccount {
     return { outcome: 'removed' }
   }
 
-  /** Whether the user is a member somewhere, and whether an account requires a second factor of them, which they lack. */
+  /**
+   * Whether the user is a member somewhere, and whether an account requires a second factor that they lack.
+   */
   async statusOf(user: User): Promise<AccountStatus> {
     const { store } = this.#parts
     const members = await store.members.ofUser(user.id)
@@ -209,7 +215,7 @@ export class OwnAccount {
     return { isMember: accepted.length > 0, mustTwoStep: shut!.length > 0, running }
   }
 
-  /** Ends another session of the user by its id; false where there is none such. */
+  /** Ends another session of the user by its id; false if there is none with it. */
   async endSession({ user }: Pick<Actor, 'user'>, id: string, client: ClientInfo): Promise<boolean> {
     const { store, sessions } = this.#parts
     if (!(await sessions.endOne(user.id, id))) return false
@@ -224,7 +230,10 @@ export class OwnAccount {
     await signOut(value, client, { store, sessions, clock: this.#clock })
   }
 
-  /** Signs the user out everywhere, here too, and ends the tokens of their apps; returns how many sessions that ended. */
+  /**
+   * Signs the user out everywhere, here too, and ends the tokens of their apps; returns how many sessions
+   * that ended.
+   */
   async endAllSessions({ user }: Pick<Actor, 'user'>, client: ClientInfo): Promise<number> {
     const { store, sessions } = this.#parts
     const count = await sessions.endEverything(user.id)
@@ -233,7 +242,7 @@ export class OwnAccount {
     return count
   }
 
-  /** Compares the current password; null where it is right. */
+  /** Compares the current password; null if it is right. */
   async #refusalOf(
     user: User,
     current: string,
@@ -249,10 +258,10 @@ export class OwnAccount {
     return verdict ? null : busy
   }
 
-  /** Returns the words of a user that are easy to guess. */
+  /** Returns easily guessed words of a user. */
   async #wordsOf({ id, email, firstName, lastName }: User): Promise<readonly string[]> {
     const { store } = this.#parts
-    // Only of these may they learn the name, by a password that is refused.
+    // A refused password may reveal only the names of these.
     const members = (await store.members.ofUser(id)).filter(({ status }) => status === 'accepted')
     const accounts = await Promise.all(
       members.slice(0, mostAccounts).map(({ account }) => store.accounts.get(account)),

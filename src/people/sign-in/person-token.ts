@@ -1,4 +1,5 @@
-// What a person who is signed in may ask of the management API: a token that is made of their memberships at each request, and stands nowhere.
+// The permissions of a signed-in person for the management API: a token that is derived from their
+// memberships on each request, and stored nowhere.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
@@ -19,7 +20,7 @@ export interface PlaceOfPerson {
   readonly isShut: boolean
 }
 
-/** What a person may do, in all accounts whose members they are. */
+/** A person's permissions, in all accounts of which they are a member. */
 export interface PersonToken {
   readonly token: Token
   /** By the creation of the membership. */
@@ -63,7 +64,7 @@ export class PersonTokens {
   }
 }
 
-/** Whether a person acts themselves, and no app for them. */
+/** Whether a person acts themselves, rather than an app on their behalf. */
 export function isInPerson(actor: Pick<ActingApp, 'client'>): boolean {
   return actor.client === pages.client
 }

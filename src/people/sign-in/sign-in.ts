@@ -1,4 +1,5 @@
-// Signing in: a password, then a code of who has a second factor. Who guesses is told the same words in the same time, whether or not there is such a user.
+// Signing in: a password, then the code of a second factor if the user has one. A wrong guess gets the same
+// words in the same time, whether or not the user exists.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -22,7 +23,7 @@ import { auditSignIn } from '../records/self-audit.ts'
 import { changeUser } from '../records/users.ts'
 import type { ClientInfo } from '../records/client-info.ts'
 
-/** That it cannot be tried now; `retryAfter` is in seconds. */
+/** An attempt that cannot be made now; `retryAfter` is in seconds. */
 export type TryLater =
   /** Too many attempts of this user or from this address. */
   | { readonly outcome: 'throttled'; readonly retryAfter: number }
@@ -34,7 +35,7 @@ export interface SignedIn extends NewSession {
   readonly user: User
 }
 
-/** The user must show a code, and the ticket with it. */
+/** The user must present a code, and the ticket with it. */
 export interface NeedsCode {
   readonly outcome: 'needs_code'
   readonly ticket: string
@@ -42,13 +43,16 @@ export interface NeedsCode {
 
 type SignInResult = SignedIn | NeedsCode | TryLater | { readonly outcome: 'refused' }
 
-/** `expired`: the ticket is, or it was used: sign in from the beginning. `unreadable`: the server has lost what codes of apps are checked with. */
+/**
+ * `expired`: the ticket has expired, or was used: sign in from the beginning. `unreadable`: the server has
+ * lost the key to check app codes.
+ */
 type CodeResult = SignedIn | TryLater | { readonly outcome: 'refused' | 'expired' | 'unreadable' }
 
-/** `expired`: the session ended meanwhile. */
+/** `expired`: the session ended in between. */
 type ConfirmResult = SignedIn | TryLater | { readonly outcome: 'refused' | 'no_password' | 'expired' }
 
-/** What signing in by any way needs. */
+/** The dependencies of every way to sign in. */
 export interface SignInParts {
   readonly store: Store
   readonly keys: SecretKeys
@@ -59,10 +63,10 @@ export interface SignInParts {
   readonly clock?: Clock
 }
 
-/** That too many passwords are being compared: in two seconds they are done. */
+/** Too many passwords are being compared: in two seconds they are done. */
 export const busy = { outcome: 'busy', retryAfter: 2 } as const
 
-/** Ms in which a code must be shown. */
+/** How long a ticket is valid, in ms. */
 const ticketLife = 600_000
 
 export class SignIn {
@@ -74,7 +78,10 @@ export class SignIn {
     this.#clock = parts.clock ?? systemClock
   }
 
-  /** Compares a password; `replaced` is the value of the session that the browser had, which ends with success. */
+  /**
+   * Compares a password; `replaced` is the value of the session that the browser had, which ends with
+   * success.
+   */
   async withPassword(
     { email: written, password }: { readonly email: string; readonly password: string },
     client: ClientInfo,
@@ -98,7 +105,7 @@ export class SignIn {
     return this.proceed(user, { method: 'password', at }, client, replaced)
   }
 
-  /** Goes on with a user who has proved who they are: to a session, or to the code of a second factor. */
+  /** Continues with a user who has proved who they are: to a session, or to the code of a second factor. */
   async proceed(
     user: User,
     proof: FirstProof,
@@ -116,7 +123,7 @@ export class SignIn {
     return { outcome: 'needs_code', ticket: value }
   }
 
-  /** Takes the code that a ticket asks for: of the app, or a recovery code. */
+  /** Checks the code that a ticket asks for: of the app, or a recovery code. */
   async withCode(
     { ticket, code }: { readonly ticket: string; readonly code: string },
     client: ClientInfo,
@@ -145,7 +152,10 @@ export class SignIn {
     return { outcome: 'signed_in', user, ...begun }
   }
 
-  /** Takes the password again before something dangerous, and gives the session another value. Who has no password signs in again at the provider. */
+  /**
+   * Checks the password again before a risky action, and gives the session a new value. Users without a
+   * password sign in again at the provider.
+   */
   async confirm(
     { session, user }: { readonly session: Session; readonly user: User },
     password: string,
@@ -176,7 +186,7 @@ export class SignIn {
     await auditSignIn(this.#parts.store, user, client, this.#clock.now(), { action, proof: { method } })
   }
 
-  /** Makes the digest of a right password again, at the cost of today; whatever comes between, the user signs in all the same. */
+  /** Digests a correct password again at the current cost; the user signs in even if that fails. */
   async #rehash(user: User, value: string): Promise<User> {
     const { store, passwords } = this.#parts
     const password = await passwords.hash(value)
@@ -186,10 +196,10 @@ export class SignIn {
   }
 }
 
-/** What was proved before a code is asked for. The session is as old as that, however late the code is shown. */
+/** The proof before a code is asked for. The session dates from it, however late the code arrives. */
 interface FirstProof {
   readonly method: SignInMethod
-  /** Null where the OpenID provider did not say. */
+  /** Null if the OpenID provider did not say. */
   readonly at: number | null
 }
 
@@ -214,12 +224,12 @@ function isTicket({ data, user }: Credential): boolean {
 }
 
 function firstProofOf({ data }: Credential): FirstProof {
-  // Tickets of before an upgrade do not say when.
+  // Tickets of older versions do not say when.
   const { method, at = null } = data as { readonly method: SignInMethod; readonly at?: number | null }
   return { method, at }
 }
 
-/** Whether the password that a ticket was for has been changed. */
+/** Whether the password has changed since the ticket was issued. */
 function isOutlived({ data }: Credential, { passwordChangedAt }: User): boolean {
   return (data as { readonly passwordSetAt: number | null }).passwordSetAt !== passwordChangedAt
 }

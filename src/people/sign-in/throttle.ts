@@ -1,4 +1,5 @@
-// How often a password or code may be guessed: 5 times a user and 20 times an address in 10 minutes, counted in the store, whether or not there is such a user.
+// Limits guesses of passwords and codes: 5 per user and 20 per address in 10 minutes, counted in the store,
+// whether or not the user exists.
 
 import { hash } from 'node:crypto'
 import { clientKey } from '../../net/address/client-key.ts'
@@ -7,13 +8,13 @@ import type { CounterReply, Counters } from '../../store/contract/store.ts'
 const period = 600_000 // ms
 const mostOfUser = 5
 const mostOfAddress = 20
-/** An office of people may share an address. */
+/** People in an office may share an address. */
 const mostBegun = 100
 
-/** What became of an attempt: how to take it back because it was right, or when to come again. */
+/** A permitted attempt, with a function that takes it back because it was right; or when to retry. */
 type Attempt = { readonly forgive: () => Promise<void> } | Throttled
 
-/** When to come again, and of whom there were too many. */
+/** When to retry, and whether the user or the address had too many attempts. */
 export interface Throttled {
   readonly retryAfter: number // seconds
   readonly of: 'address' | 'user'
@@ -27,12 +28,13 @@ export class Throttle {
   }
 
   /**
-   * Counts an attempt before it is looked at, so that many at once are no way round; else `retryAfter`, in whole seconds. Rejects with `StoreUnreachable` while
-   * nothing can be counted: then nothing may be guessed.
+   * Counts an attempt before it is checked, so that concurrent ones are no way round; else returns
+   * `retryAfter`, in whole seconds. Rejects with `StoreUnreachable` while nothing can be counted: then
+   * nothing may be guessed.
    */
   async attempt(email: string, address: string): Promise<Attempt> {
     const ofAddress = `sign-in from ${clientKey(address)}`
-    // The address of a person stands in no key.
+    // No key contains a person's address.
     const ofUser = `sign-in of ${hash('sha256', email)}`
     const first = await this.#spend(ofAddress, mostOfAddress)
     if (first.granted === 0) return { retryAfter: seconds(first.wait), of: 'address' }
@@ -47,17 +49,20 @@ export class Throttle {
     return { forgive }
   }
 
-  /** Whether nobody was told yet, in this period, that there were too many attempts of a user. */
+  /** Whether this is the first report, in this period, of too many attempts of a user. */
   async isFirstToTell(user: string): Promise<boolean> {
     return (await this.#spend(`sign-in told of ${user}`, 1)).granted > 0
   }
 
-  /** Counts a sign-up: null, or the seconds until one more is granted. */
+  /** Counts a sign-up: null, or the seconds until another is allowed. */
   signUp(address: string): Promise<number | null> {
     return this.#count(`sign-in from ${clientKey(address)}`, mostOfAddress)
   }
 
-  /** Counts a way to the provider, of which the store keeps something before anybody is known: null, or the seconds until one more is granted. */
+  /**
+   * Counts a redirect to the provider, for which the store keeps a record before anybody is identified: null,
+   * or the seconds until another is allowed.
+   */
   toProvider(address: string): Promise<number | null> {
     return this.#count(`sign-in begun from ${clientKey(address)}`, mostBegun)
   }
