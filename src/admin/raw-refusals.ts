@@ -1,18 +1,21 @@
-// What a socket of the side port is told where there is no request to respond to.
+// Responses to sockets of the side port that sent no valid request.
 
 import type { Duplex } from 'node:stream'
 import { STATUS_CODES } from '../net/http/node-http.ts'
 import { type ApiResponse, failure } from './http/envelope.ts'
 
-/** Responds to bytes that are no request, or whose head has more than `mostHead` bytes, so that the person who sent them reads why instead of a reset. */
+/**
+ * Responds to bytes that are no request, or whose head exceeds `mostHead` bytes, so that the sender reads the
+ * reason instead of a reset.
+ */
 export function refuseBytes(error: NodeJS.ErrnoException, socket: Duplex, mostHead: number): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   endWith(bytesFailure(error, mostHead), socket)
 }
 
-/** Refuses CONNECT: no tunnel begins at this port. Node itself would close the connection without a word. */
+/** Refuses CONNECT: this port opens no tunnels. Node itself would close the connection without a response. */
 export function refuseTunnel(socket: Duplex): void {
-  // Who leaves before it is told is no concern of anybody.
+  // A client that disconnects first is not an error.
   socket.on('error', () => socket.destroy())
   endWith(failure('method_not_allowed', tunnelless), socket, `Allow: ${tunnelless}\r\n`)
 }

@@ -35,7 +35,7 @@ export interface Facts {
   readonly metrics: () => Promise<string>
   /** Who sees the metrics without a token. */
   readonly metricsAccess: ManagementConfig['metrics']
-  /** How the store is; null while it isn't open. */
+  /** The health of the store; null before it is open. */
   readonly storeHealth?: () => StoreHealth | null
   /** What the management API works on; without it, the API says that the store is unreachable. */
   readonly api?: () => Api | null

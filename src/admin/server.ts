@@ -41,26 +41,31 @@ const strictHeaders = [
   ['x-frame-options', 'SAMEORIGIN'],
 ] as const
 
-/** The share of the free file descriptors that connections of one listener may take, or nobody else would get any. */
+/**
+ * The share of the free file descriptors that connections of one listener may take, so that others get some.
+ */
 const shareOfDescriptors = 1 / 3
 
-/** How long a new connection may take to send its first request once the port is left to another gateway, in ms. */
+/**
+ * How long a new connection may take to send its first request once the port is left to another gateway, in
+ * ms.
+ */
 const firstRequest = 1_000
 
-/** Parts of a response of which one turn takes the length. */
+/** Parts of a response whose length is computed in one turn. */
 const partsInATurn = 16
 
-/** What a response can't set, since each is there once. */
+/** Fields that a response cannot set, since each may occur only once. */
 const ownNames: ReadonlySet<string> = new Set(['content-length', 'svc-ray'])
 
-/** What code of this process asks of the management API. */
+/** A request from code of this process to the management API. */
 export interface Question {
   readonly method: Method
   /** The path, with the query if there is one. */
   readonly target: string
-  /** Whose request it is asked for. */
+  /** The sender on whose behalf it is made. */
   readonly sender: Sender
-  /** Sent as JSON, or as the text that it is where it has another type; none where it is left out. */
+  /** Sent as JSON, or as text if it has another type; absent for none. */
   readonly body?: unknown
   readonly contentType?: string | undefined
   readonly ifMatch?: string | undefined
@@ -70,36 +75,36 @@ export interface Question {
 
 export class AdminServer {
   readonly #server: Server
-  /** Serves the edge, and nobody else. */
+  /** Serves the edge only. */
   readonly #facesServer: Server
   readonly #router = new Router(routes)
   readonly #facts: Facts
   /** Resolves with the end of the last connection; null while it listens, and before. */
   #closed: Promise<void> | null = null
-  /** Whether another gateway is to have the side port. */
+  /** Whether another gateway takes over the side port. */
   #isLeaving = false
   /** When it stopped listening, in monotonic ms. */
   #hushedAt = 0
-  /** The connections that have yet to send their first request. */
+  /** Connections that have yet to send their first request. */
   readonly #fresh = new Set<Socket>()
   /** Connections to the side port that wait for another request. */
   readonly #idle = new Set<Socket>()
-  /** The tokens that connections showed last. */
+  /** The last token of each connection. */
   readonly #shown = new WeakMap<Socket, Shown>()
   readonly #bug: (cause: unknown) => void
-  /** How the edge vouches for clients; without it, nobody does. */
+  /** Authenticates the edge, whose client addresses are then trusted; null to trust none. */
   sidePortAuth: SidePortAuth | null
-  /** What is served beside the table; the first that takes a path has it. */
+  /** The apps besides the table; the first that takes a path serves it. */
   faces: readonly SidePortApp[] = []
-  /** What of them the edge is to be served. */
+  /** Those of them that the edge may reach. */
   published: readonly SidePortApp[] = []
   /** Where `/` leads browsers; null for nowhere. */
   front: string | null = null
 
-  /** Hears of each connection that was closed since there were too many. */
+  /** Called for each connection that was closed because there were too many. */
   refused: () => void = () => {}
 
-  /** `bug` hears of what a handler throws; the client sees no more than that it happened. */
+  /** `bug` receives what a handler throws; the client sees only that it happened. */
   constructor(facts: Facts, bug: (cause: unknown) => void, sidePortAuth: SidePortAuth | null = null) {
     this.#facts = facts
     this.#bug = bug
@@ -108,7 +113,10 @@ export class AdminServer {
     this.#facesServer = this.#serverFor((request, response) => this.#serveFaces(request, response))
   }
 
-  /** Listens on loopback for the edge of this gateway alone, and serves the published faces there and nothing else; returns where. */
+  /**
+   * Listens on loopback for the edge of this gateway alone, and serves only the published apps there; returns
+   * the address.
+   */
   async listenForEdge(): Promise<Endpoint> {
     const host = '127.0.0.1'
     this.#facesServer.listen({ host, port: 0 })
@@ -116,7 +124,11 @@ export class AdminServer {
     return { host, port: (this.#facesServer.address() as AddressInfo).port }
   }
 
-  /** Listens and returns the real port, also when 0 was asked; rejects with the error of the socket. Where the address is bound already, by `handle`; with `reusePort` beside another socket of this user that shares its port. */
+  /**
+   * Listens and returns the real port, also when 0 was requested; rejects with the error of the socket.
+   * `handle` is a socket that is bound already; with `reusePort` it listens beside another socket of this
+   * user that shares its port.
+   */
   async listen(
     { host, port }: Endpoint,
     handle: SocketHandle | null = null,
@@ -134,7 +146,7 @@ export class AdminServer {
     return this.#server.listening ? handleOf(this.#server) : null
   }
 
-  /** Stops listening, and goes on with the connections that are there. */
+  /** Stops listening, and keeps existing connections. */
   hush(): void {
     if (!this.#server.listening) return
     this.#hushedAt = performance.now()
@@ -142,33 +154,42 @@ export class AdminServer {
     this.leaving = true
   }
 
-  /** Sets whether it serves one request of each connection only, while it still listens: the next ones are for the gateway that listens beside it. */
+  /**
+   * Sets whether it serves only one request per connection while it still listens: further ones are for the
+   * gateway that listens beside it.
+   */
   set leaving(isLeaving: boolean) {
     this.#isLeaving = isLeaving
     if (isLeaving) for (const socket of this.#idle) socket.destroySoon()
   }
 
-  /** Stops listening, finishes what runs and ends idle connections. */
+  /** Stops listening, finishes running requests and ends idle connections. */
   async close(): Promise<void> {
     this.hush()
     const closed = Promise.all([this.#closed, stopListening(this.#facesServer)])
-    // One that got its response before all of its body had come is idle only later.
+    // A connection that got its response before its body had arrived becomes idle only later.
     const idle = setInterval(() => this.#closeIdle(), 50)
     await closed
     clearInterval(idle)
-    // Their timers go on otherwise.
+    // Their timers would otherwise keep running.
     this.#server.close()
     this.#facesServer.close()
   }
 
-  /** Ends idle connections, for which Node takes those too whose first request is on its way: that is waited for. */
+  /**
+   * Ends idle connections. Node counts those among them whose first request is still arriving; these are
+   * kept.
+   */
   #closeIdle(): void {
     if (this.#fresh.size > 0 && performance.now() - this.#hushedAt < firstRequest) return
     this.#server.closeIdleConnections()
     this.#facesServer.closeIdleConnections()
   }
 
-  /** Responds to code of this process, which has seen to who the caller is, as to a request with their token: by the same rows, rules and limits, with the same audit. */
+  /**
+   * Handles an in-process call on behalf of an authenticated caller, exactly like a request with that
+   * caller's token: same rows, rules, limits and audit.
+   */
   askAs(caller: Token, question: Question): Promise<ApiResponse> {
     const { method, target, sender, body, contentType = 'application/json' } = question
     const isText = contentType !== 'application/json' && typeof body === 'string'
@@ -219,12 +240,12 @@ export class AdminServer {
     server.on('drop', () => this.refused())
     server.on('clientError', (error, socket) => refuseBytes(error, socket, limits.maxHeaderSize))
     server.on('connect', (_, socket) => refuseTunnel(socket))
-    // One that cannot listen says so to who asked for it.
+    // A failure to listen is reported to the caller of `listen`.
     server.on('error', error => server.listening && this.#bug(error))
     return server
   }
 
-  /** Cuts a request off: nothing of its response is known to be right. */
+  /** Cuts a request off: no part of its response can be trusted. */
   #crashed(bug: unknown, response: ServerResponse): void {
     this.#bug(bug)
     response.destroy()
@@ -235,14 +256,14 @@ export class AdminServer {
     const sender = senderOf(request, this.sidePortAuth)
     const face = faceOf(this.faces, request)
     if (face !== undefined) return this.#serveByFace(face, request, response, sender)
-    // Who accepts anything, as curl does, gets the page of links.
+    // A client that accepts anything, such as curl, gets the page of links.
     const lead = isBrowser(request) ? this.#leadFrom(request) : null
     const made = lead ?? (await this.#respond(request, sender))
     const isNothing = made.status === 404 && !pathOf(request.url!).startsWith('/client/')
     await this.#send(isNothing ? this.#nothing(request, made) : made, request, response, sender)
   }
 
-  /** Serves a request on the way that only the edge may take: one for which it vouches. */
+  /** Serves a request at the listener for the edge, which must authenticate itself. */
   async #serveFaces(request: IncomingMessage, response: ServerResponse): Promise<void> {
     await nextTurn()
     const sender = senderOf(request, this.sidePortAuth)
@@ -259,7 +280,7 @@ export class AdminServer {
     return isJson && isBrowser(request) ? noPage(this.front) : refusal
   }
 
-  /** Leads a browser from `/` to where it begins; null for other paths. */
+  /** Redirects a browser from `/` to the start page; null for other paths. */
   #leadFrom({ method, url }: IncomingMessage): ApiResponse | null {
     if (this.front === null || pathOf(url!) !== '/' || (method !== 'GET' && method !== 'HEAD')) return null
     return { status: 303, headers: { location: this.front, vary: 'Accept' }, body: '' }
@@ -278,12 +299,12 @@ export class AdminServer {
       await face.serve(request, response, sender)
     } catch (cause) {
       if (cause !== request.errored) this.#bug(cause)
-      // A response that has begun must not look whole.
+      // A response that has begun must not look complete.
       if (response.headersSent) return void response.destroy()
       for (const name of response.getHeaderNames()) response.removeHeader(name)
       await this.#send(failure('internal_error'), request, response, sender)
     } finally {
-      // The rest of a body that nobody reads would hold up the next request of the connection.
+      // The rest of an unread body would block the next request of the connection.
       request.resume()
     }
   }
@@ -309,7 +330,7 @@ export class AdminServer {
     else if (made.stream !== undefined) await this.#stream(parts, made.stream, response)
     // A text goes out in one write with the head, bytes would take two.
     else if (parts.length === 1) response.end(parts[0])
-    // Who leaves in the middle is no concern of anybody.
+    // A client that disconnects in between is not an error.
     else await pipeline(Readable.from(oneInATurn(parts)), response).catch(() => {})
   }
 
@@ -336,7 +357,7 @@ export class AdminServer {
       const requester = requesterOf(request, sender, this.#shownOn(request.socket))
       return await this.#router.respond(request.method!, request.url!, requester, this.#facts)
     } catch (cause) {
-      // A caller who went away in the middle of a body is no bug, and nobody reads the response.
+      // A caller who disconnects in the middle of a body is not a bug, and there is no reader for a response.
       if (cause !== request.errored) this.#bug(cause)
       return failure('internal_error')
     }
@@ -347,7 +368,10 @@ function isBrowser({ headers }: IncomingMessage): boolean {
   return /\btext\/html\b/.test(headers.accept ?? '')
 }
 
-/** Has a server accept nobody any more, and resolves when it has no connection left; at once where it never listened. Its own `close` would end connections whose request has not been read yet. */
+/**
+ * Stops accepting connections, and resolves when none is left; at once if the server never listened. Node's
+ * own `close` would end connections whose request has not been read yet.
+ */
 function stopListening(server: Server): Promise<void> {
   if (!server.listening) return Promise.resolve()
   return new Promise(resolve => NetServer.prototype.close.call(server, () => resolve()))
@@ -394,7 +418,9 @@ function requesterOf(request: IncomingMessage, sender: Sender, shown: Shown): Re
   }
 }
 
-/** Returns the value of a field that must come once: empty, which is none that is valid, where it comes more than once. */
+/**
+ * Returns the value of a field that must occur once; if it occurs more often, empty, which is never valid.
+ */
 function onlyOne({ headers, rawHeaders }: IncomingMessage, name: string): string | null {
   const value = headers[name]
   if (value === undefined) return null

@@ -31,14 +31,14 @@ export async function listLogs({ account, params, query }: Call, { store }: Api)
   const { maxScanned } = read
   if (maxScanned !== undefined) return scanLogs([account, gateway.id], { ...read, maxScanned }, store)
   const { offset, limit, orderBy } = read
-  // One more, which tells whether anything comes behind the page.
+  // One more, which shows whether anything follows the page.
   const { items, total } = await store.logs.list(account, gateway.id, { ...read, limit: limit + 1 })
   const shown = items.slice(0, limit)
   const cursor = items.length > limit ? logCursorOf(placeOf(shown.at(-1)!, orderBy)) : null
   return listInTurns(shown, viewSummary, { page: offset / limit + 1, perPage: limit, total, cursor })
 }
 
-/** Responds with sums over what the filters match, in all and by token, model, provider or day. */
+/** Responds with sums over the filtered entries, in all and by token, model, provider or day. */
 export async function sumLogs({ account, params, query }: Call, { store }: Api): Promise<ApiResponse> {
   const read = readSums(query)
   if (Array.isArray(read)) return failures(read)
@@ -77,12 +77,15 @@ export async function getLogResponse(call: Call, api: Api): Promise<ApiResponse>
   return payloadOf((await entryOf(call, api))?.response)
 }
 
-/** Responds with the body that the provider sent, where the caller got another one. */
+/** Responds with the body that the provider sent, if the caller got another one. */
 export async function getLogProviderResponse(call: Call, api: Api): Promise<ApiResponse> {
   return payloadOf((await entryOf(call, api))?.providerResponse)
 }
 
-/** Removes what the filters match, and says how many those were: where that is the limit, there may be more. Nothing is removed that the audit trail does not tell of. */
+/**
+ * Removes the filtered entries, and reports their number: if it equals the limit, there may be more. Every
+ * removal has an audit entry.
+ */
 export async function deleteLogs(call: Call, { store, log }: Api): Promise<ApiResponse> {
   const { account, params, query } = call
   const read = readRemoval(query)
@@ -92,12 +95,12 @@ export async function deleteLogs(call: Call, { store, log }: Api): Promise<ApiRe
   const audit = auditOf(call, 'delete_logs', { resourceKind: 'gateway', resource: gateway.id })
   const { total } = await store.logs.list(account, gateway.id, { ...read, limit: 0 })
   if (total === 0) {
-    // The same request before may have removed them, and not have been confirmed.
+    // An earlier attempt of the same request may have removed them without confirmation.
     await store.confirm()
     return success({ deleted: 0 })
   }
   try {
-    // First, since what is gone without a word can't be told any more.
+    // First, since a removal without an entry could not be reported any more.
     await store.audit.append(audit)
     const deleted = await store.logs.remove(account, gateway.id, read)
     await store.confirm()

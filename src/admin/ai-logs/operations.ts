@@ -73,7 +73,7 @@ const keys = [
   'metadata',
 ] as const
 
-/** Lists of which the parts of one filter stand one after the other. */
+/** Lists that contain the parts of each filter one after the other. */
 const filters: Members = {
   'filters.key': about(
     'The key that a filter compares; its operator and values follow.',

@@ -1,4 +1,4 @@
-// The rows of the admin listener that are about the logs of AI gateways: method, path, permission, handler.
+// The rows of the admin listener about the logs of AI gateways: method, path, permission, handler.
 
 import { account, type ApiRow } from '../api/api-types.ts'
 import {

@@ -1,4 +1,4 @@
-// Handlers that look at a bounded number of log entries, and say where to go on.
+// Handlers that scan a bounded number of log entries, and say where to continue.
 
 import { logCursorOf, readTail, tailCursorOf } from '../../ai-logs/query.ts'
 import { matches } from '../../store/contract/log-match.ts'
@@ -8,7 +8,7 @@ import { findGateway, noGateway } from '../gateways/gateways.ts'
 import type { Api, Call } from '../api/api-types.ts'
 import { viewSummary } from './view.ts'
 
-/** Responds with what matches among a bounded number of entries, and where to go on. */
+/** Responds with the matches among a bounded number of entries, and where to continue. */
 export async function scanLogs(
   home: readonly [account: string, gateway: string],
   query: LogScanQuery,
@@ -24,7 +24,7 @@ export async function scanLogs(
   return pieceInTurns(items, viewSummary, info)
 }
 
-/** Responds with the latest entries in the order in which they were kept, or with those that came since. */
+/** Responds with the latest entries in the order of storage, or with those since. */
 export async function tailLogs({ account, params, query }: Call, { store }: Api): Promise<ApiResponse> {
   const read = readTail(query)
   if (Array.isArray(read)) return failures(read)
@@ -34,11 +34,11 @@ export async function tailLogs({ account, params, query }: Call, { store }: Api)
   const most = filters.length === 0 ? limit : mostTailed
   const { items, end } = await store.logs.tail(account, gateway.id, after, most)
   const matching = filters.length === 0 ? items : items.filter(entry => matches(entry, filters))
-  // Of many the last ones are shown at first; later, none is left out.
+  // At first, only the last ones are shown; later, none is left out.
   const shown = after === null ? matching.slice(-limit) : matching
   const info = { count: shown.length, scanned: items.length, cursor: tailCursorOf(end) }
   return pieceInTurns(shown, viewSummary, info)
 }
 
-/** How many entries are looked at for filters. */
+/** How many entries are scanned for filters. */
 const mostTailed = 500

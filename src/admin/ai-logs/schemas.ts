@@ -1,4 +1,4 @@
-// What the log entries of AI gateways look like.
+// Schemas of the log entries of AI gateways.
 
 import { seriesBuckets } from '../../ai-logs/query.ts'
 import {
@@ -56,7 +56,7 @@ const sums: Members = {
   count_without_cost: about('The number of calls with unknown cost.', whole(0)),
 }
 
-/** Sums over entries, and over those of them that are alike. */
+/** Sums over entries, and over groups of them. */
 export const logSums = open({
   ...sums,
   groups: listOf(
@@ -83,7 +83,7 @@ const seriesSums: Members = {
 
 const point = open({ at: about('When the window begins.', time), ...seriesSums })
 
-/** Sums over entries by windows of time, and over those of them that are alike. */
+/** Sums over entries by windows of time, and over groups of them. */
 export const logSeries = open(
   {
     bucket: oneOf(Object.keys(seriesBuckets)),
@@ -119,7 +119,7 @@ export const logSeries = open(
   },
 )
 
-/** Only of some calls: those whose tokens are estimated, those of which something was left out, and those that an app made. */
+/** Only of some calls: those with estimated tokens, those with omitted parts, and those of an app. */
 const some: Members = {
   usage_estimated: about(
     'Present, and true, if the call ended before its provider reported its tokens: they are estimated by what was sent.',
@@ -139,7 +139,7 @@ const some: Members = {
   client_name: about('The name of the app at that time.', text),
 }
 
-/** An entry as lists show it. */
+/** An entry as in lists. */
 export const logSummary = open(summary, some)
 
 export const logEntry = open(summary, {

@@ -1,4 +1,4 @@
-// The handler of sums over time of the calls of an AI gateway, and how it shows them.
+// The handler of the calls of an AI gateway summed over time, and its view.
 
 import { pause } from '../../base/turns/turns.ts'
 import { CallSum } from '../../store/log-sums/call-sum.ts'
@@ -11,7 +11,7 @@ import { findGateway, noGateway } from '../gateways/gateways.ts'
 import { isoTime } from '../records/record-handlers.ts'
 import type { Api, Call } from '../api/api-types.ts'
 
-/** Responds with sums over time, in all and by what they are grouped by. */
+/** Responds with sums over time, in all and by group. */
 export async function seriesOfLogs(
   { account, params, query, now }: Call,
   { store, logSeries }: Api,
@@ -53,7 +53,7 @@ class Line {
   }
 }
 
-/** What a group is called; names are those of its latest call. */
+/** The name of a group; names are those of its latest call. */
 interface Group {
   readonly line: Line
   kind: CallKind
@@ -109,7 +109,7 @@ async function viewSeries({ windows, completeSince, scanned }: Series, query: Se
   return { result, groups: ordered.slice(0, mostSeriesGroups), viewGroup }
 }
 
-/** Adds the calls of a window that found no cell of their own: nobody knows what they match. */
+/** Adds the calls of a window without a cell of their own: their groups are unknown. */
 function addRest({ rest }: Cells, at: number, lines: readonly Line[]): void {
   if (rest.count > 0) for (const line of lines) line.add(at, rest)
 }
@@ -127,7 +127,7 @@ function groupOf(
   return group
 }
 
-/** What calls of a group have in common. */
+/** The common properties of calls of a group. */
 const kindMembers = {
   model: 'model',
   provider: 'provider',
@@ -157,7 +157,7 @@ function nameOf(groupBy: SeriesGroup, kind: CallKind) {
 
 const none = new CallSum()
 
-/** Rounds cost to what entries have, which sums of floating-point numbers exceed. */
+/** Rounds cost to the precision of entries, which sums of floating-point numbers exceed. */
 function viewSum(sum: CallSum) {
   return {
     count: sum.count,

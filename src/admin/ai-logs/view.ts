@@ -1,4 +1,4 @@
-// How the management API shows the log entry of an AI call, in the shape of its published clients.
+// The management API's view of the log entry of an AI call, in the shape of its published clients.
 
 import { isJson } from '../../base/text/json.ts'
 import type { Dimension, Group } from '../../ai-logs/sums.ts'
@@ -7,7 +7,7 @@ import type { ActingApp, LogEntry, LogSummary, Payload } from '../../store/recor
 import type { ApiResponse } from '../http/envelope.ts'
 import { isoTime } from '../records/record-handlers.ts'
 
-/** Shows an entry as lists do. */
+/** Shows an entry as in lists. */
 export function viewSummary(entry: LogSummary) {
   return {
     id: entry.id,
@@ -47,12 +47,12 @@ function viewApp({ user, email, isEmailVerified = false, client, clientName }: A
   }
 }
 
-/** Orders groups: the most expensive first, and of those that cost the same the largest. */
+/** Orders groups: the most expensive first, and of those with equal cost the largest. */
 export function dearestFirst({ sum: a }: Group, { sum: b }: Group): number {
   return b.cost - a.cost || b.count - a.count
 }
 
-/** Returns a view of groups: what each has in common, and its sums. */
+/** Returns a view of groups: their common properties, and their sums. */
 export function groupView(groupBy: readonly Dimension[]) {
   return ({ kind, day, sum }: Group) => ({
     ...(groupBy.includes('token') && { token_id: kind.tokenId, token_name: kind.tokenName }),
@@ -63,7 +63,7 @@ export function groupView(groupBy: readonly Dimension[]) {
   })
 }
 
-/** Rounds cost to what entries have, which sums of floating-point numbers exceed. */
+/** Rounds cost to the precision of entries, which sums of floating-point numbers exceed. */
 export function viewSum({ count, tokensIn, tokensOut, cost, withoutCost }: CallSum) {
   return {
     count,
@@ -74,7 +74,7 @@ export function viewSum({ count, tokensIn, tokensOut, cost, withoutCost }: CallS
   }
 }
 
-/** Shows all of an entry; the bodies as far as they were kept, and whether that is all of them. */
+/** Shows all of an entry; the bodies as far as they were stored, and whether that is all of them. */
 export function viewEntry(entry: LogEntry) {
   return {
     ...viewSummary(entry),
@@ -95,8 +95,8 @@ function viewPayload(name: string, payload: Payload | null) {
 }
 
 /**
- * Responds with a body as it was kept. It was written by callers and providers, so it is shown as JSON only where it is that, and else as plain text: nothing
- * that a browser would run. What is no text is base64, and a field says so.
+ * Responds with a stored body. It comes from callers and providers, so it is shown as JSON only if it is
+ * valid, and else as plain text: nothing that a browser would run. Binary data is base64, which a field says.
  */
 export function showPayload({ text, isCut, isBase64 }: Payload): ApiResponse {
   if (isBase64)

@@ -1,4 +1,4 @@
-// A row of the management API, what its handler is given, and what all handlers work on.
+// A row of the management API, the input of its handler, and what all handlers work on.
 
 import type { Clock } from '../../base/clock.ts'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
@@ -23,11 +23,11 @@ import type { Method, ApiRequest } from '../http/router.ts'
 import type { WriteLimit } from './write-limit.ts'
 import type { Zones } from '../facts/zone-facts.ts'
 
-/** The paths below which rows are. */
+/** The path above all rows of an account. */
 export const account = '/client/v4/accounts/{account_id}'
 export const user = '/client/v4/user'
 
-/** What a row of the management API says of itself. */
+/** The properties of a row of the management API. */
 export type Row = RowOfAny & (Reading | Writing)
 
 interface Reading {
@@ -37,19 +37,21 @@ interface Reading {
 
 interface Writing {
   readonly method: Exclude<Method, 'GET'>
-  /** What it leaves behind that would outlast the grant of an app. */
+  /** Any effect that would outlast the grant of an app. */
   readonly lastingAccess: LastingAccess
 }
 
 interface RowOfAny {
   readonly path: string
-  /** What the caller's token must allow on the account; null where any token that reaches the account is enough. */
+  /**
+   * The permission that the caller's token needs on the account; null if any token of the account is enough.
+   */
   readonly permission: Permission | null
-  /** The OAuth scope that the caller's token must have, where it must act for a user. */
+  /** The OAuth scope that the caller's token needs, if it must act for a user. */
   readonly scope?: string
-  /** The query parameters that are known; null where the handler knows them itself, none when left out. */
+  /** The known query parameters; null if the handler checks them itself, none by default. */
   readonly query?: readonly string[] | null
-  /** What must come as the body; none when left out. */
+  /** The required body; none by default. */
   readonly body?: BodyKind
   /** The request header fields that it obeys beside those of every row, for the document. */
   readonly headers?: readonly ('if-match' | 'if-none-match' | 'idempotency-key')[]
@@ -85,9 +87,9 @@ export interface Api {
   readonly verifier: TokenVerifier
   /** Makes the values of tokens. */
   readonly tags: TokenTags
-  /** The server keys under which client secrets are kept. */
+  /** The server keys under which client secrets are stored. */
   readonly secrets: SecretKeys
-  /** Hears of every change. */
+  /** Receives every change. */
   readonly log: Logger
   readonly zones: Zones
   readonly providers: ProviderFacts
@@ -95,32 +97,32 @@ export interface Api {
   readonly instance: Instance
   readonly attention: Attention
   readonly limits: Pick<LimitsWatch, 'differences'>
-  /** The URL of the authorization server; null, or left out, where there is none. */
+  /** The URL of the authorization server; null or absent without one. */
   readonly issuer?: string | null
-  /** Clears away behind what was ended. */
+  /** Removes the remains of ended grants. */
   readonly grants: GrantKeeper
-  /** Where people reach the pages of sign-in, as URL.origin writes it; null where there are none. */
+  /** The origin of the sign-in pages, in the form of URL.origin; null for none. */
   readonly pages: string | null
-  /** How much each token may change; any number where it is left out. */
+  /** The limit of changes per token; absent for no limit. */
   readonly writes?: WriteLimit
-  /** Hears of every request that is refused for who asks, or how much. */
+  /** Receives every request that is refused for its caller, or for their rate. */
   readonly refusals?: Refusals
   readonly clock?: Clock
 }
 
-/** A request whose caller may ask it. */
+/** An authorized request. */
 export interface Call {
-  /** That of the path; of a zone the one that owns it, and outside of accounts that of the token. */
+  /** The account of the path; for a zone its owner, and outside of accounts that of the token. */
   readonly account: string
-  /** The token that asks. */
+  /** The token of the caller. */
   readonly caller: Token
   readonly params: ApiRequest['params']
   readonly query: URLSearchParams
-  /** The body, parsed; null where the row has none. */
+  /** The body, parsed; null if the row has none. */
   readonly body: unknown
   /** The body as it was sent. */
   readonly bytes: Buffer | null
-  /** When it is asked, in ms since the epoch. */
+  /** The time of the request, in ms since the epoch. */
   readonly now: number
   /** The caller's address, as `addressOf` has it, and the ray id of the request. */
   readonly address: string
@@ -141,7 +143,7 @@ export interface ZoneCall extends Call {
   readonly zone: ZoneConfig
 }
 
-/** Whether a row is of a method that has a body as a rule, and takes none. */
+/** Whether the method of a row normally has a body, but the row takes none. */
 export function takesNoBody({ method, body }: Pick<Row, 'method' | 'body'>): boolean {
   return body === undefined && (method === 'POST' || method === 'PUT')
 }

@@ -1,5 +1,6 @@
-// Every request to the management API is checked here, once for every row of it: token, permission, account or zone; then query and body. While the store is
-// away, whatever has to ask it gets 503, for callers that are remembered too.
+// Every request to the management API is checked here, once for every row of it: token, permission, account
+// or zone; then query and body. While the store is unreachable, requests that depend on it get 503, even from
+// cached callers.
 
 import { isId } from '../../base/ids/id.ts'
 import { systemClock } from '../../base/clock.ts'
@@ -31,7 +32,7 @@ import { missingScope, missingToken, missingUserScope } from './protected-resour
 
 type Facts = { readonly api?: () => Api | null; readonly storeHealth?: () => StoreHealth | null }
 type Asked = Pick<Row, 'method' | 'path' | 'permission' | 'scope' | 'lastingAccess'>
-/** Refuses a caller; null for one that may. */
+/** Refuses a caller; null permits. */
 type Refuse = (caller: Token) => ApiResponse | null
 
 /** Puts the guard in front of a row. */
@@ -74,7 +75,10 @@ export function guardedForUser(row: UserRow): Route<Facts> {
   }
 }
 
-/** Makes a row about the gateway as a whole, which is the business of the oldest account: for its tokens with the permission; nobody needs one where `isOpen`. */
+/**
+ * Makes a row about the gateway as a whole, which belongs to the oldest account: for its tokens with the
+ * permission; public if `isOpen`.
+ */
 export function guardedUnless<F extends Facts>(
   isOpen: (requester: Requester, facts: F) => boolean,
   { path, permission }: { readonly path: string; readonly permission: Permission },
@@ -111,7 +115,7 @@ function respondUnreachable(error: unknown): ApiResponse {
   throw error
 }
 
-/** Finds the token that asks, which counts what it wants to change whether it may or not. */
+/** Finds the token of the caller, and counts its attempted changes, permitted or not. */
 async function callerOf(row: Asked, requester: Requester, api: Api): Promise<Token | ApiResponse> {
   const caller = await verified(row, requester, api)
   if ('body' in caller) return caller
@@ -121,7 +125,7 @@ async function callerOf(row: Asked, requester: Requester, api: Api): Promise<Tok
     refusals?.note('too_many', row, requester, caller)
     return tooMany(wait)
   }
-  // Before its scopes are looked at: no other scope would do.
+  // Before its scopes are checked: no other scope would do.
   const refusal = outlastingRefusal(row, caller)
   if (refusal !== null) refusals?.note('beyond_token', row, requester, caller)
   return refusal ?? caller
@@ -194,12 +198,12 @@ async function admitUser(row: UserRow, request: ApiRequest, api: Api): Promise<A
   return settled(row, await row.handle({ ...call, actor: call.caller.actor! }, api), api)
 }
 
-/** Whether scopes have one, or that of writing for one that reads. */
+/** Whether scopes include one; writing includes reading. */
 function hasScope(scopes: readonly string[], wanted: string): boolean {
   return scopes.includes(wanted) || scopes.includes(wanted.replace(/\.read$/, '.write'))
 }
 
-/** Responds for the zone of somebody else as for one that there is not, so that nobody can ask which there are. */
+/** Responds for somebody else's zone as for a missing one, so that callers cannot probe for zones. */
 async function admitToZone(row: ZoneRow, request: ApiRequest, api: Api): Promise<ApiResponse> {
   const { requester } = request
   const caller = await callerOf(row, requester, api)
@@ -218,7 +222,7 @@ async function admitToZone(row: ZoneRow, request: ApiRequest, api: Api): Promise
   return 'status' in call ? call : settled(row, await row.handle({ ...call, zone: zone! }, api), api)
 }
 
-/** Reads what is asked. A body may take its time to come: who may no longer ask when it is there is refused. */
+/** Reads the request. A body may take its time to arrive: the caller's rights are checked again after it. */
 async function callOf(
   row: Row,
   { params, query, requester }: ApiRequest,
@@ -254,7 +258,10 @@ async function callOf(
   }
 }
 
-/** Has what stands in the way of a write confirmed before it is told: it may be there, or gone, by a write that got 503 and can still be lost. */
+/**
+ * Confirms an obstacle to a write before reporting it: it may exist, or be gone, by a write that got 503 and
+ * can still be lost.
+ */
 async function settled({ method }: Row, response: ApiResponse, { store }: Api): Promise<ApiResponse> {
   const { status } = response
   if (status === 409 || status === 412 || (status === 404 && method === 'DELETE')) await store.confirm()

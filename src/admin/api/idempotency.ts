@@ -1,19 +1,22 @@
-// Idempotency-Key: a request that is sent again gives the response of the first, for a day.
+// Idempotency-Key: a repeated request gets the response of the first, for a day.
 
 import { hash } from 'node:crypto'
 import type { StoredResponse } from '../../store/records/records.ts'
 import { type ApiResponse, failure } from '../http/envelope.ts'
 import type { Api, Call } from './api-types.ts'
 
-/** Makes of a response what is written together with what it tells of; nothing where the request has no key. */
+/**
+ * Makes the record of a response that is written together with its changes; empty if the request has no key.
+ */
 type Keep = (response: ApiResponse) => { readonly response?: StoredResponse }
 
-/** How long a response is kept, in ms. */
+/** How long a response is stored, in ms. */
 const lifetime = 24 * 60 * 60_000
 
 /**
- * Returns the response that is kept under the key of the request, or makes one: `make` writes what it does together with the response, and gives null when another
- * write came between, so that all is looked at again. `request` tells requests of one caller apart, as method and path do.
+ * Returns the stored response for the key of the request, or makes one: `make` writes its changes together
+ * with the response, and returns null when another write came between, so that everything is checked again.
+ * `request` distinguishes the requests of one caller, as method and path do.
  */
 export async function once(
   call: Call,
@@ -39,7 +42,7 @@ export async function once(
     if (known) return known
     const made = await make(keep)
     if (made?.status === 200) return made
-    // What stood in the way may be what the same request did a moment ago.
+    // The conflict may stem from the same request a moment ago.
     if (made) return (await find()) ?? made
   }
 }

@@ -1,30 +1,34 @@
-// What an app must not do, because it would outlast the consent of its user: nothing that a revoked grant leaves behind may open anything here.
+// What an app must not do because it would outlast the consent of its user: whatever a revoked grant leaves
+// behind must give no access here.
 
 import { isInPerson } from '../../people/sign-in/person-token.ts'
 import type { Token } from '../../store/records/records.ts'
 import { type ApiResponse, failure } from '../http/envelope.ts'
 
 /**
- * Whether an operation leaves access behind that no longer depends on the app's grant: to the management API, to an
- * AI gateway, or as a user or OAuth client. Creating or redirecting credentials does, and so does changing what members
- * may do or what protects any of these. Deleting, ending and restricting do not, nor does content for the visitors of a
- * zone. Every row that writes must state it.
+ * Whether an operation leaves access behind that no longer depends on the app's grant: to the management API,
+ * to an AI gateway, or as a user or OAuth client. Creating or redirecting credentials does, and so does
+ * changing what members may do or what protects any of these. Deleting, ending and restricting do not, nor
+ * does content for the visitors of a zone. Every row that writes must state it.
  */
 export type LastingAccess = 'nothing' | LastingEffect
 
 export interface LastingEffect {
   /** What an app cannot do, as it follows "an app cannot". */
   readonly cannot: string
-  /** Which requests of the row do it: each, so that the guard refuses apps, or those in which the handler finds it. */
+  /**
+   * Which requests of the row do it: all, so that the guard refuses apps, or those that the handler finds
+   * out.
+   */
   readonly when: 'always' | 'found'
 }
 
-/** States that every request of a row does what an app cannot. */
+/** States that apps can make no request of a row. */
 export function always(cannot: string): LastingEffect {
   return { cannot, when: 'always' }
 }
 
-/** Refuses an app, by an access token of OAuth, to do something; null for people and API tokens. */
+/** Refuses an action to an app, by an access token of OAuth; null for people and API tokens. */
 export function refusedToApps(
   { actor }: Pick<Token, 'actor'>,
   { cannot }: LastingEffect,

@@ -1,4 +1,5 @@
-// What a client without a token learns of the management API: the challenge of a refusal, and the metadata that it names (RFC 9728).
+// What a client without a token learns of the management API: the challenge of a refusal, and the metadata
+// that it names (RFC 9728).
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { challengeOf, metadataOf, metadataPath, resourceAt } from '../../oauth/grants/protected-resource.ts'
@@ -13,7 +14,10 @@ import type { Sender } from '../http/caller-address.ts'
 
 const api = '/client/v4'
 
-/** Returns the value of WWW-Authenticate for a request without a valid token; `isShown` where it has one that is not. */
+/**
+ * Returns the value of WWW-Authenticate for a request without a valid token; `isShown` if it has an invalid
+ * one.
+ */
 export function missingToken(
   { base }: Pick<Sender, 'base'>,
   issuer: string | null,
@@ -25,7 +29,7 @@ export function missingToken(
   return challengeOf({ resource, scope, error: isShown ? 'invalid_token' : null })
 }
 
-/** Returns the value of WWW-Authenticate where an app lacks a scope; null where that is not what is missing. */
+/** Returns the value of WWW-Authenticate if an app lacks a scope; null if that is not the problem. */
 export function missingScope(
   { base }: Pick<Sender, 'base'>,
   issuer: string | null,
@@ -37,7 +41,7 @@ export function missingScope(
   return insufficient(base, issuer, scope)
 }
 
-/** Returns the value of WWW-Authenticate where an app lacks a scope about its user; null for what is no app. */
+/** Returns the value of WWW-Authenticate if an app lacks a scope about its user; null for other callers. */
 export function missingUserScope(
   { base }: Pick<Sender, 'base'>,
   issuer: string | null,
@@ -57,7 +61,7 @@ function rowOf(permission: Permission): (typeof permissions)[number] {
 
 function resourceOf(base: string | null, issuer: string | null, path: string = api): URL | null {
   if (base === null || issuer === null) return null
-  // What ends TLS before the side port need not say so.
+  // A TLS terminator in front of the side port may not report the scheme.
   const { host, origin } = new URL(issuer)
   return resourceAt(new URL(base).host === host ? origin : base, path)
 }

@@ -1,18 +1,18 @@
-// What the management API refuses to callers for who they are or how much they ask: counted by reason, and told in the log as long as that is read.
+// Counts refusals of callers by reason, for their identity or their rate, and logs a limited number of them.
 
 import type { Logger } from '../../log/log.ts'
 import type { Counts, ManagementRefusal } from '../../metrics/counters/counts.ts'
 import type { Token } from '../../store/records/records.ts'
 import { addressOf, type Sender } from '../http/caller-address.ts'
 
-/** Lines a second; a flood of refusals would drown all others. */
+/** Lines per second; a flood of refusals would drown all others. */
 const mostLines = 10
 const second = 1_000
 
 export class Refusals {
   readonly #counts: Counts['managementRefusals'] | null
   readonly #log: Logger
-  /** Those of the running second, which the first one begins. */
+  /** Lines within the current second, which begins with the first one. */
   #inSecond = 0
 
   constructor(log: Logger, counts: Counts['managementRefusals'] | null = null) {
@@ -20,7 +20,7 @@ export class Refusals {
     this.#counts = counts
   }
 
-  /** Takes a request that is refused; `caller` is null where no token was good. */
+  /** Records a refused request; `caller` is null without a valid token. */
   note(
     reason: ManagementRefusal,
     { method, path }: { readonly method: string; readonly path: string },

@@ -1,5 +1,5 @@
-// How many changes a token may ask of the management API, counted with all who share the store: what they leave behind, in the store and its trail, grows no
-// faster. While the store is unreachable, this process counts alone.
+// Limits the changes per token in the management API, counted across all gateways of the store: this bounds
+// the growth of the store and its audit log. While the store is unreachable, this process counts alone.
 
 import type { Limiter } from '../../limits/limiter.ts'
 import { type Limit, limitOf } from '../../limits/limit.ts'
@@ -7,7 +7,7 @@ import type { Token } from '../../store/records/records.ts'
 
 interface Rate {
   readonly limit: number
-  /** Ms, of which the last ones count. */
+  /** Length of the sliding window, in ms. */
   readonly period: number
 }
 
@@ -20,7 +20,7 @@ export class WriteLimit {
     this.#limit = limitOf('management writes', limit, { kind: 'sliding', period })
   }
 
-  /** Counts a request; returns the whole seconds to wait where it is one too many, else null. */
+  /** Counts a request; returns the whole seconds to wait if it exceeds the limit, else null. */
   async spend({ account, id }: Pick<Token, 'account' | 'id'>): Promise<number | null> {
     const { isAllowed, wait } = await this.#limiter.spend(this.#limit, `${account}/${id}`)
     return isAllowed ? null : Math.max(1, Math.ceil(wait / 1000))

@@ -1,9 +1,12 @@
-// Whose a zone is.
+// The owner of a zone.
 
 import type { ZoneConfig } from '../../config/model/config.ts'
 import type { Accounts } from '../../store/contract/store.ts'
 
-/** Returns the account whose tokens may see and change a zone: the oldest, unless the configuration says another; null where there is none. */
+/**
+ * Returns the account whose tokens may see and change a zone: the oldest, unless the configuration names
+ * another; null if there is none.
+ */
 export async function ownerOf(
   { account }: Pick<ZoneConfig, 'account'>,
   accounts: Accounts,
@@ -11,7 +14,10 @@ export async function ownerOf(
   return account ?? (await oldestOf(accounts))
 }
 
-/** Returns the oldest account, to which all belongs that the configuration gives to nobody; null where there is none. */
+/**
+ * Returns the oldest account, which owns everything that the configuration assigns to no account; null if
+ * there is none.
+ */
 export function oldestOf(accounts: Accounts): Promise<string | null> {
   return accounts.oldest()
 }

@@ -1,14 +1,14 @@
-// What needs attention in accounts, found again when something has changed or time has passed. A reader waits for a bounded time; what takes longer goes on for
-// the next one.
+// Things that need attention in accounts, searched again when something has changed or time has passed. A
+// reader waits for a bounded time; a longer search continues for the next one.
 
 import type { Permission } from '../../permissions/permit.ts'
 import { type Change, type Store, StoreDegraded, StoreUnreachable } from '../../store/contract/store.ts'
 import { type Finding, finds, type FindingKind, type Scene } from './findings.ts'
 
-/** Findings of one kind that are kept; others are only counted. */
+/** Maximum of findings per kind; others are only counted. */
 const mostOfKind = 20
 
-/** What was found with a permission, as far as that went. */
+/** The findings of a permission, as far as the search went. */
 interface Found {
   readonly permission: Permission
   readonly findings: readonly Finding[]
@@ -23,15 +23,15 @@ interface Report {
 
 interface Page {
   report: Report | null
-  /** The search that goes on. */
+  /** The running search. */
   search: Promise<Report> | null
   isOutdated: boolean
 }
 
 interface AttentionOptions {
-  /** Ms that a reader waits. */
+  /** How long a reader waits, in ms. */
   readonly patience?: number
-  /** Ms for which a report is good while nothing changes. */
+  /** How long a report is valid while nothing changes, in ms. */
   readonly lifetime?: number
 }
 
@@ -54,7 +54,7 @@ export class Attention {
     ]
   }
 
-  /** Returns the report of an account; an earlier one, or null, where a new one takes too long. */
+  /** Returns the report of an account; an earlier one, or null, if a new one takes too long. */
   async read(scene: Scene): Promise<Report | null> {
     const page = this.#pageOf(scene.account)
     const { report } = page
@@ -85,7 +85,7 @@ export class Attention {
   }
 
   #hear(change: Change): void {
-    // A user is a member of any account, and the configuration of a zone of none.
+    // A user may be a member of any account, and the configuration of a zone belongs to none.
     for (const [account, page] of this.#pages)
       if (change.kind === 'everything' || change.kind === 'user' || change.account === account)
         page.isOutdated = true
@@ -101,7 +101,7 @@ export class Attention {
       .finally(() => {
         page.search = null
       })
-    // Who does not wait any more hears of no failure.
+    // A reader that stopped waiting does not see the failure.
     search.catch(() => {
       page.isOutdated = true
     })
@@ -121,7 +121,7 @@ export class Attention {
           if (count <= mostOfKind) findings.push(finding)
         }
       } catch (cause) {
-        // That it is not trusted has been found, and is all that can be.
+        // A distrusted store has been found, and is the only finding possible.
         if (!(cause instanceof StoreDegraded)) throw cause
       }
       found.push({ permission, findings, counts })

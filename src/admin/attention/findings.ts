@@ -1,4 +1,5 @@
-// What needs attention in an account, each kind found by walking through records a few at a time. Sentences are for the person who can change it.
+// Things that need attention in an account; each kind is found by reading a few records at a time. Sentences
+// address the person who can change it.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { HostCertificateInfo } from '../../certificates/host-certificates.ts'
@@ -38,7 +39,7 @@ export interface Finding {
   readonly kind: FindingKind
   readonly severity: (typeof severities)[number]
   readonly message: string
-  /** What a page should lead to; null for the account or the gateway as a whole. */
+  /** The resource to link to; null for the account or the gateway as a whole. */
   readonly resource: Resource | null
 }
 
@@ -48,15 +49,15 @@ interface Resource {
   readonly name: string
 }
 
-/** What is looked at. */
+/** The input of a search. */
 export interface Scene {
   readonly store: Store
   readonly secrets: SecretKeys
   readonly account: string
   readonly now: number
-  /** What machines on the store limit otherwise. */
+  /** Differing limits on machines of the store. */
   readonly limits: Pick<LimitsWatch, 'differences'>
-  /** What the hosts of the zones of the account have for certificates, by zone. */
+  /** The certificates of the hosts of the account's zones, by zone. */
   readonly certificates: () => Promise<
     readonly (readonly [zone: string, certificates: readonly HostCertificateInfo[]])[]
   >
@@ -69,7 +70,7 @@ type Find = (scene: Scene) => AsyncGenerator<Finding>
 const hour = 3_600_000
 const day = 24 * hour
 
-/** What is found by a permission that shows the records it is found in. */
+/** Searches by permission; the permission must also show the records that a search reads. */
 export const finds: readonly (readonly [permission: Permission, find: Find])[] = [
   ['Metrics Read', inStore],
   ['Metrics Read', inMachines],
@@ -246,7 +247,7 @@ function* ofClient(client: OAuthClient, keys: SecretKeys, now: number): Generato
   }
 }
 
-/** Writes a duration in whole days, or hours, or minutes. */
+/** Formats a duration in whole days, or hours, or minutes. */
 function span(ms: number): string {
   const [count, unit] =
     ms >= 2 * day ? [ms / day, 'days'] : ms >= 2 * hour ? [ms / hour, 'hours'] : [ms / 60_000, 'minutes']

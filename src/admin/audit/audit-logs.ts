@@ -19,16 +19,16 @@ const spanParameters = ['since', 'before', 'direction'] as const
 export const auditParameters = [...pageParameters, ...spanParameters, ...filterParameters] as const
 export const auditExportParameters = [...spanParameters, ...filterParameters, 'format'] as const
 
-/** Entries that one response looks at for filters, and that one export has. */
+/** Maximum of entries that one response scans for filters, and of entries in an export. */
 const mostScanned = 10_000
 const mostExported = 100_000
 
 interface Asked extends AuditSpan {
-  /** Whether it shows an entry; all where it is null. */
+  /** Whether it shows an entry; null for all. */
   readonly holds: ((entry: AuditEntry) => boolean) | null
 }
 
-/** Responds with the entries from `since` up to but not at `before`, the newest first unless asked otherwise. */
+/** Responds with the entries from `since` up to but not at `before`, newest first by default. */
 export async function listAuditLogs({ account, query }: Call, { store }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()
@@ -99,13 +99,13 @@ function read(query: URLSearchParams, parameters: Parameters): Asked {
   return { since, before, descending, holds }
 }
 
-/** Returns the ids by which who acted is found: as they are shown, and that of the consent of an app. */
+/** Returns the ids by which the actor is found: as shown, and that of the consent of an app. */
 function idsOf({ actor, app }: AuditEntry): readonly string[] {
   if (isStranger(actor)) return ['stranger']
   return app ? [app.user, actor] : [actor]
 }
 
-/** Looks at a bounded number of entries, and says where to go on. */
+/** Scans a bounded number of entries, and says where to continue. */
 async function scan(
   entries: AsyncIterable<readonly AuditEntry[]>,
   holds: (entry: AuditEntry) => boolean,
@@ -126,7 +126,7 @@ async function scan(
   return pieceInTurns(items, view, { count: items.length, per_page: perPage, scanned })
 }
 
-/** Looks through all entries for a page that is counted. */
+/** Scans all entries for a numbered page. */
 async function sift(
   entries: AsyncIterable<readonly AuditEntry[]>,
   holds: (entry: AuditEntry) => boolean,
@@ -143,7 +143,7 @@ async function sift(
   return listInTurns(items, view, { page, perPage, total })
 }
 
-/** Shows an entry; of what failed only sign-ins are written down. */
+/** Shows an entry; of failed actions, only sign-ins are recorded. */
 function view(entry: AuditEntry) {
   const { id, account, at, action, resourceKind, resource, resourceName: name, values, proof } = entry
   return {

@@ -1,4 +1,4 @@
-// Goes through the audit entries of an account, some at a time.
+// Iterates over the audit entries of an account in batches.
 
 import { nextTurn } from '../../base/turns/turns.ts'
 import type { AuditEntry } from '../../store/records/records.ts'
@@ -25,7 +25,7 @@ export async function* auditWithin(
   { since, before, descending, after: first }: AuditWalk,
 ): AsyncGenerator<readonly AuditEntry[]> {
   const start = descending ? before : since
-  // The time is no part of the question: it would be counted at each step.
+  // Queried without the time, since the store would count matching entries at each step.
   const everything = { since: null, before: null, descending, offset: 0, limit: step }
   const isBeyond = ({ at }: AuditEntry) =>
     descending ? since !== null && at < since : before !== null && at >= before

@@ -34,12 +34,12 @@ const columns: readonly Column[] = [
   ['new_value', ({ values }) => (values ? JSON.stringify(values.after) : '')],
 ]
 
-/** Whether an app acted, and not a person themselves: what the list does not show of them, a file does not either. */
+/** Whether an app acted rather than the person: members hidden in the list are hidden in a file, too. */
 function isOfApp(app: ActingApp | undefined): app is ActingApp {
   return app !== undefined && !isInPerson(app)
 }
 
-/** The line of the names. */
+/** The heading. */
 export const csvHead = `${columns.map(([name]) => name).join(',')}\r\n`
 
 /** Writes an entry as a line. */
@@ -47,7 +47,10 @@ export function csvLine(entry: AuditEntry): string {
   return `${columns.map(([, of]) => cellOf(of(entry))).join(',')}\r\n`
 }
 
-/** Quotes a value. An apostrophe before what a spreadsheet would take for a formula makes it text; some take signs of full width for the others. */
+/**
+ * Quotes a value. An apostrophe turns what a spreadsheet would take for a formula into text; some also accept
+ * full-width signs.
+ */
 function cellOf(value: string): string {
   const text = /^[=+\-@＝＋－＠\t\r\n]/.test(value) ? `'${value}` : value
   return `"${text.replaceAll('"', '""')}"`

@@ -1,4 +1,4 @@
-// The rows of the admin listener that are about what was done: method, path, permission, handler.
+// The rows of the admin listener about the audit log: method, path, permission, handler.
 
 import { account, type ApiRow } from '../api/api-types.ts'
 import { auditExportParameters, auditParameters, exportAuditLogs, listAuditLogs } from './audit-logs.ts'

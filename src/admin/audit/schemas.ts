@@ -1,4 +1,4 @@
-// What audit entries look like.
+// Schemas of audit entries.
 
 import type { AuditAction, AuditEntry, ProofFailure, ProofMethod } from '../../store/records/records.ts'
 import { about, emailVerified, flag, id, listOf, oneOf, open, text, time, whole } from '../schema/schema.ts'

@@ -7,7 +7,7 @@ import { type Document, type Operation, operationsOf, type Parameter, type Respo
 import { type DocsPage, paragraphs, withCode } from './page.ts'
 import { type SchemaRow, schemaRow, schemaRows } from './schema-rows.ts'
 
-/** The pages of a document, by the ids of its operations, and the list that leads to them. */
+/** The pages of a document's operations, by id, and the list that leads to them. */
 export class ApiPages {
   readonly #document: Document
   readonly #operations: ReadonlyMap<string, Operation>
@@ -41,7 +41,7 @@ ${this.#ofTag(name).map(
     return { title: 'Management API', content, crumbs: [] }
   }
 
-  /** Returns the page of an operation; null where there is none. */
+  /** Returns the page of an operation; null for an unknown id. */
   operation(id: string): DocsPage | null {
     const operation = this.#operations.get(id)
     if (operation === undefined) return null
@@ -99,7 +99,7 @@ ${
     return { ...row, description: description || row.description, place: places[place] }
   }
 
-  /** Shows what an object has; of one value without members, its type alone. */
+  /** Shows the members of an object; for a single value, its type alone. */
   #members(schema: Schema, without: readonly string[] = []): Html {
     const { schemas } = this.#document.components
     const whole = schemaRow('', true, schema, schemas)
@@ -147,7 +147,7 @@ function permissionOf({ permission, token }: Operation): HtmlValue {
   return token === 'maybe' ? 'A token is required where the configuration says so.' : 'Any token; see above.'
 }
 
-/** Lists the codes of the envelope that a refusal may have. */
+/** Lists the possible envelope codes of a refusal. */
 function codesOf({ content }: Response): HtmlValue {
   const codes = content.flatMap(({ schema }) => codesIn(schema))
   if (codes.length === 0) return null
@@ -160,7 +160,7 @@ function codesIn({ properties }: Schema): readonly number[] {
   return code?.enum ?? []
 }
 
-/** The most values that are shown without being unfolded. */
+/** Maximum of values that are shown without being unfolded. */
 const mostValues = 12
 
 function valuesOf({ values }: SchemaRow): HtmlValue {

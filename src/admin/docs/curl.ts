@@ -1,11 +1,14 @@
-// A call of the API as a command for a shell.
+// A call of the API as a shell command.
 
 import type { Operation } from './operations.ts'
 
-/** Where the side port listens unless `admin` says otherwise. */
+/** The default address of the side port. */
 const sidePort = 'http://127.0.0.1:8081'
 
-/** Returns a command that asks an operation: `{account_id}` in its path becomes `$ACCOUNT`, and the first example is its body. */
+/**
+ * Returns a command that calls an operation: `{account_id}` in its path becomes `$ACCOUNT`, and the first
+ * example is its body.
+ */
 export function curlOf({ method, path, token, body, good }: Operation): string {
   const url = sidePort + path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${variableOf(name)}`)
   const [example] = body?.examples ?? []

@@ -1,4 +1,4 @@
-// What the side port explains of itself: the pages below /docs.
+// The documentation on the side port: the pages below /docs.
 
 import { type ApiResponse, failure } from '../http/envelope.ts'
 import { openapiDocument } from '../openapi/openapi.ts'
@@ -39,7 +39,7 @@ function pagesOf(rows: readonly Row[]): ApiPages {
   return cached
 }
 
-/** Returns where the mark leads: from the dashboard, which asks within this process, back to it. */
+/** Returns the target of the mark: for requests of the dashboard within this process, the dashboard. */
 function homeOf({ requester }: ApiRequest): string {
   return requester.caller === undefined ? '/' : '/dashboard'
 }

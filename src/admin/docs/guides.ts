@@ -1,18 +1,20 @@
-// /docs and /docs/{guide}: the guides in docs/, which come with the program, as pages for people.
+// /docs and /docs/{guide}: the guides in docs/, which are part of the program, as pages for people.
 
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import type { Marked } from 'marked'
 import { html, raw } from '../../base/text/html.ts'
 import type { DocsPage } from './page.ts'
 
-/** Beside the program where it was built, and in the folder of the project otherwise. */
+/** Beside the built program, or in the folder of the project. */
 const folder = ['docs/', '../../../docs/']
   .map(path => new URL(path, import.meta.url))
   .find(url => existsSync(new URL('configuration.md', url)))
 
 const ending = '.md'
 
-/** Their names, which are those of their files. Without the pictures of the dashboard, which are not shipped. */
+/**
+ * Their names, which are those of their files. Without the pictures of the dashboard, which are not shipped.
+ */
 const names = (folder === undefined ? [] : readdirSync(folder))
   .filter(file => file.endsWith(ending) && file !== 'screenshots.md')
   .map(file => file.slice(0, -ending.length))
@@ -32,7 +34,7 @@ ${items}</ul>`
   return { title: 'Documentation', content, crumbs: [] }
 }
 
-/** Returns the page of a guide; null where there is none of this name. */
+/** Returns the page of a guide; null for an unknown name. */
 export async function guide(name: string): Promise<DocsPage | null> {
   if (!names.includes(name)) return null
   const known = cached.get(name)
@@ -58,13 +60,13 @@ async function render(markdown: string): Promise<DocsPage> {
         const target = targetOf(href)
         return target === null ? content : html`<a href="${target}">${raw(content)}</a>`.markup
       },
-      // A region that can be scrolled is reached by the keyboard too.
+      // A scrollable region must be reachable by keyboard.
       table(token): string {
         const table = tables.call(this, token).replaceAll('<th></th>', '<td></td>')
         return `<div class="wide" tabindex="0" role="region" aria-label="Table ${++count}">${table}</div>\n`
       },
       image: () => '',
-      // Pictures, which GitHub draws.
+      // Diagrams, which GitHub draws.
       code(token): string {
         return token.lang === 'mermaid' ? '' : code.call(this, token)
       },
@@ -75,14 +77,14 @@ async function render(markdown: string): Promise<DocsPage> {
   return { title, content: raw(await marked.parse(body)), crumbs: [['../docs', 'Documentation']] }
 }
 
-/** Returns where a link of a guide leads from its page; null for what is not among the pages. */
+/** Returns the target of a guide's link on its page; null if it is not among the pages. */
 function targetOf(href: string): string | null {
   if (/^(https?:|#)/.test(href)) return href
   const [, name, place = ''] = /^([a-z-]+)\.md(#.*)?$/.exec(href) ?? []
   return name !== undefined && names.includes(name) ? name + place : null
 }
 
-/** Returns the anchor that links of the guides name for a heading, as the usual viewers of Markdown make it. */
+/** Returns the anchor of a heading for links between guides, as the usual viewers of Markdown make it. */
 function anchorOf(heading: string): string {
   return heading
     .replaceAll(/<[^>]*>|&[a-z#\d]+;/g, '')

@@ -1,8 +1,8 @@
-// The document of the API as its pages read it: each operation with what it refers to put in.
+// The document of the API for its pages: each operation with its references resolved.
 
 import type { Schema } from '../schema/schema.ts'
 
-/** As much of an OpenAPI document as pages show. */
+/** The part of an OpenAPI document that pages show. */
 export interface Document {
   readonly info: { readonly title: string; readonly description: string }
   readonly tags: readonly Tag[]
@@ -30,11 +30,11 @@ export interface Operation {
   readonly summary: string
   readonly description: string
   readonly permission: string | null
-  /** Whether it asks for a token. */
+  /** Whether it requires a token. */
   readonly token: 'yes' | 'no' | 'maybe'
   readonly parameters: readonly Parameter[]
   readonly body: Body | null
-  /** What responds to a good request. */
+  /** The response to a valid request. */
   readonly good: Response
   readonly refusals: readonly Response[]
 }
@@ -158,7 +158,7 @@ function responseOf(status: string, written: WrittenResponse | Reference, compon
   }
 }
 
-/** Returns what a reference such as `#/components/headers/etag` means, or the value itself. */
+/** Resolves a reference such as `#/components/headers/etag`, or returns the value itself. */
 function follow<T>(value: T | Reference, components: Components): T {
   if (typeof value !== 'object' || value === null || !('$ref' in value)) return value as T
   const [kind, name] = value.$ref.split('/').slice(-2) as [keyof Components, string]

@@ -58,7 +58,7 @@ ul.links a{display:inline-block;padding-block:.15rem}
   null,
 )
 
-/** Writes a page; `home` is where its mark leads. */
+/** Writes a page; `home` is the target of its mark. */
 export function docsPage({ title, content, crumbs }: DocsPage, home: string): ApiResponse {
   const body = frame.page(
     `${title} · Gatehouse`,
@@ -80,7 +80,7 @@ ${content}
   }
 }
 
-/** Makes paragraphs of a text in which blank lines part them, and backticks hold code. */
+/** Makes paragraphs of a text with blank lines between them, and code in backticks. */
 export function paragraphs(text: string): Html {
   return html`${text
     .split('\n\n')
@@ -91,7 +91,7 @@ export function paragraphs(text: string): Html {
     )}`
 }
 
-/** Makes markup of a text whose code is within backticks. */
+/** Makes markup of a text with code in backticks. */
 export function withCode(text: string): Html {
   const parts = text.split('`')
   return html`${parts.map((part, at) => (at % 2 === 1 && at < parts.length - 1 ? html`<code>${part}</code>` : part))}`

@@ -2,7 +2,7 @@
 
 import type { Schema } from '../schema/schema.ts'
 
-/** A member of a body, of a response, or of what is in them. */
+/** A member of a body, of a response, or of a value inside them. */
 export interface SchemaRow {
   /** From the outermost object, as `policies[].effect`; `*` stands for any name. */
   readonly name: string
@@ -11,13 +11,13 @@ export interface SchemaRow {
   readonly description: string
   /** Sentences without a full stop; code is within backticks. */
   readonly rules: readonly string[]
-  /** The values that it may have, as JSON; empty where there are others. */
+  /** Its possible values, as JSON; empty if there are others. */
   readonly values: readonly string[]
 }
 
 type Schemas = Readonly<Record<string, Schema>>
 
-/** Lists all members, each before its own; `without` are those of the outermost object that are left out. */
+/** Lists all members, each before its own; `without` omits some of the outermost object. */
 export function schemaRows(
   schema: Schema,
   schemas: Schemas,
@@ -73,7 +73,7 @@ function within({ $ref }: Schema, around: readonly string[]): readonly string[] 
   return typeof $ref === 'string' ? [...around, $ref] : around
 }
 
-/** Whether a schema is part of itself here, and so has no end. */
+/** Whether a schema is part of itself here, and thus recursive. */
 function isAround({ $ref }: Schema, around: readonly string[]): boolean {
   return typeof $ref === 'string' && around.includes($ref)
 }
@@ -97,7 +97,7 @@ function typeOf(schema: Schema, schemas: Schemas): string {
     .join(' or ')
 }
 
-/** What strings of a format are called. */
+/** Words for strings of a format. */
 const formats: Readonly<Record<string, string>> = {
   'date-time': 'date-time string',
   date: 'date string',
@@ -118,7 +118,7 @@ function plural(type: string): string {
     .join(' or ')
 }
 
-/** Returns the values of a schema, or of what its list has. */
+/** Returns the values of a schema, or of the items of its list. */
 function valuesOf(schema: Schema, schemas: Schemas): readonly string[] {
   if (Array.isArray(schema.enum)) return schema.enum.map(value => JSON.stringify(value))
   if ('const' in schema) return [JSON.stringify(schema.const)]
@@ -127,7 +127,7 @@ function valuesOf(schema: Schema, schemas: Schemas): readonly string[] {
   return items.properties === undefined ? valuesOf(items, schemas) : []
 }
 
-/** Words for each keyword that a row has beside its type, its values and its description. */
+/** Words for each keyword that a row shows beside its type, its values and its description. */
 const words: Readonly<Record<string, (value: never, schema: Schema) => string | null>> = {
   minimum: (value: number, { maximum }) =>
     maximum === undefined ? `at least ${value}` : `from ${value} to ${maximum}`,
@@ -155,7 +155,7 @@ const words: Readonly<Record<string, (value: never, schema: Schema) => string | 
     `for example ${value.map(one => code(JSON.stringify(one))).join(', ')}`,
 }
 
-/** What rows say in other places than their rules. */
+/** Keywords that rows show outside of their rules. */
 const elsewhere: ReadonlySet<string> = new Set([
   ...['type', 'format', 'items', 'anyOf', 'enum', 'const', 'description'],
   ...['properties', 'required', 'additionalProperties'],

@@ -1,4 +1,4 @@
-// What the management API knows of the gateway that it is a part of. `process` gives it.
+// What the management API knows of its own gateway; provided by `process`.
 
 import type { RequestHistory } from '../../activity/request-history.ts'
 
@@ -6,8 +6,8 @@ export interface Instance {
   readonly version: string
   /** Ms since the epoch. */
   readonly startedAt: number
-  /** How many processes serve requests beside this one; with 0 this one does. */
-  /** Of the list prices of models, as 2026-01-31; null where nothing says it. */
+  /** How many processes serve requests besides this one; with 0, this one does. */
+  /** The date of the list prices of models, as 2026-01-31; null if none is stated. */
   readonly priceDate: string | null
   readonly workers: number
   readonly requests: RequestHistory

@@ -1,4 +1,5 @@
-// What the management API has to know of AI providers. `process` gives it. They are of the configuration, and all accounts call the same.
+// What the management API knows of AI providers; provided by `process`. They come from the configuration, and
+// all accounts share them.
 
 import type { SecretSource } from '../../config/model/config.ts'
 import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
@@ -6,13 +7,16 @@ import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 export interface ProviderFacts {
   /** Those of the configuration, in its order, and others that were called. */
   all(): Promise<readonly ProviderFact[]>
-  /** Asks a provider for something small, once with each key; null where there is none of this id. Of requests at nearly the same time one asks. */
+  /**
+   * Sends a provider a small request with each key; null for an unknown id. Concurrent requests share one
+   * test.
+   */
   test(id: string): Promise<ProviderTest | null>
 }
 
 /** Times are in ms since the epoch, 0 for never. */
 export interface ProviderFact {
-  /** The name, and behind a dot the resource of one that has some. */
+  /** The name; for a provider with resources, followed by a dot and the resource. */
   readonly id: string
   readonly name: string
   readonly resource: string | null
@@ -20,20 +24,20 @@ export interface ProviderFact {
   readonly isConfigured: boolean
   /** Whether calls need a key. */
   readonly needsKey: boolean
-  /** Where it is, without a path. */
+  /** Its address, without a path. */
   readonly origin: string
   readonly keys: readonly KeyFact[]
-  /** How many processes serve calls, whose view this is. */
+  /** The number of processes that serve calls and contribute to this view. */
   readonly processes: number
-  /** The latest call, the latest that it took, and the latest that failed or was refused. */
+  /** The latest call, the latest accepted one, and the latest that failed or was refused. */
   readonly lastAt: number
   readonly goodAt: number
   readonly badAt: number
-  /** 0 where no response came. */
+  /** 0 if no response came. */
   readonly badStatus: number
   readonly badError: ErrorName | null
   readonly badCode: string
-  /** Failures since it took a call. */
+  /** Failures since the last accepted call. */
   readonly failures: number
   /** The models that have a price; a * at the end of one stands for any rest. */
   readonly pricedModels: readonly string[]
@@ -41,7 +45,7 @@ export interface ProviderFact {
 
 export interface KeyFact {
   readonly source: SecretSource
-  /** In how many processes it rests, until when in the last of them, and for which status. */
+  /** The number of processes in which it rests, the latest end of a rest, and the status that caused it. */
   readonly resting: number
   readonly restsUntil: number
   readonly status: number
@@ -52,13 +56,13 @@ export interface ProviderTest {
   readonly at: number
   /** The path of its url, which is part of its address; empty for none. */
   readonly basePath: string
-  /** What was asked for below that. */
+  /** The requested path below that. */
   readonly path: string
   readonly results: readonly KeyTest[]
 }
 
 export interface KeyTest {
-  /** The number of the key in the configuration, from 1; null where none was sent. */
+  /** The number of the key in the configuration, from 1; null if none was sent. */
   readonly key: number | null
   readonly status: number | null
   readonly error: ErrorName | null

@@ -1,4 +1,4 @@
-// What the management API has to know of zones beside what it keeps. `process` gives it.
+// What the management API knows of zones besides its own records; provided by `process`.
 
 import type { Config, ZoneConfig } from '../../config/model/config.ts'
 import type { HostCertificateInfo } from '../../certificates/host-certificates.ts'
@@ -6,33 +6,33 @@ import type { CustomErrors } from '../../errors/custom/custom-errors.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
-/** The zones of the configuration, as it is now. */
+/** The zones of the current configuration. */
 export interface Zones {
   all(): readonly ZoneConfig[]
   find(name: string): ZoneConfig | null
-  /** What the configuration says for all zones. */
+  /** The settings for all zones. */
   ofAll(): Pick<Config, 'access' | 'errors' | 'rateLimits'>
-  /** The lists of addresses that rules may name. */
+  /** The address lists that rules may name. */
   readonly lists: () => readonly string[]
-  /** Whether rules may ask for countries and networks. */
+  /** Whether rules may use countries and networks. */
   readonly hasGeo: () => boolean
-  /** The custom errors in effect for a zone: what the API has set before what the file says. */
+  /** The custom errors in effect for a zone: those of the API before those of the file. */
   customErrors(name: string): CustomErrors
-  /** The base of the `type` URIs of errors, without a slash at the end. */
+  /** The base of the `type` URIs of errors, without a trailing slash. */
   readonly documentation: string | null
-  /** Explains what would happen to a request; null where no process serves requests. */
+  /** Explains what would happen to a request; null if no process serves requests. */
   explain(asked: RequestInQuestion): Promise<Explained | null>
-  /** Returns for each process that serves requests the keys that are nearest to limits, by the names of these. */
+  /** Returns the keys closest to the named limits, for each process that serves requests. */
   nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]>
-  /** What the hosts of a zone have for certificates. */
+  /** The certificates of a zone's hosts. */
   certificates(name: string): readonly HostCertificateInfo[]
-  /** The pools of a zone, as its responses show them. */
+  /** The pools of a zone, as in responses. */
   origins(name: string): Promise<readonly PoolState[]>
   /** The same of all zones, by name. */
   allOrigins(): Promise<ReadonlyMap<string, readonly PoolState[]>>
 }
 
-/** A pool and how its origins are doing. */
+/** A pool and the health of its origins. */
 export interface PoolState {
   readonly pool: string
   /** The paths of the routes that lead to it. */
@@ -46,29 +46,32 @@ export const originStates = ['unchecked', 'healthy', 'failing', 'ejected', 'tria
 export interface OriginState {
   readonly url: string
   readonly weight: number
-  /** How much of its weight counts now, from 0 to 1: less while it comes back slowly, 0 while nothing goes to it. */
+  /** The effective share of its weight, from 0 to 1: less during slow start, 0 while it gets no requests. */
   readonly share: number
-  /** `unchecked` before a check or a request has told, `failing` while requests go to it and fail, `down` by active checks, `ejected` for its failures, in `trial` when one request may end that. */
+  /**
+   * `unchecked` before the first check or request, `failing` while requests go to it and fail, `down` by
+   * active checks, `ejected` for its failures, in `trial` when one request may end that.
+   */
   readonly state: (typeof originStates)[number]
-  /** When it came to this state. */
+  /** When it entered this state. */
   readonly since: string
   /** How often it was ejected, since the processes of the gateway know it. */
   readonly ejections: number
   /** Failed requests in a row. */
   readonly consecutive_failures: number
   readonly ejected_until: string | null
-  /** Requests that it has not answered yet, or that wait for a connection. */
+  /** Requests without a response yet, including those queued for a connection. */
   readonly outstanding: number
   /** Open connections to it, also of other pools. */
   readonly connections: number
-  /** Those among them that speak HTTP/2. */
+  /** Those among them that use HTTP/2. */
   readonly http2_connections: number
-  /** Requests that wait for a connection because it may have no more. */
+  /** Requests queued because of its connection limit. */
   readonly queued: number
   readonly check: OriginCheck | null
 }
 
-/** What active checks found last. */
+/** The last results of active checks. */
 interface OriginCheck {
   readonly is_up: boolean
   readonly since: string

@@ -1,17 +1,20 @@
-// What makes the body of an AI gateway valid, in the shape of its published clients.
+// Validates the body of an AI gateway, in the shape of its published clients.
 
 import { isGatewayId } from '../../ai/gateway-directory.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { Gateway, GatewayRateLimit } from '../../store/records/records.ts'
 import { Field } from '../http/field.ts'
 
-/** What can be set on a gateway. */
+/** The settings of a gateway. */
 type GatewaySettings = Pick<
   Gateway,
   'authentication' | 'collectLogs' | 'logManagement' | 'logManagementStrategy' | 'rateLimit' | 'streamUsage'
 >
 
-/** The settings of published clients that are not built, each with the value that turns it off: it alone (or null) is accepted, and shown. */
+/**
+ * The settings of published clients that are not supported, each with the value that turns it off: it alone
+ * (or null) is accepted, and shown.
+ */
 export const notBuilt = {
   byok_only: false,
   cache_invalidate_on_update: false,
@@ -49,10 +52,13 @@ const settings = [
   'stream_usage',
 ] as const
 const off = Object.keys(notBuilt) as (keyof typeof notBuilt)[]
-/** What responses show and requests can't set: a record that was got may be put back with them. */
+/** Members of responses that requests cannot set: a record that was fetched may be sent back with them. */
 const responseMembers = ['id', 'is_default', 'created_at', 'modified_at'] as const
 
-/** Reads the body of a new gateway. What it leaves out is closed: nobody is let in without a token, and no bodies are kept. */
+/**
+ * Reads the body of a new gateway. Absent settings are closed: no calls without a token, and no stored
+ * bodies.
+ */
 export function readNewGateway(
   body: unknown,
 ): (GatewaySettings & { readonly id: string }) | readonly Fault[] {
@@ -62,7 +68,10 @@ export function readNewGateway(
   return faults.length > 0 ? faults : { ...read, authentication: read.authentication ?? true }
 }
 
-/** Reads the body that takes the place of all settings; only `authentication`, null where it is left out, may be left to the record. */
+/**
+ * Reads the body that replaces all settings; only `authentication`, null if absent, may be left to the
+ * record.
+ */
 export function readGateway(body: unknown, id: string): ReturnType<typeof readSettings> | readonly Fault[] {
   const faults: Fault[] = []
   const members = new Field(body, faults).members([], [...settings, ...off, ...responseMembers])
@@ -94,7 +103,7 @@ function readSettings(members: Members) {
   }
 }
 
-/** Reads a rate limit; null where nothing of one is set. */
+/** Reads a rate limit; null if unset. */
 function readRateLimit(members: Members): GatewayRateLimit | null {
   const limit = orUsual(members.rate_limiting_limit)?.integer(0, mostCalls) ?? 0
   const interval = orUsual(members.rate_limiting_interval)?.integer(0, longestInterval) ?? 0
@@ -106,7 +115,7 @@ function readRateLimit(members: Members): GatewayRateLimit | null {
   return { limit, interval, technique: technique ?? 'fixed', ...(key !== 'gateway' && { key }) }
 }
 
-/** Takes null for what published clients mean by it: as usual. */
+/** Treats null as published clients mean it: as the default. */
 function orUsual(field: Field): Field | null {
   return field.value === null ? null : field
 }

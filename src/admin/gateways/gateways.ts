@@ -13,7 +13,7 @@ import { add, cutOf, drop, isoTime, pageOf, responseOf, revise } from '../record
 import { etagOf, unmet } from '../http/precondition.ts'
 import { Parameters } from '../http/query.ts'
 
-/** Opening a gateway, which lets anyone call it without a token until somebody closes it. */
+/** Opening a gateway, which lets anyone call it without a token until it is closed. */
 export const openGateway: LastingEffect = {
   cannot: 'turn off the authentication of a gateway',
   when: 'found',
@@ -78,7 +78,7 @@ export async function deleteGateway(call: Call, { store, log }: Api): Promise<Ap
   return (await drop(store.gateways, audit, log)) ? success(view(gateway)) : noGateway
 }
 
-/** Finds the gateway that a path names; null where there is none. */
+/** Finds the gateway of a path; null if there is none. */
 export async function findGateway(
   { gateways }: Api['store'],
   account: string,
@@ -95,7 +95,7 @@ function resourceOf({ id }: Gateway): Resource {
   return { resourceKind: 'gateway', resource: id }
 }
 
-/** Responds with a gateway, and what a change of it can be bound to. */
+/** Responds with a gateway, and the tag for conditional changes of it. */
 function respondWith(gateway: Gateway): ApiResponse {
   return success(view(gateway), etagOf(revisionOf(gateway)))
 }

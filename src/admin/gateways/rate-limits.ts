@@ -1,4 +1,4 @@
-// The handler that shows the rate limit of an AI gateway, with the tokens and apps that are nearest to it.
+// The handler of the rate limit of an AI gateway, with the tokens and apps closest to it.
 
 import { gatewayLimitName, gatewayLimitOf } from '../../limits/limit.ts'
 import { joinNear } from '../../limits/near-keys.ts'
@@ -7,7 +7,7 @@ import type { Api, Call } from '../api/api-types.ts'
 import { useOf } from '../zones/rate-limits.ts'
 import { findGateway, noGateway } from './gateways.ts'
 
-/** Responds with the limit of a gateway as a list: empty where it has none. */
+/** Responds with the limit of a gateway as a list: empty if it has none. */
 export async function listGatewayRateLimits(
   { account, params, now }: Call,
   { store, zones }: Api,
@@ -32,7 +32,7 @@ export async function listGatewayRateLimits(
   ])
 }
 
-/** Reads what calls are counted by; nothing where all are, or all without a token. */
+/** Reads the key of a count; empty for a common one, or for calls without a token. */
 function partsOf(text: string) {
   const [, kind, value] = /^(app|token) (.+)$/.exec(text) ?? []
   return value === undefined ? [] : [{ by: kind === 'app' ? 'app' : 'token_id', value }]

@@ -1,4 +1,4 @@
-// The rows of the admin listener that are about AI gateways: method, path, permission, handler.
+// The rows of the admin listener about AI gateways: method, path, permission, handler.
 
 import { jsonBody } from '../http/request-body.ts'
 import { pageParameters } from '../http/query.ts'

@@ -1,4 +1,4 @@
-// What AI gateways look like, in requests and in responses.
+// Schemas of AI gateways, in requests and in responses.
 
 import type { GatewayRateLimit, LogStrategy } from '../../store/records/records.ts'
 import { mostNear } from '../../limits/near-keys.ts'
@@ -56,7 +56,7 @@ const settings: Members = {
   ),
 }
 
-/** Settings of published clients that this gateway does not have: only what turns them off is accepted. */
+/** Settings of published clients that this gateway lacks: only values that turn them off are accepted. */
 const unsupported: Members = Object.fromEntries(
   Object.entries(notBuilt).map(([name, off]) => [name, oneOf([...new Set([off, null])])]),
 )
@@ -70,7 +70,7 @@ const shownOnly: Members = {
 /** The body of a new gateway. */
 export const newGateway = closed({ id }, { ...settings, ...unsupported })
 
-/** The body that takes the place of all settings. */
+/** The body that replaces all settings. */
 export const changedGateway = closed(
   {},
   { id: about('The id in the path.', id), ...settings, ...unsupported, ...shownOnly },

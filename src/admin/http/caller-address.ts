@@ -1,6 +1,6 @@
-// Who sent a request to the admin listener: the peer of its connection, or the client for whom the edge of this gateway vouches. Another proxy could
-// vouch for nobody: what it says, anyone could say. A request that one passed on shows it by the fields that proxies add, and then nobody knows whose it
-// is.
+// The sender of a request to the admin listener: the peer of its connection, or the client reported by the
+// authenticated edge of this gateway. Other proxies are not trusted, since anyone could say the same. Their
+// requests are recognized by the fields that proxies add, and then the client is unknown.
 
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
@@ -11,21 +11,26 @@ import { field, fieldId, tellsOfHop } from '../../http1/fields/fields.ts'
 import { hostName } from '../../http1/fields/host.ts'
 
 export interface Sender {
-  /** The client's address; null where a proxy passed the request on for which nobody vouches. */
+  /** The client's address; null behind an untrusted proxy. */
   readonly address: string | null
   /** The address of the other end of the connection. */
   readonly peer: string
-  /** Whether no proxy passed the request on, that of this gateway included, and no page of a site can have sent it to read the response. */
+  /**
+   * Whether the request came without a proxy, that of this gateway included, and not from a page of a site
+   * that could read the response.
+   */
   readonly isDirect: boolean
   /** Whether the edge of this gateway passed it on. */
   readonly isVouched: boolean
-  /** The scheme and authority by which the client reaches the side port, in lower case; null where nothing usable is said of it. */
+  /** Scheme and authority by which the client reaches the side port, in lower case; null if unknown. */
   readonly base: string | null
-  /** The id of the request, which the response shows in `svc-ray`: that of the edge where it vouches. */
+  /**
+   * The id of the request, which the response shows in `svc-ray`: that of the edge, if it is authenticated.
+   */
   readonly ray: string
 }
 
-/** Finds who sent a request. */
+/** Determines the sender of a request. */
 export function senderOf(
   { headers, rawHeaders, socket }: IncomingMessage,
   sidePortAuth: SidePortAuth | null,
@@ -65,7 +70,10 @@ function baseOf(host: string | string[] | undefined, proto: string | string[] = 
   return proto === 'http' || proto === 'https' ? `${proto}://${host.toLowerCase()}` : null
 }
 
-/** Whether a Host cannot be the name of a site, which may lead here for as long as its pages like to read what is here (DNS rebinding). */
+/**
+ * Whether a Host cannot be the name of a site, whose pages could otherwise read what is served here (DNS
+ * rebinding).
+ */
 function namesThisMachine(host: string | undefined): boolean {
   if (host === undefined) return true
   const name = hostName(host)
@@ -74,12 +82,15 @@ function namesThisMachine(host: string | undefined): boolean {
 
 const via = 'via '
 
-/** Returns the address of the sender for the audit log, or `via ` and that of the proxy behind which nobody knows it. */
+/**
+ * Returns the address of the sender for the audit log, or `via ` and that of the proxy in front of an unknown
+ * client.
+ */
 export function addressOf({ address, peer }: Sender): string {
   return address ?? via + peer
 }
 
-/** Finds the proxy in what `addressOf` returned; null where it is the address of the sender. */
+/** Finds the proxy in the result of `addressOf`; null for the address of a sender. */
 export function proxyIn(address: string): string | null {
   return address.startsWith(via) ? address.slice(via.length) : null
 }

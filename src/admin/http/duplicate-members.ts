@@ -1,4 +1,4 @@
-// Finds members that stand twice in one JSON object: parsers keep either, so two readers of one text may disagree on what it says.
+// Finds duplicate members of one JSON object: parsers keep either, so two readers of one text may disagree.
 
 import { pointerStep } from '../../base/text/json.ts'
 
@@ -14,7 +14,9 @@ interface Open {
   at: string | number
 }
 
-/** Returns the pointers (RFC 6901) of repeated members in a text that is valid JSON, at most `most` of them. */
+/**
+ * Returns the pointers (RFC 6901) of repeated members in a text that is valid JSON, at most `most` of them.
+ */
 export function repeatedMembers(json: string, most: number): readonly string[] {
   const found: string[] = []
   const path: Open[] = []
@@ -34,7 +36,10 @@ export function repeatedMembers(json: string, most: number): readonly string[] {
   return found
 }
 
-/** Points at a place, or at what encloses it where it is deeper than any body that is valid, so that no response outgrows its request. */
+/**
+ * Points at a place, or at an enclosing one if it is deeper than any valid body, so that no response outgrows
+ * its request.
+ */
 function pointerOf(path: readonly Open[]): string {
   return path
     .slice(0, deepest)

@@ -1,4 +1,4 @@
-// The envelope of the management API: what every JSON response of it is wrapped in.
+// The envelope of the management API, around every JSON response.
 
 import { nextTurn } from '../../base/turns/turns.ts'
 import { type ApiFaultName, apiFaults, fault, type WordsOf } from '../../errors/catalogue/api-faults.ts'
@@ -8,19 +8,22 @@ export interface ApiResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** What follows the body where it is large, so that no turn of the event loop has to do with all of it. */
+  /** The continuation of a large body, so that no turn of the event loop has to handle all of it. */
   readonly rest?: readonly string[]
-  /** What follows all of that, written as it is read, so that nothing holds all of it; when it fails, the response is cut off. */
+  /**
+   * The continuation of all that, written as it is read, so that it is never in memory as a whole; when it
+   * fails, the response is cut off.
+   */
   readonly stream?: AsyncIterable<string>
 }
 
-/** What part of a list a response shows. */
+/** The part of a list in a response. */
 interface Window {
   readonly page: number
   readonly perPage: number
-  /** How many there are in all. */
+  /** The total number of items. */
   readonly total: number
-  /** What leads to the rest, where there is more. */
+  /** The cursor to the rest, if there is more. */
   readonly cursor?: string | null
 }
 
@@ -42,7 +45,7 @@ export function list(
 /** Characters that are written in one turn. */
 const partSize = 64 * 1024
 
-/** As `list`, of items that may be many or large: they are shown and written with turns for others between. */
+/** Like `list`, for many or large items: they are converted and written in several turns. */
 export function listInTurns<T>(
   items: readonly T[],
   view: (item: T) => unknown,
@@ -53,7 +56,7 @@ export function listInTurns<T>(
   return inTurns(['{"success":true,"errors":[],"messages":[],"result":[', items, closing], view, headers)
 }
 
-/** As `listInTurns`, of a part of a list whose length nobody has counted; `info` says what is known of it. */
+/** Like `listInTurns`, for a part of a list of unknown length; `info` says what is known of it. */
 export function pieceInTurns<T>(
   items: readonly T[],
   view: (item: T) => unknown,
@@ -63,7 +66,7 @@ export function pieceInTurns<T>(
   return inTurns(['{"success":true,"errors":[],"messages":[],"result":[', items, closing], view, {})
 }
 
-/** Wraps a result whose member `name` is a list of many items, which are shown and written as in `listInTurns`. */
+/** Wraps a result whose member `name` is a list of many items, converted and written as in `listInTurns`. */
 export function successInTurns<T>(
   result: Readonly<Record<string, unknown>>,
   name: string,
@@ -104,7 +107,7 @@ export function failure<Name extends ApiFaultName>(name: Name, ...words: WordsOf
   return failures([fault(name, ...words)], apiFaults[name].status)
 }
 
-/** Refuses a request with all mistakes in it. */
+/** Refuses a request with all of its mistakes. */
 export function failures(faults: readonly Fault[], status = 400): ApiResponse {
   const errors = faults.map(({ code, message, pointer }) =>
     pointer === null ? { code, message } : { code, message, source: { pointer } },

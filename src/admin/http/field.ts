@@ -1,4 +1,5 @@
-// One place in the body of a request, read by rule; what breaks a rule is noted with its pointer, so that all faults are reported at once.
+// One place in the body of a request, read by rule; violations are recorded with its pointer, so that all
+// faults are reported at once.
 
 import { isObject, pointerStep } from '../../base/text/json.ts'
 import { parseMoment } from '../../base/text/moment.ts'
@@ -8,12 +9,12 @@ import type { Fault } from '../../errors/catalogue/refusal.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** What can be wrong with a place. */
+/** The kinds of faults. */
 type PlaceFault = 'invalid' | 'missing' | 'unknown' | 'repeated' | 'owned'
 
-/** The most faults that are told of one request. */
+/** Maximum of faults reported for one request. */
 const mostFaults = 100
-/** The most characters of a caller's name for a member that are repeated. */
+/** Maximum of characters of a caller's member name in messages. */
 const longestName = 100
 
 export class Field {
@@ -24,7 +25,7 @@ export class Field {
   readonly #faults: Fault[]
   #isRefused = false
 
-  /** Begins at the whole of a body; faults of all that is read from it go to the list. */
+  /** Begins at the root of a body; faults of everything read from it are added to the list. */
   constructor(value: unknown, faults: Fault[], pointer = '', name = '') {
     this.value = value
     this.#faults = faults
@@ -32,7 +33,7 @@ export class Field {
     this.#name = name
   }
 
-  /** Notes that a rule is broken here, in words that follow the name of the field; the first such rule is told. */
+  /** Records a violation, in words that follow the name of the field; the first one is reported. */
   refuse(rule: string, fault: PlaceFault = 'invalid'): null {
     if (!this.#isRefused && this.#faults.length < mostFaults)
       this.#faults.push(faultAt(this.#pointer, fault, this.#name || 'The body', rule))
@@ -46,7 +47,7 @@ export class Field {
       this.refuse('must match the id in the path, or be left out')
   }
 
-  /** Reads a boolean; null when it is absent or none. */
+  /** Reads a boolean; null when it is absent or invalid. */
   flag(): boolean | null {
     if (this.value === undefined || typeof this.value === 'boolean') return this.value ?? null
     return this.refuse('must be true or false')
@@ -70,7 +71,10 @@ export class Field {
       : value
   }
 
-  /** Reads a text in which a rule finds no fault; it gives faults as words that follow the name of the field. */
+  /**
+   * Reads a text in which a rule finds no fault; it describes faults in words that follow the name of the
+   * field.
+   */
   ruled(faultOf: (text: string) => string | null): string | null {
     const { value } = this
     if (value === undefined) return null
@@ -95,7 +99,7 @@ export class Field {
     return choices.find(choice => choice === value) ?? this.refuse(`must be ${choices.join(' or ')}`)
   }
 
-  /** Reads a moment (RFC 3339) as ms since the epoch; null stands for none, as absence does. */
+  /** Reads a time (RFC 3339) as ms since the epoch; null stands for none, as absence does. */
   time(): number | null {
     const { value } = this
     if (value === undefined || value === null) return null
@@ -113,7 +117,7 @@ export class Field {
     return []
   }
 
-  /** Returns the members of an object by name; notes those that are missing and those that are not known. */
+  /** Returns the members of an object by name; records missing and unknown ones. */
   members<Required extends string, Optional extends string = never>(
     required: readonly Required[],
     optional: readonly Optional[] = [],
@@ -149,7 +153,7 @@ export class Field {
 
 const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 
-/** Reads what the sender wrote, never what every object inherits. */
+/** Reads only the sender's own members, never inherited ones. */
 function ownValue(object: JsonObject | null, name: string): unknown {
   return object && Object.hasOwn(object, name) ? object[name] : undefined
 }

@@ -5,13 +5,15 @@ import { accept, headerName } from '../../config/shape/rules.ts'
 import type { Rule } from '../../config/shape/shape.ts'
 import type { Field } from './field.ts'
 
-/** The most fields, and values of one, and the most characters of a value. */
+/** Maximum of fields, of values of one, and of characters of a value. */
 const mostFields = 100
 const longest = 8 * 1024
 
 type Pair = readonly [name: string, value: string]
 
-/** Reads an object of names with one value, or a list of values, each; pairs that break a rule are left out. */
+/**
+ * Reads an object of names with one value, or a list of values, each; pairs that break a rule are left out.
+ */
 export function readHeaderFields(field: Field): readonly Pair[] {
   const names = Object.keys(field.object() ?? {})
   if (names.length > mostFields) field.refuse(`must have at most ${mostFields} members`)
@@ -28,13 +30,13 @@ function readOne(name: string, field: Field): readonly Pair[] {
   })
 }
 
-/** Finds fault with what no field may have as its value (RFC 9110 section 5.5). */
+/** Finds fault with an invalid field value (RFC 9110 section 5.5). */
 export function fieldValueFault(text: string): string | null {
   return text.length <= longest && /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
     ? null
     : `must be a valid header field value of at most ${longest} characters`
 }
 
-/** Takes an IP address, in canonical form. */
+/** Accepts an IP address, in canonical form. */
 export const ipAddress: Rule<string> = text =>
   accept(canonicalAddress(text) ?? undefined, 'must be an IP address')

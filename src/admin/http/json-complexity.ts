@@ -1,11 +1,15 @@
-// Weighs JSON before it is parsed: a mebibyte of tiny values takes a parser as long as hundreds of requests take.
+// Estimates the cost of JSON before it is parsed: a mebibyte of tiny values takes a parser as long as
+// hundreds of requests take.
 
 import { nextTurn } from '../../base/turns/turns.ts'
 
-/** Bytes that one turn looks at. */
+/** Bytes per turn. */
 const step = 256 * 1024
 
-/** Whether JSON has more than `most` commas, colons and opening brackets outside of texts; counts with turns for others between. Of bytes that are no JSON, either. */
+/**
+ * Whether JSON has more than `most` commas, colons and opening brackets outside of strings; counts in several
+ * turns. For invalid JSON, either result is possible.
+ */
 export async function hasMoreParts(json: Uint8Array, most: number): Promise<boolean> {
   const count = new PartCount()
   for (let from = 0; from < json.length; from += step) {

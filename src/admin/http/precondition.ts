@@ -1,18 +1,22 @@
-// If-Match and If-None-Match (RFC 9110 section 13.1): a change only of what the caller has seen, or only where there is nothing yet.
+// If-Match and If-None-Match (RFC 9110 section 13.1): a change only of the state that the caller has seen, or
+// only if there is none yet.
 
 import { type ApiResponse, failure, withHeaders } from './envelope.ts'
 
-/** What has an entity tag: no two states of it have the same revision, of letters and digits. */
+/** A resource with an entity tag: no two states of it have the same revision, of letters and digits. */
 interface Revision {
   readonly revision: number | string
 }
 
-/** Returns the header with the entity tag of what is there now. */
+/** Returns the header with the entity tag of the current state. */
 export function etagOf({ revision }: Revision): ApiResponse['headers'] {
   return { etag: `"${revision}"` }
 }
 
-/** Refuses a change where If-Match is there and names another tag than there is now, or there is nothing now (412), or is none (400); null lets it pass. */
+/**
+ * Refuses a change if If-Match names another tag than the current one, or nothing exists (412), or the field
+ * is invalid (400); null lets it pass.
+ */
 export function unmet(ifMatch: string | null, current: Revision | null): ApiResponse | null {
   if (ifMatch === null) return null
   const tags = parseIfMatch(ifMatch)
@@ -22,7 +26,10 @@ export function unmet(ifMatch: string | null, current: Revision | null): ApiResp
   return tags === '*' || tags.includes(headers.etag!) ? null : withHeaders(failure('stale'), headers)
 }
 
-/** Refuses what is to be set where If-None-Match is there and names the tag of what there is now, or anything with `*` (412), or is none (400); null lets it pass. */
+/**
+ * Refuses to set a resource if If-None-Match names the tag of the current state, or anything with `*` (412),
+ * or the field is invalid (400); null lets it pass.
+ */
 export function unmetByNone(ifNoneMatch: string | null, current: Revision | null): ApiResponse | null {
   if (ifNoneMatch === null) return null
   const tags = parseIfMatch(ifNoneMatch, true)
@@ -32,7 +39,10 @@ export function unmetByNone(ifNoneMatch: string | null, current: Revision | null
   return tags === '*' || tags.includes(headers.etag!) ? withHeaders(failure('stale'), headers) : null
 }
 
-/** Reads the strong tags of a list, and the weak ones only where they count, which If-Match has match nothing; null where it is no list of tags. */
+/**
+ * Reads the strong tags of a list, and the weak ones only if they count, which match nothing in If-Match;
+ * null if it is not a list of tags.
+ */
 export function parseIfMatch(field: string, countsWeak = false): readonly string[] | '*' | null {
   if (field.trim() === '*') return '*'
   const tags: string[] = []
@@ -48,7 +58,7 @@ export function parseIfMatch(field: string, countsWeak = false): readonly string
   return hasAny ? tags : null
 }
 
-/** A tag or nothing, and the comma or end behind it: empty members are passed over (RFC 9110 section 5.6.1.2). */
+/** A tag or nothing, and the comma or end behind it: empty members are skipped (RFC 9110 section 5.6.1.2). */
 const member = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
 
 const gone = failure('stale')

@@ -5,24 +5,24 @@ import { parseMoment } from '../../base/text/moment.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { Position } from '../../store/contract/store.ts'
 
-/** Which part of a list is asked for. */
+/** The requested part of a list. */
 export interface PageQuery {
   readonly page: number
   readonly perPage: number
-  /** What comes before the page; null where pages are counted. */
+  /** The position before the page; null for numbered pages. */
   readonly after: Position | null
 }
 
 export const pageParameters = ['page', 'per_page', 'cursor'] as const
 
 export const mostPerPage = 100
-/** The most of a list that the published clients read one page of, and what they get of it. */
+/** The size of a list that the published clients read as a single page. */
 export const mostOfSinglePage = 1_000
 const lastPage = 1_000_000
 const mostFaults = 20
 const longestText = 500
 
-/** Finds the parameters that are not known, and those that come twice. */
+/** Finds unknown and duplicate parameters. */
 export function strayParameters(query: URLSearchParams, known: readonly string[]): readonly Fault[] {
   if (query.size === 0) return []
   const faults = [...new Set(query.keys())].flatMap(name => {
@@ -32,7 +32,7 @@ export function strayParameters(query: URLSearchParams, known: readonly string[]
   return faults.slice(0, mostFaults)
 }
 
-/** Parameters read by rule; what breaks one is noted, so that all faults are reported at once. */
+/** Reads parameters by rule; violations are recorded, so that all faults are reported at once. */
 export class Parameters {
   readonly faults: Fault[] = []
   readonly #query: URLSearchParams
@@ -50,14 +50,14 @@ export class Parameters {
     }
   }
 
-  /** Reads a parameter that has a few values; the first of them where it is absent. */
+  /** Reads a parameter that has a few values; the first of them if absent. */
   choice<const Choice extends string>(name: string, choices: readonly [Choice, ...Choice[]]): Choice {
     const value = this.#query.get(name)
     const choice = value === null ? choices[0] : choices.find(choice => choice === value)
     return choice ?? this.#refuse(name, `must be ${choices.join(' or ')}`, choices[0])
   }
 
-  /** Reads a day or a moment (RFC 3339) as ms since the epoch; null where it is absent. */
+  /** Reads a day or a time (RFC 3339) as ms since the epoch; null if absent. */
   time(name: string): number | null {
     const value = this.#query.get(name)
     if (value === null) return null
@@ -67,14 +67,14 @@ export class Parameters {
     )
   }
 
-  /** Reads a text of 1 to 500 characters; null where it is absent. */
+  /** Reads a text of 1 to 500 characters; null if absent. */
   text(name: string): string | null {
     const value = this.#query.get(name)
     if (value === null || (value !== '' && value.length <= longestText)) return value
     return this.#refuse(name, `must have 1 to ${longestText} characters`, null)
   }
 
-  /** Reads a whole number between two bounds of at least 0; `usual` where it is absent. */
+  /** Reads a whole number between two bounds of at least 0; `usual` if absent. */
   wholeNumber<Usual extends number | null>(
     name: string,
     least: number,
@@ -89,7 +89,7 @@ export class Parameters {
       : this.#refuse<number | Usual>(name, `must be a whole number from ${least} to ${most}`, usual)
   }
 
-  /** Notes that a parameter breaks a rule, in words that follow its name. */
+  /** Records a violation, in words that follow the name of the parameter. */
   refuse(name: string, rule: string): void {
     this.#refuse(name, rule, null)
   }
@@ -109,7 +109,7 @@ export class Parameters {
   }
 }
 
-/** Writes a place in a list as a cursor, which leads to what comes behind it. */
+/** Writes a position in a list as a cursor to the items behind it. */
 export function cursorOf({ at, id }: Position): string {
   return Buffer.from(`${at} ${id}`).toString('base64url')
 }

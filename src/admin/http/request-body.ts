@@ -13,18 +13,20 @@ import { repeatedMembers } from './duplicate-members.ts'
 /** A kind of body. */
 export interface BodyKind {
   readonly type: string
-  /** What the Content-Type must match. */
+  /** Matches the Content-Type. */
   readonly isType: RegExp
   /** The largest one, in bytes. */
   readonly most: number
-  /** Returns what a body says, or why it is none. */
+  /** Returns the content of a body, or a refusal. */
   readonly parse: (text: string) => { value: unknown } | ApiResponse
-  /** The most commas, colons and opening brackets that it may have outside of texts; Infinity where it is no JSON. */
+  /**
+   * Maximum of commas, colons and opening brackets outside of strings; Infinity for other types than JSON.
+   */
   readonly mostParts: number
 }
 
 interface Input {
-  /** What the body says; null where there is none. */
+  /** The content of the body; null for none. */
   readonly value: unknown
   /** The body as it was sent. */
   readonly bytes: Buffer | null
@@ -37,7 +39,7 @@ export const jsonBody: BodyKind = {
   isType: /^application\/json[ \t]*(?:;|$)/i,
   most: mebibyte,
   parse: parseJson,
-  // Fifty times what the largest valid one has.
+  // Fifty times as many as the largest valid one.
   mostParts: 20_000,
 }
 
@@ -50,10 +52,13 @@ export const htmlBody: BodyKind = {
   mostParts: Infinity,
 }
 
-/** JSON that may hold such a page, escaped. */
+/** JSON that may contain such a page, escaped. */
 export const largeJsonBody: BodyKind = { ...jsonBody, most: 4 * mebibyte }
 
-/** Reads the body of a kind, or of none where that is null, and says why it can't be: too large (413), not of the type (415), not as its kind must be (400). */
+/**
+ * Reads a body of a kind, or an empty one for null; refuses it if too large (413), of another type (415), or
+ * invalid (400).
+ */
 export async function readInput(
   kind: BodyKind | null,
   contentType: string | null,
@@ -68,7 +73,10 @@ export async function readInput(
 
 export const noInput: Input = { value: null, bytes: null }
 
-/** Reads a body to its end; null when it is too large. What is left of it then is read and dropped, so that its sender gets to see the response. */
+/**
+ * Reads a body to its end; null when it is too large. The rest is then read and discarded, so that its sender
+ * gets to see the response.
+ */
 export async function readBody(request: IncomingMessage, most: number): Promise<Buffer | null> {
   const isTooLarge = Number(request.headers['content-length'] ?? 0) > most
   const body = isTooLarge ? null : await collect(request, most)
@@ -94,7 +102,10 @@ async function parseBody(
   }
 }
 
-/** Takes an object of no members, as clients send that always send one; whatever else would be ignored is refused. */
+/**
+ * Accepts an object without members, which some clients always send; anything else would be ignored, and is
+ * refused.
+ */
 function expectNothing(value: unknown): Input | ApiResponse {
   const faults: Fault[] = []
   new Field(value, faults).members([])
@@ -103,7 +114,7 @@ function expectNothing(value: unknown): Input | ApiResponse {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const mostRepeated = 100
-/** Bytes from which on it is one step to decode a body, and another to parse it. */
+/** Size in bytes from which decoding and parsing are separate steps. */
 const large = 64 * 1024
 
 function parseJson(text: string): { value: unknown } | ApiResponse {

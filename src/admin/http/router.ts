@@ -1,14 +1,14 @@
-// Finds the row of the table that a request is for, or says 404 or 405 in the envelope.
+// Finds the row of the table for a request, or responds with 404 or 405 in the envelope.
 
 import type { Token } from '../../store/records/records.ts'
 import type { Shown } from '../../tokens/verify.ts'
 import { type ApiResponse, failure, withHeaders } from './envelope.ts'
 import type { Sender } from './caller-address.ts'
 
-/** What the handlers may know of a request beside its method and target. */
+/** What handlers know of a request besides its method and target. */
 export interface Requester extends Sender {
   readonly accept: string | null
-  /** Null when absent; empty when there are several, of which nobody can tell which counts. */
+  /** Null when absent; empty when there are several, since it is unclear which counts. */
   readonly authorization: string | null
   readonly contentType: string | null
   /** All If-Match fields as one list. */
@@ -17,16 +17,16 @@ export interface Requester extends Sender {
   readonly ifNoneMatch: string | null
   /** Null when absent; empty when there are several. */
   readonly idempotencyKey: string | null
-  /** The token that its connection showed last. */
+  /** The last token of its connection. */
   readonly shown?: Shown
-  /** Who asks, where code of this process does and has seen to who that is: no request can set it. */
+  /** The authenticated caller of an in-process request: no HTTP request can set it. */
   readonly caller?: Token
   /** Reads the body to its end; null when it has more than so many bytes. */
   readonly readBody: (most: number) => Promise<Buffer | null>
 }
 
 export interface ApiRequest {
-  /** What the `{name}` segments of the row's path stood for, decoded. */
+  /** The decoded values of the `{name}` segments of the row's path. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly requester: Requester
@@ -46,7 +46,7 @@ interface Row<Facts> {
 }
 
 export class Router<Facts> {
-  /** By the number of their segments: no request is compared with rows that are longer or shorter. */
+  /** By number of segments: no request is compared with longer or shorter rows. */
   readonly #rows = new Map<number, Row<Facts>[]>()
 
   constructor(routes: readonly Route<Facts>[]) {
@@ -58,7 +58,9 @@ export class Router<Facts> {
     }
   }
 
-  /** Responds with the handler of the first row that fits; HEAD as GET, its body is dropped by the server. */
+  /**
+   * Responds with the handler of the first row that matches; HEAD as GET, its body is dropped by the server.
+   */
   async respond(method: string, target: string, requester: Requester, facts: Facts): Promise<ApiResponse> {
     const [path, query] = splitTarget(target)
     const segments = path.split('/')
@@ -79,7 +81,7 @@ export class Router<Facts> {
   }
 }
 
-/** Nobody writes to a query, so that all without one can share it. */
+/** Queries are never written to, so that all requests without one can share it. */
 const noQuery = new URLSearchParams()
 
 function fits(row: readonly string[], path: readonly string[]): boolean {
@@ -107,12 +109,12 @@ function notAllowed(methods: readonly string[]): ApiResponse {
   return withHeaders(failure('method_not_allowed', allow), { allow })
 }
 
-/** Decodes a segment; throws where that is not possible. */
+/** Decodes a segment; throws if it is invalid. */
 function decoded(segment: string): string {
   return segment.includes('%') ? decodeURIComponent(segment) : segment
 }
 
-/** Returns what the `{name}` segments of a row stand for; null where that is not valid percent-encoding. */
+/** Returns the values of the `{name}` segments of a row; null for invalid percent-encoding. */
 function paramsOf(row: readonly string[], path: readonly string[]): Record<string, string> | null {
   const params: Record<string, string> = {}
   try {

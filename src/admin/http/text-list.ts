@@ -1,8 +1,8 @@
-// Reads lists of texts: each is replaced whole, and nothing stands in one twice.
+// Reads lists of texts: each is replaced whole, and has no duplicates.
 
 import type { Field } from './field.ts'
 
-/** Reads a list, whose texts a rule finds no fault with; what is kept where it is absent, and none for null where it may be empty. */
+/** Reads a list whose texts pass a rule; absent means the stored list, and null an empty one if allowed. */
 export function readList(
   field: Field,
   least: 0 | 1,
@@ -14,7 +14,7 @@ export function readList(
   return field.value === null && least === 0 ? [] : textsOf(distinct(field.items(least, most)), faultOf)
 }
 
-/** Returns the texts in which a rule finds no fault, and refuses the others. */
+/** Returns the texts that pass a rule, and refuses the others. */
 export function textsOf(
   items: readonly Field[],
   faultOf: (text: string) => string | null,
@@ -22,11 +22,11 @@ export function textsOf(
   return items.flatMap(item => item.ruled(faultOf) ?? [])
 }
 
-/** Refuses each item that is the same as an earlier one; gives all of them. */
+/** Refuses each item that duplicates an earlier one; returns all of them. */
 export function distinct(items: readonly Field[]): readonly Field[] {
   const seen = new Set<unknown>()
   for (const item of items) {
-    // Of the URI of a bare host the slash may lack: with it, it is the same.
+    // The URI of a bare host may lack its slash: with it, it is the same.
     const { value } = item
     const whole = typeof value === 'string' && /^https?:\/\/[^/?]+$/.test(value) ? `${value}/` : value
     if (seen.has(whole)) item.refuse('duplicates an earlier item', 'repeated')

@@ -1,4 +1,4 @@
-// What makes the body of an OAuth client valid, when one is created and when it is changed.
+// Validates the body of an OAuth client, for creation and for changes.
 
 import type { ClientSettings } from '../../oauth/clients/client.ts'
 import { clientNameFault } from '../../oauth/clients/client-name.ts'
@@ -10,11 +10,14 @@ import { readGrants } from './grant-types.ts'
 import { Field } from '../http/field.ts'
 import { readList } from '../http/text-list.ts'
 
-/** What a body changes: the settings as they are to be, and the visibility where it speaks of it. What of it was refused is as before. */
+/**
+ * The changes of a body: the settings as they are to be, and the visibility if given. Refused members are as
+ * before.
+ */
 export interface ClientChange {
   readonly settings: ClientSettings
   readonly visibility: OAuthClient['visibility'] | null
-  /** Whether the body speaks of client_uri: saying it again asks for a new look at DNS. */
+  /** Whether the body contains client_uri: repeating it requests a new DNS check. */
   readonly setsClientUri: boolean
   /** All mistakes in it; rules across members apply to the result of the body and the stored client. */
   readonly faults: readonly Fault[]
@@ -46,7 +49,7 @@ export const authMethods = [
 ] as const satisfies readonly TokenEndpointAuthMethod[]
 export const mostUris = 20
 
-/** What responses show and only the server sets. */
+/** Members of responses that only the server sets. */
 const owned = [
   'client_id',
   'client_secret',
@@ -61,7 +64,10 @@ const owned = [
 const settable = [...requiredMembers, ...clearableMembers] as const
 type Members = Readonly<Record<(typeof settable)[number], Field>>
 
-/** A client of which nothing was said yet. Without a word on its method the widest rules hold, so that no fault is told that may be none. */
+/**
+ * A client without any settings. While its method is unknown, the most permissive rules apply, so that no
+ * fault is reported by mistake.
+ */
 const blank: ClientSettings = {
   name: '',
   grantTypes: [],
@@ -95,7 +101,7 @@ export function readNewClient(body: unknown): ClientSettings | readonly Fault[] 
   return faults.length > 0 ? faults : settings
 }
 
-/** Reads what a body changes of a client, and what is wrong with it. */
+/** Reads the changes of a body to a client, and its faults. */
 export function readClientChange(body: unknown, current: ClientSettings): ClientChange {
   const faults: Fault[] = []
   const members = new Field(body, faults).members([], [...settable, ...owned, 'visibility'])
@@ -152,7 +158,7 @@ function readUris(members: Members, current: ClientSettings) {
   }
 }
 
-/** Reads the method, and sees that the URIs of which the body says nothing may stay under it. */
+/** Reads the method, and checks that existing URIs that the body does not replace are allowed under it. */
 function readMethod(members: Members, current: ClientSettings): TokenEndpointAuthMethod {
   const { token_endpoint_auth_method, redirect_uris, post_logout_redirect_uris } = members
   const before = current.tokenEndpointAuthMethod

@@ -1,4 +1,5 @@
-// What a PATCH makes of an OAuth client: its settings, and what follows for its secrets, its verification and its visibility.
+// Applies a PATCH to an OAuth client: its settings, and the consequences for its secrets, its verification
+// and its visibility.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import { fault, faultAt } from '../../errors/catalogue/api-faults.ts'
@@ -10,13 +11,13 @@ import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { ClientSecret, OAuthClient } from '../../store/records/oauth-client.ts'
 import { type ClientChange, readClientChange } from './body.ts'
 
-/** A client as it is to be, and the value of a secret that it got with it. */
+/** The changed client, and the value of a secret created with the change. */
 export interface ChangedClient {
   readonly client: OAuthClient
   readonly secret: string | null
 }
 
-/** Returns what a body makes of a client, the same one where nothing changes, or all mistakes in it. */
+/** Applies a body to a client; returns the same client if nothing changes, or all mistakes in the body. */
 export function changeClient(
   current: OAuthClient,
   body: unknown,
@@ -46,7 +47,7 @@ export function changeClient(
   return { client: revised(client, isPromoted ? { promotedAt: now } : {}, now), secret }
 }
 
-/** A client that begins to authenticate gets a secret; one that ceases to has none any more. */
+/** A client that starts to authenticate gets a secret; one that stops has none any more. */
 function secretsFor(
   current: OAuthClient,
   { settings }: ClientChange,
@@ -68,7 +69,7 @@ function settledFaults(current: OAuthClient, { visibility, clientUri }: OAuthCli
   ]
 }
 
-/** What a public client needs, and this one has not. Of a member that has a fault already it can't be judged. */
+/** What a public client needs, and this one lacks. Members that have a fault already are not judged. */
 function missingFaults(current: OAuthClient, desired: OAuthClient, told: readonly Fault[]): readonly Fault[] {
   const isPublic = current.visibility === 'public'
   if (!isPublic && desired.visibility === 'private') return []

@@ -1,4 +1,4 @@
-// Handlers of OAuth clients. The value of a secret is shown once, when it is made.
+// Handlers of OAuth clients. The value of a secret is shown once, when it is created.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import { auditOf } from '../../store/records/audit-entry.ts'
@@ -37,7 +37,10 @@ export async function createClient(call: Call, api: Api): Promise<ApiResponse> {
   })
 }
 
-/** Responds with a page of clients by creation; as large as it may be, unless asked otherwise, since published clients take it for all there are. */
+/**
+ * Responds with a page of clients by creation; by default as large as possible, since published clients take
+ * it for the whole list.
+ */
 export async function listClients({ account, query }: Call, { store, secrets }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page(mostOfSinglePage, mostOfSinglePage)
@@ -56,7 +59,10 @@ export async function getClient(call: Call, api: Api): Promise<ApiResponse> {
   return current ? respondWith(current.record, api) : noClient
 }
 
-/** Shows a client as it is; the same record, which never changes, is shown by the same response, as long as the server keys are the same. */
+/**
+ * Shows a client. The same record, which is immutable, gets the same response as long as the server keys are
+ * the same.
+ */
 function respondWith(client: OAuthClient, { secrets }: Api): ApiResponse {
   const known = responses.get(client)
   if (known?.secrets === secrets) return known.response
@@ -82,7 +88,7 @@ export async function updateClient(call: Call, api: Api): Promise<ApiResponse> {
     const audit = updateOf(call, resourceOf(client), withoutTimes(current, api), withoutTimes(client, api))
     return { record: client, audit }
   })
-  // It may be as it is by the same request before, whose write could not be confirmed.
+  // The state may come from an earlier attempt of the same request, whose write was not confirmed.
   if (isUnchanged) await api.store.confirm()
   if (!('record' in revised)) return revised
   const { record } = revised

@@ -1,4 +1,4 @@
-// What the handlers of OAuth clients share: the one that a path names, and a change of it.
+// Finds the OAuth client of a path, and changes it.
 
 import { isId } from '../../base/ids/id.ts'
 import type { Resource } from '../../store/records/audit-entry.ts'
@@ -10,13 +10,15 @@ import { unmet } from '../http/precondition.ts'
 
 export const noClient = failure('no_such', 'OAuth client')
 
-/** Finds the client that the path names; null where the account has none such. */
+/** Finds the client of the path; null if the account has none with this id. */
 export async function findClient({ account, params }: Call, { store }: Pick<Api, 'store'>) {
   const id = params.client_id!
   return isId(id) ? store.oauthClients.get(account, id) : null
 }
 
-/** Changes the client that the path names, as long as If-Match lets it pass; gives the new one, or the response in place of it. */
+/**
+ * Changes the client of the path if If-Match permits; returns the new one, or the response in place of it.
+ */
 export async function reviseClient(
   { account, params, ifMatch }: Call,
   { store, log }: Api,

@@ -1,4 +1,4 @@
-// Which flow an OAuth client may use and what it may ask for: grant types, response types and scopes.
+// The flows and scopes that an OAuth client may use: grant types, response types and scopes.
 
 import type { ClientSettings } from '../../oauth/clients/client.ts'
 import { oauthScopes, withProtocolScopes } from '../../permissions/scopes.ts'
@@ -10,10 +10,10 @@ export const grantTypes = ['authorization_code', 'refresh_token'] as const satis
 
 type GrantMembers = Readonly<Record<'grant_types' | 'response_types' | 'scopes' | 'optional_scopes', Field>>
 
-/** How many elements of a short list are looked at, so that each that is wrong is named. */
+/** How many elements of a short list are checked, so that each wrong one is named. */
 const mostNamed = 20
 
-/** Reads what is said of them; what is not said stays as it is kept, but for the scope that follows refresh_token. */
+/** Reads the given members; others stay as stored, except the scope that follows refresh_token. */
 export function readGrants(members: GrantMembers, current: ClientSettings) {
   const { grant_types, response_types, scopes, optional_scopes } = members
   const grants = readGrantTypes(grant_types) ?? current.grantTypes
@@ -80,7 +80,7 @@ function scopeFault(scope: string): string | null {
     : 'must be a scope id: see /client/v4/oauth/scopes'
 }
 
-/** Repeats what a caller sent, as far as it can be read at a glance. */
+/** Quotes a caller's value, as far as it can be read at a glance. */
 function quote(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : 'anything but a string'
 }

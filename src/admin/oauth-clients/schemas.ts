@@ -1,4 +1,4 @@
-// What OAuth clients and scopes look like, in requests and in responses.
+// Schemas of OAuth clients and scopes, in requests and in responses.
 
 import { checkOutcomes } from '../../metrics/counters/counts.ts'
 import { oauthScopes } from '../../permissions/scopes.ts'
@@ -84,7 +84,7 @@ const optional: Members = {
   client_uri: about('Its host must be verified by DNS before the client can become public.', pageUri),
 }
 
-/** What of a client may be left out, or cleared with null. */
+/** Members of a client that may be left out, or cleared with null. */
 const clearable: Members = Object.fromEntries(
   Object.entries(optional).map(([name, schema]) => [name, orNull(schema)]),
 )
@@ -94,7 +94,7 @@ const visibility = oneOf(['private', 'public'])
 /** The body of a new client. */
 export const newClient = closed(required, clearable)
 
-/** The body of a change: what it does not name stays. */
+/** The body of a change: absent members stay. */
 export const changedClient = closed(
   {},
   {
@@ -113,7 +113,7 @@ const lastAnswer = open(
   { hint: about('What may be wrong.', text) },
 )
 
-/** How far the proof is that the owner of a client owns the host of client_uri. */
+/** The progress of proving that the owner of a client owns the host of client_uri. */
 export const verification = open(
   {
     status: oneOf(['pending', 'in_progress', 'verified', 'failed'] satisfies VerificationStatus[]),
@@ -181,7 +181,7 @@ const shownWhereSet: Members = {
 
 export const oauthClient = open(shown, shownWhereSet)
 
-/** A client in a response that may show a secret, which it does where one was made. */
+/** A client in a response that contains a secret if one was created. */
 export const oauthClientWithSecret = open(shown, { ...shownWhereSet, client_secret: secret })
 
 export const oauthScope = open({

@@ -1,4 +1,4 @@
-// Handlers of the secrets of OAuth clients, of which there are two while one takes the place of the other.
+// Handlers of the secrets of OAuth clients, of which there are two during a rotation.
 
 import { auditOf } from '../../store/records/audit-entry.ts'
 import { revised as revisedClient } from '../../oauth/clients/client.ts'
@@ -10,7 +10,7 @@ import { put } from '../records/record-handlers.ts'
 import { findClient, noClient, resourceOf, reviseClient } from './find-client.ts'
 import { unmet } from '../http/precondition.ts'
 
-/** Makes a second secret for the client; the first goes on working until it is dropped. */
+/** Creates a second secret for the client; the first remains valid until it is dropped. */
 export async function rotateSecret(call: Call, api: Api): Promise<ApiResponse> {
   return once(call, api, ['POST', 'rotate_secret', call.params.client_id!], async keep => {
     const current = await findClient(call, api)
@@ -42,7 +42,7 @@ export async function deleteRotatedSecret(call: Call, api: Api): Promise<ApiResp
   return 'record' in revised ? success({ id: revised.record.id }) : revised
 }
 
-/** The members of the read-out that tell of a secret come or gone. */
+/** The members of the client's view that change with its secrets. */
 const secretMembers = ['client_secrets', 'has_rotated_secret']
 
 const refusals = {

@@ -1,10 +1,13 @@
-// How the management API shows the proof that a host is owned: what to publish, what DNS said last, and what to do about it.
+// The management API's view of host verification: the record to publish, the last DNS result, and what to do
+// about it.
 
 import { challengePrefix, challengeText } from '../../domains/challenge.ts'
 import type { DnsAnswer, DnsOutcome, DomainVerification } from '../../store/records/oauth-client.ts'
 import { isoTime } from '../records/record-handlers.ts'
 
-/** Shows a verification: `status` and `text` as published clients know them, and why it is not verified yet. */
+/**
+ * Shows a verification: `status` and `text` as published clients know them, and why it is not verified yet.
+ */
 export function viewVerification(verification: DomainVerification) {
   const { status, host, lastAnswer, nextCheckAt, deadline, verifiedAt } = verification
   return {
@@ -24,7 +27,7 @@ function viewAnswer(answer: DnsAnswer, verification: DomainVerification) {
   return { at: isoTime(at), outcome, records, ...(hint !== null && { hint }) }
 }
 
-/** Returns what to do about an answer; null where there is nothing to do. */
+/** Returns advice about a DNS answer; null if there is nothing to do. */
 function hintFor({ outcome, records }: DnsAnswer, verification: DomainVerification): string | null {
   const text = challengeText(verification)
   switch (outcome) {
@@ -41,7 +44,7 @@ function hintFor({ outcome, records }: DnsAnswer, verification: DomainVerificati
   }
 }
 
-/** What is amiss where nobody knows what is published. */
+/** Problems where the published records are unknown. */
 const troubles = {
   server_failure: 'The DNS servers of the host fail: check its zone and its DNSSEC signatures',
   refused:
@@ -50,7 +53,7 @@ const troubles = {
   error: "The gateway's resolver is unreachable or sent an invalid response",
 } as const satisfies Partial<Record<DnsOutcome, string>>
 
-/** Finds what is amiss with records of which none is the one. */
+/** Finds the problem with records that do not match. */
 function mismatch(records: readonly string[], text: string, code: string): string {
   if (records.some(record => record !== text && unquoted(record) === text))
     return `The record has quotation marks or spaces around its value: publish ${text} without them`

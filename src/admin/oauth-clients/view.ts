@@ -1,11 +1,14 @@
-// How the management API shows an OAuth client: never a digest, and a secret only at its birth.
+// The management API's view of an OAuth client: never a digest, and a secret only when it is created.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { ClientSecret, OAuthClient } from '../../store/records/oauth-client.ts'
 import { isoTime, isoTimeOfUse } from '../records/record-handlers.ts'
 import { viewVerification } from './verification-view.ts'
 
-/** Shows a client; `secret` is the value of one that was made just now. Of secrets under a server key that is not known it says that they are not accepted. */
+/**
+ * Shows a client; `secret` is the value of one that was just created. Secrets under an unknown server key are
+ * marked as not accepted.
+ */
 export function viewClient(client: OAuthClient, keys: SecretKeys, secret: string | null = null) {
   const lost = client.secrets.filter(({ key }) => !keys.knows(key)).length
   return {
@@ -24,7 +27,7 @@ export function viewClient(client: OAuthClient, keys: SecretKeys, secret: string
   }
 }
 
-/** Shows what callers set; texts that are not set are left out. */
+/** Shows the caller's settings; unset texts are left out. */
 function viewSettings(client: OAuthClient) {
   return {
     client_name: client.name,

@@ -1,4 +1,4 @@
-// Handlers of what members of an account allowed OAuth clients to do there, for its administrators.
+// Handlers of the OAuth grants of an account's members there, for its administrators.
 
 import { isId } from '../../base/ids/id.ts'
 import { everybody } from '../../store/records/people.ts'

@@ -1,4 +1,4 @@
-// The handler of what happened at the authorization server for an OAuth client: why its users fail to connect.
+// The handler of an OAuth client's events at the authorization server: why its users fail to connect.
 
 import {
   type AuthorizationEvent,
@@ -14,10 +14,10 @@ import type { Api, Call } from '../api/api-types.ts'
 
 export const eventParameters = ['page', 'per_page', 'result'] as const
 
-/** The most that a client keeps. */
+/** Maximum of stored events per client. */
 export const mostEvents = mostProven + mostUnproven
 
-/** Responds with the last events of a client, the newest first. */
+/** Responds with the last events of a client, newest first. */
 export async function listAuthorizationEvents(call: Call, api: Api): Promise<ApiResponse> {
   const { query } = call
   const parameters = new Parameters(query)

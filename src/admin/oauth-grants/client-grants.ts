@@ -23,7 +23,7 @@ export async function listClientGrants(call: Call, api: Api): Promise<ApiRespons
   return responseOf(items, page, total, { view: viewForOwner, placeOf })
 }
 
-/** Ends all grants of a client: their codes and tokens now, what is left of them behind the response. */
+/** Ends all grants of a client: their codes and tokens at once, their remains after the response. */
 export async function deleteClientGrants(call: Call, api: Api): Promise<ApiResponse> {
   const current = await findClient(call, api)
   if (current === null) return noClient

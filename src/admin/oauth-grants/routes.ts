@@ -1,4 +1,4 @@
-// The rows of the admin listener that are about what people let apps do: method, path, permission, handler.
+// The rows of the admin listener about grants of apps: method, path, permission, handler.
 
 import { pageParameters } from '../http/query.ts'
 import { account, user, type ApiRow, type UserRow } from '../api/api-types.ts'
@@ -57,7 +57,7 @@ export const grantRows: readonly ApiRow[] = [
   },
 ]
 
-/** What is asked of the user for whom a token acts. */
+/** The rows about the user for whom a token acts. */
 export const userGrantRows: readonly UserRow[] = [
   {
     method: 'GET',

@@ -1,4 +1,4 @@
-// What OAuth grants and authorization events look like.
+// Schemas of OAuth grants and authorization events.
 
 import { oauthScopes } from '../../permissions/scopes.ts'
 import type { AuthorizationStep } from '../../store/records/authorization-event.ts'
@@ -29,20 +29,20 @@ const client = about(
   ),
 )
 
-/** A grant as its user sees it. */
+/** A grant as seen by its user. */
 export const userGrant = open(
   { ...shown, client },
   { account: about('The account in which the app acts.', open({ id, name: text })) },
 )
 
-/** A grant as the account sees it in which the app acts. */
+/** A grant as seen by the account in which the app acts. */
 export const accountGrant = open({
   ...shown,
   client,
   user: open({ id }, { email: text, email_verified: emailVerified }),
 })
 
-/** A grant as the owner of the client sees it. */
+/** A grant as seen by the owner of the client. */
 export const clientGrant = open({ ...shown, user: open({ id }), account: open({ id }) })
 
 const steps = [

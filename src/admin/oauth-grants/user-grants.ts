@@ -1,4 +1,4 @@
-// Handlers of what a user allowed OAuth clients to do: their connected apps.
+// Handlers of a user's OAuth grants: their connected apps.
 
 import type { OAuthGrant } from '../../store/records/oauth-grant.ts'
 import { type ApiResponse, failures, success } from '../http/envelope.ts'
@@ -21,10 +21,10 @@ export async function listUserGrants({ actor, query }: UserCall, api: Api): Prom
   return responseOf(items, page, total, { view: ({ id }) => views.get(id), placeOf })
 }
 
-/** Ends what the user allowed one app to do; that may be the app which asks. */
+/** Ends the user's grant to one app; that may be the calling app. */
 export async function deleteUserGrant(call: UserCall, api: Api): Promise<ApiResponse> {
   const grant = await findGrantOfUser(call.actor.user, call.params.grant_id!, api.store)
-  // As a deed of the user in that account, whichever account the app acts for.
+  // Recorded as an action of the user in that account, whichever account the app acts for.
   const isEnded = grant !== null && (await endGrant(grant, { ...call, account: grant.account }, api))
   return isEnded ? success({ id: grant.id }) : noGrant
 }

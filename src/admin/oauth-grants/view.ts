@@ -1,5 +1,5 @@
-// How the management API shows what users allowed OAuth clients to do: to the user, to the owner of the client, and to the account that was consented to. Each sees
-// of the others what they need to decide, and no more.
+// The management API's views of OAuth grants: for the user, the owner of the client, and the account of the
+// consent. Each contains what its reader needs to decide, and no more.
 
 import { provenHostOf } from '../../oauth/clients/proven-host.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
@@ -8,7 +8,7 @@ import { isEmailVerified, type User } from '../../store/records/people.ts'
 import type { Account } from '../../store/records/records.ts'
 import { isoTime } from '../records/record-handlers.ts'
 
-/** Shows a user what they allowed; null stands for what is gone. */
+/** Shows a user their grant; null stands for a deleted client or account. */
 export function viewForUser(grant: OAuthGrant, client: OAuthClient | null, account: Account | null) {
   return {
     ...viewGrant(grant),
@@ -17,7 +17,7 @@ export function viewForUser(grant: OAuthGrant, client: OAuthClient | null, accou
   }
 }
 
-/** Shows an account what one of its members allowed. */
+/** Shows an account the grant of one of its members. */
 export function viewForAccount(grant: OAuthGrant, client: OAuthClient | null, user: User | null) {
   return {
     ...viewGrant(grant),
@@ -26,7 +26,7 @@ export function viewForAccount(grant: OAuthGrant, client: OAuthClient | null, us
   }
 }
 
-/** Shows the owner of a client who uses it: by the ids that its tokens tell. */
+/** Shows the owner of a client its users: by the ids in its tokens. */
 export function viewForOwner(grant: OAuthGrant) {
   return { ...viewGrant(grant), user: { id: grant.user }, account: { id: grant.account } }
 }

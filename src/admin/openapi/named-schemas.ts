@@ -1,4 +1,4 @@
-// The schemas that stand among the components of the document, by name.
+// The schemas among the components of the document, by name.
 
 import { about, open, type Schema, text, whole } from '../schema/schema.ts'
 import { auditEntry } from '../audit/schemas.ts'

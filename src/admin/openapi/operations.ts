@@ -1,4 +1,4 @@
-// What the table of routes lacks to be a document: one entry for each row, by method and path.
+// What the document needs beyond the table of routes: one entry for each row, by method and path.
 
 import type { Operation } from '../schema/operation.ts'
 import { auditOperations } from '../audit/operations.ts'

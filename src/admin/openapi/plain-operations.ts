@@ -1,4 +1,4 @@
-// The operations that stand outside of accounts, for the document of the API.
+// The operations outside of accounts, for the document of the API.
 
 import { metricsContentType } from '../../metrics/metrics.ts'
 import { entries } from '../../errors/docs/entry.ts'

@@ -1,4 +1,4 @@
-// How a request may be refused by what its row says of itself: token, path, query, body, store.
+// The possible refusals of a request, derived from its row: token, path, query, body, store.
 
 import { type ApiFaultName, apiFaults } from '../../errors/catalogue/api-faults.ts'
 import { type BodyKind, jsonBody } from '../http/request-body.ts'
@@ -30,12 +30,12 @@ function givenBy(operation: Operation, row: Row | null, path: string): readonly 
   ]
 }
 
-/** Whether a path leads to something that not every token may ask for. */
+/** Whether a path leads to a resource that only some tokens may access. */
 function isOwned(path: string): boolean {
   return /\{(account_id|zone)\}/.test(path)
 }
 
-/** Takes refusals of one status for one. */
+/** Merges refusals of one status. */
 function join(some: readonly Refusal[]): Refusal {
   if (some.length === 1) return some[0]!
   const descriptions = [...new Set(some.map(({ description }) => description))]
@@ -51,7 +51,7 @@ function badQuery(query: Members): Refusal {
   return refusals(['unknown', ...repeated, ...invalid], 'A query parameter is invalid.')
 }
 
-/** Whether a parameter can't be just any text. */
+/** Whether a parameter restricts its text. */
 function isNarrow({ description, type, ...rules }: Schema): boolean {
   return type !== 'string' || Object.keys(rules).length > 0
 }
@@ -94,7 +94,7 @@ function noneOf(type: string): Refusal {
 const tooLarge = largerThan(jsonBody.most)
 const noJson = noneOf(jsonBody.type)
 
-/** What a header field of the request can bring about. */
+/** The refusals that a header field of the request can cause. */
 function ofHeader(name: NonNullable<Row['headers']>[number], hasBody: boolean): readonly Refusal[] {
   switch (name) {
     case 'if-match':
@@ -115,7 +115,7 @@ const ofIdempotencyKey = [
 ]
 const otherBody = refusal('key_used')
 
-/** What none of the handlers has foreseen. */
+/** The refusal for an unforeseen error. */
 export const bug = refusal('internal_error')
 
 export const storeUnreachable: Refusal = {
@@ -126,7 +126,7 @@ export const storeUnreachable: Refusal = {
   headers: ['retry-after'],
 }
 
-/** The refusals that many operations share, by the names that they have among the components of the document. */
+/** The refusals that many operations share, by their names among the components of the document. */
 export const sharedRefusals: Readonly<Record<string, Refusal>> = {
   Unauthorized: unauthorized,
   Forbidden: forbidden,

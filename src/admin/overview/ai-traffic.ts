@@ -1,4 +1,4 @@
-// What AI gateways of an account were called lately, summed up from their logs.
+// Recent calls to the AI gateways of an account, summed up from their logs.
 
 import { pause } from '../../base/turns/turns.ts'
 import { isoTime } from '../records/record-handlers.ts'
@@ -6,13 +6,15 @@ import type { Api } from '../api/api-types.ts'
 
 const hour = 3_600_000
 const hours = 24
-/** Gateways that are looked at together, and ms after which no more are: the rest is found at another time. */
+/**
+ * Gateways that are read concurrently, and ms after which no more are read: the rest is read at another time.
+ */
 const atOnce = 8
 const patience = 40
-/** Gateways that are listed. */
+/** Maximum of listed gateways. */
 const mostListed = 100
 
-/** Sums up the calls of the last 24 hours by hour and by gateway, the busiest first. */
+/** Sums up the calls of the last 24 hours by hour and by gateway, busiest first. */
 export async function viewAiTraffic(account: string, { store, logSeries, instance }: Api, now: number) {
   const windows = { since: Math.floor(now / hour) * hour - (hours - 1) * hour, width: hour, count: hours }
   const byHour = Array.from({ length: hours }, () => new Calls())
@@ -78,7 +80,7 @@ class Calls {
     this.#withoutCost += withoutCost
   }
 
-  /** Rounds cost to what entries have, which sums of floating-point numbers exceed. */
+  /** Rounds cost to the precision of entries, which sums of floating-point numbers exceed. */
   view() {
     return {
       count: this.count,

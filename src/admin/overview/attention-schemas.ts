@@ -1,4 +1,4 @@
-// What things that need attention look like.
+// Schemas of things that need attention.
 
 import { about, listOf, oneOf, open, orNull, text, time, whole } from '../schema/schema.ts'
 import { findingKinds, severities } from '../attention/findings.ts'

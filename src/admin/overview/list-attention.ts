@@ -1,4 +1,4 @@
-// The handler of what needs attention in an account.
+// The handler of things that need attention in an account.
 
 import { permits } from '../../permissions/permit.ts'
 import { type ApiResponse, success } from '../http/envelope.ts'
@@ -7,7 +7,7 @@ import type { Api, Call } from '../api/api-types.ts'
 import { zonesOf } from '../api/zone-owner.ts'
 import { severities } from '../attention/findings.ts'
 
-/** Responds with what the token may see, the most severe first. */
+/** Responds with what the token may see, most severe first. */
 export async function listAttention({ account, caller, now }: Call, api: Api): Promise<ApiResponse> {
   const { store, secrets, zones, attention, limits } = api
   const pools = async () => {

@@ -1,5 +1,5 @@
-// The handler of the overview of an account: what its zones and AI gateways have served, how their origins are, and how the gateway and its store are. Of all that only what the
-// token may see elsewhere.
+// The handler of the overview of an account: the traffic of its zones and AI gateways, the health of their
+// origins, and the state of the gateway and its store. It contains only what the token may see elsewhere.
 
 import type { ZoneConfig } from '../../config/model/config.ts'
 import type { RequestWindow } from '../../activity/request-history.ts'

@@ -1,4 +1,4 @@
-// What the overview of an account looks like, and what needs attention in it.
+// Schemas of the overview of an account, and of what needs attention in it.
 
 import { originStates } from '../facts/zone-facts.ts'
 import { about, flag, listOf, number, oneOf, open, orNull, text, time, whole } from '../schema/schema.ts'

@@ -32,7 +32,7 @@ export async function getAccount({ account }: Call, { store }: Api): Promise<Api
   return current ? success(viewAccount(current)) : noAccount
 }
 
-/** Replaces what can be set on an account. */
+/** Replaces the settings of an account. */
 export async function updateAccount(call: Call, { store, log }: Api): Promise<ApiResponse> {
   const { account, body } = call
   const settings = readAccount(body, account)
@@ -48,7 +48,7 @@ export async function updateAccount(call: Call, { store, log }: Api): Promise<Ap
 
 const noAccount = failure('no_such', 'Account')
 
-/** Reads the body that replaces the settings of an account; a setting that it leaves out goes back to what it was at first. */
+/** Reads the body that replaces the settings of an account; an absent setting returns to its default. */
 function readAccount(body: unknown, account: string) {
   const faults: Fault[] = []
   const { id, name, type, settings } = new Field(body, faults).members(
@@ -62,7 +62,7 @@ function readAccount(body: unknown, account: string) {
   return faults.length > 0 ? faults : read
 }
 
-/** Shows an account as the API does. */
+/** Shows an account in the form of the API. */
 export function viewAccount({ id, name, enforceTwoFactor = false, createdAt }: Account) {
   return {
     id,

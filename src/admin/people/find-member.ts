@@ -1,4 +1,4 @@
-// What the handlers of members and of memberships share: the one that a path names, its user, and its removal.
+// Common parts of the handlers of members and memberships: the member of a path, its user, and its removal.
 
 import { isId } from '../../base/ids/id.ts'
 import { auditOf, memberResource } from '../../store/records/audit-entry.ts'
@@ -12,7 +12,7 @@ import type { Api, Call } from '../api/api-types.ts'
 
 export const noMember = failure('no_such', 'Member')
 
-/** Finds the member that the path names; null where the account has none such. */
+/** Finds the member of the path; null if the account has none with this id. */
 export async function findMember(
   { account, params }: Call,
   { store }: Api,
@@ -28,7 +28,7 @@ export async function userOf({ user }: Member, { store }: Api): Promise<User> {
   return current.record
 }
 
-/** Responds 409 where a write would leave the account without a super administrator. */
+/** Responds 409 if a write would leave the account without a super administrator. */
 export async function keepingOneSuper(write: () => Promise<ApiResponse>): Promise<ApiResponse> {
   try {
     return await write()
@@ -38,7 +38,7 @@ export async function keepingOneSuper(write: () => Promise<ApiResponse>): Promis
   }
 }
 
-/** Removes the member that is found, unless it is refused for that, with what the user allowed apps to do in the account. */
+/** Removes a member, unless that is refused, with the user's grants to apps in the account. */
 export function removeMember(
   find: () => Promise<Versioned<Member> | null>,
   refuse: (current: Member) => ApiResponse | null,

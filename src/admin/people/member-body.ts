@@ -1,4 +1,4 @@
-// What makes the body of an invitation valid, and that of a change of a member's roles.
+// Validates the body of an invitation, and that of a change of a member's roles.
 
 import { emailFault, normalEmail } from '../../people/records/email.ts'
 import { roleOf, roles as allRoles } from '../../permissions/roles.ts'
@@ -7,15 +7,15 @@ import type { Member, User } from '../../store/records/people.ts'
 import { Field } from '../http/field.ts'
 import { distinct } from '../http/text-list.ts'
 
-/** Who is invited, and what for. */
+/** The invited person and their roles. */
 interface Invitee {
-  /** As it is kept. */
+  /** In its stored form. */
   readonly email: string
   /** Ids of roles. */
   readonly roles: readonly string[]
 }
 
-/** What responses show, and a change takes back as it is. */
+/** Members of responses, which a change must repeat unmodified. */
 const responseMembers = ['id', 'email', 'email_verified', 'status', 'user'] as const
 
 /** Reads the body of a new member. */
@@ -28,7 +28,7 @@ export function readInvitee(body: unknown): Invitee | readonly Fault[] {
   return faults.length > 0 ? faults : read
 }
 
-/** Reads the body that takes the place of a member's roles. */
+/** Reads the body that replaces a member's roles. */
 export function readRoles(
   body: unknown,
   { id, status }: Member,

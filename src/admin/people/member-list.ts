@@ -11,7 +11,7 @@ import { usersOf } from '../records/member-users.ts'
 
 export const memberParameters = [...pageParameters, 'order', 'direction', 'status', 'search'] as const
 
-/** What the list can be ordered by; by creation otherwise. */
+/** The sort keys of the list; the default is the creation. */
 export const memberOrders = ['user.first_name', 'user.last_name', 'user.email', 'status'] as const
 
 interface Asked {
@@ -47,20 +47,23 @@ export async function listMembers({ account, query }: Call, { store }: Api): Pro
   const { page: number, perPage } = page
   const from = (number - 1) * perPage
   const shown = (descending ? sorted.toReversed() : sorted).slice(from, from + perPage)
-  // Some may have been removed meanwhile.
+  // Some may have been removed in between.
   const current = await Promise.all(shown.map(({ id }) => store.members.get(account, id)))
   const members = current.flatMap(one => one?.record ?? [])
   await prepare(members)
   return listInTurns(members, view, { page: number, perPage, total: sorted.length })
 }
 
-/** What a member is ordered by. */
+/** The sort key of a member. */
 interface Place {
   readonly id: string
   readonly text: string
 }
 
-/** Returns what all members that are asked for are ordered by, and no more of them: to hold thousands of whole records takes the collector of garbage a long time at one go. */
+/**
+ * Returns the sort keys of all matching members rather than the records: thousands of whole records would
+ * cause a long pause of the garbage collector.
+ */
 async function placesOf(
   account: string,
   { order, holds, search }: Asked,
@@ -80,7 +83,7 @@ async function placesOf(
   return places
 }
 
-/** Whether an address or a name has words in it; of those who have not accepted, names are nobody's business. */
+/** Whether an address or a name contains some words; names of people who have not accepted are private. */
 function isMatch({ status }: Member, { email, firstName, lastName }: User, words: string): boolean {
   const name = status === 'accepted' ? [firstName, lastName].filter(Boolean).join(' ') : ''
   return `${email}\n${name}`.toLowerCase().includes(words)
@@ -103,7 +106,7 @@ function read(query: URLSearchParams, parameters: Parameters): Asked {
   }
 }
 
-/** Of those who have not accepted, names are nobody's business. */
+/** Names of people who have not accepted are private. */
 const textsBy: Readonly<Record<(typeof memberOrders)[number], (member: Member, user: User) => string>> = {
   'user.first_name': ({ status }, { firstName }) => (status === 'accepted' ? (firstName ?? '') : ''),
   'user.last_name': ({ status }, { lastName }) => (status === 'accepted' ? (lastName ?? '') : ''),

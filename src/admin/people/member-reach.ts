@@ -1,4 +1,5 @@
-// Do roles permit more than the token that gives or takes them? Nobody gives such, nor touches a member who has them.
+// Checks whether roles permit more than the caller's token: callers can neither grant such roles nor change a
+// member who has them.
 
 import { apiFaults, faultAt } from '../../errors/catalogue/api-faults.ts'
 import { type Permission, permits } from '../../permissions/permit.ts'
@@ -6,7 +7,7 @@ import { permissionsBeyond, roleOf } from '../../permissions/roles.ts'
 import type { Token } from '../../store/records/records.ts'
 import { type ApiResponse, failure, failures } from '../http/envelope.ts'
 
-/** Refuses to give roles that permit something in the account which the token does not; null where it may. */
+/** Refuses to grant roles that permit something in the account which the token does not; null if it may. */
 export function givingBeyond(roles: readonly string[], caller: Token, account: string): ApiResponse | null {
   const faults = roles.flatMap((id, i) => {
     const beyond = permissionsOver([id], caller, account)
@@ -17,7 +18,7 @@ export function givingBeyond(roles: readonly string[], caller: Token, account: s
   return faults.length > 0 ? failures(faults, apiFaults.beyond_token.status) : null
 }
 
-/** Refuses to touch a member with such roles; null where the token may. */
+/** Refuses to change a member with such roles; null if the token may. */
 export function touchingBeyond(roles: readonly string[], caller: Token, account: string): ApiResponse | null {
   const beyond = permissionsOver(roles, caller, account)
   if (beyond.length === 0) return null

@@ -1,5 +1,5 @@
-// How the management API shows the members of an account. Of a person who has not accepted yet it shows the address alone, so that an invitation does not tell
-// whether, and how, that person is known here.
+// The management API's view of the members of an account. Of a person who has not accepted yet it shows the
+// address alone, so that an invitation does not reveal whether, and how, that person is known here.
 
 import { hash } from 'node:crypto'
 import { hasSecondFactor } from '../../people/second-factor/second-factor.ts'
@@ -40,7 +40,7 @@ function viewUserOf(member: Member, user: User) {
   }
 }
 
-/** Returns a revision by what can change of a member. */
+/** Returns a revision of the members that can change. */
 export function revisionOf({ id, status, roles, modifiedAt }: Member) {
   return { revision: hash('sha256', JSON.stringify([id, status, roles, modifiedAt])).slice(0, 32) }
 }

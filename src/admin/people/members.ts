@@ -1,4 +1,5 @@
-// Handlers of the members of an account. Nobody gives a role beyond what their own token permits, nor touches a member who has such a one.
+// Handlers of the members of an account. Callers can neither grant a role beyond what their own token
+// permits, nor change a member who has one.
 
 import { newId } from '../../base/ids/id.ts'
 import { reissueInvitation } from '../../people/links/invitations.ts'
@@ -22,7 +23,9 @@ import { givingBeyond, touchingBeyond } from './member-reach.ts'
 import { revisionOf, viewMember } from './member-view.ts'
 import { findMember, keepingOneSuper, noMember, removeMember, userOf } from './find-member.ts'
 
-/** Invites a person; who is not known here becomes a user who can do nothing before the invitation is accepted. */
+/**
+ * Invites a person; an unknown person becomes a user who can do nothing before the invitation is accepted.
+ */
 export async function createMember(call: Call, api: Api): Promise<ApiResponse> {
   return once(call, api, ['POST', 'members'], async keep => {
     const { account, caller, body, now } = call
@@ -39,7 +42,7 @@ export async function createMember(call: Call, api: Api): Promise<ApiResponse> {
     const view = { ...viewMember(member, user), invitation_url: pages + invitationPath(link.value) }
     const response = success(view, etagOf(revisionOf(member)))
     const audit = auditOf(call, 'invite', memberResource(member, user), membersSet(body))
-    // What an earlier membership left would come to life with this one, had a crash kept it.
+    // Remains of an earlier membership, left by a crash, would become active with this one.
     await endGrantsOf({ account, user: user.id }, call, api)
     await store.credentials.put(link.credential)
     if (await add(store.members, member, { audit, ...keep(response) }, log)) return response
@@ -72,7 +75,7 @@ export async function getMember(call: Call, api: Api): Promise<ApiResponse> {
   return current ? respondWith(current.record, await userOf(current.record, api)) : noMember
 }
 
-/** Replaces the roles of a member. What they open, to the person and to apps that act for them, is looked up at each use. */
+/** Replaces the roles of a member. The access of the person and their apps is looked up at each use. */
 export async function updateMember(call: Call, api: Api): Promise<ApiResponse> {
   const { account, caller, body, now, ifMatch } = call
   const member = await findMember(call, api)
@@ -94,13 +97,13 @@ export async function updateMember(call: Call, api: Api): Promise<ApiResponse> {
   }
   return keepingOneSuper(async () => {
     const revised = (await revise(api.store.members, account, member.record.id, change, api.log)) ?? noMember
-    // It may be so by the same request before, whose write could not be confirmed.
+    // The state may come from an earlier attempt of the same request, whose write was not confirmed.
     if (isUnchanged) await api.store.confirm()
     return 'record' in revised ? respondWith(revised.record, user) : revised
   })
 }
 
-/** Removes a member, and what the person allowed apps to do in the account; the user stays. */
+/** Removes a member, and the person's grants to apps in the account; the user stays. */
 export async function deleteMember(call: Call, api: Api): Promise<ApiResponse> {
   return removeMember(
     () => findMember(call, api),
@@ -111,7 +114,10 @@ export async function deleteMember(call: Call, api: Api): Promise<ApiResponse> {
   )
 }
 
-/** Signs a person out everywhere, and ends the tokens of their apps, in other accounts too; what they allowed is remembered. */
+/**
+ * Signs a person out everywhere, and ends the tokens of their apps, in other accounts too; consents are
+ * remembered.
+ */
 export async function signMemberOut(call: Call, api: Api): Promise<ApiResponse> {
   const { account, caller } = call
   const { store, clock, log } = api
@@ -126,7 +132,7 @@ export async function signMemberOut(call: Call, api: Api): Promise<ApiResponse> 
   const audit = auditOf(call, 'sign_out', memberResource(current.record, user))
   await store.audit.append(audit)
   tellAudit(log, audit)
-  // Other accounts of the person learn that it happened, and not by whom.
+  // Other accounts of the person learn that it happened, but not who did it.
   const deed = { action: 'sign_out', changed: ['sessions'], caller: keeper, except: account } as const
   await (await SelfAudit.of(store, user, { address: '', ray: call.ray }, call.now, deed)).write()
   return success({ id, sessions })
@@ -149,7 +155,7 @@ function newMember(account: string, { id: user }: User, roles: readonly string[]
   }
 }
 
-/** Names the roles of a member, for people who read the audit log. */
+/** Names the roles of a member, for readers of the audit log. */
 function rolesIn({ roles }: Member) {
   return { roles: roles.map(id => roleOf(id)?.name ?? id) }
 }

@@ -1,4 +1,5 @@
-// Handlers of a user's memberships. Invitations to an address are shown only once it is verified; until then, the link is the only way to them.
+// Handlers of a user's memberships. Invitations to an address are shown only once it is verified; until then,
+// the link is the only way to them.
 
 import { isId } from '../../base/ids/id.ts'
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
@@ -94,7 +95,7 @@ async function accept(call: UserCall, { member, account }: Membership, api: Api)
     return { record: { ...current, status: 'accepted' as const, modifiedAt: call.now }, audit }
   }
   const revised = (await revise(store.members, account.id, member.id, change, log)) ?? noMembership
-  // It may be so by the same request before, whose write could not be confirmed.
+  // The state may come from an earlier attempt of the same request, whose write was not confirmed.
   if (isUnchanged) await store.confirm()
   return 'record' in revised ? success(viewMembership({ member: revised.record, account })) : revised
 }
@@ -117,7 +118,7 @@ function readStatus(body: unknown): 'accepted' | 'rejected' | readonly Fault[] {
   return faults.length > 0 ? faults : status!
 }
 
-/** Finds the membership that the path names among those that the user may know of. */
+/** Finds the membership of the path among those that the user may see. */
 async function findMembership(
   { actor, params }: UserCall,
   { store }: Api,
@@ -133,7 +134,7 @@ async function withAccount(member: Member, { accounts }: Api['store']): Promise<
   return account && { member, account }
 }
 
-/** Shows a membership as the API does. */
+/** Shows a membership in the form of the API. */
 function viewMembership({ member: { id, roles, status }, account }: Membership) {
   const held = roles.flatMap(id => roleOf(id) ?? [])
   return {

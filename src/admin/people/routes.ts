@@ -1,4 +1,4 @@
-// The rows of the admin listener that are about accounts and who is in them: method, path, permission, handler.
+// The rows of the admin listener about accounts and their members: method, path, permission, handler.
 
 import { listAttention } from '../overview/list-attention.ts'
 import { getOverview } from '../overview/overview.ts'
@@ -90,7 +90,7 @@ export const accountRows: readonly ApiRow[] = [
   { method: 'GET', path: `${roles}/{role_id}`, permission: 'Members Read', handle: getRole },
 ]
 
-/** What is asked of the user for whom a token acts. */
+/** The rows about the user for whom a token acts. */
 export const userRows: readonly UserRow[] = [
   { method: 'GET', path: user, permission: null, scope: 'user.read', handle: getUser },
   {
@@ -108,7 +108,7 @@ export const userRows: readonly UserRow[] = [
     permission: null,
     scope: 'memberships.write',
     body: jsonBody,
-    // What it accepts is the user's own, by the invitation of another, and opens nothing to the app.
+    // It accepts a membership for the user, by the invitation of another, and gives the app no access.
     lastingAccess: 'nothing',
     handle: updateMembership,
   },

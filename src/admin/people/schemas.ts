@@ -1,4 +1,4 @@
-// What accounts, roles and members look like, in requests and in responses.
+// Schemas of accounts, roles and members, in requests and in responses.
 
 import { permissions } from '../../permissions/permissions.ts'
 import { roles } from '../../permissions/roles.ts'
@@ -31,7 +31,7 @@ export const account = open({
   settings: open({ enforce_twofactor: about('Whether members must use a second factor.', flag) }),
 })
 
-/** The body that replaces what can be set on an account. */
+/** The body that replaces the settings of an account. */
 export const changedAccount = closed(
   { id: about('The id in the path.', id), name: printable(longestName), type: exactly('standard') },
   {
@@ -42,7 +42,7 @@ export const changedAccount = closed(
 
 const roleId = oneOf(roles.map(({ id }) => id))
 
-/** What is permitted, by what it is for: such as `read` of `oauth_clients`. */
+/** Permissions by resource, such as `read` of `oauth_clients`. */
 const grants = {
   ...open(
     {},
@@ -55,7 +55,7 @@ const grants = {
 
 export const role = open({ id: roleId, name: text, description: text, permissions: grants })
 
-/** An address as requests write it; responses have it in lower case. */
+/** An address as in requests; responses have it in lower case. */
 const email: Schema = {
   ...text,
   maxLength: 254,

@@ -1,4 +1,4 @@
-// Handlers of where a user is signed in.
+// Handlers of a user's sessions.
 
 import { Sessions, type Session } from '../../people/sessions/sessions.ts'
 import { type AuditedAction, SelfAudit } from '../../people/records/self-audit.ts'
@@ -24,7 +24,10 @@ export async function deleteSession(call: UserCall, api: Api): Promise<ApiRespon
   return success({ id })
 }
 
-/** Signs the user out everywhere, and ends the tokens of their apps, that of this request too; what they allowed is remembered. */
+/**
+ * Signs the user out everywhere, and ends the tokens of their apps, that of this request too; consents are
+ * remembered.
+ */
 export async function deleteSessions(call: UserCall, api: Api): Promise<ApiResponse> {
   const { user } = call.actor
   const count = await sessionsOf(api).endEverything(user)
@@ -39,7 +42,7 @@ function sessionsOf({ store, clock }: Api): Sessions {
   return new Sessions(store, clock)
 }
 
-/** Writes in the audit logs of the user's accounts what the token did for them. */
+/** Records in the audit logs of the user's accounts what the token did for them. */
 async function write(
   { actor: { user: id, email }, caller, address, ray, now }: UserCall,
   { store }: Api,

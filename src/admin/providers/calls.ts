@@ -1,4 +1,5 @@
-// What an account called its providers for lately, from the logs of its AI gateways: of all processes and machines that share the store.
+// Recent calls of an account to its providers, from the logs of its AI gateways: of all processes and
+// machines that share the store.
 
 import { pause } from '../../base/turns/turns.ts'
 import { isoTime } from '../records/record-handlers.ts'
@@ -6,9 +7,9 @@ import type { Api } from '../api/api-types.ts'
 
 const day = 86_400_000
 const days = 7
-/** Ms after which no more gateways are looked at: the rest is found at another time. */
+/** Ms after which no more gateways are read: the rest is read at another time. */
 const patience = 40
-/** Models of a provider that are listed: callers choose their names. */
+/** Maximum of listed models per provider: callers choose their names. */
 const mostModels = 50
 
 export interface CallsOfProvider {
@@ -16,7 +17,7 @@ export interface CallsOfProvider {
   readonly count: number
   readonly errors: number
   readonly last_at: string | null
-  /** The latest called first. */
+  /** Latest called first. */
   readonly models: readonly { readonly model: string; readonly count: number; readonly last_at: string }[]
 }
 

@@ -1,5 +1,5 @@
-// Handlers of AI providers. They are of the configuration, which all accounts share: where keys come from, addresses and codes of failures are shown only in the oldest account,
-// to callers with Metrics Read.
+// Handlers of AI providers. They come from the configuration, which all accounts share: sources of keys,
+// addresses and codes of failures are shown only in the oldest account, to callers with Metrics Read.
 
 import type { SecretSource } from '../../config/model/config.ts'
 import { permits } from '../../permissions/permit.ts'

@@ -1,4 +1,4 @@
-// What AI providers look like in responses.
+// Schemas of AI providers in responses.
 
 import { errorRows } from '../../errors/catalogue/catalogue.ts'
 import { about, flag, listOf, oneOf, open, orNull, text, time, whole } from '../schema/schema.ts'

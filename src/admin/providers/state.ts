@@ -1,4 +1,5 @@
-// How an AI provider is doing, from what its latest calls came to, and what a test of it means: each in one word and one sentence.
+// The health of an AI provider, from the results of its latest calls, and the verdict of a test: each in one
+// word and one sentence.
 
 import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 import type { KeyTest, ProviderFact } from '../facts/provider-facts.ts'
@@ -6,9 +7,9 @@ import type { KeyTest, ProviderFact } from '../facts/provider-facts.ts'
 export const providerStates = ['working', 'limited', 'refused', 'failing', 'no_key', 'unknown'] as const
 type ProviderState = (typeof providerStates)[number]
 
-/** Ms for which a call that the provider took speaks for its key: until then, a refusal may be about the call. */
+/** How long an accepted call proves its key, in ms: until then, a refusal may be due to the call. */
 const trust = 10 * 60_000
-/** Refusals in a row that speak against the key. */
+/** Refusals in a row that indicate a bad key. */
 const manyRefusals = 3
 
 export function stateOf(provider: ProviderFact): ProviderState {
@@ -26,7 +27,7 @@ export function stateOf(provider: ProviderFact): ProviderState {
 export const testOutcomes = ['accepted', 'reached', 'refused', 'limited', 'failing', 'unreachable'] as const
 type TestOutcome = (typeof testOutcomes)[number]
 
-/** Returns what came of a test, with what to do; nothing of it is text of the provider, which may repeat a key. */
+/** Returns the verdict of a test, with a remedy; never with text of the provider, which may repeat a key. */
 export function verdictOf(
   { key, status, error, code }: KeyTest,
   path: string,
@@ -63,7 +64,7 @@ function elsewhere(status: number): string {
   return status < 400 ? 'It redirects: check its url.' : 'Send a test request through a gateway.'
 }
 
-/** Returns why a provider was not reached, with what to look at. */
+/** Returns why a provider was not reached, with what to check. */
 export function reasonOf(error: ErrorName | null, code = ''): string {
   if (code.startsWith('GH_') && code.includes('PROXY'))
     return 'The proxy on the way to it did not let the request through: check ai.proxy.'

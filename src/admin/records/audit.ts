@@ -1,4 +1,5 @@
-// What is told of a change: a line in the log once its entry was written, which members were set or changed, and their values before and after.
+// Audit entries of changes: a log line once the entry was written, the members that were set or changed, and
+// their values before and after.
 
 import type { Logger } from '../../log/log.ts'
 import { auditOf, type Resource } from '../../store/records/audit-entry.ts'
@@ -32,8 +33,9 @@ export function changedMembers(before: object, after: object): readonly string[]
 }
 
 /**
- * The members of which entries keep values: all who may read the audit log see them, even those who may not see the resource. No secret is among them, nothing
- * that proves one, and nothing in which people write secrets, such as the conditions of rules and the content of pages.
+ * The members whose values entries contain: they are visible to everyone who may read the audit log, even
+ * without access to the resource. So none is a secret or proves one, and none is free text that may contain
+ * secrets, such as the conditions of rules and the content of pages.
  */
 const openMembers: ReadonlySet<string> = new Set([
   ...['name', 'status', 'policies', 'condition', 'not_before', 'expires_on', 'settings', 'roles'],
@@ -45,10 +47,10 @@ const openMembers: ReadonlySet<string> = new Set([
   ...['action', 'enabled', 'description', 'ip', 'country', 'asn', 'content_type', 'status_code'],
 ])
 
-/** The most characters of JSON that the values of one entry have. */
+/** Maximum of characters of JSON for the values of one entry. */
 const mostValues = 2_000
 
-/** Returns the values of those members that may be kept, as many as there is room for; null if there are none. */
+/** Returns the values of the recordable members, as many as fit; null if there are none. */
 function openValues(before: object, after: object, changed: readonly string[]): ChangedValues | null {
   const [then, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))]
   const values = { before: {} as Record<string, unknown>, after: {} as Record<string, unknown> }
@@ -64,7 +66,7 @@ function openValues(before: object, after: object, changed: readonly string[]): 
   return room === mostValues ? null : values
 }
 
-/** Lists the members that a body sets; only for one that was found valid. */
+/** Lists the members that a body sets; only for a valid body. */
 export function membersSet(body: unknown): readonly string[] {
   return Object.entries(body as object).flatMap(([name, value]) => (value === null ? [] : [name]))
 }

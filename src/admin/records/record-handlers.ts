@@ -1,4 +1,4 @@
-// What the handlers of all kept records share: a page of them, and changes that are told of, between which no other write may come.
+// The common parts of all record handlers: a page of records, and atomic, audited changes.
 
 import type { Logger } from '../../log/log.ts'
 import type { AuditEntry } from '../../store/records/records.ts'
@@ -13,25 +13,28 @@ import { tellAudit } from './audit.ts'
 import { type ApiResponse, listInTurns } from '../http/envelope.ts'
 import { cursorOf, type PageQuery } from '../http/query.ts'
 
-/** A new record and what is told of it, or why there is none. */
+/** A new record with its audit entry, or a refusal. */
 export type Revised<T> = { readonly record: T; readonly audit: AuditEntry } | ApiResponse
 
 /** What every write of the API writes with the record. */
 type SideWrites = Together & { readonly audit: AuditEntry }
 
-/** What a list shows of records, and in what order. */
+/** Contents and order of a list of records. */
 interface Listed<T> {
   readonly createdAt: (record: T) => number
   readonly view: (record: T) => unknown
-  /** Whether it shows a record; all where it is left out. */
+  /** Whether it shows a record; all by default. */
   readonly holds?: ((record: T) => boolean) | null
-  /** The newest first. */
+  /** Newest first. */
   readonly descending?: boolean
-  /** Fetches what the view needs of the records of the page. */
+  /** Fetches further data for the view of the records of the page. */
   readonly prepare?: (records: readonly T[]) => Promise<void>
 }
 
-/** Responds with a page of an account's records by their creation. What comes behind a cursor has not moved, whatever was removed before it. */
+/**
+ * Responds with a page of an account's records by their creation. Entries behind a cursor do not move,
+ * whatever was removed before it.
+ */
 export async function pageOf<T extends { readonly id: string }>(
   records: Records<T>,
   account: string,
@@ -48,7 +51,7 @@ export async function pageOf<T extends { readonly id: string }>(
   return responseOf(items, page, total, { view, placeOf })
 }
 
-/** Returns where a page begins, and its length with one more, which tells whether there is a next one. */
+/** Returns the start of a page, and its length plus one, which shows whether there is a next one. */
 export function cutOf({ page, perPage, after }: PageQuery): Page {
   return { offset: after === null ? (page - 1) * perPage : 0, limit: perPage + 1, after }
 }
@@ -65,7 +68,7 @@ export function responseOf<T>(
   return listInTurns(items, view, { page, perPage, total, cursor })
 }
 
-/** Responds with a page of a list that is at hand as a whole, and has no cursor. */
+/** Responds with a page of a complete list, without a cursor. */
 export function pageOfAll<T>(
   items: readonly T[],
   { page, perPage }: PageQuery,
@@ -81,7 +84,7 @@ interface Sieve<T> {
   readonly placeOf: (record: T) => Position
 }
 
-/** Looks through all records of an account, and keeps no more of them than the page. */
+/** Reads all records of an account, and retains no more of them than the page. */
 async function sift<T>(records: Records<T>, account: string, page: PageQuery, sieve: Sieve<T>) {
   const { holds, descending, placeOf } = sieve
   const { offset, limit, after = null } = cutOf(page)
@@ -102,7 +105,7 @@ function isBehind(one: Position, other: Position, descending: boolean): boolean 
   return one.id !== other.id && one.id > other.id !== descending
 }
 
-/** Adds a record and tells of it; false, and nothing was done, when its id is taken, or the key of the response. */
+/** Adds an audited record; false, without an effect, when its id or the key of the response is taken. */
 export async function add<T>(
   records: Records<T>,
   record: T,
@@ -112,7 +115,10 @@ export async function add<T>(
   return tellAfter(records.insert(record, sideWrites), sideWrites, log)
 }
 
-/** Puts a record in place of a version and tells of it; false, and nothing was done, when that is not kept any more, or the key of the response is taken. */
+/**
+ * Replaces a version of a record, audited; false, without an effect, when that version is outdated, or the
+ * key of the response is taken.
+ */
 export async function put<T>(
   records: Records<T>,
   record: T,
@@ -123,7 +129,10 @@ export async function put<T>(
   return tellAfter(records.replace(record, version, sideWrites), sideWrites, log)
 }
 
-/** Removes the record that an entry is about and tells of it; false, and nothing was done, when there was none, or another version than the one that is given. What no account owns is told to the one of the entry. */
+/**
+ * Removes the record of an audit entry; false, without an effect, when there was none, or its version differs
+ * from the given one. For records without an account, the entry belongs to the account of the entry.
+ */
 export async function drop<T>(
   records: Records<T>,
   audit: AuditEntry,
@@ -135,8 +144,9 @@ export async function drop<T>(
 }
 
 /**
- * Puts a new record in place of the one that is kept: `change` is asked again whenever another write came between, so that the last one wins whole. Gives the
- * new record, or the response that `change` gave instead of one; null when there is none to change.
+ * Replaces a stored record: `change` is called again whenever another write came between, so that the last
+ * one wins whole. Returns the new record, or the response that `change` returned instead of one; null when
+ * there is none to change.
  */
 export async function revise<T>(
   records: Records<T>,
@@ -155,7 +165,7 @@ export async function revise<T>(
   }
 }
 
-/** Puts a new record in place of the one that is kept, or where there is none: `make` is asked again whenever another write came between. */
+/** Replaces or creates a record: `make` is called again whenever another write came between. */
 export async function upsert<T>(
   records: Records<T>,
   { account, id }: { readonly account: string; readonly id: string },
@@ -174,20 +184,23 @@ export async function upsert<T>(
   }
 }
 
-/** Writes a moment as the API shows it: always with ms, so that all of them have one length. */
+/** Formats a time for the API: always with ms, so that all times have one length. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString()
 }
 
 /**
- * Returns the time of the last use as ISO 8601; both arguments are in ms since the epoch. The store keeps the hour of a
- * use, so one in the hour of creation is shown as the moment of creation, not as earlier.
+ * Returns the time of the last use as ISO 8601; both arguments are in ms since the epoch. The store records
+ * only the hour of a use, so one in the hour of creation is shown as the time of creation, not as earlier.
  */
 export function isoTimeOfUse(usedAt: number, madeAt: number): string {
   return isoTime(Math.max(usedAt, madeAt))
 }
 
-/** Logs the entry of a write once that is made. One that was not confirmed may have been made, and its entry with it: the log has it as doubtful. */
+/**
+ * Logs the entry of a write once it is done. An unconfirmed write may have happened, and its entry with it:
+ * the log marks it as doubtful.
+ */
 export async function tellAfter(
   write: Promise<boolean>,
   { audit }: SideWrites,

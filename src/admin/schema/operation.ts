@@ -1,30 +1,30 @@
-// What a row of the table of routes is described by.
+// The description of a row of the table of routes.
 
 import { type ApiFaultName, apiFaults } from '../../errors/catalogue/api-faults.ts'
 import type { HeaderName } from './headers.ts'
 import type { Members, Schema } from './schema.ts'
 
-/** What the table of routes lacks of one row. */
+/** Complements one row of the table of routes. */
 export interface Operation {
-  /** What code that is generated from the document calls it. */
+  /** The name of the operation in generated code. */
   readonly id: string
   readonly tag: Tag
   readonly summary: string
   readonly description?: string
-  /** Whether a token is asked for; of a row of the API that is clear. */
+  /** Whether a token is required; always known for rows of the API. */
   readonly hasToken?: boolean | 'maybe'
   /** The query parameters, by name. */
   readonly query?: Members
   readonly body?: Body
-  /** The response to a good request. */
+  /** The response to a valid request. */
   readonly response: Good
-  /** The other responses that it may have, beyond what its row gives of itself. */
+  /** Further responses, beyond those that follow from the row. */
   readonly refusals?: readonly Refusal[]
 }
 
 export interface Body {
   readonly schema: Schema
-  /** Bodies that are accepted, by what they show. */
+  /** Accepted bodies, by what they show. */
   readonly examples: Readonly<Record<string, unknown>>
 }
 
@@ -91,7 +91,7 @@ export function json(schema: Schema, headers: readonly HeaderName[] = []): Good 
   return { content: { 'application/json': schema }, headers }
 }
 
-/** Describes the refusal by a row of the catalogue as the row does. */
+/** Describes the refusal of a row of the catalogue. */
 export function refusal(name: ApiFaultName, headers: readonly HeaderName[] = []): Refusal {
   return { ...refusals([name], apiFaults[name].when), headers }
 }

@@ -1,12 +1,12 @@
-// JSON Schemas (2020-12) in few words.
+// Shorthands for JSON Schemas (2020-12).
 
 /** A JSON Schema, or a reference to one. */
 export type Schema = Readonly<Record<string, unknown>>
 
-/** Describes what a member of these objects holds, by its name. */
+/** The schemas of an object's members, by name. */
 export type Members = Readonly<Record<string, Schema>>
 
-/** Returns an object of a request: members that are not named are refused. */
+/** Returns an object of a request: unknown members are refused. */
 export function closed(required: Members, optional: Members = {}): Schema {
   return { ...open(required, optional), additionalProperties: false }
 }
@@ -25,7 +25,7 @@ export function listOf(items: Schema, least = 0, most?: number): Schema {
   return { type: 'array', items, ...(least > 0 && { minItems: least }), ...(most && { maxItems: most }) }
 }
 
-/** Returns a list that has nothing twice. */
+/** Returns a list without duplicates. */
 export function setOf(items: Schema, least = 0, most?: number): Schema {
   return { ...listOf(items, least, most), uniqueItems: true }
 }
@@ -43,7 +43,7 @@ export function exactly(value: unknown): Schema {
   return { type: typeOf(value), const: value }
 }
 
-/** Returns what may be null instead. */
+/** Returns a schema that also accepts null. */
 export function orNull({ type, ...rules }: Schema & { readonly enum?: readonly unknown[] }): Schema {
   return { ...rules, type: [type, 'null'], ...(rules.enum && { enum: [...rules.enum, null] }) }
 }
@@ -52,14 +52,14 @@ export function about(description: string, schema: Schema = {}): Schema {
   return { ...schema, description }
 }
 
-/** Returns a schema that stands by its name among the components of the document. */
+/** Returns a reference to a schema among the components of the document. */
 export function named(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` }
 }
 
 export const text: Schema = { type: 'string' }
 export const flag: Schema = { type: 'boolean' }
-/** Goes with each address of a user. */
+/** Accompanies each address of a user. */
 export const emailVerified: Schema = {
   ...flag,
   description:
@@ -67,17 +67,20 @@ export const emailVerified: Schema = {
 }
 export const number: Schema = { type: 'number' }
 export const id: Schema = { type: 'string', pattern: '^[0-9a-f]{32}$' }
-/** A moment as responses show it. */
+/** A time as in responses. */
 export const time: Schema = { type: 'string', format: 'date-time' }
 
-/** A moment as requests write it (RFC 3339). */
+/** A time as in requests (RFC 3339). */
 export const writtenTime: Schema = {
   ...time,
   pattern:
     '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})$',
 }
 
-/** Returns a line that can be shown anywhere. Its pattern says no more than what the regular expressions of all languages have the same signs for. */
+/**
+ * Returns a line that can be shown anywhere. Its pattern is limited to syntax that the regular expressions of
+ * all languages share.
+ */
 export function printable(most: number, more = ''): Schema {
   return {
     ...text,
@@ -88,7 +91,7 @@ export function printable(most: number, more = ''): Schema {
   }
 }
 
-/** Returns what a success is wrapped in. */
+/** Returns the envelope of a success. */
 export function success(result: Schema): Schema {
   return open({ ...envelope(true, none), result })
 }
@@ -104,7 +107,7 @@ export function piece(item: Schema, info: Schema): Schema {
   return open({ ...envelope(true, none), result: listOf(item), result_info: info })
 }
 
-/** Returns what a refusal is wrapped in, with the codes that it may have. */
+/** Returns the envelope of a refusal, with its possible codes. */
 export function refusal(codes: readonly number[]): Schema {
   const error = open({ code: oneOf(codes), message: text }, { source: named('Source') })
   return open({ ...envelope(false, listOf(error, 1)), result: { type: 'null' } })

@@ -1,4 +1,4 @@
-// /errors and /errors/{code}: what raises each error, and what to check.
+// /errors and /errors/{code}: the cause of each error, and what to check.
 
 import { documentError, documentIndex } from '../../errors/docs/document.ts'
 import type { ErrorResponse } from '../../errors/audience/audience.ts'
@@ -13,7 +13,7 @@ export function documentation(code: string, accept: string | null): ApiResponse 
   return response ? adopt(response) : failure('no_error', code.slice(0, 20))
 }
 
-/** Folds the list of header names and values into a record with lower-case names, as this listener keeps them. */
+/** Converts the list of header names and values to a record with lower-case names, as in this listener. */
 function adopt({ status, headers, body }: ErrorResponse): ApiResponse {
   const record: Record<string, string> = {}
   for (let i = 0; i < headers.length; i += 2) record[headers[i]!.toLowerCase()] = headers[i + 1]!

@@ -1,9 +1,9 @@
-// Where the next gateway on this machine asks this one for its side port.
+// Where the next gateway on this machine requests the side port of this one.
 
 import { type ApiResponse, failure } from '../http/envelope.ts'
 import type { ApiRequest } from '../http/router.ts'
 
-/** How the next gateway asks for the side port. */
+/** A request for the side port. */
 interface Request {
   /** Whether it replaces this one even if this one is not stopping. */
   readonly replaces: boolean
@@ -11,7 +11,7 @@ interface Request {
   readonly shares: boolean
 }
 
-/** Leaves or shares the side port; resolves with false where it stays, null for who shows no proof. */
+/** Leaves or shares the side port; resolves with false if it stays, null for a caller without proof. */
 export type HandOver = (authorization: string | null, options: Request) => Promise<boolean | null>
 
 /** Responds to a request without proof as if there were nothing here. */

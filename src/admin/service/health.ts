@@ -1,16 +1,19 @@
-// Whether the gateway lives, and whether it takes traffic: for orchestrators, load balancers and the container's health check.
+// Liveness and readiness of the gateway: for orchestrators, load balancers and the container's health check.
 
 import type { StoreHealth } from '../../metrics/counters/counts.ts'
 import type { ApiResponse } from '../http/envelope.ts'
 
-/** `null` when traffic is welcome, else the reason why not. */
+/** Null when ready, else the reason. */
 export type Unready = 'starting' | 'draining' | 'no worker is up' | 'store not trusted' | null
 
 export function alive(): ApiResponse {
   return status(200, { status: 'alive' })
 }
 
-/** Returns whether traffic is welcome; an unreachable store, or one that refuses writes, does not stop it, since most requests need only the cache. */
+/**
+ * Returns the readiness; an unreachable store, or one that refuses writes, does not affect it, since most
+ * requests need only the cache.
+ */
 export function ready(unready: Unready, store: StoreHealth | null): ApiResponse {
   const [degraded] = store?.degradation.reasons ?? []
   const why = degraded && { reason: degraded.message, next: degraded.remedy }

@@ -1,4 +1,5 @@
-// The front page of the side port, where the address that is printed at start leads: how the gateway is, and what there is to see.
+// The front page of the side port, at the address that is printed at start: the state of the gateway, and
+// links.
 
 import { html } from '../../base/text/html.ts'
 import type { StoreHealth } from '../../metrics/counters/counts.ts'
@@ -16,7 +17,7 @@ const links = [
   ['client/v4/openapi.json', 'The same for programs, as OpenAPI 3.1'],
 ] as const
 
-/** Returns links to what a browser can open, as a page, or as JSON where that is accepted instead. */
+/** Returns links to what a browser can open, as a page, or as JSON if that is accepted instead. */
 export function home(accept: string | null, unready: Unready, store: StoreHealth | null): ApiResponse {
   const { status, reason }: State = JSON.parse(ready(unready, store).body)
   if (negotiate(accept) !== 'html') {

@@ -1,10 +1,10 @@
-// What a browser sees where the side port has nothing.
+// The page for browsers at an unknown path of the side port.
 
 import { html } from '../../base/text/html.ts'
 import { Frame } from '../../errors/render/page.ts'
 import type { ApiResponse } from '../http/envelope.ts'
 
-/** Returns a page that leads to where people begin; `front` is null where they have no pages. */
+/** Returns a page that leads to the start page; `front` is null without one. */
 export function noPage(front: string | null): ApiResponse {
   const content = html`<main>
 <h1>Page not found</h1>

@@ -1,4 +1,4 @@
-// What makes the body of an API token valid, when one is created and when one is updated.
+// Validates the body of an API token, for creation and for updates.
 
 import { parseNetwork } from '../../net/address/address.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
@@ -7,9 +7,9 @@ import type { TokenSettings } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { Field } from '../http/field.ts'
 
-/** What a body says of a token. */
+/** The settings in the body of a token. */
 export interface TokenBody extends Required<TokenSettings> {
-  /** Null where the body leaves it to the record. */
+  /** Null if the body leaves it to the record. */
   readonly status: Token['status'] | null
 }
 
@@ -22,7 +22,7 @@ const mostAddresses = 200
 
 const required = ['name', 'policies'] as const
 const optional = ['condition', 'expires_on', 'not_before'] as const
-/** What responses show and requests can't set: a record that was got may be put back with them. */
+/** Members of responses that requests cannot set: a record that was fetched may be sent back with them. */
 const responseMembers = ['id', 'issued_on', 'modified_on', 'last_used_on', 'person'] as const
 
 /** Reads the body of a new token of the account. */
@@ -34,7 +34,7 @@ export function readNewToken(body: unknown, account: string, now: number): Token
   return faults.length > 0 ? faults : read
 }
 
-/** Reads the body that takes the place of all that can be set on a token; only `status` may be left to the record. */
+/** Reads the body that replaces all settings of a token; only `status` may be left to the record. */
 export function readToken(body: unknown, account: string, id: string): TokenBody | readonly Fault[] {
   const faults: Fault[] = []
   const { status, ...members } = new Field(body, faults).members(required, [
@@ -78,7 +78,7 @@ function readPolicy(policy: Field, account: string): Omit<Policy, 'id'> {
   }
 }
 
-/** Reads a permission group, by its id, by its name, or by both where they agree. */
+/** Reads a permission group, by its id, by its name, or by both if they agree. */
 function readGroup(group: Field): string[] {
   const { id, name } = group.members([], ['id', 'name'])
   const found = permissionGroups.find(

@@ -1,4 +1,4 @@
-// Handlers of tokens that people make for themselves: to run models in one account, as a member of it.
+// Handlers of people's own tokens: to run models in one account, as a member of it.
 
 import { isId } from '../../base/ids/id.ts'
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
@@ -42,7 +42,7 @@ export async function createOwnToken(call: UserCall, api: Api): Promise<ApiRespo
   })
 }
 
-/** Responds with the tokens of the user, the newest first. */
+/** Responds with the tokens of the user, newest first. */
 export async function listOwnTokens({ actor, query, now }: UserCall, { store }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()
@@ -76,7 +76,7 @@ export async function deleteOwnToken(call: UserCall, { store, log }: Api): Promi
   return noToken
 }
 
-/** Deletes the tokens that a member made for themselves, who is none any more. They open nothing by then. */
+/** Deletes the own tokens of a former member. They give no access by then. */
 export async function endTokensOf(member: Member, call: Call, { store, log }: Api): Promise<void> {
   const { account } = member
   await mapInTurns(await tokensOf(member, store), token =>
@@ -96,7 +96,10 @@ async function tokensOf(
   return found
 }
 
-/** Returns the account that the first policy is for; a word where none is named, which is refused with the rest of the body. */
+/**
+ * Returns the account of the first policy; an invalid name if there is none, which is refused with the rest
+ * of the body.
+ */
 function accountIn(body: unknown): string {
   const { policies } = (body ?? {}) as { readonly policies?: unknown }
   const [policy] = Array.isArray(policies) ? policies : []

@@ -1,4 +1,4 @@
-// Does a token reach further than the caller's own? Nobody gives such a one, nor lays hands on it.
+// Checks whether a token would exceed the caller's own: callers can neither create nor change such a token.
 
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 import { faultAt } from '../../errors/catalogue/api-faults.ts'
@@ -20,7 +20,10 @@ export function reachBeyond(token: Limits & { readonly policies: Policies }, cal
   ]
 }
 
-/** Finds what policies would allow, each without the others, and the caller's token does not; by the names of the permissions. */
+/**
+ * Finds what each of the policies would allow and the caller's token does not; by the names of the
+ * permissions.
+ */
 export function powersBeyond(policies: Policies, caller: Token): Fault[] {
   return policies.flatMap((policy, i) =>
     policy.permissionGroups.flatMap((group, j) => {
@@ -39,7 +42,7 @@ export function powersBeyond(policies: Policies, caller: Token): Fault[] {
   )
 }
 
-/** A not-before needs no rule: a token that can ask is past it. */
+/** A not-before needs no rule: a token that can make requests is past it. */
 function lifeBeyond({ expiresOn }: Limits, { expiresOn: end }: Token): Fault[] {
   if (end === null || (expiresOn !== null && expiresOn <= end)) return []
   const rule = `expires_on must be set, and not be later than that of your token, ${isoTime(end)}`

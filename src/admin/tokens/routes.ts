@@ -1,4 +1,4 @@
-// The rows of the admin listener that are about API tokens: method, path, permission, handler.
+// The rows of the admin listener about API tokens: method, path, permission, handler.
 
 import { jsonBody } from '../http/request-body.ts'
 import { pageParameters } from '../http/query.ts'
@@ -68,7 +68,10 @@ export const tokenRows: readonly ApiRow[] = [
 
 const ownTokens = `${user}/tokens`
 
-/** Tokens that people make for themselves. The document lacks the creation: only the pages can ask for one, since a person has no token before. */
+/**
+ * People's own tokens. The document lacks the creation: only the pages can request it, since a person has no
+ * token before.
+ */
 export const ownTokenRows: readonly UserRow[] = [
   {
     method: 'POST',

@@ -1,4 +1,4 @@
-// What API tokens look like, in requests and in responses.
+// Schemas of API tokens, in requests and in responses.
 
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import {
@@ -80,7 +80,7 @@ const limits: Members = {
 /** The body of a new token. */
 export const newToken = closed(settings, limits)
 
-/** The body that takes the place of all that can be set. */
+/** The body that replaces all settings. */
 export const changedToken = closed(settings, {
   ...limits,
   status: about('Unchanged if left out.', oneOf(['active', 'disabled'])),
@@ -126,7 +126,7 @@ export const token = open(shown, {
 /** A token in the response to its creation. */
 export const createdToken = open({ ...shown, value }, { condition: shownCondition, person, ...shownLimits })
 
-/** What a token learns of itself. */
+/** A token's view of itself. */
 export const verifiedToken = open({ id, status }, shownLimits)
 
 export const permissionGroup = open({

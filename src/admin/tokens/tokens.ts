@@ -1,4 +1,5 @@
-// Handlers of API tokens. A value is shown once, when it is made; no token gives or touches one that reaches further.
+// Handlers of API tokens. A value is shown once, when it is created; no token creates or changes one with
+// more rights.
 
 import { hash } from 'node:crypto'
 import { isId } from '../../base/ids/id.ts'
@@ -127,7 +128,7 @@ export async function rollToken(call: Call, api: Api): Promise<ApiResponse> {
   })
 }
 
-/** Confirms that the token which asks is good: the guard has seen to that. */
+/** Confirms that the caller's token is valid: the guard has checked that. */
 export async function verifyToken({ caller, now }: Call): Promise<ApiResponse> {
   return success({ id: caller.id, status: statusOf(caller, now), ...viewLimits(caller) })
 }
@@ -143,12 +144,12 @@ export async function listPermissionGroups({ account, caller, query }: Call): Pr
   return list(groups, { page: 1, perPage: permissionGroups.length, total: groups.length })
 }
 
-/** Responds with a token, and what a change of it can be bound to. */
+/** Responds with a token, and the tag for conditional changes of it. */
 function respondWith(token: Token, now: number, lastUsed: number | undefined): ApiResponse {
   return success(viewToken(token, now, lastUsed), etagOf(revisionOf(token)))
 }
 
-/** Neither that a token expires nor that it is used makes it another one. */
+/** Neither expiry nor use changes the revision of a token. */
 function revisionOf(token: Token) {
   return { revision: hash('sha256', JSON.stringify(viewToken(token, 0))).slice(0, 32) }
 }
@@ -164,13 +165,13 @@ async function reviseToken(
   return (isId(id) ? await revise(store.tokens, account, id, change, log) : null) ?? noToken
 }
 
-/** Returns the view of a token without what each update sets again. */
+/** Returns the view of a token without the members that every update sets. */
 function settingsOf(token: Token, now: number) {
   const { policies, modified_on, ...view } = viewToken(token, now)
   return { ...view, policies: policies.map(({ id, ...policy }) => policy) }
 }
 
-/** Refuses to touch a token that is kept; no member of a body is to blame. */
+/** Refuses to change an existing token; no member of a body is to blame. */
 function untouchable(excess: readonly Fault[]): ApiResponse | null {
   if (excess.length === 0) return null
   return failures(

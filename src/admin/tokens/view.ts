@@ -1,11 +1,11 @@
-// How the management API shows an API token: everything but its value and digest.
+// The management API's view of an API token: everything but its value and digest.
 
 import type { Policy, Token, TokenOwner } from '../../store/records/records.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { isoTime, isoTimeOfUse } from '../records/record-handlers.ts'
 import { resourcePrefix } from './body.ts'
 
-/** Shows a token as the API does: all but its value and digest; `lastUsed` is in ms since the epoch. */
+/** Shows a token without its value and digest; `lastUsed` is in ms since the epoch. */
 export function viewToken(token: Token, now: number, lastUsed?: number) {
   return {
     id: token.id,
@@ -46,7 +46,7 @@ function viewCondition({ addressesIn, addressesNotIn }: Token) {
   return { condition: { request_ip } }
 }
 
-/** Shows from when on and until when a token is valid, as far as it says. */
+/** Shows the validity period of a token, as far as it is set. */
 export function viewLimits({ notBefore, expiresOn }: Token) {
   return {
     ...(notBefore !== null && { not_before: isoTime(notBefore) }),
@@ -54,7 +54,7 @@ export function viewLimits({ notBefore, expiresOn }: Token) {
   }
 }
 
-/** Returns the state of a token as callers see it: one whose time is over is expired, unless it was disabled before. */
+/** Returns the state of a token for callers: after its end it is expired, unless it was disabled before. */
 export function statusOf({ status, expiresOn }: Token, now: number): Token['status'] | 'expired' {
   return status === 'active' && expiresOn !== null && now >= expiresOn ? 'expired' : status
 }

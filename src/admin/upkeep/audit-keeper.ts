@@ -1,5 +1,6 @@
-// Keeps the audit trail within its bounds, by age and of each actor by number: an actor who writes much drops only the beginning of their own trail. What is
-// dropped is an entry itself. While the store is unreachable nothing is dropped.
+// Keeps the audit log within its bounds, by age, and by number for each actor: an actor who writes much only
+// drops their own oldest entries. Dropping is itself an entry. While the store is unreachable nothing is
+// dropped.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
@@ -13,7 +14,7 @@ import { tellAudit } from '../records/audit.ts'
 export interface AuditBounds {
   /** Ms. */
   readonly retention: number
-  /** How many entries each actor may have. */
+  /** Maximum of entries per actor. */
   readonly entriesPerToken: number
 }
 
@@ -28,7 +29,7 @@ interface AuditKeeperOptions {
 const period = 3_600_000
 const pause = 60_000
 const day = 86_400_000
-/** Failed sign-ins that are kept of each user: who guesses for months fills nothing. */
+/** Maximum of failed sign-ins per user, so that months of guessing fill nothing. */
 export const mostOfStrangers = 1_000
 
 export class AuditKeeper {
@@ -47,7 +48,7 @@ export class AuditKeeper {
     this.#clock = clock
   }
 
-  /** Looks now, and again each hour. */
+  /** Checks now, and again each hour. */
   start(): void {
     this.#looking = this.#look().then(wait => {
       this.#looking = null
@@ -65,7 +66,7 @@ export class AuditKeeper {
   async trim(): Promise<void> {
     const now = this.#clock.now()
     const { retention, entriesPerToken } = this.#bounds
-    // Whole days, so that what goes for its age makes one entry a day and not as many as go.
+    // Whole days, so that dropping by age makes one entry a day rather than one per dropped entry.
     const before = Math.floor((now - retention) / day) * day
     const mostOf = (actor: string) => {
       if (actor === keeper.id) return Infinity
@@ -78,7 +79,7 @@ export class AuditKeeper {
     }
   }
 
-  /** Resolves to ms until the next look. */
+  /** Resolves to ms until the next check. */
   async #look(): Promise<number> {
     try {
       await this.trim()
@@ -91,7 +92,7 @@ export class AuditKeeper {
   }
 }
 
-/** Reports the entries of all actors but those that report such: each would leave another one. */
+/** Reports dropped entries of all actors except those for dropping itself: each would add another one. */
 function tellerOf(account: string, now: number): DropTeller {
   const entries = new Map<string, AuditEntry>()
   return (actor, dropped) => {

@@ -1,4 +1,4 @@
-// Ends what users allowed OAuth clients to do, and tells the accounts.
+// Ends OAuth grants of users, with entries for the accounts.
 
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import type { Logger } from '../../log/log.ts'
@@ -12,7 +12,7 @@ import { grantsOfUser } from '../../oauth/grants/iterate-grants.ts'
 import { tellAudit } from '../records/audit.ts'
 import { revise } from '../records/record-handlers.ts'
 
-/** Who asks for an end, when and from where. */
+/** The actor who ends a grant, with time and client. */
 export interface Ender {
   readonly account: string
   readonly caller: { readonly id: string }
@@ -26,7 +26,10 @@ export interface EndingTools {
   readonly log: Logger
 }
 
-/** Ends a grant; false when it had ended already. The account that was consented to is told, and that of the one who asks where it is another. */
+/**
+ * Ends a grant; false when it had ended already. The account of the consent gets an entry, and that of the
+ * actor if it is another.
+ */
 export async function endGrant(
   grant: OAuthGrant,
   ender: Ender,
@@ -39,7 +42,10 @@ export async function endGrant(
   return true
 }
 
-/** Ends all grants that a user could give as a member of an account: for the account, and to its private clients. */
+/**
+ * Ends all grants that depend on a user's membership of an account: for the account, and to its private
+ * clients.
+ */
 export async function endGrantsOf(
   { account, user }: Pick<Member, 'account' | 'user'>,
   ender: Ender,
@@ -55,7 +61,10 @@ export async function endGrantsOf(
     await mapInTurns(grants, async grant => (await rests(grant)) && endGrant(grant, ender, tools))
 }
 
-/** Takes from a grant the scopes that its client may not ask for any more, so that these stay away if the client gets them again; with none left it ends. */
+/**
+ * Removes from a grant the scopes that its client may no longer request, so that they stay removed if the
+ * client gets them again; with none left it ends.
+ */
 export async function trimGrant(
   grant: OAuthGrant,
   { scopes }: Pick<OAuthClient, 'scopes'>,
@@ -87,7 +96,9 @@ function resourceOf({ id }: OAuthGrant): Resource {
   return { resourceKind: 'oauth_grant', resource: id }
 }
 
-/** Returns who is named to the account that was consented to: another account does not learn who asks, nor from where. */
+/**
+ * Returns the actor for the account of the consent: another account does not learn who acts, nor from where.
+ */
 function originIn({ account }: OAuthGrant, ender: Ender): Ender {
   return ender.account === account ? ender : { ...ender, account, caller: keeper, address: '' }
 }

@@ -1,5 +1,6 @@
-// Clears away grants that nothing stands behind any more: their client, their user or the membership is gone. They open nothing from that moment; this takes away
-// what is left of them, a few at a time, and what a crash or an unreachable store left behind at the next look.
+// Removes orphaned grants, whose client, user or membership is gone. They give no access from that moment;
+// this removes their remains, a few at a time, and those left by a crash or an unreachable store at the next
+// check.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
@@ -20,7 +21,7 @@ interface GrantKeeperOptions {
   readonly clock?: Clock
 }
 
-/** Ms between two looks, and until the next one when the store was unreachable. */
+/** Ms between two checks, and until the next one when the store was unreachable. */
 const period = 3_600_000
 const pause = 60_000
 
@@ -29,7 +30,7 @@ export class GrantKeeper {
   readonly #log: Logger
   readonly #clock: Clock
   #timer: NodeJS.Timeout | undefined
-  /** What runs, one after the other. */
+  /** The running tasks, one after the other. */
   #work: Promise<void> = Promise.resolve()
   #isClosed = false
 
@@ -39,7 +40,7 @@ export class GrantKeeper {
     this.#clock = clock
   }
 
-  /** Looks now, and again each hour. */
+  /** Checks now, and again each hour. */
   start(): void {
     let wait = pause
     void this.#do(async () => {
@@ -50,19 +51,19 @@ export class GrantKeeper {
     })
   }
 
-  /** Resolves when what runs has come to a place where it can stop. */
+  /** Resolves when the running task has reached a point where it can stop. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
     await this.#work
   }
 
-  /** Resolves when all that was asked for until now is done. */
+  /** Resolves when all tasks requested so far are done. */
   get idle(): Promise<void> {
     return this.#work
   }
 
-  /** Clears away, behind the response, what is left of a client that was removed. */
+  /** Removes, after the response, the remains of a deleted client. */
   endClient(client: string, ender: Ender): void {
     this.#do(async () => {
       await this.#store.credentials.removeOf({ client })
@@ -71,17 +72,17 @@ export class GrantKeeper {
     })
   }
 
-  /** Ends all grants of a client, behind the response. */
+  /** Ends all grants of a client, after the response. */
   endGrants(client: string, ender: Ender): void {
     this.#do(() => this.#endGrants(client, ender))
   }
 
-  /** Takes from all grants of a client, behind the response, the scopes that it has no more. */
+  /** Removes from all grants of a client, after the response, the scopes that it no longer has. */
   trimGrants(client: OAuthClient, ender: Ender): void {
     this.#do(() => this.#each(client.id, grant => trimGrant(grant, client, ender, this.#tools)))
   }
 
-  /** Ends the grants of all accounts that nothing stands behind, and trims those whose client has fewer scopes. */
+  /** Ends the orphaned grants of all accounts, and trims those whose client has fewer scopes. */
   async sweep(): Promise<void> {
     const now = this.#clock.now()
     for (const { id: account } of [...(await this.#store.accounts.list()), { id: everybody }]) {
@@ -102,7 +103,7 @@ export class GrantKeeper {
     else await endGrant(grant, ender, this.#tools)
   }
 
-  /** Whether there is the user, and a member of all accounts of which the grant needs one. */
+  /** Whether the user exists, and is a member of all accounts that the grant requires. */
   async #hasUser({ account, user }: OAuthGrant, client: OAuthClient): Promise<boolean> {
     const { users, members } = this.#store
     if ((await users.get(everybody, user)) === null) return false
@@ -125,7 +126,7 @@ export class GrantKeeper {
     return { store: this.#store, log: this.#log }
   }
 
-  /** Does some work once what was asked for before is done. */
+  /** Runs a task after the previous ones. */
   #do(work: () => Promise<void>): Promise<void> {
     this.#work = this.#work.then(work).catch(failure => {
       if (!(failure instanceof StoreUnreachable))

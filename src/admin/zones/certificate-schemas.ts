@@ -1,4 +1,4 @@
-// What the certificates of a zone look like in responses.
+// Schemas of the certificates of a zone in responses.
 
 import { hostCertificateStates } from '../../certificates/host-certificates.ts'
 import { about, listOf, oneOf, open, orNull, text, time, whole } from '../schema/schema.ts'

@@ -1,4 +1,5 @@
-// Reads a request in question. What a client could send is taken, valid or not, since the gateway is to judge it; only what could not be one request is refused.
+// Reads a request to explain. Anything that a client could send is accepted, valid or not, since the gateway
+// is to judge it; only impossible requests are refused.
 
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { RequestInQuestion } from '../../zones/explanation.ts'
@@ -6,17 +7,17 @@ import { isCertificate } from '../../tls/pem.ts'
 import { Field } from '../http/field.ts'
 import { ipAddress, readHeaderFields } from '../http/header-fields.ts'
 
-/** The most characters of method, path and host: beyond what the gateway accepts by default. */
+/** Maximum of characters of method, path and host: beyond what the gateway accepts by default. */
 export const longestLine = 64 * 1024
-/** The most characters of a body, and the most bytes of one that is not told. */
+/** Maximum of characters of a body, and of bytes of one that is not given. */
 export const longestBody = 256 * 1024
 export const largestBody = 2 ** 40
-/** The most characters of a certificate. */
+/** Maximum of characters of a certificate. */
 export const longestCertificate = 64 * 1024
 
 type Request = Omit<RequestInQuestion, 'zone' | 'account'>
 
-/** Reads a question, or lists what is wrong with it; what it leaves out is that of a plain GET of `/`. */
+/** Reads a question, or lists its faults; the default is a plain GET of `/`. */
 export function readQuestion(body: unknown): Request | readonly Fault[] {
   const faults: Fault[] = []
   const fields = new Field(body, faults).members(

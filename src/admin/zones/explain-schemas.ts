@@ -1,4 +1,4 @@
-// What a request in question looks like, and its explanation.
+// Schemas of a request to explain, and of its explanation.
 
 import { contentCodings } from '../../config/model/compression-config.ts'
 import { contentSources, outcomes, ruleKinds, stepVerdicts } from '../../zones/explanation.ts'
@@ -179,7 +179,7 @@ const response = open({
   ),
 })
 
-/** The answer to a question. */
+/** The response to a question. */
 export const explanation = open({
   outcome: oneOf(outcomes),
   zone: about('`null` where the host leads to no zone.', orNull(text)),

@@ -28,10 +28,10 @@ export async function explainRequest(call: ZoneCall, { store, zones }: Api): Pro
 }
 
 /**
- * Leaves out what the token may not see elsewhere: routes, limits, origins, gateways and the operator's content. The
- * verdict of a limit stays, since any client learns it from the response. Its use does not: for limits over all zones
- * (`others`), that includes the traffic of other accounts. That a host belongs to another zone is visible to anyone who
- * sends it a request; which zone, and whose, is never shown.
+ * Leaves out what the token may not see elsewhere: routes, limits, origins, gateways and the operator's
+ * content. The verdict of a limit stays, since any client learns it from the response. Its use does not: for
+ * limits over all zones (`others`), that includes the traffic of other accounts. That a host belongs to
+ * another zone is visible to anyone who sends it a request; which zone, and whose, is never shown.
  */
 function shownTo(
   { caller, account }: ZoneCall,
@@ -67,7 +67,7 @@ const limitKinds: ReadonlySet<string> = new Set<DecidingRule['kind']>([
   'gateway_rate_limit',
 ])
 
-/** Leaves out how far hidden limits are used. */
+/** Leaves out the use of hidden limits. */
 function withoutUse(explanation: Explanation, isHidden: Hides): Explanation {
   const hidden = explanation.limits.filter(isHidden)
   const names = new Set(hidden.map(({ name }) => name))

@@ -61,7 +61,7 @@ const office = {
 
 interface RuleWords {
   readonly tag: Tag
-  /** What code calls one of them, and sentences. */
+  /** The word for it in code, and in sentences. */
   readonly code: 'ErrorRule' | 'AccessRule'
   readonly word: 'error rule' | 'access rule'
   readonly created: Operation['body']

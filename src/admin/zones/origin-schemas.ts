@@ -1,4 +1,4 @@
-// What the origins of a zone look like in responses.
+// Schemas of the origins of a zone in responses.
 
 import { about, flag, listOf, number, oneOf, open, orNull, text, time, whole } from '../schema/schema.ts'
 import { originStates } from '../facts/zone-facts.ts'

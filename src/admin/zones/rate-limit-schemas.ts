@@ -1,4 +1,4 @@
-// What rate limits and quotas look like in responses.
+// Schemas of rate limits and quotas in responses.
 
 import { about, listOf, number, oneOf, open, orNull, text, whole } from '../schema/schema.ts'
 import { mostNear } from '../../limits/near-keys.ts'

@@ -1,4 +1,4 @@
-// The handler that shows the rate limits and quotas of a zone, with the clients that are nearest to them.
+// The handler of the rate limits and quotas of a zone, with the clients closest to them.
 
 import type { LimitKey, RateLimitConfig } from '../../config/model/limit-config.ts'
 import type { ZoneConfig } from '../../config/model/config.ts'
@@ -11,7 +11,7 @@ import { type ApiResponse, success } from '../http/envelope.ts'
 import type { Api, ZoneCall } from '../api/api-types.ts'
 import { oldestOf } from '../api/zone-owner.ts'
 
-/** A limit that requests to a zone may be counted by. */
+/** A limit that may count requests to a zone. */
 interface Listed {
   readonly limit: Limit
   /** The name of its refusals. */
@@ -27,7 +27,7 @@ export async function listRateLimits(call: ZoneCall, { store, zones }: Api): Pro
   const { zone, account, now } = call
   const isOldest = account === (await oldestOf(store.accounts))
   const listed = [...rateLimitsOf(zone, zones.ofAll().rateLimits), ...quotasOf(zone)]
-  // Who uses other zones is nobody's business but the operator's.
+  // The clients of other zones are visible only to the operator.
   const shown = listed.filter(({ isShared }) => !isShared || isOldest)
   const near = await zones.nearLimits(shown.map(({ limit }) => limit.name))
   const sums = await store.tallies.list('limit', zoneScope(zone.name), now - tallyKinds.limit.kept)
@@ -95,7 +95,10 @@ async function viewKey({ limit, key }: Listed, near: NearKey, store: Store, now:
   return { key: partsOf(near.key, key), ...(await useOf(limit, near, store, now)) }
 }
 
-/** Returns what the store has counted by a key, or what processes know while the store is unreachable; and how long until one more fits, in seconds. */
+/**
+ * Returns the count of a key in the store, or that of the processes while the store is unreachable; and the
+ * seconds until another request fits.
+ */
 export async function useOf(limit: Limit, near: NearKey, { counters }: Pick<Store, 'counters'>, now: number) {
   const { most, span, period } = limit
   const until = endOf(span, now)
@@ -122,7 +125,7 @@ function partsOf(text: string, key: readonly LimitKey[]) {
   return key.map((part, i) => readPart(part, texts[i] ?? ''))
 }
 
-/** Reads one part: for a request without the token or the field that is the address, and a long value is a digest. */
+/** Reads one part: the address for a request without the token or the field, and a digest of a long value. */
 function readPart(part: LimitKey, text: string) {
   const by = nameOf(part)
   if (part.by === 'address') return partOf(by, text)
@@ -143,10 +146,10 @@ function partOf(by: string, value: string | null) {
 
 /** The digest in place of a long value. */
 const longDigest = /^[A-Za-z0-9_-]{43}$/
-/** Header fields whose values may let somebody in. */
+/** Header fields that may contain credentials. */
 const secretNames = /auth|cookie|credential|key|pass|secret|session|signature|token/
 
-/** Returns the end of a secret, of which too much would be left to guess from the rest only if it is short. */
+/** Returns the end of a secret, unless it is so short that the end would make it guessable. */
 function masked(value: string): string {
   return value.length < 16 ? '…' : `…${value.slice(-4)}`
 }

@@ -1,4 +1,4 @@
-// What an error that happened looks like in responses.
+// Schemas of a recent error in responses.
 
 import { about, listOf, oneOf, open, orNull, text, time, whole } from '../schema/schema.ts'
 import { mostOccurrences } from '../../store/records/tally.ts'

@@ -1,4 +1,4 @@
-// Handlers that show which errors happened in the last day, by zone or AI gateway and code.
+// Handlers of the errors of the last day, by zone or AI gateway and code.
 
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import { sortInTurns } from '../../base/turns/sort-in-turns.ts'
@@ -15,14 +15,14 @@ import { oldestOf } from '../api/zone-owner.ts'
 export const errorParameters = ['page', 'per_page', 'code', 'since', 'order', 'ray'] as const
 export const errorOrders = ['last', 'count'] as const
 
-/** Where errors happen, and under which zone they are shown. */
+/** The place of errors, and the zone under which they are shown. */
 interface Place {
   readonly scope: string
   readonly zone: string | null
   readonly kind: 'zone' | 'ai_gateway' | 'ai_host' | 'unknown_host'
 }
 
-/** How often one error happened in one place. */
+/** The count of one error in one place. */
 interface Happened {
   readonly place: Place
   readonly sum: TallySum
@@ -37,7 +37,10 @@ export async function listZoneErrors({ zone, query, now }: ZoneCall, { store }: 
   return respond([placeOf(zone.name)], query, now, store)
 }
 
-/** Responds with the errors of all zones and AI gateways of an account; those outside of any are the oldest account's. */
+/**
+ * Responds with the errors of all zones and AI gateways of an account; those outside of any belong to the
+ * oldest account.
+ */
 export async function listAccountErrors(
   { account, query, now }: Call,
   { store, zones }: Api,
@@ -101,7 +104,7 @@ async function respond(
   return listInTurns(shown, one => view(one, occurrences.get(one)!), window)
 }
 
-/** Responds with the error that one request got, with that request alone. */
+/** Responds with the error of one request, with that request alone. */
 async function respondWithRay(
   found: readonly Happened[],
   ray: string,

@@ -1,4 +1,4 @@
-// The rows of the admin listener that are about zones: method, path, permission, handler.
+// The rows of the admin listener about zones: method, path, permission, handler.
 
 import { mostWork } from '../../expression/work-budget.ts'
 import type { AccessRule } from '../../config/model/access-config.ts'
@@ -71,7 +71,7 @@ export const zoneRows: readonly ZoneRow[] = [
     handle: deleteErrorPage,
   },
 
-  // It changes nothing, so who may read may try.
+  // It changes nothing, so read permission is enough.
   {
     method: 'POST',
     path: `${zone}/error_preview`,
@@ -124,7 +124,7 @@ function rowsOf<Rule extends Described>(
   return [
     { method: 'GET', path, permission: reading, handle: (...args) => rules.list(...args) },
     { method: 'POST', path, ...write, body: jsonBody, handle: (...args) => rules.create(...args) },
-    // Before the row of one rule, whose path fits as well.
+    // Before the row of one rule, whose path matches as well.
     {
       method: 'PUT',
       path: `${path}/order`,

@@ -1,4 +1,4 @@
-// The handlers that show zones as the configuration has them, with their origins and certificates.
+// The handlers of the configured zones, with their origins and certificates.
 
 import { viewHostCertificate } from '../../certificates/host-certificates.ts'
 import type { PoolConfig, RouteConfig, ZoneConfig } from '../../config/model/config.ts'

@@ -1,4 +1,4 @@
-// What a zone looks like in responses.
+// Schemas of a zone in responses.
 
 import { errorPageTypes } from '../../config/model/custom-errors-config.ts'
 import { about, flag, id, listOf, number, oneOf, open, orNull, text, whole } from '../schema/schema.ts'

@@ -15,7 +15,7 @@ import type { Api, ZoneCall } from '../../api/api-types.ts'
 import { drop, isoTime, upsert } from '../../records/record-handlers.ts'
 import { etagOf, unmet, unmetByNone } from '../../http/precondition.ts'
 
-/** Responds with those that are set, without their HTML. */
+/** Responds with the pages that are set, without their HTML. */
 export async function listErrorPages({ zone }: ZoneCall, { store }: Api): Promise<ApiResponse> {
   const set: object[] = []
   for (const type of errorPageTypes) {
@@ -32,7 +32,7 @@ export async function getErrorPage(call: ZoneCall, { store }: Api): Promise<ApiR
   if (type === null) return noType
   const current = await store.errorPages.get(zoneOwner, `${call.zone.name}/${type}`)
   if (current === null) return noPage
-  // It may be large: to read it is one step, to write it another.
+  // It may be large: reading it is one step, writing it another.
   await nextTurn()
   return success(
     { ...viewPage(current.record), html: current.record.html },
@@ -40,7 +40,7 @@ export async function getErrorPage(call: ZoneCall, { store }: Api): Promise<ApiR
   )
 }
 
-/** Sets a page, or puts it in place of the one that is set. */
+/** Sets a page, or replaces it. */
 export async function setErrorPage(call: ZoneCall, { store, log }: Api): Promise<ApiResponse> {
   const type = typeOf(call)
   if (type === null) return noType
@@ -54,7 +54,7 @@ export async function setErrorPage(call: ZoneCall, { store, log }: Api): Promise
     const refusal = unmet(ifMatch, revision) ?? unmetByNone(ifNoneMatch, revision)
     if (refusal !== null) return refusal
     const createdAt = current?.createdAt ?? now
-    // Later than before, whatever the clocks say, since states are told apart by it.
+    // Always later than before, whatever the clocks say, since it identifies states.
     const modifiedAt = current === null ? now : Math.max(now, current.modifiedAt + 1)
     const record = { ...name, zone: zone.name, type, html, createdAt, modifiedAt }
     return { record, audit: auditOf(call, current ? 'update' : 'create', resourceOf(name.id), ['html']) }
@@ -89,7 +89,7 @@ function revisionOf({ createdAt, modifiedAt, html }: ErrorPage) {
   return { revision: [createdAt, modifiedAt, html.length].map(hexOf).join('') }
 }
 
-/** Writes a number with the same length as any other. */
+/** Writes a number in a fixed length. */
 function hexOf(value: number): string {
   return value.toString(16).padStart(12, '0')
 }

@@ -1,4 +1,4 @@
-// Reads what is to be previewed: an error, the request that it befalls, and a rule or page on trial.
+// Reads a preview request: an error, the request that gets it, and a draft of a rule or page.
 
 import type { RequestFacts } from '../../../expression/expression.ts'
 import { country } from '../../../config/settings/access-settings.ts'
@@ -18,12 +18,12 @@ import { Field } from '../../http/field.ts'
 import { fieldValueFault, ipAddress, readHeaderFields } from '../../http/header-fields.ts'
 import type { Zones } from '../../facts/zone-facts.ts'
 
-/** The most characters of a path. */
+/** Maximum of characters of a path. */
 const longest = 8 * 1024
 
 const request = ['method', 'path', 'headers', 'ip', 'country', 'asn'] as const
 
-/** Reads a dry run, or lists what is wrong with it. What it leaves out is that of a plain GET for the first host of the zone. */
+/** Reads a dry run, or lists its faults. The default is a plain GET for the first host of the zone. */
 export function readPreview(body: unknown, zone: ZoneConfig, zones: Zones): PreviewAsk | readonly Fault[] {
   const faults: Fault[] = []
   const members = new Field(body, faults).members(['code'], ['accept', 'host', ...request, 'rule', 'page'])
@@ -84,7 +84,7 @@ function readPage(field: Field): NonNullable<PreviewAsk['page']> {
   return { type: type.oneOf(errorPageTypes) ?? '500_errors', html: html.ruled(htmlFault) ?? '' }
 }
 
-/** Finds fault with what is no token, which the name of a header is, too (RFC 9110 section 9.1). */
+/** Finds fault with anything but a token; the name of a header is one, too (RFC 9110 section 9.1). */
 function methodFault(text: string): string | null {
   return text.length <= 32 && 'value' in headerName(text) ? null : 'must be an HTTP method'
 }

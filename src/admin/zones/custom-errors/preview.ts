@@ -1,4 +1,4 @@
-// The handler of dry runs: what a client would get for an error. Nothing is kept, and nothing served.
+// The handler of dry runs: what a client would get for an error. Nothing is stored, and nothing served.
 
 import { type Preview, previewError } from '../../../errors/custom/preview.ts'
 import { type ApiResponse, failures, success } from '../../http/envelope.ts'
@@ -24,7 +24,10 @@ export async function previewZoneError({ body, zone }: ZoneCall, { zones }: Api)
   })
 }
 
-/** Returns the id of the rule that made a response; null where none did, or one of the configuration file, which has no id. */
+/**
+ * Returns the id of the rule behind a response; null for none, or one of the configuration file, which has no
+ * id.
+ */
 function ruleOf({ rule }: Preview): string | null {
   return rule !== null && 'id' in rule ? (rule.id as string) : null
 }

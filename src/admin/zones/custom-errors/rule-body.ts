@@ -1,4 +1,4 @@
-// What makes the body of a custom error rule valid, and how responses show one.
+// Validates the body of a custom error rule, and shows rules in responses.
 
 import {
   type ErrorRule,
@@ -11,7 +11,7 @@ import type { Field } from '../../http/field.ts'
 import { besideRule, type ReadRule, readDescription, readExpression } from '../rules/rule-members.ts'
 import type { Zones } from '../../facts/zone-facts.ts'
 
-/** Reads a rule; where the field notes a fault it is not to be used. */
+/** Reads a rule; it must not be used if the field records a fault. */
 export function readErrorRule(field: Field, zones: Pick<Zones, 'hasGeo'>): ReadRule<ErrorRule> {
   const members = field.members(
     ['expression', 'content', 'content_type'],

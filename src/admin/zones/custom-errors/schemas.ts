@@ -1,4 +1,4 @@
-// What error rules and error pages look like, in requests and in responses, and their dry runs.
+// Schemas of error rules and error pages, in requests and in responses, and of their dry runs.
 
 import {
   errorContentTypes,
@@ -46,7 +46,7 @@ const optional: Members = {
 /** The body of a new error rule. */
 export const newErrorRule = closed(required, { ...optional, ...placed })
 
-/** The body that takes the place of an error rule. */
+/** The body that replaces an error rule. */
 export const changedErrorRule = closed(required, { ...optional, ...sameId })
 
 export const errorRule = open({ id, ...required, ...optional })
@@ -69,7 +69,7 @@ export const goneErrorPage = open({ type })
 
 const fieldValue: Schema = { ...text, maxLength: 8192 }
 
-/** The body that asks what a client would get. */
+/** The body of a preview request. */
 export const previewRequest = closed(
   { code: oneOf(entries.map(({ code }) => code)) },
   {

@@ -1,4 +1,4 @@
-// What makes the body of an access rule valid, by the rules of the configuration file, and how responses show one.
+// Validates the body of an access rule, by the rules of the configuration file, and shows rules in responses.
 
 import type { AccessCondition, AccessRule } from '../../../config/model/access-config.ts'
 import { agentPattern, country } from '../../../config/settings/access-settings.ts'
@@ -11,14 +11,14 @@ import type { Field } from '../../http/field.ts'
 import { besideRule, needsGeo, type ReadRule, readDescription, readExpression } from './rule-members.ts'
 import type { Zones } from '../../facts/zone-facts.ts'
 
-/** What rules may look up in. */
+/** The lookup data of rules. */
 type Data = Pick<Zones, 'lists' | 'hasGeo'>
 type Kind = AccessCondition['kind']
 
 export const accessActions = ['allow', 'deny', 'legal'] as const
-/** The most values of one condition: more belong in a list of the configuration. */
+/** Maximum of values of one condition: more belong in a list of the configuration. */
 export const mostValues = 100
-/** The most characters of one path. */
+/** Maximum of characters of one path. */
 export const longestPath = 1000
 
 const conditions: { readonly [K in Kind]: (field: Field, data: Data) => AccessCondition } = {
@@ -38,7 +38,7 @@ const conditions: { readonly [K in Kind]: (field: Field, data: Data) => AccessCo
 
 export const conditionKinds = Object.keys(conditions) as readonly Kind[]
 
-/** Reads a rule; where the field notes a fault it is not to be used. */
+/** Reads a rule; it must not be used if the field records a fault. */
 export function readAccessRule(field: Field, data: Data): ReadRule<AccessRule> {
   const members = field.members(['action'], [...conditionKinds, 'description', ...besideRule])
   const isSet = conditionKinds.filter(kind => members[kind].value !== undefined)
@@ -76,7 +76,7 @@ function readList(field: Field, lists: readonly string[]): string {
   return field.refuse('must be the name of a list, but the configuration has none') ?? ''
 }
 
-/** Notes that there is no database to tell what the field is about. */
+/** Records a fault if there is no database for the field. */
 function known(field: Field, data: Data): Field {
   if (!data.hasGeo()) field.refuse(needsGeo)
   return field

@@ -1,4 +1,4 @@
-// What access rules look like, in requests and in responses.
+// Schemas of access rules, in requests and in responses.
 
 import { accessActions, conditionKinds, longestPath, mostValues } from './access-rule-body.ts'
 import {
@@ -43,7 +43,7 @@ const oneCondition: Schema = {
 /** The body of a new access rule. */
 export const newAccessRule = rule(placed)
 
-/** The body that takes the place of an access rule. */
+/** The body that replaces an access rule. */
 export const changedAccessRule = rule(sameId)
 
 export const accessRule = { ...open({ id, action, ...ruleDescription }, conditions), ...oneCondition }

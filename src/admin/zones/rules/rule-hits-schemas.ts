@@ -1,4 +1,4 @@
-// What rules look like in responses that show how often they decided.
+// Schemas of rules with their numbers of decisions.
 
 import { about, id, listOf, oneOf, open, orNull, text, time, whole } from '../../schema/schema.ts'
 import { accessActions, conditionKinds } from './access-rule-body.ts'

@@ -1,4 +1,5 @@
-// Handlers that show the rules of a zone in the order in which they are asked, with how often each decided in the last day.
+// Handlers of the rules of a zone in the order of their evaluation, with their numbers of decisions in the
+// last day.
 
 import type { AccessRule } from '../../../config/model/access-config.ts'
 import type { ErrorRule } from '../../../config/model/custom-errors-config.ts'
@@ -11,7 +12,7 @@ import { isoTime } from '../../records/record-handlers.ts'
 import type { Api, ZoneCall } from '../../api/api-types.ts'
 import { viewAccessRule } from './access-rule-body.ts'
 
-/** Whose a rule is: set by the API, of the zone in the configuration file, or of all zones there. */
+/** The source of a rule: the API, the zone in the configuration file, or the settings for all zones there. */
 export const ruleSources = ['api', 'zone_file', 'all_zones_file'] as const
 
 interface Ruled<Rule> {
@@ -21,7 +22,7 @@ interface Ruled<Rule> {
   readonly number: number | null
 }
 
-/** What decided, by the name in which it is counted. */
+/** The rule or other part that decided, by its name in counts. */
 interface Decider {
   readonly name: string
   readonly view: object

@@ -5,23 +5,23 @@ import { compileExpression, describeFlaw, type Scope } from '../../../expression
 import type { Fault } from '../../../errors/catalogue/refusal.ts'
 import type { Field } from '../../http/field.ts'
 
-/** The most rules of a kind that a zone has by the API. */
+/** Maximum of API-managed rules of a kind per zone. */
 export const mostRules = 100
 
-/** What requests may say beside the rule itself. */
+/** Members of requests besides the rule itself. */
 export const besideRule = ['id', 'position'] as const
 
-/** A rule as a request says it. */
+/** A rule as read from a request. */
 export interface ReadRule<Rule> {
   readonly rule: Rule
   readonly id: Field
   readonly position: Field
 }
 
-/** Where a new rule is to stand. */
+/** The place of a new rule. */
 type Position = { readonly before: string } | { readonly after: string } | { readonly index: number } | null
 
-/** Reads a condition in CEL; empty where it is none, or asks for what no database tells. */
+/** Reads a condition in CEL; empty if invalid, or if it requires data without a database. */
 export function readExpression(field: Field, scope: Scope, hasGeo: boolean): string {
   const faultOf = (text: string) => {
     const compiled = compileExpression(text, scope, 'bool')
@@ -31,7 +31,10 @@ export function readExpression(field: Field, scope: Scope, hasGeo: boolean): str
   return field.ruled(faultOf) ?? ''
 }
 
-/** Returns why a list may not become what it is to be: more work than one request may be, and than the list was; null where it may. */
+/**
+ * Returns why a list may not be changed: its work exceeds what one request may cost, and that of the current
+ * list; null if it may.
+ */
 export function workFault(before: number, after: number, most: number): Fault | null {
   if (after <= most || after <= before) return null
   const rule = `could take too many steps for one request: ${Math.ceil(after)}, of at most ${most}`
@@ -40,12 +43,12 @@ export function workFault(before: number, after: number, most: number): Fault | 
 
 export const needsGeo = 'needs geo.databases in the configuration to look up countries and networks'
 
-/** Reads what a rule is for; null stands for nothing, as absence does. */
+/** Reads the description of a rule; null stands for none, as absence does. */
 export function readDescription(field: Field): string | null {
   return field.value === null ? null : field.text(500)
 }
 
-/** Reads where a new rule is to stand; null, for the end, where that is not said. */
+/** Reads the place of a new rule; null, for the end, by default. */
 export function readPosition(field: Field): Position {
   const { before, after, index } = field.members([], ['before', 'after', 'index'])
   if (field.value === undefined) return null
@@ -55,7 +58,7 @@ export function readPosition(field: Field): Position {
   return before.value !== undefined ? { before: before.text(100) ?? '' } : { after: after.text(100) ?? '' }
 }
 
-/** Finds the index of a place among rules, or tells why there is none such. */
+/** Finds the index of a place among rules, or reports that it does not exist. */
 export function placeAmong(rules: readonly { readonly id: string }[], position: Position): number | Fault {
   if (position === null) return rules.length
   if ('index' in position)

@@ -1,4 +1,4 @@
-// The body that puts the rules of a zone in another order: all their ids.
+// The body that reorders the rules of a zone: all their ids.
 
 import { isId } from '../../../base/ids/id.ts'
 import { faultAt } from '../../../errors/catalogue/api-faults.ts'
@@ -6,13 +6,13 @@ import type { Fault } from '../../../errors/catalogue/refusal.ts'
 import { Field } from '../../http/field.ts'
 import { mostRules } from './rule-members.ts'
 
-/** Reads the ids; what is none is noted. */
+/** Reads the ids; records invalid ones. */
 export function readOrder(body: unknown, faults: Fault[]): readonly string[] {
   const { ids } = new Field(body, faults).members(['ids'])
   return ids.items(0, mostRules).map(item => item.ruled(idFault) ?? '')
 }
 
-/** Returns which ids stand for no rule or stand twice, and which are left out. */
+/** Returns which ids are unknown or duplicate, and which are missing. */
 export function orderFaults(
   ids: readonly string[],
   rules: readonly { readonly id: string }[],

@@ -1,4 +1,4 @@
-// What the rules of zones have in common, in requests and in responses.
+// The common parts of the schemas of zone rules, in requests and in responses.
 
 import { mostRules } from './rule-members.ts'
 import {
@@ -24,7 +24,7 @@ export const ruleDescription: Members = {
   description: about('What the rule is for.', orNull(printable(500))),
 }
 
-/** What the body of a new rule may say beside the rule. */
+/** Members of the body of a new rule besides the rule itself. */
 export const placed: Members = {
   position: {
     ...closed({}, { before: id, after: id, index: whole(1, mostRules) }),
@@ -34,7 +34,7 @@ export const placed: Members = {
   },
 }
 
-/** What the body that takes the place of a rule may say beside it. */
+/** Members of the body that replaces a rule, besides the rule itself. */
 export const sameId: Members = { id: about('The id in the path.', id) }
 
 /** The body that changes the order. */

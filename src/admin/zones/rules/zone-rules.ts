@@ -1,4 +1,5 @@
-// Handlers of the rules that the API sets for a zone, alike for all kinds: a list of which the first rule that matches wins.
+// Handlers of the API-managed rules of a zone, alike for all kinds: in a list, the first rule that matches
+// wins.
 
 import { hash } from 'node:crypto'
 import { newId } from '../../../base/ids/id.ts'
@@ -18,25 +19,25 @@ import { mostRules, placeAmong, type ReadRule, readPosition, workFault } from '.
 import { orderFaults, readOrder } from './rule-order.ts'
 import type { Zones } from '../../facts/zone-facts.ts'
 
-/** What is particular to a kind of rules. */
+/** What is specific to a kind of rules. */
 interface RuleKind<Rule extends Described> {
   readonly resourceKind: 'error_rules' | 'access_rules'
   readonly recordsOf: (store: Store) => Records<RuleList<Kept<Rule>>>
   readonly read: (body: Field, zones: Zones) => ReadRule<Rule>
   readonly view: (rule: Kept<Rule>) => object
-  /** The steps that a rule takes at a usual request, and those that all of a zone may take: see `base/work.ts`. */
+  /** The steps of a rule for a typical request, and the maximum for all of a zone: see `base/work.ts`. */
   readonly work: (rule: Rule) => number
   readonly mostWork: number
 }
 
-/** What rules of all kinds may say of themselves. */
+/** Common members of rules of all kinds. */
 export interface Described {
   readonly description: string | null
 }
 
 type Kept<Rule> = Rule & { readonly id: string }
 
-/** A list as it is to be, and what is told of that, or the response in place of it. */
+/** The changed list with its audit entry, or the response in place of it. */
 type Change<Rule> = { readonly rules: readonly Kept<Rule>[]; readonly audit: AuditEntry } | ApiResponse
 
 export class ZoneRules<Rule extends Described> {
@@ -48,7 +49,7 @@ export class ZoneRules<Rule extends Described> {
 
   async list({ zone }: ZoneCall, { store }: Api): Promise<ApiResponse> {
     const current = await this.#kind.recordsOf(store).get(zoneOwner, zone.name)
-    // They may be large together: to read them is one step, to tell them apart another.
+    // They may be large together: reading them is one step, comparing them another.
     await nextTurn()
     return this.#showAll(current?.record.rules ?? [])
   }
@@ -69,7 +70,7 @@ export class ZoneRules<Rule extends Described> {
     return 'status' in rules ? rules : success(this.#kind.view(made), tagOf(rules))
   }
 
-  /** Puts a rule in the place of another, under its id. */
+  /** Replaces a rule, under the same id. */
   async replace(call: ZoneCall, api: Api): Promise<ApiResponse> {
     const faults: Fault[] = []
     const ruleId = call.params.rule_id!
@@ -100,7 +101,7 @@ export class ZoneRules<Rule extends Described> {
     return 'status' in rules ? rules : success({ id: ruleId }, tagOf(rules))
   }
 
-  /** Puts all rules in the order in which the body has their ids. */
+  /** Puts all rules in the order of the ids in the body. */
   async reorder(call: ZoneCall, api: Api): Promise<ApiResponse> {
     const faults: Fault[] = []
     const ids = readOrder(call.body, faults)
@@ -115,7 +116,7 @@ export class ZoneRules<Rule extends Described> {
     return 'status' in rules ? rules : this.#showAll(rules)
   }
 
-  /** Changes the list as it is now, whatever was written meanwhile, as long as If-Match lets it pass. */
+  /** Changes the current list, also after concurrent writes, if If-Match permits. */
   async #revise(
     { zone, now, ifMatch }: ZoneCall,
     { store, log }: Api,
@@ -165,7 +166,7 @@ function tagOf(rules: readonly object[]): ApiResponse['headers'] {
   return etagOf(revisionOf(rules))
 }
 
-/** Returns a revision by what a list holds: one that was changed back is the same again. */
+/** Returns a revision by the content of a list: one that was changed back is the same again. */
 function revisionOf(rules: readonly object[]) {
   return { revision: hash('sha256', JSON.stringify(rules)).slice(0, 32) }
 }
