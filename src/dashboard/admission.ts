@@ -1,4 +1,5 @@
-// Lets nobody see or do on a page what their roles do not include, takes no form that another site could have sent, and asks for a fresh proof before what is dangerous.
+// Controls access to pages: shows and does only what a person's roles include, rejects forms that another
+// site could have sent, and requires a fresh proof of identity before risky actions.
 
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../base/clock.ts'
@@ -29,7 +30,7 @@ import { askAgain, askForPassword, askForProvider, needsProof, proofField } from
 import { sections } from './page/sections.ts'
 import { writeView } from './shell.ts'
 
-/** Who sent a request, as the side port found out. */
+/** The sender of a request, as determined by the side port. */
 export interface Sender {
   readonly address: string | null
   readonly peer: string
@@ -44,17 +45,17 @@ type Question = Parameters<CallApi>[0] & { readonly sender: Sender }
 export interface AdmissionParts {
   readonly people: People
   readonly persons: PersonTokens
-  /** Asks the management API with the permissions of a token. */
+  /** Calls the management API with the permissions of a token. */
   readonly askAs: (caller: Token, question: Question) => ReturnType<CallApi>
   /** Returns the URL of the authorization server. */
   readonly issuer: () => string
-  /** Returns where AI gateways are called; null where they are not. */
+  /** Returns where AI gateways are called; null if they are not. */
   readonly entrance: () => GatewayEndpoint | null
   readonly clock: Clock
   readonly routes: readonly Route[]
 }
 
-/** A request of somebody who is signed in. */
+/** A request of a signed-in user. */
 interface Request {
   readonly request: IncomingMessage
   readonly url: URL
@@ -65,12 +66,12 @@ interface Request {
   readonly session: string
 }
 
-/** A request with what its sender may do. */
+/** A request with its sender's permissions. */
 interface Known extends Request {
   readonly person: PersonToken
 }
 
-/** A request of somebody who may see the page. */
+/** A request whose sender may see the page. */
 interface PermittedRequest {
   readonly known: Known
   readonly place: PlaceOfPerson
@@ -94,7 +95,7 @@ export class Admission {
     this.#table = new RouteTable(parts.routes)
   }
 
-  /** Returns the page that has the form of a path: where to go on after signing in. */
+  /** Returns the page with the form of a path: where to continue after signing in. */
   pageOfForm(path: string): string {
     return this.#table.find(path)?.route.show === undefined ? paths.root : path
   }
@@ -117,7 +118,10 @@ export class Admission {
     return this.#write(outcome, known, place)
   }
 
-  /** Notes the account of a page, to which the way in leads from then on; a page is shown whether that can be written or not. */
+  /**
+   * Records the account of a page as the next entry point; the page is shown whether that can be written or
+   * not.
+   */
   async #note({ id }: PlaceOfPerson, { actor: { session } }: Known): Promise<void> {
     if (session.account === id) return
     try {
@@ -127,7 +131,7 @@ export class Admission {
     }
   }
 
-  /** Finds the page, and what the person may do there, or returns the page that is shown instead. */
+  /** Finds the page, and the person's permissions there, or returns the page that is shown instead. */
   async #standingOf(request: Request): Promise<PermittedRequest | PageResponse> {
     const known = { ...request, person: await this.#parts.persons.of(request.actor) }
     const { places } = known.person
@@ -150,7 +154,7 @@ export class Admission {
     const rules = route.hasFiles === true ? fileRules : formRules
     const sent = await readSentForm(sender.request, sender.origin, onward, rules)
     if ('title' in sent) return writePage(sent)
-    // The form may have taken its time: whoever was signed out or removed meanwhile does nothing more.
+    // The form may have taken its time: a user who was signed out or removed in between can do nothing more.
     const found = await this.#parts.people.sessions.find(sender.session)
     if (found === null) return toSignIn(this.pageOfForm(sender.url.pathname))
     const permitted = await this.#standingOf({ ...sender, actor: found })
@@ -176,7 +180,7 @@ export class Admission {
     return withCookies(this.#write(outcome, proved.known, place), cookies)
   }
 
-  /** Takes the password that came with a form, or asks for it; null where that is not needed. */
+  /** Takes the password that came with a form, or asks for it; null if it is not needed. */
   async #prove(
     held: Parameters<typeof askAgain>[0],
     client: ClientInfo,
@@ -237,7 +241,10 @@ export class Admission {
       })
   }
 
-  /** Returns the page of an account that is of the kind of another one's: the nearest at or above the path that names nothing else of an account, and that the person may see. */
+  /**
+   * Returns the equivalent, in another account, of a page: the nearest page at or above the path that names
+   * no resource of the account, and that the person may see.
+   */
   #pageLike(path: string, account: string, person: PersonToken): string {
     for (let steps = path.split('/').with(2, account); steps.length > 3; steps = steps.slice(0, -1)) {
       const found = this.#table.find(steps.join('/'))
@@ -275,7 +282,7 @@ export class Admission {
   }
 }
 
-/** What opens something that can be searched. */
+/** Permissions for something that can be searched. */
 const seen = [
   'OAuth Clients Read',
   'API Tokens Read',
@@ -285,14 +292,16 @@ const seen = [
   'Analytics Read',
 ] as const
 
-/** Leads to the account that was last seen in the session, or else to the first; to one that is shut only where all are. */
+/**
+ * Leads to the account last seen in the session, or else to the first; to one that is closed only if all are.
+ */
 function toLast(places: PersonToken['places'], { session }: Actor): PageResponse {
   const open = places.filter(({ isShut }) => !isShut)
   const { id } = open.find(({ id }) => id === session.account) ?? open[0] ?? places[0]!
   return redirectTo(paths.home(id))
 }
 
-/** Sends somebody who is not signed in to do so, and then to a page. */
+/** Sends a person to sign in, and then to a page. */
 export function toSignIn(next: string): PageResponse {
   return redirectTo(leadingOn(ownPaths.signIn, next))
 }
@@ -313,7 +322,7 @@ function onwardFrom({ show }: Route, { path, account }: PageRequest) {
   return { href: show === undefined ? paths.home(account.id) : path, text: 'Go on' }
 }
 
-/** Returns the path of the form that a route takes, to which its token is bound. */
+/** Returns the path of the form of a route, to which its token is bound. */
 function formPathOf({ isBesideForm = false }: Route, path: string): string {
   return isBesideForm ? path.slice(0, path.lastIndexOf('/')) : path
 }
@@ -325,7 +334,10 @@ function frameOf(path: string): string {
   return `${path}?${frameField}`
 }
 
-/** Whether a page is opened by itself. Browsers say so but for plain HTTP beyond this machine (Fetch Metadata): there a frame of ours proves itself, and a form leads into one. */
+/**
+ * Whether a page is opened by itself. Browsers say so except over plain HTTP beyond this machine (Fetch
+ * Metadata): there a frame of ours proves itself, and a form leads into one.
+ */
 function isAlone({ request, url, session }: Request): boolean {
   const dest = request.headers['sec-fetch-dest']
   if (dest !== undefined) return dest === 'document'

@@ -1,4 +1,5 @@
-// The style and the scripts of the dashboard: files of ours, each at an address that has its digest, so that browsers keep it as long as they like.
+// The style and the scripts of the dashboard, each at an address that contains its digest, so that browsers
+// may cache it indefinitely.
 
 import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -16,7 +17,7 @@ interface Asset {
 const folder = new URL('assets/', import.meta.url)
 const read = (name: string) => readFileSync(new URL(name, folder), 'utf8')
 
-/** The one style sheet: what all our pages share, and what is the dashboard's own. */
+/** The one style sheet: what all our pages share, and the dashboard's own. */
 const sheet = assetOf('dashboard', 'css', compacted(foundation + style + read('dashboard.css')))
 
 const modules: readonly Asset[] = readdirSync(folder)
@@ -26,12 +27,12 @@ const modules: readonly Asset[] = readdirSync(folder)
 
 export const stylePath = sheet.path
 
-/** Modules, each of which enhances what works without it. */
+/** Modules, each of which enhances a page that works without it. */
 export const scriptPaths: readonly string[] = modules.map(({ path }) => path)
 
 const byPath = new Map([sheet, ...modules].map(asset => [asset.path, asset]))
 
-/** Returns the response for the path of a style sheet or script; null where there is none. */
+/** Returns the response for the path of a style sheet or script; null for other paths. */
 export function assetAt(path: string): PageResponse | null {
   const asset = byPath.get(path)
   if (asset === undefined) return null
@@ -44,7 +45,7 @@ export function assetAt(path: string): PageResponse | null {
   return { status: 200, headers, body: asset.text }
 }
 
-/** Takes away what only people who write a style sheet need: comments, and spaces that part nothing. */
+/** Removes comments, and insignificant spaces. */
 function compacted(css: string): string {
   return css
     .replaceAll(/\/\*.*?\*\//gs, '')
@@ -52,7 +53,9 @@ function compacted(css: string): string {
     .replaceAll(/([a-z0-9-]): |,\s+/g, (_, name) => (name === undefined ? ',' : `${name}:`))
 }
 
-/** Takes comments on lines of their own, and indents, out of a script; no string of ours has several lines. */
+/**
+ * Removes indents, and comments on lines of their own, from a script; no string of ours has several lines.
+ */
 function withoutRemarks(script: string): string {
   return script.replaceAll(/^\s*(?:\/\*\*[\s\S]*?\*\/|\/\/.*)\n/gm, '').replaceAll(/^\s+/gm, '')
 }

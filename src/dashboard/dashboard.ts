@@ -1,4 +1,4 @@
-// The face of the side port that is the dashboard: serves what its pages are made of, and sends whoever has not signed in to do so.
+// The dashboard app of the side port: serves its pages and assets, and sends people to sign in.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { systemClock } from '../base/clock.ts'
@@ -17,9 +17,9 @@ import { routes } from './routes.ts'
 interface DashboardParts
   extends Omit<AdmissionParts, 'clock' | 'routes'>,
     Partial<Pick<AdmissionParts, 'clock'>> {
-  /** Returns the origins at which people reach the pages; other hosts lead to the first. */
+  /** Returns the origins of the pages; other hosts lead to the first. */
   readonly origins: () => readonly string[]
-  /** Whether the edge believes proxies in front of it, and so knows who came over plain HTTP. */
+  /** Whether the edge trusts proxies in front of it, and so knows which clients used plain HTTP. */
   readonly knowsScheme: () => boolean
 }
 
@@ -43,7 +43,7 @@ export class DashboardFace {
     try {
       await sendPage(request, response, page)
     } catch (cause) {
-      // A download that the store cuts off is no bug; what was sent of it cannot look whole.
+      // A download that the store interrupts is not a bug; the part already sent cannot look complete.
       if (!(cause instanceof StoreUnreachable)) throw cause
     }
   }
@@ -67,7 +67,7 @@ export class DashboardFace {
     const isForm = request.method === 'POST'
     const asset = isForm ? null : assetAt(url.pathname)
     if (asset !== null) return asset
-    // Cookies are those of one host: people who come by another name of it would have to sign in twice.
+    // Cookies belong to one host: under another of its names, people would have to sign in twice.
     if (!isOurs) return isForm ? writePage(forged(onward)) : redirectTo(origin + url.pathname + url.search)
     const { gatehouse: session } = readCookies(request.headers.cookie, origin.startsWith('https:'))
     const actor = session === null ? null : await this.#parts.people.sessions.find(session)

@@ -1,4 +1,4 @@
-// The documentation, for people who are signed in: the pages of the side port, wherever the dashboard is.
+// The documentation for signed-in users: the pages of the side port, wherever the dashboard is.
 
 import { strictHeaders } from '../pages/parts/layout.ts'
 import { apiPath } from './page/api-client.ts'
@@ -6,7 +6,7 @@ import type { Handler, Route } from './page/page-request.ts'
 
 const docs = '/dashboard/{account}/docs'
 
-/** Responds with a page as the side port has it; its links are relative, and so lead to others of these. */
+/** Responds with a page of the side port; its links are relative, and so lead to others of these. */
 const showDocs: Handler = async ({ api, path }) => {
   const [, , , , ...steps] = path.split('/').map(decodeURIComponent)
   const page = await api.docs(steps.length === 0 ? '' : apiPath(...steps))

@@ -1,4 +1,4 @@
-// Every page of the dashboard. Of two routes that fit a path, the first has it.
+// Every page of the dashboard. If two routes match a path, the first applies.
 
 import type { Route } from './page/page-request.ts'
 import { auditRoutes } from './audit/routes.ts'

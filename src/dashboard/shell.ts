@@ -1,4 +1,5 @@
-// The frame of every page of the dashboard: head, navigation, accounts, and what was done; and the header fields that keep it out of caches and strange hands.
+// The frame of every page of the dashboard: head, navigation, accounts, and the last result; and the header
+// fields that keep it out of caches and strange hands.
 
 import { type Html, html } from '../base/text/html.ts'
 import { gate, icon } from '../errors/render/page.ts'
@@ -14,21 +15,21 @@ interface Account {
   readonly name: string
 }
 
-/** Who looks at a page, and where. */
+/** The viewer of a page, and its place. */
 interface Viewer {
   readonly email: string
-  /** The account of the page; null for a page of none. */
+  /** The account of the page; null without one. */
   readonly account: Account | null
-  /** All that the person is a member of, each with the page that is like this one there. */
+  /** All accounts of the person, each with the equivalent of this page there. */
   readonly accounts: readonly (Account & { readonly path: string })[]
-  /** What they may see there. */
+  /** The sections that they may see there. */
   readonly sections: readonly SectionLink[]
   readonly path: string
   /** Whether they may see something that can be searched. */
   readonly mayFind: boolean
 }
 
-/** Writes a page; `done` is a sentence of what was done before it. */
+/** Writes a page; `done` is a sentence about the previous action. */
 export function writeView(view: View, viewer: Viewer, done: string | null = null): PageResponse {
   const { status = 200 } = view
   const headers = [
@@ -84,7 +85,7 @@ ${content}
 `
 }
 
-/** Makes the frame; `place` is the page, or the one at the top of those above it. */
+/** Makes the frame; `place` is the page, or the topmost page above it. */
 function bar(viewer: Viewer, place: string): Html {
   const { account, accounts, email } = viewer
   const section = account === null ? undefined : sectionOf(viewer.sections, account.id, place)
@@ -121,7 +122,10 @@ function finder({ id }: Account): Html {
   return html`<form class="find" role="search" aria-label="Account" method="get" action="${paths.find(id)}"><label for="find">Search <kbd>/</kbd></label><input id="find" name="q" type="search" required maxlength="100" autocomplete="off" autocapitalize="none" spellcheck="false" aria-keyshortcuts="/"><button class="plain small">Find</button></form>`
 }
 
-/** Finds the section that a place is in. The path of the overview is above all others, and yet nothing but itself is in it. */
+/**
+ * Finds the section of a place. The path of the overview is above all others, yet its section contains
+ * nothing but itself.
+ */
 function sectionOf(
   sections: readonly SectionLink[],
   account: string,

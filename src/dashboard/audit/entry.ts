@@ -1,4 +1,4 @@
-// An entry of the audit log as the management API shows it, and what it says in words.
+// An entry of the audit log in the form of the management API, and in words.
 
 import { auditActions, auditKinds, proofFailures, proofMethods } from './kinds.ts'
 
@@ -14,7 +14,7 @@ export interface AuditEntry {
     readonly ip?: string
   }
   readonly resource: { readonly id: string; readonly type: string; readonly name?: string }
-  /** JSON of changed members, as far as their values are told. */
+  /** JSON of changed members, as far as their values are recorded. */
   readonly oldValue?: string
   readonly newValue?: string
   readonly interface: 'API' | 'UI' | 'CLI' | 'System'
@@ -30,14 +30,17 @@ export interface AuditEntry {
   }
 }
 
-/** What one response of the audit log says of itself: with a filter nothing is counted. */
+/** The position of a page of the audit log: with a filter nothing is counted. */
 export interface AuditInfo {
   readonly total_count?: number
   readonly scanned?: number
   readonly cursor?: string
 }
 
-/** Returns what was done to what, as `Changed: OAuth client`; a proof is always one of a user, as `Signed in`. */
+/**
+ * Returns the action and its resource, as `Changed: OAuth client`; for a proof, which always concerns a user,
+ * as `Signed in`.
+ */
 export function deedInWords({ action, resource, metadata }: AuditEntry): string {
   const verb = wordOf(auditActions, action.type)
   const deed = metadata.method === undefined ? `${verb}: ${wordOf(auditKinds, resource.type)}` : verb
@@ -51,15 +54,17 @@ export function proofInWords({ metadata: { method, reason } }: AuditEntry): stri
   return reason === undefined ? way : `${way}: ${proofFailures[reason] ?? reason}`
 }
 
-/** One member that was set or changed; the values are null where they are not told. */
+/** One member that was set or changed; the values are null if they are not recorded. */
 export interface Change {
   readonly name: string
   readonly values: { readonly before: string; readonly after: string } | null
-  /** Whether it is a list, and the values are only the items that went and came; they are empty where none did. */
+  /**
+   * Whether it is a list, and the values are only the removed and the added items; empty if there are none.
+   */
   readonly isList: boolean
 }
 
-/** Returns what an entry tells of each member that was set or changed, those with their values first. */
+/** Returns the recorded changes of members, those with values first. */
 export function changesIn({ metadata, oldValue = '{}', newValue = '{}' }: AuditEntry): readonly Change[] {
   const [before, after] = [oldValue, newValue].map(text => new Map(Object.entries(JSON.parse(text))))
   const changes = metadata.changed.map(name => {
@@ -81,7 +86,9 @@ function changeOf(name: string, before: unknown, after: unknown): Change {
   return { name, values: { before: valueInWords(before), after: valueInWords(after) }, isList: false }
 }
 
-/** Writes the value of a setting as people read it: lists with commas, and policies of tokens by their permissions. */
+/**
+ * Writes the value of a setting for people: lists with commas, and policies of tokens by their permissions.
+ */
 function valueInWords(value: unknown): string {
   if (value === undefined || value === null || value === '') return 'none'
   if (typeof value === 'string') return value

@@ -1,4 +1,4 @@
-// Handlers of the audit log: who did what, and the same as a file.
+// Handlers of the audit log, as a page and as a file.
 
 import { strictHeaders } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
@@ -44,7 +44,7 @@ export const exportAudit: Handler = async request => {
   }
 }
 
-/** Returns the filters of the API that those of the page stand for. */
+/** Returns the filters of the API for those of the page. */
 function filtersOf(query: PageRequest['query']) {
   const actor = query.get('actor')?.trim() ?? ''
   return {
@@ -57,7 +57,10 @@ function filtersOf(query: PageRequest['query']) {
   }
 }
 
-/** Returns the day after, so that a day counts to its end; what is no day stays as it is, and the API refuses it. */
+/**
+ * Returns the day after, so that a day counts to its end; an invalid day is returned as it is, and the API
+ * refuses it.
+ */
 function dayAfter(day: string | null): string | null {
   if (!/^\d{4}-\d\d-\d\d$/.test(day ?? '')) return day
   const next = Date.parse(`${day}T00:00:00Z`) + 86_400_000

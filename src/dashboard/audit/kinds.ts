@@ -1,4 +1,4 @@
-// What can be done, and to what, as the audit log has it and in words.
+// The actions and resources of the audit log, and their words.
 
 export const auditActions = [
   ['create', 'Created'],
@@ -35,7 +35,7 @@ export const auditKinds = [
   ['oauth_grant', 'Consent'],
 ] as const
 
-/** What was shown to prove who somebody is, in words that follow `by`. */
+/** Proofs of identity, in words that follow `by`. */
 export const proofMethods: Readonly<Record<string, string>> = {
   password: 'password',
   openid: 'the OpenID provider',
@@ -46,7 +46,7 @@ export const proofMethods: Readonly<Record<string, string>> = {
   recovery_code: 'a recovery code',
 }
 
-/** Why it was not good. */
+/** Why a proof failed. */
 export const proofFailures: Readonly<Record<string, string>> = {
   wrong: 'wrong',
   throttled: 'not looked at, after too many wrong ones',

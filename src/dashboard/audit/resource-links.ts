@@ -1,4 +1,4 @@
-// Which things that entries name are still there, and have a page that the viewer may see.
+// Finds which resources of entries still exist, and have a page that the viewer may see.
 
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import { apiPath } from '../page/api-client.ts'
@@ -6,19 +6,19 @@ import type { PageRequest } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'
 import type { AuditEntry } from './entry.ts'
 
-/** Returns the page of a thing by its kind and id; null where it has none, is deleted or may not be seen. */
+/** Returns the page of a resource by its kind and id; null if it has none, is deleted or may not be seen. */
 export type PageOf = (kind: string, id: string) => string | null
 
-/** A page, and what the API has as long as there is something to show on it. */
+/** A page, and the API resource that must exist for it. */
 interface Place {
   readonly page: string
-  /** The path in the API; null where nothing has to be there. */
+  /** The path in the API; null if nothing needs to exist. */
   readonly source: string | null
   /** Among the items of that list. */
   readonly item?: string
 }
 
-/** Looks up everything that entries name, each thing once. */
+/** Looks up everything that entries name, without duplicates. */
 export async function pagesIn(request: PageRequest, entries: readonly AuditEntry[]): Promise<PageOf> {
   const places = new Map<string, Place>()
   for (const [kind, id] of entries.flatMap(thingsIn)) {
@@ -36,7 +36,7 @@ export async function pagesIn(request: PageRequest, entries: readonly AuditEntry
   }
 }
 
-/** Lists what an entry names: the resource, and what acted. */
+/** Lists the names in an entry: the resource, and the actor. */
 function thingsIn({
   actor,
   resource,

@@ -1,4 +1,4 @@
-// What people see of the audit log.
+// The pages of the audit log.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { notice, isolated } from '../../pages/parts/components.ts'
@@ -52,7 +52,7 @@ function noneInWords(isFiltered: boolean, { scanned, cursor }: AuditInfo): strin
   return `None of the ${scanned} entries looked at so far matches. There are older ones.`
 }
 
-/** Makes the links of a list whose length nobody has counted. */
+/** Makes the links of a list of unknown length. */
 function onward(path: string, query: URLSearchParams, { cursor, scanned }: AuditInfo): Html | null {
   const { cursor: here, page, done, ...kept } = Object.fromEntries(query)
   if (here === undefined && cursor === undefined) return null
@@ -112,7 +112,7 @@ function meansOf({
   return all.filter(one => one !== false)
 }
 
-/** Names who acted: a person by their address, a token by its name, what has neither by its id. */
+/** Names the actor: a person by their address, a token by its name, others by their id. */
 function nameOf({ id, email, name, type }: AuditEntry['actor'], pageOf: PageOf): Html {
   if (email !== undefined) return oneLine(email)
   if (type === 'admin') return html`Command line`
@@ -131,7 +131,9 @@ function whatOf(entry: AuditEntry, pageOf: PageOf): Html {
   }</div>`
 }
 
-/** The most members of an entry of which the list shows values, and the most characters of one; the files have all. */
+/**
+ * Maximum of members of an entry whose values the list shows, and of characters of one; the files have all.
+ */
 const mostChanges = 4
 const mostOfValue = 36
 
@@ -145,7 +147,9 @@ function changedIn(entry: AuditEntry): Html {
   return html`<div class="changes">${told.slice(0, mostChanges)}${rest.length > 0 && html`<p>${rest.map((one, i) => [broken(i < rest.length - 1 ? `${one},` : one), ' '])}</p>`}</div>`
 }
 
-/** Writes the name of a setting, which is broken between words, and only where no line is long enough for it. */
+/**
+ * Writes the name of a setting, which is broken between words, and only where no line is long enough for it.
+ */
 function broken(name: string): Html {
   return html`<span class="setting">${name.split(/(?<=_)/).map((word, i) => [i > 0 && html`<wbr>`, word])}</span>`
 }
@@ -156,7 +160,7 @@ function changed({ name, isList }: Change, { before, after }: NonNullable<Change
   return html`<p>${name}:${before !== '' && html` − <del>${gone!}</del>`}${after !== '' && html` + <ins>${come!}</ins>`}</p>`
 }
 
-/** Writes a value, a moment as all pages do. */
+/** Writes a value; a time in the format of all pages. */
 function shown(text: string): Html {
   return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? time(text) : isolated(brief(text, mostOfValue))
 }

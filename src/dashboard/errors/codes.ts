@@ -64,7 +64,7 @@ function whoActs({ owner_action_required }: Entry): string {
   return owner_action_required ? 'you' : 'no one, or the client'
 }
 
-/** What clients accept, by who they are. */
+/** Accept values, by kind of client. */
 const readers = [
   { who: 'A program', accept: 'application/json' },
   { who: 'A program that knows problem details', accept: 'application/problem+json' },
@@ -142,12 +142,12 @@ function zoneForm({ account }: PageRequest, { code }: Entry, chosen: string, zon
   )}</select></div><button class="plain">Show</button><a href="${paths.errorZone(account.id, chosen)}">Rules and pages of ${isolated(chosen)}</a></form>`
 }
 
-/** Makes a line of the status of a response, and of who decided its content. */
+/** Makes a line with the status of a response, and the source of its content. */
 export function decided({ status, source }: Preview): Html {
   return html`<p class="hint">Status ${status}, from ${sourcesInWords[source]}.</p>`
 }
 
-/** Makes the header fields of a response, to be looked at on demand. */
+/** Makes the header fields of a response, unfolded on demand. */
 export function headOf({ headers }: Preview): Html {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   return html`<details><summary>Header fields</summary><pre class="key" tabindex="0">${lines.join('\n')}</pre></details>`

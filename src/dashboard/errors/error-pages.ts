@@ -1,4 +1,4 @@
-// One kind of error page of a zone: what clients get, and its removal.
+// One kind of error page of a zone: its preview, and its removal.
 
 import { html } from '../../base/text/html.ts'
 import { facts, notice } from '../../pages/parts/components.ts'
@@ -61,7 +61,7 @@ export const showPage: Handler = async request => {
   }
 }
 
-/** Shows what people get, for a frame. */
+/** Shows the preview, for a frame. */
 export const framePage: Handler = async request => {
   const type = typeOf(request)
   if (type === null) return notFound

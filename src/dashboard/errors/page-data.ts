@@ -1,4 +1,4 @@
-// What the pages about errors ask of the management API, and show above themselves.
+// The requests of the error pages to the management API, and their common headings.
 
 import { type Api, apiPath } from '../page/api-client.ts'
 import type { PageRequest, Crumb } from '../page/page-request.ts'
@@ -11,7 +11,7 @@ export interface Zone {
   readonly errors: { readonly file_rules: number; readonly file_pages: readonly string[] }
 }
 
-/** A rule as it is listed: those of the API have ids, and are asked before those of the file. */
+/** A rule as listed: those of the API have ids, and are evaluated before those of the file. */
 export interface RankedRule {
   readonly id: string
   readonly source: 'api' | 'zone_file' | 'all_zones_file'
@@ -38,7 +38,7 @@ export interface ErrorPage {
   readonly type: string
   readonly size: number
   readonly modified_at: string
-  /** Only where one page is read. */
+  /** Only if one page is read. */
   readonly html?: string
 }
 
@@ -50,7 +50,7 @@ export interface Preview {
   readonly rule_id?: string
 }
 
-/** What decided the content of a response. */
+/** The source of a response's content. */
 export const sourcesInWords = {
   draft_rule: 'this rule',
   draft_page: 'this page',
@@ -61,10 +61,10 @@ export const sourcesInWords = {
   default: 'the page of Gatehouse',
 } as const
 
-/** What the API allows to be listed on one page. */
+/** The maximum page size of the API. */
 const mostZones = 100
 
-/** Finds the zone of a path; one of another account is not there. */
+/** Finds the zone of a path; one of another account counts as missing. */
 export function findZone(request: PageRequest) {
   return zoneNamed(request, request.params.zone!)
 }
@@ -78,7 +78,7 @@ export async function zoneNamed({ api, account }: PageRequest, name: string) {
 
 const noZone = { ok: false, status: 404, faults: {}, retryAfter: null } as const
 
-/** Lists the zones of the account, by name; none where the person may not see them. */
+/** Lists the zones of the account, by name; empty if the person may not see them. */
 export async function zonesOf({ api, account, may }: PageRequest): Promise<readonly Zone[]> {
   if (!may('Zones Read')) return []
   const response = await api.get<Zone[]>('/zones', { 'account.id': account.id, per_page: mostZones })

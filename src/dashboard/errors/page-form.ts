@@ -1,4 +1,4 @@
-// The form in which an error page is uploaded or written, and tried before it is served.
+// The form to upload or write an error page, with a preview before it is served.
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
@@ -14,7 +14,7 @@ import { pageOf, typeOf } from './error-pages.ts'
 import type { PageType } from './page-types.ts'
 import { frame, framed, framedText } from './sandbox.ts'
 
-/** The most characters of HTML that come with the form: pages of ours stay small. */
+/** Maximum of characters of HTML in the form: pages of ours stay small. */
 const mostShown = 30_000
 const frameName = 'preview'
 const labels = { file: 'File', html: 'HTML' } as const
@@ -42,7 +42,7 @@ export const setPage: Handler = async request => {
   const { file, ...values } = draft.values
   const kept = file ? { ...values, html: file.length > mostShown ? '' : file } : values
   const overtaken = (tag: string | null) => formView(request, type, new Draft(kept).overtaken({}, tag ?? ''))
-  // Where there was none, the form has no tag: one that is there now is somebody else's.
+  // The form of a missing page has no tag: one that exists now is somebody else's.
   const seen = draft.etag === '' ? { ifNoneMatch: '*' } : { ifMatch: draft.etag }
   const set = await request.api.putText(pageOf(request), text, 'text/html', seen)
   if (set.ok)
@@ -57,7 +57,7 @@ export const setPage: Handler = async request => {
   return formView(request, type, new Draft(kept).refused({ ...set, faults: named }))
 }
 
-/** Shows in a frame what people would get. */
+/** Shows the preview in a frame. */
 export const frameDraft: Handler = async request => {
   const type = typeOf(request)
   if (type === null) return notFound
@@ -77,7 +77,7 @@ export const frameDraft: Handler = async request => {
 
 const missing = 'Choose a file, or write HTML.'
 
-/** Returns the HTML of the file, or what was written where none was chosen. */
+/** Returns the HTML of the file, or the text field without a file. */
 function htmlIn(draft: Draft): string {
   return draft.value('file') || draft.value('html').trim()
 }

@@ -1,4 +1,4 @@
-// The kinds of error pages, each with an error that it is for.
+// The kinds of error pages, each with an error as an example.
 
 export const pageTypes = [
   {
@@ -21,7 +21,7 @@ export const pageTypes = [
 
 export type PageType = (typeof pageTypes)[number]
 
-/** Returns a kind by its name; null where there is none. */
+/** Returns a kind by its name; null for an unknown one. */
 export function pageTypeOf(type: string): PageType | null {
   return pageTypes.find(one => one.type === type) ?? null
 }

@@ -1,4 +1,4 @@
-// Which errors happened in the last day, by zone and code, with the requests that got them.
+// The errors of the last day, by zone and code, with the requests that got them.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { isolated } from '../../pages/parts/components.ts'
@@ -27,15 +27,15 @@ interface Occurrence {
   readonly method: string
   readonly host: string
   readonly path: string
-  /** 0 where the client left before it got any. */
+  /** 0 if the client disconnected before it got any. */
   readonly status: number
   readonly format: string
 }
 
 const onAPage = 20
-/** Zones that are listed and offered; the others are found by their names. */
+/** Maximum of zones in lists and choices; the others are found by their names. */
 const mostZones = 20
-/** Where a page has more errors than these, it shows of each only as many requests. */
+/** If a page has more errors than these, it shows only as many requests of each. */
 const fewErrors = 3
 const fewRequests = 3
 

@@ -1,4 +1,4 @@
-// The form of an error rule, with a test that shows what a client would get, before anything is set.
+// The form of an error rule, with a test that shows what a client would get, before anything is saved.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
@@ -19,7 +19,7 @@ import { decided, headOf } from './codes.ts'
 import { findRule, findRules, ruleOf, rulesOf } from './rule-page.ts'
 import { frame, framed, framedText, isPage } from './sandbox.ts'
 
-/** What a new form says. */
+/** The defaults of a new form. */
 const usual = {
   expression: 'response.code == 502',
   content_type: 'text/html',
@@ -28,7 +28,7 @@ const usual = {
   try_path: '/',
 } as const
 
-/** The button that tests in place of saving, and the frame that shows a page. */
+/** The button that tests instead of saving, and the frame that shows a page. */
 const testButton = 'test'
 const frameName = 'preview'
 
@@ -97,7 +97,7 @@ async function test(request: PageRequest, draft: Draft, rule: Rule | null): Prom
   return formView(request, { draft: draft.refused(tried, renamed), rule, tried: null })
 }
 
-/** The fields of the members of the body of a test. */
+/** The fields of the members of a test's body. */
 const renamed = {
   '/rule/expression': 'expression',
   '/rule/content': 'content',
@@ -124,7 +124,7 @@ function tryOut(request: PageRequest, draft: Draft) {
   })
 }
 
-/** Reads lines of `Name: value`; a line without a colon is a name, which the API judges. */
+/** Reads lines of `Name: value`; a line without a colon is a name, which the API checks. */
 function headersIn(text: string): Readonly<Record<string, readonly string[]>> {
   const pairs = text
     .split('\n')
@@ -141,7 +141,7 @@ function headersIn(text: string): Readonly<Record<string, readonly string[]>> {
   )
 }
 
-/** Makes the body of the rule that a form describes. */
+/** Makes the body of a rule from a form. */
 function bodyOf(draft: Draft) {
   const status = draft.value('status_code').trim()
   const description = draft.value('description').trim()
@@ -168,7 +168,7 @@ interface Shown {
   readonly draft: Draft
   /** Null for a new one. */
   readonly rule: Rule | null
-  /** What a test showed; null where there was none. */
+  /** The result of a test; null for none. */
   readonly tried: Preview | null
 }
 

@@ -1,4 +1,4 @@
-// One error rule that the API has set, and its end.
+// One API-managed error rule, and its deletion.
 
 import { html } from '../../base/text/html.ts'
 import { facts } from '../../pages/parts/components.ts'

@@ -1,4 +1,5 @@
-// Pages of others, shown inside of ours: each in a frame of its own, from a path of its own, without an origin, scripts, forms, or anything from elsewhere.
+// Foreign pages inside of ours: each in a frame of its own, from a path of its own, without an origin,
+// scripts, forms, or anything from elsewhere.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { type PageResponse, strictHeaders } from '../../pages/parts/layout.ts'
@@ -22,23 +23,29 @@ const headers: PageResponse['headers'] = [
   ['x-frame-options', 'SAMEORIGIN'],
 ]
 
-/** Writes what a client would get, for a frame: HTML as the page that it is, anything else as text. By itself it is no preview: its links would lead away. */
+/**
+ * Writes a preview of the response to a client, for a frame: HTML as a page, anything else as text. Only
+ * within a frame: by itself, its links would lead away.
+ */
 export function framed(preview: Preview, { isAlone }: PageRequest): PageResponse {
   const { source, body } = preview
   if (isAlone) return framedText(200, ['The preview is in the page with the form.'])
   if (!isPage(preview)) return { status: 200, headers, body: html`<pre>${body}</pre>`.markup }
-  // The script of our own page would only be reported as blocked; what the page says is whole without it.
+  // The script of our own page would only be reported as blocked; the page is complete without it.
   const visible = source === 'default' ? body.replace(/<script>[\s\S]*?<\/script>/, '') : body
   return { status: 200, headers, body: withoutLinks(visible) }
 }
 
-/** Has links open another window by default, which the sandbox does not let them: for browsers that do not say where they show a page. */
+/**
+ * Makes links open another window by default, which the sandbox forbids: for browsers that do not say where
+ * they show a page.
+ */
 function withoutLinks(page: string): string {
   const at = doctypeEnd(page)
   return `${page.slice(0, at)}<base target="_blank">${page.slice(at)}`
 }
 
-/** Returns where the doctype ends, with comments before it; 0 where there is none. */
+/** Returns the end of the doctype, with comments before it; 0 without one. */
 function doctypeEnd(page: string): number {
   let at = 0
   for (;;) {
@@ -64,7 +71,7 @@ export function isPage({ headers }: Preview): boolean {
   )
 }
 
-/** Makes the page that a preview is opened in by itself. */
+/** Makes the page for a preview that is opened by itself. */
 export function alone(request: PageRequest, title: string, crumbs: View['crumbs'] = []): View {
   return {
     title,

@@ -42,7 +42,7 @@ export const showZone: Handler = async request => {
   }
 }
 
-/** Moves one rule up or down, as long as the rules are those that the form was made for. */
+/** Moves one rule up or down, if the rules are still those of the form. */
 export const orderRules: Handler = async request => {
   const zone = await findZone(request)
   if (!zone.ok) return zone

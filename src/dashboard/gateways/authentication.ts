@@ -1,4 +1,4 @@
-// The switch of an Authenticated Gateway: what turning it will do, and to whom.
+// The switch of an Authenticated Gateway, and its consequences.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { notice, isolated } from '../../pages/parts/components.ts'
@@ -19,7 +19,7 @@ export const switchAuthentication: Handler = async request => {
   if (!response.ok) return response
   const draft = Draft.of(request.form)
   const to = draft.value('to')
-  // Of what does not say, nothing is opened.
+  // An ambiguous form opens nothing.
   if (to !== 'on' && to !== 'off') return switching(request, draft)
   const authentication = to === 'on'
   const body = { ...response.result, authentication }
@@ -65,7 +65,7 @@ interface Use {
   readonly token_name: string | null
 }
 
-/** Asks for the latest call with a token that was verified; while authentication is off, none is. */
+/** Requests the latest call with a token that was verified; while authentication is off, none is. */
 function lastUse(request: PageRequest) {
   return request.api.get<readonly Use[]>(gatewayOf(request, 'logs'), {
     'filters.key': 'authentication',

@@ -1,4 +1,4 @@
-// The end of an AI gateway, with its logs.
+// Deletion of an AI gateway, with its logs.
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'

@@ -1,4 +1,4 @@
-// The rate limits and logs of an AI gateway, to change.
+// Editing the rate limits and logs of an AI gateway.
 
 import { redirectTo } from '../../pages/parts/layout.ts'
 import type { PageRequest, Handler, View } from '../page/page-request.ts'
@@ -19,7 +19,7 @@ export const changeSettings: Handler = async request => {
   const response = await findGateway(request)
   if (!response.ok) return response
   const draft = Draft.of(request.form)
-  // The body takes the place of all settings.
+  // The body replaces all settings.
   const body = { ...response.result, ...settingsOf(draft) }
   const changed = await request.api.put<Gateway>(gatewayOf(request), body, { ifMatch: draft.etag })
   if (changed.ok) return redirectTo(withMessage(pageOf(request), 'gateway-changed'))
@@ -29,7 +29,7 @@ export const changeSettings: Handler = async request => {
   return settingsView(request, draft.refused(changed))
 }
 
-/** Returns what the fields hold now, with words for the boxes. */
+/** Returns the current values of the fields, with words for the boxes. */
 function shownOf(gateway: Gateway) {
   return { collect_logs: '', stream_usage: '', ...valuesOf(gateway) }
 }

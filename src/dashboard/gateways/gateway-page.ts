@@ -1,4 +1,4 @@
-// One AI gateway: how it is set, how it is called, and what can be done with it.
+// One AI gateway: its settings, code to call it, and its actions.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { facts } from '../../pages/parts/components.ts'
@@ -61,7 +61,7 @@ function settingsCard(request: PageRequest, gateway: Gateway, mayEdit: boolean):
   ])}${mayEdit && html`<p><a class="button plain small" href="${paths.gatewaySettings(request.account.id, gateway.id)}">Change the settings</a></p>`}</section>`
 }
 
-/** The rate limit of a gateway as the API shows it. */
+/** The rate limit of a gateway in the form of the API. */
 interface RateLimit {
   readonly name: string
   readonly limit: number

@@ -1,8 +1,8 @@
-// An AI gateway as the management API shows it, and what its settings mean in words.
+// An AI gateway in the form of the management API, and its settings in words.
 
 import { grouped } from '../parts/numbers.ts'
 
-/** What the pages set and show of it; the API takes it back whole. */
+/** The part that the pages set and show; the API takes it back whole. */
 export interface Gateway {
   readonly id: string
   readonly authentication: boolean
@@ -26,7 +26,7 @@ export function limitInWords(gateway: Gateway): string {
   return `${grouped(limit)} ${limit === 1 ? 'call' : 'calls'} in ${spanInWords(seconds)}${whose}`
 }
 
-/** Returns what is kept of calls, as `The latest 100,000 calls, without bodies`. */
+/** Returns the log retention, as `The latest 100,000 calls, without bodies`. */
 export function logsInWords(gateway: Gateway): string {
   const { log_management: most, log_management_strategy: strategy, collect_logs: hasBodies } = gateway
   if (most === 0) return 'None'

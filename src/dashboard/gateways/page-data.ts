@@ -1,4 +1,4 @@
-// What the pages of AI gateways and of their logs ask the management API for.
+// The requests of the pages of AI gateways and their logs to the management API.
 
 import { apiPath } from '../page/api-client.ts'
 import type { PageRequest } from '../page/page-request.ts'
@@ -9,7 +9,7 @@ export function gatewaysOf({ account }: PageRequest): string {
   return apiPath('accounts', account.id, 'ai-gateway', 'gateways')
 }
 
-/** Returns where the API has the gateway of the page, or what is below it. */
+/** Returns the API path of the page's gateway, or one below it. */
 export function gatewayOf(request: PageRequest, ...below: readonly string[]): string {
   return gatewaysOf(request) + apiPath(request.params.gateway!, ...below)
 }
@@ -23,7 +23,7 @@ export function pageOf({ account, params }: PageRequest): string {
   return paths.gateway(account.id, params.gateway!)
 }
 
-/** Returns what is above a page of gateways; `isBelow` for one that is below a gateway. */
+/** Returns the pages above a page of gateways; `isBelow` for one below a gateway. */
 export function crumbsOf(request: PageRequest, isBelow = false) {
   const list = { title: 'AI gateways', path: paths.gateways(request.account.id) }
   return isBelow ? [list, { title: request.params.gateway!, path: pageOf(request) }] : [list]

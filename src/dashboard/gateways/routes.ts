@@ -18,7 +18,7 @@ const gateway = `${gateways}/{gateway}`
 
 export const gatewayRoutes: readonly Route[] = [
   { path: gateways, ...reading, show: showGateways },
-  // No id of a gateway has this character.
+  // No id of a gateway contains this character.
   { path: `${gateways}/~new`, ...editing, show: showNewGateway, effect: 'opens', take: createGateway },
   { path: gateway, ...reading, show: showGateway },
   { path: `${gateway}/settings`, ...editing, show: showSettings, effect: 'ends', take: changeSettings },

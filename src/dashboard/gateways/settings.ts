@@ -1,11 +1,11 @@
-// The settings of an AI gateway as a form, for new ones and for those that are there.
+// The settings of an AI gateway as a form, for new and existing ones.
 
 import { type Html, html } from '../../base/text/html.ts'
 import type { Draft } from '../parts/draft.ts'
 import { checkbox, selectField, textField } from '../parts/fields.ts'
 import type { Gateway } from './gateway.ts'
 
-/** What the summary of faults calls the fields. */
+/** The names of the fields in the summary of faults. */
 export const settingLabels = {
   rate_limiting_limit: 'Calls',
   rate_limiting_interval: 'In how many seconds',
@@ -74,7 +74,7 @@ export function settingFields(draft: Draft): Html {
   })}</fieldset>`
 }
 
-/** Returns what the form of a gateway holds at first. */
+/** Returns the initial values of the form of a gateway. */
 export function valuesOf(
   gateway: Omit<Gateway, 'id' | 'created_at' | 'modified_at'>,
 ): Record<string, string> {
@@ -90,7 +90,7 @@ export function valuesOf(
   }
 }
 
-/** Makes the members of the body that the form sets; what is no number, the API says. */
+/** Makes the members of the body that the form sets; the API reports invalid numbers. */
 export function settingsOf(draft: Draft) {
   const limit = numberIn(draft, 'rate_limiting_limit')
   return {
@@ -105,7 +105,7 @@ export function settingsOf(draft: Draft) {
   }
 }
 
-/** What a gateway has when its form is first shown. */
+/** The defaults of a gateway's form. */
 export const usual = {
   authentication: true,
   collect_logs: false,

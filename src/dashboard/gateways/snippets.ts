@@ -28,7 +28,7 @@ export function snippetsFor(
   ]
 }
 
-/** Returns the line of a shell that the code by curl builds on. */
+/** Returns the shell line that the curl code builds on. */
 export function tokenLine(value: string): string {
   return `export TOKEN=${value}`
 }

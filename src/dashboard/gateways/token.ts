@@ -1,4 +1,5 @@
-// A token for calls to an AI gateway: it may run models and nothing else, and its value is shown once, with code that uses it.
+// A token for calls to an AI gateway: it may run models and nothing else, and its value is shown once, with
+// code that uses it.
 
 import { html } from '../../base/text/html.ts'
 import { button, form } from '../../pages/parts/components.ts'

@@ -1,4 +1,4 @@
-// What went wrong with a call, in words, and what to look at.
+// The failure of a call, in words, and what to check.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { entries } from '../../errors/docs/entry.ts'
@@ -7,7 +7,7 @@ import type { PageRequest } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'
 import type { WholeLog } from './log.ts'
 
-/** Makes the notice of a call that failed, with its ray; null for one that went well. */
+/** Makes the notice of a failed call, with its ray; null for a successful one. */
 export function troubleOf(request: PageRequest, log: WholeLog): Html | null {
   if (log.success) return null
   return notice(html`${whatFailed(request, log)} Ray <code>${log.id}</code>.`, 'bad')
@@ -30,11 +30,14 @@ function refusalOf(log: WholeLog): Html {
   return html`<b>The provider responded with ${log.status_code}</b>${message === null ? '.' : html`: ${isolated(message)}${/[.!?…]$/.test(message) ? '' : '.'}`}`
 }
 
-/** The most characters of a body in which a message is looked for, and of a message that is shown. */
+/** Maximum of characters of a body in which a message is searched for, and of a message. */
 const mostRead = 100_000
 const mostSaid = 500
 
-/** Returns what a provider says of an error, as OpenAI, Anthropic and their like do: `{ error: { message } }`; null if it says nothing like that. */
+/**
+ * Returns a provider's error message in the form of OpenAI, Anthropic and others: `{ error: { message } }`;
+ * null for other forms.
+ */
 function messageIn(body: unknown): string | null {
   if (typeof body !== 'string' || body.length > mostRead) return null
   try {

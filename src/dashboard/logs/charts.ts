@@ -1,4 +1,4 @@
-// How an AI gateway was used over time: requests, errors, tokens and cost, by model or by token.
+// The use of an AI gateway over time: requests, errors, tokens and cost, by model or by token.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { makeInTurns } from '../../base/turns/map-in-turns.ts'
@@ -47,7 +47,7 @@ interface Series extends Line {
 const minute = 60_000
 const hour = 60 * minute
 
-/** Of which windows of the API the bars are made, and how much time each bar shows, in ms. */
+/** The API windows of the bars, and the length of each bar, in ms. */
 const bars: Readonly<Record<RangeName, { readonly bucket: string; readonly width: number }>> = {
   '1h': { bucket: 'minute', width: 2 * minute },
   '24h': { bucket: 'hour', width: hour },
@@ -144,7 +144,7 @@ const measures = [
   { id: 'cost', title: 'Cost', of: ({ cost }: Sums) => cost, write: dollars },
 ] as const
 
-/** Draws a chart of each measure, with turns for others between. */
+/** Draws a chart of each measure, in several turns. */
 async function chartsOf(
   { groups, others }: Series,
   by: 'model' | 'token',

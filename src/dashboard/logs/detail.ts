@@ -1,4 +1,4 @@
-// One call of an AI gateway: who made it, what it asked for, how long that took and what it cost, and what was sent and got.
+// One call of an AI gateway: its caller, its model, its duration and cost, and its bodies.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, isolated } from '../../pages/parts/components.ts'
@@ -46,7 +46,7 @@ export const showLog: Handler = async request => {
   }
 }
 
-/** The most characters of a body that has a page of its own. */
+/** Maximum of characters of a body that has its own page. */
 const mostOfOne = 500_000
 
 export const showBody: Handler = async request => {
@@ -72,7 +72,7 @@ function section(id: string, title: string, content: Html): Html {
   return html`<section class="card" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${content}</section>`
 }
 
-/** The pages of what made a call: null for what is deleted, or may not be seen. */
+/** The pages of the caller of a call: null for a deleted one, or one that may not be seen. */
 interface Pages {
   readonly token: string | null
   readonly client: string | null
@@ -84,7 +84,7 @@ async function pagesOf(
 ): Promise<Pages> {
   const isThere = async (...steps: readonly string[]) =>
     (await api.get(apiPath('accounts', account.id, ...steps))).ok
-  // What an app made has the id of its consent in place of a token's.
+  // Calls of an app have the id of its consent in place of a token's.
   const isToken = token_id !== null && !isOfApp(client_id) && may('API Tokens Read')
   const isClient = isOfApp(client_id) && may('OAuth Clients Read')
   const [hasToken, hasClient] = await Promise.all([
@@ -97,7 +97,7 @@ async function pagesOf(
   }
 }
 
-/** Whether an app made a call, and not a person by a token of their own. */
+/** Whether an app made a call, rather than a person by a token of their own. */
 function isOfApp(client: string | undefined): client is string {
   return client !== undefined && client !== personal.client
 }
@@ -117,7 +117,7 @@ function tokenOf(request: PageRequest, page: string | null, id: string | null, n
   return id === null ? html`None: authentication was off` : named(request, page, name ?? id, { token_id: id })
 }
 
-/** Names what made a call, with a link to its page, if it has one, and one to all that it made. */
+/** Names the caller of a call, with a link to its page, if it has one, and one to all its calls. */
 function named(
   request: PageRequest,
   page: string | null,

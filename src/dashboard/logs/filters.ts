@@ -1,4 +1,4 @@
-// What narrows logs down: the parameters of the address of a page, and their form.
+// Filters of logs: the parameters in the address of a page, and their form.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { parseMoment } from '../../base/text/moment.ts'
@@ -26,10 +26,10 @@ const filterNames = [
 
 const moments: readonly string[] = ['start_date', 'end_date']
 
-/** As the address of a page has them; instead of dates it may have a `range`, which ends now. */
+/** As in the address of a page; instead of dates it may have a `range`, which ends now. */
 export type Filters = Readonly<Record<string, string>>
 
-/** Returns the filters of an address that hold something; dates win over a range. */
+/** Returns the non-empty filters of an address; dates win over a range. */
 export function filtersOf(query: URLSearchParams): Filters {
   const given = filterNames.map(name => [name, query.get(name)?.trim() ?? ''] as const)
   const filters: Record<string, string> = {}
@@ -40,12 +40,12 @@ export function filtersOf(query: URLSearchParams): Filters {
   return isRange(range) && !isDated ? { ...filters, range } : filters
 }
 
-/** Returns the filters without those of time: pages of what happens now, and charts, have their own. */
+/** Returns the filters without those of time: live pages, and charts, have their own. */
 export function withoutTime({ start_date, end_date, range, ...filters }: Filters): Filters {
   return filters
 }
 
-/** Returns the parameters of the API that filters stand for. */
+/** Returns the API parameters for filters. */
 export function askedBy({ range, ...filters }: Filters, now: number): Filters {
   if (!isRange(range)) return filters
   return { ...filters, start_date: new Date(now - ranges[range].length).toISOString() }
@@ -66,13 +66,13 @@ export function rangeLinks(path: string, filters: Filters): Html {
 interface FilterForm {
   readonly path: string
   readonly filters: Filters
-  /** What the API refused. */
+  /** The refusal of the API. */
   readonly failure?: Failure | null
   /** Whether it has fields for the time. */
   readonly hasTime: boolean
 }
 
-/** Makes the form of the filters, sent with GET, so that what it finds can be kept and sent to others. */
+/** Makes the form of the filters, sent with GET, so that the result can be bookmarked and shared. */
 export function filterForm({ path, filters, failure = null, hasTime }: FilterForm): Html {
   const draft = new Draft(
     { ...filters, start_date: inField(filters.start_date), end_date: inField(filters.end_date) },
@@ -100,20 +100,20 @@ ${filters.range !== undefined && html`<input type="hidden" name="range" value="$
 <div class="actions"><button class="plain small">Filter</button>${Object.keys(filters).length > 0 && html`<a href="${path}">Clear the filters</a>`}</div></form>`
 }
 
-/** Adds to a date and time of a browser's field, which has no zone, that it is UTC. */
+/** Adds UTC to a date and time of a browser's field, which has no zone. */
 function withZone(value: string): string {
   const [found, seconds] = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(?:\.\d{1,3})?)?$/.exec(value) ?? []
   if (found === undefined) return value
   return `${value}${seconds === undefined ? ':00' : ''}Z`
 }
 
-/** Returns a moment as a browser's field takes it, in UTC; what is none stays as it is. */
+/** Returns a time for a browser's field, in UTC; an invalid one is returned as it is. */
 function inField(value = ''): string {
   const at = parseMoment(value, { allowsDay: true })
   return at === null ? value : new Date(at).toISOString().replace(/(?::00)?\.000Z$|Z$/, '')
 }
 
-/** Puts what the API said of parameters, each in a sentence that begins with its name, at their fields. */
+/** Assigns the API's faults of parameters, each in a sentence that begins with its name, to their fields. */
 function faultsOf({ faults }: Failure): Record<string, string> {
   const result: Record<string, string> = {}
   for (const sentence of Object.values(faults).flatMap(text => text.split(nextName))) {

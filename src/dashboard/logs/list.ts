@@ -1,4 +1,4 @@
-// The calls of an AI gateway, from the latest on, and those that come while somebody looks.
+// The calls of an AI gateway, latest first, with new ones as they arrive.
 
 import { html } from '../../base/text/html.ts'
 import type { Failure } from '../page/api-client.ts'
@@ -11,7 +11,7 @@ import type { Log } from './log.ts'
 import { logTable } from './table.ts'
 
 const onAPage = 36
-/** The most entries that a page looks at. */
+/** Maximum of entries that a page scans. */
 const mostScanned = 20_000
 
 export const showLogs: Handler = async request => {
@@ -91,7 +91,7 @@ function emptyOf(request: PageRequest, filters: Filters, next: string | null) {
   )
 }
 
-/** Leads to where a call can be sent; null where the person cannot. */
+/** Links to where a call can be sent; null if the person cannot. */
 function sending({ account, params, may, gatewayEndpoint: entrance }: PageRequest) {
   if (entrance === null || !may('AI Gateway Run')) return null
   return html`<a class="button" href="${paths.testGateway(account.id, params.gateway!)}">Send a test request</a>`

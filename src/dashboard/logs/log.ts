@@ -1,6 +1,6 @@
-// A log entry as the management API shows it, and what it says in words.
+// A log entry in the form of the management API, and in words.
 
-/** An entry as lists have it. */
+/** An entry as in lists. */
 export interface Log {
   readonly id: string
   readonly created_at: string
@@ -31,10 +31,10 @@ export interface Log {
   readonly client_name?: string
 }
 
-/** An entry with its bodies, as far as they were kept. */
+/** An entry with its bodies, as far as they were stored. */
 export type WholeLog = Log & Readonly<Partial<Record<string, unknown>>>
 
-/** Returns what made a call: an app or a token, by its name. */
+/** Returns the caller: an app or a token, by its name. */
 export function callerOf({ token_name, token_id, client_name, authentication }: Log): string {
   return client_name ?? token_name ?? token_id ?? (authentication ? 'a token' : 'anyone')
 }
@@ -44,7 +44,7 @@ export function span(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
 }
 
-/** Returns how many tokens of the response came in a second, from its first byte on where it was streamed; null where that is unknown. */
+/** Returns the tokens of the response per second, from its first byte if it was streamed; null if unknown. */
 export function tokensPerSecond({ tokens_out, duration, time_to_first_byte, streamed }: Log): number | null {
   const ms = duration - (streamed ? (time_to_first_byte ?? 0) : 0)
   return tokens_out === null || ms < 1 ? null : (tokens_out / ms) * 1_000

@@ -1,4 +1,4 @@
-// The times that logs and charts can be asked for without a date: from now back.
+// The time ranges of logs and charts without a date: from now back.
 
 const hour = 3_600_000
 

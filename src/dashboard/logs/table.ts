@@ -8,10 +8,10 @@ import { exactTime, oneLine } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
 import { callerOf, type Log, span } from './log.ts'
 
-/** The most characters of a name that a row has. */
+/** Maximum of characters of a name in a row. */
 const enough = 24
 
-/** Makes the table of entries of the gateway of a page, in the order that they have. */
+/** Makes the table of entries of the page's gateway, in their order. */
 export function logTable({ account, params }: PageRequest, logs: readonly Log[]): Promise<Html> {
   const columns = [
     {

@@ -1,4 +1,4 @@
-// What members allowed apps to do in the account: the list, and its end.
+// Members' grants to apps in the account: the list, and ending them.
 
 import { html } from '../../base/text/html.ts'
 import { mixedScripts } from '../../oauth/clients/name-scripts.ts'

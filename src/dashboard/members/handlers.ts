@@ -1,4 +1,4 @@
-// Handlers of members: the list, one of them, and what is done with them.
+// Handlers of members: the list, a single member, and its actions.
 
 import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
@@ -104,7 +104,10 @@ export const removeMember: Handler = async request => {
   return removed.ok ? redirectTo(withMessage(paths.members(request.account.id), 'member-removed')) : removed
 }
 
-/** Items of the list of roles are named by their place, the boxes by the role: all faults stand at the group. */
+/**
+ * Items of the list of roles are named by their index, the boxes by the role: all faults are shown at the
+ * group.
+ */
 const rolesField = { '/roles': 'roles' } as const
 
 async function invitation(request: PageRequest, draft: Draft) {
@@ -118,7 +121,7 @@ async function invitation(request: PageRequest, draft: Draft) {
   })
 }
 
-/** Shows a member, with their roles to change, or as they were sent where that was refused. */
+/** Shows a member, with their roles to change, or as they were sent if that was refused. */
 async function member(request: PageRequest, sent: Draft | null) {
   const [response, roles] = await Promise.all([
     request.api.get<Member>(memberOf(request)),
@@ -132,7 +135,7 @@ async function member(request: PageRequest, sent: Draft | null) {
     account: request.account.id,
     member: response.result,
     roles: roles.result,
-    // What was sent is sent again against what the page shows now.
+    // The input is sent again against the state that the page shows now.
     draft: (sent ?? new Draft(ticked)).with({ [etagField]: response.etag ?? '' }),
     mayWrite: request.may('Members Write'),
     rolesFrame: request.frameFor(paths.memberRoles(request.account.id, id)),

@@ -1,4 +1,4 @@
-// Members and apps as the management API shows them, and what stands about them in words.
+// Members and apps in the form of the management API, and in words.
 
 export interface Role {
   readonly id: string
@@ -19,7 +19,7 @@ export interface Member {
   }
 }
 
-/** What is set for an account as a whole. */
+/** The settings of a whole account. */
 export interface Account {
   readonly id: string
   readonly name: string
@@ -27,7 +27,7 @@ export interface Account {
   readonly settings: { readonly enforce_twofactor: boolean }
 }
 
-/** What a member allowed an app to do in the account. */
+/** A member's grant to an app in the account. */
 export interface Grant {
   readonly id: string
   readonly scopes: readonly string[]
@@ -42,22 +42,22 @@ export interface Grant {
   readonly user: { readonly id: string; readonly email?: string }
 }
 
-/** Returns the name of a member; null where none is known. */
+/** Returns the name of a member; null if unknown. */
 export function nameOf({ user }: Member): string | null {
   return [user.first_name, user.last_name].filter(Boolean).join(' ') || null
 }
 
-/** Returns the roles of a member by name, without what explains the longest of them. */
+/** Returns the roles of a member by their short names. */
 export function rolesInWords({ roles }: Member): string {
   return roles.map(shortName).join(', ')
 }
 
-/** Returns the name of a role without what explains it. */
+/** Returns the name of a role without its explanation. */
 function shortName({ name }: Role): string {
   return name.replace(/ - .*$/, '')
 }
 
-/** Returns the name of an app; its id where it is gone. */
+/** Returns the name of an app; its id if it is deleted. */
 export function appOf({ client }: Grant): string {
   return client.client_name ?? client.client_id
 }

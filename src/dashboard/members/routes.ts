@@ -1,4 +1,4 @@
-// The pages of members, of what they allowed apps to do, and of what the account asks of them.
+// The pages of members, of their grants to apps, and of the account's requirements.
 
 import type { Route } from '../page/page-request.ts'
 import { confirmEndApp, endApp, showApps } from './apps.ts'

@@ -23,7 +23,7 @@ export const changeTwoFactor: Handler = async request => {
   if (!response.ok) return response
   const draft = Draft.of(request.form)
   const now = valuesOf(response.result)
-  // Whoever saves a page of before would take back what they have not seen.
+  // Saving an outdated page would revert a change that the person has not seen.
   if (draft.etag !== now.etag) return view(request, draft.overtaken({ required: now.etag }, now.etag))
   if (draft.has('required') && lacksSecondFactor(request.actor.user, { enforceTwoFactor: true }))
     return view(
@@ -37,7 +37,7 @@ export const changeTwoFactor: Handler = async request => {
   return redirectTo(withMessage(paths.members(request.account.id), 'two-factor-changed'))
 }
 
-/** Returns what the form holds; the rule itself is what it depends on. */
+/** Returns the values of the form; the rule itself serves as the tag. */
 function valuesOf({ settings }: Account) {
   const isRequired = settings.enforce_twofactor
   return { [etagField]: isRequired ? 'on' : 'off', ...(isRequired && { required: 'on' }) }

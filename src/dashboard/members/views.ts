@@ -1,4 +1,4 @@
-// What people see of members.
+// The pages of members.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { button, facts, form, type FormFrame, isolated } from '../../pages/parts/components.ts'
@@ -19,7 +19,7 @@ interface MemberList {
   readonly query: URLSearchParams
   readonly mayWrite: boolean
   readonly mayRule: boolean
-  /** What to do where nobody else is there. */
+  /** What to do if there are no other members. */
   readonly first: Html
 }
 

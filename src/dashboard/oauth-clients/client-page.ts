@@ -73,7 +73,7 @@ ${appMark(client.client_name, client.logo_uri ?? null)}${copyable('Client ID', c
 ])}${mayWrite && html`<p><a class="button plain small" href="${paths.editClient(account.id, client.client_id)}">Edit</a></p>`}</section>`
 }
 
-/** Returns what people see beside the name when the app asks them. */
+/** Returns the note that people see beside the name when the app requests access. */
 function nameDoubt({ client_name }: Client): Html | null {
   const doubts = scriptDoubts(client_name)
   return doubts.length === 0 ? null : isolated(doubts.join(', and '))
@@ -134,7 +134,7 @@ function eventsCard(
   }</section>`
 }
 
-/** Other sites are shown, and linked to without a word about where people come from. */
+/** Other sites are shown, and linked to without a referrer. */
 function page(uri: string | undefined): Html | null {
   if (uri === undefined) return null
   return uri.startsWith('https://')

@@ -1,8 +1,8 @@
-// OAuth clients as the management API shows them, and what stands about them in words.
+// OAuth clients in the form of the management API, and in words.
 
 export interface Client {
   readonly client_id: string
-  /** Of one that was made just now. */
+  /** Of a new client or secret. */
   readonly client_secret?: string
   readonly client_name: string
   readonly grant_types: readonly string[]
@@ -37,7 +37,7 @@ export interface Secret {
 
 export interface Verification {
   readonly status: 'pending' | 'in_progress' | 'verified' | 'failed'
-  /** The value that a TXT record of the host must have. */
+  /** The required value of a TXT record of the host. */
   readonly text: string
   readonly host: string
   readonly last_answer?: {
@@ -58,7 +58,7 @@ export interface Scope {
   readonly description: string
 }
 
-/** The scope that comes and goes with refresh tokens, so that nobody has to tick it. */
+/** The scope that follows refresh tokens, so that nobody has to tick it. */
 export const refreshing = 'offline_access'
 
 /** Whether a client has secrets. */
@@ -72,7 +72,7 @@ export const methodsInWords: Readonly<Record<Method, string>> = {
   none: 'Browser, mobile, desktop or command-line app, with PKCE and no secret (none)',
 }
 
-/** How a verification stands, as a badge says it. */
+/** The state of a verification, for a badge. */
 export const statesInWords: Readonly<Record<Verification['status'], string>> = {
   pending: 'verification pending',
   in_progress: 'verifying',
@@ -85,7 +85,7 @@ interface Precondition {
   readonly text: string
 }
 
-/** Lists what a client needs before everybody may authorize it. */
+/** Lists the preconditions of publishing a client. */
 export function preconditionsOf(
   client: Client,
   scopes: readonly (Scope & { readonly is_identity: boolean })[],

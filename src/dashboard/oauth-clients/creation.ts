@@ -1,4 +1,4 @@
-// The two steps in which an OAuth client is created: what it is, and what it may ask for.
+// The two steps of creating an OAuth client: its details, and its scopes.
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
@@ -29,7 +29,10 @@ import {
 
 export const showNewClient: Handler = async request => detailsView(request, blankDetails)
 
-/** Checks the first step with the API, which refuses what has no scopes yet, and goes on to the second where that is all. */
+/**
+ * Checks the first step with the API, which rejects the missing scopes, and continues with the second if that
+ * is the only fault.
+ */
 export const continueToScopes: Handler = async request => {
   const draft = compactDetails(Draft.of(request.form))
   if (draft.isGrowing) return detailsView(request, draft)
@@ -102,7 +105,7 @@ async function scopesView(request: PageRequest, draft: Draft) {
   }
 }
 
-/** Returns what one step carries of the other, unseen. */
+/** Returns the input of one step that the other carries in hidden fields. */
 function carried(draft: Draft, isCarried: (name: string) => boolean): Readonly<Record<string, string>> {
   const own = new Set(['back', 'more', presetField, keyField])
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// The end of an OAuth client.
+// Deletion of an OAuth client.
 
 import { html } from '../../base/text/html.ts'
 import { isolated } from '../../pages/parts/components.ts'

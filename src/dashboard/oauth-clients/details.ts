@@ -1,4 +1,4 @@
-// The form of what an OAuth client is, when one is created and when it is edited.
+// The form of an OAuth client's details, for creating and editing it.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { Draft } from '../parts/draft.ts'
@@ -19,18 +19,21 @@ export const detailLabels = {
   allowed_cors_origins: 'Allowed origin',
 } as const
 
-/** The fields of the members of the body that have other names. */
+/** The fields of members of the body with other names. */
 export const renamedDetails = { '/token_endpoint_auth_method': 'kind', '/grant_types': 'refresh' } as const
 
 const lists = ['redirect_uris', 'post_logout_redirect_uris', 'allowed_cors_origins'] as const
 const pages = ['client_uri', 'logo_uri', 'policy_uri', 'tos_uri'] as const
 
-/** Returns the draft with its lists in a row. */
+/** Returns the draft with its lists without gaps. */
 export function compactDetails(draft: Draft): Draft {
   return lists.reduce((compacted, name) => compacted.compact(name), draft)
 }
 
-/** Makes the members of the body that a form describes; what is missing, the API says. Empty pages are null, which clears them. */
+/**
+ * Makes the members of the body from a form; the API reports what is missing. Empty pages are null, which
+ * clears them.
+ */
 export function bodyOfDetails(draft: Draft) {
   return {
     client_name: draft.value('client_name').trim(),
@@ -48,10 +51,10 @@ function methodIn(draft: Draft): string | undefined {
   return draft.value('secret_in') === 'body' ? 'client_secret_post' : 'client_secret_basic'
 }
 
-/** Makes the draft with which the form of a new client begins. */
+/** The initial form of a new client. */
 export const blankDetails = new Draft({ kind: 'server', secret_in: 'header', refresh: 'on' })
 
-/** Makes the draft of a client as it is. */
+/** Makes the draft of an existing client. */
 export function draftOfDetails(client: Client): Draft {
   const { token_endpoint_auth_method: method, grant_types } = client
   const values: Record<string, string> = {

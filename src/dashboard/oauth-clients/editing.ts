@@ -1,4 +1,4 @@
-// Handlers that change what an OAuth client is, and what it may ask for.
+// Handlers that change the details and the scopes of an OAuth client.
 
 import type { PageRequest, Handler, View } from '../page/page-request.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
@@ -134,7 +134,7 @@ function scopesView(
   }
 }
 
-/** Leaves the home page out where it stays: said again, it would ask for another verification of its host. */
+/** Leaves out an unchanged home page: repeating it would request another verification of its host. */
 function changesIn(
   { client_uri, ...body }: ReturnType<typeof bodyOfDetails> & { client_uri?: unknown },
   client: Client,

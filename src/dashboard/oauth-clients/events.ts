@@ -1,4 +1,4 @@
-// What happened at the authorization server for an OAuth client: why its users could not connect.
+// Events at the authorization server for an OAuth client: why its users could not connect.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { isolated } from '../../pages/parts/components.ts'
@@ -57,7 +57,7 @@ export const showEvents: Handler = async request => {
   }
 }
 
-/** Makes the table of events, the newest first. */
+/** Makes the table of events, newest first. */
 export function eventTable(events: readonly AuthorizationEvent[]): Html {
   return table('Authorization events', columns, events)
 }

@@ -1,4 +1,4 @@
-// Who allowed an OAuth client to act for them, as its owner may know it, and the end of that.
+// The users who authorized an OAuth client, as far as its owner may know them, and ending their grants.
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
@@ -96,7 +96,7 @@ export const confirmEndAll: Handler = async request => {
   if (!response.ok) return response
   if (!grants.ok) return grants
   const { total_count: total } = grants.info!
-  // Nothing is asked where there is nothing to end.
+  // With nothing to end, there is nothing to confirm.
   if (total === 0) return redirectTo(grantsPage(request))
   return {
     title: 'End all consents?',

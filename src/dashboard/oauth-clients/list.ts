@@ -86,7 +86,7 @@ function columnsOf({ account }: PageRequest) {
   ]
 }
 
-/** Returns what there is to know of a client at a glance. */
+/** Returns the facts about a client at a glance. */
 export function badgesOf(client: Client): Html {
   const { visibility, client_uri_verification: verification, client_secrets: secrets } = client
   return badges([

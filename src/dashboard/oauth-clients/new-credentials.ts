@@ -1,4 +1,5 @@
-// What a client is told once when it is created, or when it gets a secret: its id, its secret, and code that uses both.
+// The credentials of a client, shown once when it is created, or gets a secret: its id, its secret, and code
+// that uses both.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { isolated } from '../../pages/parts/components.ts'
@@ -19,7 +20,7 @@ export function createdView(request: PageRequest, client: Client): View {
   }
 }
 
-/** Shows the secret of a client that it has just got. */
+/** Shows a new secret of a client. */
 export function newSecretView(request: PageRequest, client: Client, secret: string, text: string): View {
   return {
     title: 'New secret',

@@ -1,4 +1,4 @@
-// What makes an OAuth client one for everybody: the proof of its host, and its publication.
+// Making an OAuth client public: the verification of its host, and its publication.
 
 import { html } from '../../base/text/html.ts'
 import { isolated } from '../../pages/parts/components.ts'
@@ -10,7 +10,7 @@ import { confirmation } from '../parts/forms.ts'
 import { clientOf, crumbsOf, findClient, pageOf } from './page-data.ts'
 import type { Client } from './client.ts'
 
-/** Sends the home page as it is, which restarts its verification. */
+/** Sends the home page unchanged, which restarts its verification. */
 export const restartVerification: Handler = async request => {
   const response = await findClient(request)
   if (!response.ok) return response

@@ -1,4 +1,4 @@
-// The form of what an OAuth client may ask for: all scopes, by what they are about, each with a box that lets people decline it.
+// The form of an OAuth client's scopes: all scopes by subject, each with a box that makes it optional.
 
 import { type Html, html } from '../../base/text/html.ts'
 import type { Draft } from '../parts/draft.ts'
@@ -7,19 +7,19 @@ import { type Client, refreshing, type Scope } from './client.ts'
 
 export const scopeLabels = { scopes: 'Scopes' } as const
 
-/** Single scopes have no place in the form, the list has. */
+/** Single scopes have no place in the form, but the list has. */
 export const renamedScopes = { '/scopes': 'scopes', '/optional_scopes': 'scopes' } as const
 
-/** What is wrong where none is ticked. */
+/** The fault if none is ticked. */
 export const chooseOne = 'Choose at least one.'
 
-/** Makes the members of the body that a form describes. A scope that is not asked for cannot be declined. */
+/** Makes the members of the body from a form. A scope that is not requested cannot be optional. */
 export function bodyOfScopes(draft: Draft) {
   const scopes = draft.ticked('scopes')
   return { scopes, optional_scopes: draft.ticked('optional_scopes').filter(id => scopes.includes(id)) }
 }
 
-/** Returns the values of the fields for a client as it is. */
+/** Returns the field values of an existing client. */
 export function valuesOfScopes({ scopes, optional_scopes }: Client): Readonly<Record<string, string>> {
   return Object.fromEntries([
     ...scopes.map(id => [`scopes.${id}`, 'on'] as const),

@@ -1,4 +1,4 @@
-// The secrets of an OAuth client: one, or two while one takes the place of the other.
+// The secrets of an OAuth client: one, or two during a rotation.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { button, form } from '../../pages/parts/components.ts'
@@ -34,7 +34,7 @@ function actions(request: PageRequest, client: Client): Html {
 <p class="hint" id="two-secrets">There are two secrets, the most that there can be: delete the old one first.</p>`
 }
 
-/** Makes a second secret, and shows it once. */
+/** Creates a second secret, and shows it once. */
 export const createSecret: Handler = async request => {
   const response = await findClient(request)
   if (!response.ok) return response

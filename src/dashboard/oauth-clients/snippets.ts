@@ -1,4 +1,5 @@
-// Code that signs a person in with a client, for three libraries, with its id in place. Secrets come from the environment.
+// Code that signs a person in with a client, for three libraries, with its id in place. Secrets come from the
+// environment.
 
 import { type Client, isConfidential } from './client.ts'
 
@@ -7,7 +8,7 @@ interface Snippet {
   readonly code: string
 }
 
-/** Returns the code for a client of an authorization server; that uses the first redirect URI. */
+/** Returns the code for a client of an authorization server, with the first redirect URI. */
 export function snippetsFor(issuer: string, client: Client): readonly Snippet[] {
   const facts = {
     issuer: text(issuer),
@@ -114,7 +115,7 @@ tokens = app.fetch_token(
 `
 }
 
-/** Writes a string as all of these languages read it. */
+/** Writes a string literal valid in all of these languages. */
 function text(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }

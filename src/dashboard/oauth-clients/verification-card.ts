@@ -1,4 +1,4 @@
-// How far the proof is that the host of an OAuth client's home page is its owner's.
+// The progress of verifying that the owner of an OAuth client owns the host of its home page.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { button, facts, form, isolated } from '../../pages/parts/components.ts'
@@ -24,7 +24,7 @@ ${status === 'verified' ? verified(verification) : record(verification)}${
 }</section>`
 }
 
-/** Whether DNS is still asked. */
+/** Whether DNS is still being checked. */
 export function isBeingVerified({ client_uri_verification: verification }: Client): boolean {
   return verification?.status === 'pending' || verification?.status === 'in_progress'
 }

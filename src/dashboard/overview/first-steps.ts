@@ -1,4 +1,5 @@
-// The first steps in an account: which are done, as the management API and the person's own record say, and the list that shows them until all are, or the person wants it no more.
+// The first steps in an account: which are done, according to the management API and the person's own record,
+// and the list that shows them until all are, or the person hides it.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { button, form, sign } from '../../pages/parts/components.ts'
@@ -21,7 +22,10 @@ interface Step {
 /** Gateways in whose logs a call is looked for. */
 const mostGateways = 5
 
-/** Returns the steps that the person may take; null where the list is not shown to them: all are done, or they have hidden it. */
+/**
+ * Returns the steps that the person may take; null if the list is not shown to them: all are done, or they
+ * have hidden it.
+ */
 export async function firstSteps(
   request: PageRequest,
   { requests }: Overview,
@@ -114,7 +118,7 @@ async function stepsOfCalls(request: PageRequest): Promise<readonly Step[]> {
   return steps.filter(step => step !== false)
 }
 
-/** Counts what a list of the account has; null where that cannot be told for now. */
+/** Counts the items of a list of the account; null if that is not possible now. */
 async function countOf({ api, account }: PageRequest, kind: string): Promise<number | null> {
   const response = await api.get(apiPath('accounts', account.id, kind), { per_page: 5 })
   return response.ok ? response.info!.total_count : null

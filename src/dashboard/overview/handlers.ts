@@ -1,4 +1,4 @@
-// The handler of the overview: how an account is doing, and what needs attention in it.
+// The handler of the overview: the state of an account, and what needs attention in it.
 
 import { apiPath } from '../page/api-client.ts'
 import type { Handler } from '../page/page-request.ts'
@@ -6,7 +6,7 @@ import type { Attention, FrequentError, Overview } from './overview.ts'
 import { firstSteps } from './first-steps.ts'
 import { overviewView } from './views.ts'
 
-/** Errors that are listed. */
+/** Maximum of listed errors. */
 const most = 10
 
 export const showOverview: Handler = async request => {

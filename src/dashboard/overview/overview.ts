@@ -1,4 +1,4 @@
-// How an account is doing, as the management API shows it: a member is absent where the person may not see it.
+// The state of an account, as in the management API: a member is absent if the person may not see it.
 
 /** Requests by status class, such as `5xx`. */
 type Classes = Readonly<Record<string, number>>
@@ -56,7 +56,7 @@ export interface Overview {
 }
 
 export interface Attention {
-  /** Null while the first search goes on. */
+  /** Null while the first search is running. */
   readonly at: string | null
   readonly counts: Readonly<Record<string, number>>
   readonly items: readonly Finding[]
@@ -73,7 +73,7 @@ export interface Finding {
   } | null
 }
 
-/** An error of the last day, by where it happened. */
+/** An error of the last day, by place. */
 export interface FrequentError {
   readonly zone: string | null
   readonly gateway_id: string | null
@@ -91,7 +91,7 @@ interface Traffic {
   readonly serverErrors: number
 }
 
-/** Sums up the requests of each zone, the busiest first. */
+/** Sums up the requests of each zone, busiest first. */
 export function trafficOf(windows: readonly RequestWindow[]): readonly Traffic[] {
   const byZone = Map.groupBy(
     windows.flatMap(({ zones }) => zones),
@@ -118,7 +118,7 @@ export function sumOf({ zones }: RequestWindow) {
   }
 }
 
-/** Sums up the requests but the previews of errors, of which anybody may cause any number. */
+/** Sums up the requests without previews of errors, of which anybody may cause any number. */
 function totalOf({ preview: _, ...classes }: Classes): number {
   return Object.values(classes).reduce((sum, count) => sum + count, 0)
 }

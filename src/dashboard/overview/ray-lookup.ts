@@ -1,4 +1,4 @@
-// From a ray id, which clients and logs name, to what is known of its request.
+// Finds the record of a request by its ray id, which clients and logs name.
 
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
@@ -7,11 +7,11 @@ import type { PageRequest, Handler } from '../page/page-request.ts'
 import { emptyState } from '../parts/lists.ts'
 import { paths, withQuery } from '../page/paths.ts'
 
-/** The most gateways whose logs are looked into, and how many at once. */
+/** Maximum of gateways whose logs are searched, and how many at once. */
 const mostGateways = 200
 const atOnce = 20
 
-/** Leads to the call of an AI gateway that has this ray, or else to the error that the request got. */
+/** Leads to the call of an AI gateway with this ray, or else to the error that the request got. */
 export const findRay: Handler = async request => {
   const { account, query, may } = request
   const ray = (query.get('ray') ?? query.get('q') ?? '').trim().toLowerCase()
@@ -37,7 +37,9 @@ export function isRay(words: string): boolean {
   return /^[0-9a-f]{16}$/i.test(words)
 }
 
-/** Returns the gateway that has a call in its log; null where none has, and a failure where that cannot be told for now. */
+/**
+ * Returns the gateway that has a call in its log; null for none, and a failure if that is unknown for now.
+ */
 async function gatewayOf({ api, account }: PageRequest, ray: string): Promise<string | Failure | null> {
   const gateways = (...steps: string[]) => apiPath('accounts', account.id, 'ai-gateway', 'gateways', ...steps)
   for (let page = 1; page <= mostGateways / atOnce; page++) {

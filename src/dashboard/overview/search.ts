@@ -1,4 +1,4 @@
-// Searches all that an account has by name, as far as its viewer may see it, and requests by their ray.
+// Searches everything in an account by name, as far as its viewer may see it, and requests by their ray.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { isolated } from '../../pages/parts/components.ts'
@@ -17,7 +17,7 @@ interface Hit {
   readonly hint?: string
 }
 
-/** What is searched: a list of the management API with what narrows it down, and the page of each thing that it finds. */
+/** A searchable kind of things: a list of the management API with its filter, and the page of each hit. */
 interface Kind {
   readonly title: string
   readonly permission: Permission
@@ -25,7 +25,7 @@ interface Kind {
   readonly query: (words: string, account: string) => Readonly<Record<string, string>>
   // biome-ignore lint/suspicious/noExplicitAny: each list has things of its own
   readonly hit: (item: any, account: string) => Hit
-  /** The page that lists all that was found. */
+  /** The page that lists all hits. */
   readonly all?: (account: string, words: string) => string
 }
 
@@ -82,11 +82,11 @@ const kinds: readonly Kind[] = [
   },
 ]
 
-/** Things of a kind that are listed. */
+/** Maximum of listed hits per kind. */
 const mostOfKind = 5
 const mostCharacters = 100
 
-/** Leads to the request of a ray, or lists what has the words in its name. */
+/** Leads to the request of a ray, or lists everything with the words in its name. */
 export const search: Handler = async request => {
   const words = (request.query.get('q') ?? '').trim().slice(0, mostCharacters)
   if (request.query.has('ray') || isRay(words)) return findRay(request)
@@ -108,7 +108,10 @@ export const search: Handler = async request => {
   }
 }
 
-/** Returns what of a kind has the words in its name; null where the person may not see it, or nothing has. What cannot be looked up is a failure: it may be there. */
+/**
+ * Returns the hits of a kind; null if the person may not see it, or there are none. A failed lookup is a
+ * failure, since there may be hits.
+ */
 async function findIn(request: PageRequest, kind: Kind, words: string): Promise<Html | Failure | null> {
   const { id } = request.account
   if (!request.may(kind.permission)) return null

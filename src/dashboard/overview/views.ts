@@ -1,4 +1,4 @@
-// What people see first of an account.
+// The first page of an account.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { facts, isolated } from '../../pages/parts/components.ts'
@@ -23,9 +23,9 @@ interface Shown {
   readonly ask: PageRequest
   readonly overview: Overview
   readonly attention: Attention
-  /** Null where the person may not see them. */
+  /** Null if the person may not see them. */
   readonly errors: readonly FrequentError[] | null
-  /** Null where the list of first steps is not shown. */
+  /** Null if the list of first steps is not shown. */
   readonly steps: Awaited<ReturnType<typeof firstSteps>>
 }
 
@@ -57,10 +57,10 @@ ${store !== undefined && process !== undefined && gatewayPart(store, process)}
 
 const severities = { critical: 'Critical', warning: 'Warning', info: 'Advice' } as const
 
-/** Findings that the overview has room for: the most severe come first. */
+/** Maximum of findings on the overview: the most severe come first. */
 const mostFindings = 40
 
-/** Whether something is wrong, which people see before what they could set up next. */
+/** Whether something is wrong, which is shown before suggestions for further set-up. */
 function isUrgent({ items }: Attention): boolean {
   return items.some(({ severity }) => severity !== 'info')
 }
@@ -81,7 +81,7 @@ function attentionPart(request: PageRequest, { at, counts, items: found }: Atten
   )
 }
 
-/** Makes the link to the page on which something is mended. */
+/** Makes the link to the page that fixes a finding. */
 function placeOf(request: PageRequest, { kind, resource }: Finding): Html | null {
   if (kind === 'few_super_administrators' && request.may('Members Write'))
     return html`<a href="${paths.newMember(request.account.id)}">Invite somebody</a>`
@@ -110,10 +110,10 @@ function pathOf(
   }
 }
 
-/** Zones that a table has: those with most to say. */
+/** Maximum of zones in a table, those with the most traffic. */
 const mostZones = 10
 
-/** Leads to the zones that a table has no room for. */
+/** Links to the remaining zones. */
 function moreZones(count: number, account: string): Html | null {
   const more = count - mostZones
   return more <= 0

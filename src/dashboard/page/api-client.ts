@@ -1,8 +1,9 @@
-// The management API as the handlers of pages ask it: with the permissions of the person whose browser sent the request, in this process, without a socket.
+// The management API for handlers of pages: with the permissions of the person whose browser sent the
+// request, in this process, without a socket.
 
 import { pause } from '../../base/turns/turns.ts'
 
-/** What a response of the API is made of, as far as pages need it. */
+/** The part of an API response that pages need. */
 interface ApiResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -11,19 +12,19 @@ interface ApiResponse {
   readonly stream?: AsyncIterable<string>
 }
 
-/** Asks the management API as the person whose request is served. */
+/** Calls the management API on behalf of the person whose request is served. */
 export type CallApi = (question: {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly target: string
   readonly body?: unknown
-  /** That of a body which is text; JSON by default. */
+  /** For a text body; JSON by default. */
   readonly contentType?: string | undefined
   readonly ifMatch?: string | undefined
   readonly ifNoneMatch?: string | undefined
   readonly idempotencyKey?: string | undefined
 }) => Promise<ApiResponse>
 
-/** Where a list goes on. */
+/** The position and size of a list. */
 export interface ListInfo {
   readonly page: number
   readonly per_page: number
@@ -37,27 +38,27 @@ interface Success<T> {
   readonly result: T
   /** Of lists. */
   readonly info: ListInfo | null
-  /** What to send with a change of what was read here. */
+  /** The tag to send with a change of what was read here. */
   readonly etag: string | null
 }
 
-/** What is wrong: a sentence for each member of the body that is (RFC 6901), and under `''` whatever is wrong besides. */
+/** Faults: a sentence for each faulty member of the body (RFC 6901), and under `''` any others. */
 export type Faults = Readonly<Record<string, string>>
 
 export interface Failure {
   readonly ok: false
   readonly status: number
   readonly faults: Faults
-  /** Seconds until it is of use to try again. */
+  /** Seconds until a retry is useful. */
   readonly retryAfter: number | null
 }
 
-/** Whether the API cannot tell for now, such as while the store is unreachable. */
+/** Whether the API has no result for now, such as while the store is unreachable. */
 export function isOutage({ status }: Pick<Failure, 'status'>): boolean {
   return status >= 500
 }
 
-/** What the API has for programs to keep. */
+/** A file of the API. */
 interface File {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -66,13 +67,16 @@ interface File {
 
 type Result<T> = Success<T> | Failure
 
-/** What a change may depend on. */
+/** Conditions of a change. */
 interface Conditions {
-  /** It is made only if that is still the tag of what is changed; else the status is 412. */
+  /** The change requires that this is still the current tag; else the status is 412. */
   readonly ifMatch?: string | undefined
-  /** It is made only if nothing is there with such a tag, or nothing at all with `*`; else the status is 412. */
+  /**
+   * The change requires that no resource with such a tag exists, or none at all with `*`; else the status is
+   * 412.
+   */
   readonly ifNoneMatch?: string | undefined
-  /** It is made once under this key, and its result is the same whenever it is sent again. */
+  /** The change is made once under this key, and repetitions get the same result. */
   readonly idempotencyKey?: string | undefined
 }
 
@@ -86,19 +90,19 @@ export class Api {
     this.#ask = ask
   }
 
-  /** Reads one thing, or a list with its `info`; what is null or empty in the query is left out. */
+  /** Reads one thing, or a list with its `info`; null and empty values in the query are left out. */
   get<T>(path: string, query: Query = {}): Promise<Result<T>> {
     return this.#send('GET', targetOf(path, query))
   }
 
-  /** Reads what was stored as it came, without an envelope: bodies of calls. */
+  /** Reads stored content without an envelope: bodies of calls. */
   async text(path: string): Promise<Result<string>> {
     const response = await this.#ask({ method: 'GET', target: targetOf(path) })
     if (response.status >= 300) return read(response)
     return { ok: true, result: bodyOf(response), info: null, etag: null }
   }
 
-  /** Reads a file, as it is read from the store. */
+  /** Reads a file while it is read from the store. */
   async file(path: string, query: Query = {}): Promise<Result<File>> {
     return fileIn(await this.#ask({ method: 'GET', target: targetOf(path, query) }))
   }
@@ -116,7 +120,7 @@ export class Api {
     return this.#send('PUT', targetOf(path), body, conditions)
   }
 
-  /** Sets what is stored as it comes, of a media type. */
+  /** Stores content of a media type without an envelope. */
   async putText<T>(
     path: string,
     text: string,
@@ -142,7 +146,7 @@ export class Api {
     conditions: Conditions = {},
   ): Promise<Result<T>> {
     const response = await this.#ask({ method, target, body, ...conditions })
-    // To read it, and to make a page of it, is work for other turns.
+    // Reading it, and making a page of it, are separate turns.
     await pause()
     const result = read<T>(response)
     await pause()
@@ -150,7 +154,7 @@ export class Api {
   }
 }
 
-/** Joins steps of a path of the API, each encoded, so that no id of others leads elsewhere. */
+/** Joins steps of a path of the API, each encoded, so that no foreign id leads elsewhere. */
 export function apiPath(...steps: readonly string[]): string {
   return `/${steps.map(step => encodeURIComponent(step)).join('/')}`
 }
@@ -207,7 +211,10 @@ function faultsOf(mistakes: readonly Mistake[]): Faults {
   return faults
 }
 
-/** Takes away the name of the member at the beginning, as `redirect_uris[0]`, where the field beside it is its name; and ends the sentence. */
+/**
+ * Removes the leading name of the member, as `redirect_uris[0]`, if the field beside it shows it; and ends
+ * the sentence.
+ */
 function withoutPlace(message: string, pointer: string): string {
   const place = pointer
     .slice(1)

@@ -1,4 +1,5 @@
-// What was done, in a sentence: a page is told by its address which one to show, and nothing else can be said by an address.
+// Sentences about the previous action: the address of a page selects one of them, and cannot contain any
+// other text.
 
 const messages = {
   'client-changed': 'The client was changed.',
@@ -39,13 +40,13 @@ const messages = {
 
 export type FlashMessage = keyof typeof messages
 
-/** Returns the sentence of what an address says was done; null for anything else. */
+/** Returns the sentence that an address selects; null for anything else. */
 export function flashMessageOf(query: URLSearchParams): string | null {
   const name = query.get('done') ?? ''
   return Object.hasOwn(messages, name) ? messages[name as FlashMessage] : null
 }
 
-/** Adds to the path of a page what was done before it. */
+/** Adds the previous action to the path of a page. */
 export function withMessage(path: string, deed: FlashMessage, page = 1): string {
   return `${path}?done=${deed}${page > 1 ? `&page=${page}` : ''}`
 }

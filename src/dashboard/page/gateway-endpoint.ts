@@ -1,22 +1,23 @@
-// Where clients call AI gateways, as pages know it: its address, a provider to try, and a way to send one call there as any client would.
+// The endpoint of AI gateways for pages: its address, a provider to try, and a way to send a call there as
+// any client would.
 
 export interface GatewayEndpoint {
-  /** As clients write it, without a slash at the end. */
+  /** As clients write it, without a trailing slash. */
   readonly origin: string
-  /** A provider that calls can be tried with: one that has a key, if there is any. */
+  /** A provider for test calls: one that has a key, if there is any. */
   readonly provider: ExampleProvider
-  /** Sends a call, and waits for all of its response; rejects with a sentence where none came. */
+  /** Sends a call, and waits for the whole response; rejects with a sentence if none came. */
   readonly send: (call: TestCall) => Promise<TestResponse>
 }
 
 export interface ExampleProvider {
-  /** As paths and models name it. */
+  /** As in paths and models. */
   readonly name: string
   readonly model: string
   /** The path of a chat in its own API, below its name. */
   readonly path: string
   readonly speaks: 'openai' | 'anthropic'
-  /** Whether calls need no key of their caller. */
+  /** Whether callers need no key of their own. */
   readonly hasKey: boolean
 }
 
@@ -33,6 +34,6 @@ export interface TestResponse {
   readonly ray: string | null
   /** Its beginning, of up to 64 KiB. */
   readonly body: string
-  /** Ms from the first byte sent to the last one that came. */
+  /** Ms from the first byte sent to the last byte received. */
   readonly duration: number
 }

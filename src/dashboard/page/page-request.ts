@@ -1,4 +1,4 @@
-// A request for a page of the dashboard: what handlers are given, and what they return.
+// A request for a page of the dashboard: the input and output of handlers.
 
 import type { Html } from '../../base/text/html.ts'
 import type { Actor } from '../../people/sign-in/own-account.ts'
@@ -10,40 +10,40 @@ import type { PageResponse } from '../../pages/parts/layout.ts'
 import type { Api, Failure } from './api-client.ts'
 import type { GatewayEndpoint } from './gateway-endpoint.ts'
 
-/** What handlers get. */
+/** The input of handlers. */
 export interface PageRequest {
   readonly path: string
-  /** What the `{name}` segments of the path stand for, decoded. */
+  /** The decoded values of the `{name}` segments of the path. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   /** Empty unless a form was sent. */
   readonly form: Form
-  /** Who is signed in. */
+  /** The signed-in user. */
   readonly actor: Actor
-  /** The account of the path, whose member that is. */
+  /** The account of the path, of which the user is a member. */
   readonly account: { readonly id: string; readonly name: string }
   /** The sections of the dashboard that this person may see there. */
   readonly sections: readonly SectionLink[]
-  /** The management API, as this person may ask it. */
+  /** The management API, with this person's permissions. */
   readonly api: Api
   readonly client: ClientInfo
   /** Whether the response is shown by itself, and not in a frame of one of our pages. */
   readonly isAlone: boolean
   /** Ms since the epoch. */
   readonly now: number
-  /** Where people reach the pages, without a slash at the end. */
+  /** The origin of the pages, without a trailing slash. */
   readonly origin: string
   /** The URL of the authorization server. */
   readonly issuer: string
-  /** Where AI gateways are called; null where the configuration has no host for them. */
+  /** The endpoint of AI gateways; null if the configuration has no host for them. */
   readonly gatewayEndpoint: GatewayEndpoint | null
-  /** Shows the person the first steps in this account no more. */
+  /** Hides the first steps in this account from the person. */
   hideFirstSteps(): Promise<void>
-  /** Whether the person may do this in the account: what they may not is not drawn. */
+  /** Whether the person may do this in the account: forbidden actions are not drawn. */
   may(permission: Permission): boolean
-  /** Returns where a frame gets a path from, with a proof for browsers that do not say that it is one. */
+  /** Returns the source of a frame for a path, with a proof for browsers that do not mark frame requests. */
   framePathOf(path: string): string
-  /** Returns what a form that leads to a path begins with. */
+  /** Returns the hidden fields of a form that leads to a path. */
   frameFor(path: string): FormFrame
 }
 
@@ -51,11 +51,11 @@ export interface PageRequest {
 export interface View {
   readonly title: string
   readonly content: Html
-  /** 200 by default; 422 where a form has faults. */
+  /** 200 by default; 422 for a form with faults. */
   readonly status?: number
   /** The pages above this one, from the section down. */
   readonly crumbs?: readonly Crumb[]
-  /** What is done from here, beside the title. */
+  /** Actions beside the title. */
   readonly actions?: Html
   /** Whether it shows pictures of other sites, over https. */
   readonly hasPictures?: boolean
@@ -79,33 +79,39 @@ export interface SectionLink extends Crumb {
 /** A failure of the API becomes a page that says so. */
 export type Handler = (request: PageRequest) => Promise<View | PageResponse | Failure>
 
-/** What a form does; what opens or ends something is taken only with a proof of who sends it that is not older than 30 minutes. */
+/**
+ * The effect of a form. One that opens or ends something requires a proof of identity that is not older than
+ * 30 minutes.
+ */
 export type Effect =
-  /** Lets somebody in or do more, or shows visitors of a site something else: members, roles, tokens, clients, access rules, error content, gateways. */
+  /**
+   * Gives somebody access or more rights, or shows visitors of a site something else: members, roles, tokens,
+   * clients, access rules, error content, gateways.
+   */
   | 'opens'
-  /** Takes away what does not come back as it was: what is deleted, revoked, signed out or replaced. */
+  /** Removes something irreversibly: by deletion, revocation, sign-out or replacement. */
   | 'ends'
-  /** Changes what can be set back, and lets nobody in. */
+  /** Changes something reversible, without giving access. */
   | 'sets'
   /** Changes nothing: a preview, a test, a step before the last one. */
   | 'tries'
 
-/** A page: who may see it, and what it shows. */
+/** A page: its permission, and its content. */
 interface ShownPage {
-  /** Steps such as `{token}` stand for any. */
+  /** Steps such as `{token}` stand for any value. */
   readonly path: string
-  /** Who lacks it in the account gets 404, as for what there is not; null where each member may. */
+  /** Without it in the account, the response is 404, as for a missing page; null if each member may. */
   readonly permission: Permission | null
   /** GET, which changes nothing. */
   readonly show?: Handler
 }
 
-/** A page that takes a form, or where one leads. */
+/** A page with a form, or the target of a form. */
 interface FormPage extends ShownPage {
   /** POST, with a form of one of our pages. */
   readonly take: Handler
   readonly effect: Effect
-  /** Whether it takes the form of the page one step above, which has a button that leads here. */
+  /** Whether it handles the form of the page one step above, which has a button that leads here. */
   readonly isBesideForm?: boolean
   /** Whether the form may have files, of 2 MB together. */
   readonly hasFiles?: boolean

@@ -1,10 +1,10 @@
-// Where the pages are. Below `/dashboard` all is ours, and nothing else.
+// The paths of the pages. Below `/dashboard` all is ours, and nothing else.
 
 import { ownTokensOf, paths as ownPaths } from '../../pages/parts/paths.ts'
 
 const root = ownPaths.dashboard
 
-/** Returns a path below an account; each step is encoded, whoever chose it. */
+/** Returns a path below an account; each step is encoded, wherever it comes from. */
 function at(account: string, ...steps: readonly string[]): string {
   return [root, account, ...steps].map((step, i) => (i === 0 ? step : encodeURIComponent(step))).join('/')
 }
@@ -110,7 +110,7 @@ export const paths = {
     at(account, 'gateways', gateway, 'logs', log, part),
 } as const
 
-/** Returns a path with a query; what is empty or null is left out. */
+/** Returns a path with a query; empty and null values are left out. */
 export function withQuery(path: string, query: Readonly<Record<string, string | null>>): string {
   const given = Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]))
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`

@@ -1,4 +1,5 @@
-// What stands between what a person sent and its being done: a fresh proof of who they are before something dangerous, and that it is they who sent it. The pages hold what was sent.
+// Interposed pages between a form and its effect: a fresh proof of identity before a risky action, and a
+// confirmation that the person sent the form. The pages retain the input.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { button, field, form, type FormFrame, notice, isolated } from '../../pages/parts/components.ts'
@@ -6,17 +7,19 @@ import type { Form } from '../../pages/forms/form.ts'
 import { leadingOn, paths as ownPaths } from '../../pages/parts/paths.ts'
 import type { Effect, View } from './page-request.ts'
 
-/** What the names of fields begin with that no page ever shows or holds what was typed into: the API knows no member of such a name. */
+/**
+ * Prefix of the names of fields whose input no page shows or retains: the API has no member with such a name.
+ */
 const unheld = 'proof.'
 /** The field of the password. */
 export const proofField = `${unheld}password`
 
-/** Whether a form is taken only with a fresh proof of who sends it. */
+/** Whether a form requires a fresh proof of identity. */
 export function needsProof(effect: Effect | undefined): boolean {
   return effect !== 'sets' && effect !== 'tries'
 }
 
-/** What was sent, which a page holds until it is sent again. */
+/** The input, which a page retains until it is sent again. */
 interface Held {
   readonly frame: FormFrame
   readonly sent: Form
@@ -29,7 +32,7 @@ interface Question extends Held {
   readonly status?: number
 }
 
-/** Asks for the password of a person, and holds what they sent meanwhile. */
+/** Asks for the password of a person, and retains the input. */
 export function askForPassword({ fault, trouble, status = 403, ...held }: Question): View {
   const password = field({
     name: proofField,
@@ -50,7 +53,7 @@ ${holding(held, html`${password}${button('Confirm and go on')}`)}
   }
 }
 
-/** Sends a person without a password to their provider, in another tab, and holds what they sent meanwhile. */
+/** Sends a person without a password to their provider, in another tab, and retains the input. */
 export function askForProvider(held: Held): View {
   const signIn = leadingOn(ownPaths.signIn, ownPaths.account, { fresh: '1' })
   return {
@@ -65,7 +68,10 @@ ${holding(held, button('Go on with what I sent'))}
   }
 }
 
-/** Holds what a form says that was made for another session, until the person of this one sends it themselves. */
+/**
+ * Retains the input of a form that was made for another session, until the person of this one sends it
+ * themselves.
+ */
 export function askAgain(held: Held): View {
   return {
     title: 'Send it again?',

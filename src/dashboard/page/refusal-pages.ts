@@ -1,4 +1,4 @@
-// Pages for what the management API refuses, and for what is not there.
+// Pages for refusals of the management API, and for missing pages.
 
 import { html } from '../../base/text/html.ts'
 import { paths as ownPaths } from '../../pages/parts/paths.ts'
@@ -6,7 +6,7 @@ import type { View } from './page-request.ts'
 import type { Failure } from './api-client.ts'
 import { paths } from './paths.ts'
 
-/** Returns the page of a failure that a handler has no better word for. */
+/** Returns the page of a failure without a more specific one. */
 export function refusalView({ status, faults }: Failure): View {
   if (status === 404) return notFound
   const said = Object.values(faults)
@@ -29,14 +29,14 @@ export const notFound: View = message(404, 'Page not found', [
   'There is no page at this address, or your roles in this account do not include it.',
 ])
 
-/** For who is a member of no account. */
+/** For a person without memberships. */
 export const noAccount: View = {
   title: 'You are in no account yet',
   content: html`<div class="card"><p>An administrator of an account can invite you: ask for an invitation link. Your profile shows what you are invited to. The operator of this gateway can create an account for you.</p>
 <p><a href="${ownPaths.account}">Your profile</a></p></div>`,
 }
 
-/** For who lacks the second factor that the account requires. */
+/** For a person who lacks the second factor that the account requires. */
 export const shutAccount: View = {
   title: 'Turn on two-step sign-in first',
   status: 403,
@@ -44,7 +44,7 @@ export const shutAccount: View = {
 <p><a class="button" href="${ownPaths.account}">Your profile</a></p></div>`,
 }
 
-/** Names the methods that a page takes. */
+/** Names the methods of a page. */
 export function notAllowed(allowed: string): View {
   return message(405, 'Method not allowed', [`This page takes ${allowed}.`])
 }

@@ -20,7 +20,7 @@ export class RouteTable {
     this.#rows = routes.map(route => ({ route, steps: route.path.split('/') }))
   }
 
-  /** Returns the first route that fits, with what its `{name}` steps stand for, decoded; null where none does. */
+  /** Returns the first matching route, with the decoded values of its `{name}` steps; null for none. */
   find(path: string): Found | null {
     const steps = path.split('/')
     for (const row of this.#rows) {
@@ -43,7 +43,10 @@ function fit(pattern: readonly string[], steps: readonly string[]): Record<strin
   return params
 }
 
-/** What steps stand for that nobody names: in the place of such a value, a word could be one of the paths of the API beside it. */
+/**
+ * The form of step values that nobody names: in the place of such a value, a word could be one of the paths
+ * of the API beside it.
+ */
 const kinds: Readonly<Record<string, (value: string) => boolean>> = {
   client: isId,
   errorrule: isId,

@@ -5,13 +5,13 @@ import { paths } from './paths.ts'
 interface Section {
   readonly title: string
   readonly path: (account: string) => string
-  /** The place of what it is made of, in the list of the operations of the API. */
+  /** The place of its operations, in the list of those of the API. */
   readonly api: string
   /** The guide that explains it. */
   readonly guide: string
 }
 
-/** Whoever may not see the page of one does not see its name. */
+/** The name of a section is hidden from people who may not see its page. */
 export const sections: readonly Section[] = [
   { title: 'Overview', path: paths.home, api: 'gateway', guide: 'dashboard' },
   { title: 'OAuth clients', path: paths.clients, api: 'oauth-clients', guide: 'oauth' },

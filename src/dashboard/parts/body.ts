@@ -1,13 +1,15 @@
-// Bodies of requests and responses, as people read them: with JSON laid out, and cut where they are long.
+// Bodies of requests and responses for people: with JSON laid out, and long ones cut.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { isJson } from '../../base/text/json.ts'
 
-/** The most characters of one body on a page with others, and of one that is laid out. */
+/** Maximum of characters of one body on a page with others, and of one that is laid out. */
 const mostShown = 6_000
 const mostLaidOut = 1_000_000
 
-/** Makes a body as text, which is there to be copied; `more` leads to all of it where it has more characters than `most`. */
+/**
+ * Makes a body as text that can be copied; `more` leads to all of it if it has more characters than `most`.
+ */
 export function bodyBlock(label: string, text: string, more: Html | null = null, most = mostShown): Html {
   const laidOut = text.length <= mostLaidOut && isJson(text) ? layOut(text, most) : text
   const isCut = laidOut.length > most
@@ -16,7 +18,9 @@ export function bodyBlock(label: string, text: string, more: Html | null = null,
 
 const deepest = 40
 
-/** Puts JSON on lines, with its strings and numbers as they are, until there are more than `most` characters. */
+/**
+ * Puts JSON on lines, with its strings and numbers as they are, until there are more than `most` characters.
+ */
 export function layOut(text: string, most = mostLaidOut): string {
   let out = ''
   let depth = 0

@@ -1,4 +1,4 @@
-// Charts of sums over time: stacked bars, drawn by the server, with what they are made of in a table behind them.
+// Charts of sums over time: stacked bars, drawn by the server, with their figures in a table behind them.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { makeInTurns } from '../../base/turns/map-in-turns.ts'
@@ -10,15 +10,15 @@ interface Series {
   readonly name: string
   /** One for each window. */
   readonly values: readonly number[]
-  /** Which of the colours it has, from 0; that of its place by default. */
+  /** The index of its colour, from 0; by default that of its place. */
   readonly colour?: number
 }
 
 interface Chart {
-  /** Of the document, for the parts that name each other. */
+  /** Id within the document, for parts that refer to each other. */
   readonly id: string
   readonly title: string
-  /** When each window begins, as the API writes times. */
+  /** The beginning of each window, in the format of the API. */
   readonly windows: readonly string[]
   /** From the bottom up; at most `mostSeries`, and all others together. */
   readonly series: readonly Series[]
@@ -29,7 +29,7 @@ interface Chart {
 /** How many series have a colour of their own. */
 export const mostSeries = 5
 
-/** Makes a chart, with turns for others between; where all values are 0 it says so. */
+/** Makes a chart, in several turns; if all values are 0 it says so. */
 export async function chart(parts: Chart): Promise<Html> {
   const { id, title, windows, series, others, write } = parts
   const rows = rowsOf(series, others)
@@ -47,7 +47,7 @@ interface Row extends Series {
   readonly look: string
 }
 
-/** Returns the series that have anything. */
+/** Returns the non-empty series. */
 function rowsOf(series: readonly Series[], others: Series | undefined): readonly Row[] {
   const rows = series.map((one, i) => ({ ...one, look: `s${one.colour ?? i}` }))
   if (others !== undefined) rows.push({ ...others, look: 'rest' })
@@ -94,7 +94,7 @@ async function plot(
 <div class="span"><span>${time(windows[0])}</span><span>${time(windows.at(-1))}</span></div></div>`
 }
 
-/** Makes the table of all figures; windows with nothing are left out. */
+/** Makes the table of all figures, without empty windows. */
 async function figures(
   { id, title, windows, write }: Chart,
   rows: readonly Row[],
@@ -111,7 +111,7 @@ async function figures(
 <tbody>${lines}</tbody></table></div></details>`
 }
 
-/** Returns a round number that is not below a value: 1, 2 or 5 and zeros. */
+/** Returns the next round number from a value up: 1, 2 or 5 and zeros. */
 export function ceilingOf(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value))
   const [first = 10] = [1, 2, 5].filter(one => one * power >= value)

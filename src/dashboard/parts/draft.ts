@@ -1,4 +1,4 @@
-// A form while it is filled in: what its fields hold, and what is wrong with them.
+// A form in progress: the values of its fields, and their faults.
 
 import { randomBytes } from 'node:crypto'
 import type { Form } from '../../pages/forms/form.ts'
@@ -6,15 +6,15 @@ import type { Failure, Faults } from '../page/api-client.ts'
 
 type Values = Readonly<Record<string, string>>
 
-/** The hidden field of the key under which the API makes something once. */
+/** The hidden field of the key under which the API creates something once. */
 export const keyField = 'idempotency_key'
-/** The hidden field of the entity tag of what a form changes. */
+/** The hidden field with the entity tag of the resource to change. */
 export const etagField = 'etag'
 
 export class Draft {
   readonly values: Values
   readonly faults: Faults
-  /** 422 where something is wrong, or what the API said; undefined for a form that was not sent yet. */
+  /** 422 after a fault, or the status of the API; undefined for a form that was not sent yet. */
   readonly status: number | undefined
 
   constructor(values: Values = {}, faults: Faults = {}, status?: number) {
@@ -23,25 +23,28 @@ export class Draft {
     this.status = status
   }
 
-  /** Makes a draft of what was sent, with nothing wrong so far. */
+  /** Makes a draft of a sent form, without faults so far. */
   static of(form: Form): Draft {
     const { form_token, ...values } = Object.fromEntries(form)
     return new Draft(values)
   }
 
   /**
-   * Returns the draft with what the API found wrong. `renamed` leads from members of its body to fields of the form, with all that lies below them; where the
-   * member ends with a slash it is a list, and its items are the fields of a list.
+   * Returns the draft with the faults of the API. `renamed` maps members of its body, and all below them, to
+   * fields of the form; a member with a trailing slash is a list, whose items are the fields of a list.
    */
   refused({ status, faults }: Failure, renamed: Readonly<Record<string, string>> = {}): Draft {
     if (status !== 422)
       return new Draft(this.values, renameAll(faults, renamed), status === 400 ? 422 : status)
-    // The key was used for something else, and is good for nothing any more.
+    // The key was used for something else, and is of no use any more.
     const { [keyField]: _, ...values } = this.values
     return new Draft(values, { '': sentBefore }, 422)
   }
 
-  /** Returns the draft where somebody else changed meanwhile what it changes: what was typed stays, beside each field is what is there now, and it is sent again with its tag. */
+  /**
+   * Returns the draft after a concurrent change: the input stays, each field shows the current value beside
+   * it, and it is sent again with the current tag.
+   */
   overtaken(now: Values, etag: string | null): Draft {
     const names = Object.keys(now).filter(name => now[name] !== this.value(name))
     const faults = names.map(name => [pointerOf(name), `It is now: ${now[name] || 'empty'}.`])
@@ -54,7 +57,7 @@ export class Draft {
     return new Draft(this.values, { ...this.faults, [pointerOf(name)]: sentence }, 422)
   }
 
-  /** Returns the draft with these values besides. */
+  /** Returns the draft with additional values. */
   with(values: Values): Draft {
     return new Draft({ ...this.values, ...values }, this.faults, this.status)
   }
@@ -68,13 +71,13 @@ export class Draft {
     return Object.hasOwn(this.values, name)
   }
 
-  /** Returns the values of the boxes of a name that are ticked. */
+  /** Returns the values of the ticked boxes of a name. */
   ticked(name: string): readonly string[] {
     const prefix = `${name}.`
     return Object.keys(this.values).flatMap(key => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []))
   }
 
-  /** Returns the draft with these boxes of a name ticked, and none besides. */
+  /** Returns the draft with exactly these boxes of a name ticked. */
   ticking(name: string, ticked: readonly string[]): Draft {
     const others = Object.entries(this.values).filter(([key]) => !key.startsWith(`${name}.`))
     const boxes = ticked.map(value => [`${name}.${value}`, 'on'])
@@ -85,30 +88,33 @@ export class Draft {
     return this.faults[pointerOf(name)]
   }
 
-  /** Returns what the fields `name.0`, `name.1` and so on hold, without those that are empty. */
+  /** Returns the non-empty values of the fields `name.0`, `name.1` and so on. */
   list(name: string): readonly string[] {
     return indexed(this.values, name).filter(value => value !== '')
   }
 
-  /** Returns how many fields of a list are shown: those that hold something, and one more if `more` was pressed, or there is none. */
+  /**
+   * Returns how many fields of a list are shown: the filled ones, and one more if `more` was pressed, or
+   * there are none.
+   */
   lengthOf(name: string): number {
     const { length } = this.list(name)
     return this.values.more === name || length === 0 ? length + 1 : length
   }
 
-  /** Whether a button was pressed that adds a field: then nothing is sent on. */
+  /** Whether a button was pressed that adds a field: then nothing is submitted. */
   get isGrowing(): boolean {
     return this.has('more')
   }
 
-  /** Returns the draft with the fields of a list in a row, so that faults name the right ones. */
+  /** Returns the draft with the fields of a list without gaps, so that faults name the right ones. */
   compact(name: string): Draft {
     const rest = Object.entries(this.values).filter(([key]) => !isOf(key, name))
     const row = this.list(name).map((value, i) => [`${name}.${i}`, value])
     return new Draft(Object.fromEntries([...rest, ...row]), this.faults, this.status)
   }
 
-  /** Returns the key under which what the form asks for is made once: that of the form, or a new one. */
+  /** Returns the key under which the form's resource is created once: that of the form, or a new one. */
   get key(): string {
     return this.value(keyField) || randomBytes(16).toString('hex')
   }
@@ -144,7 +150,7 @@ function renameAll(faults: Faults, renamed: Readonly<Record<string, string>>): F
   const result: Record<string, string> = {}
   for (const [pointer, rule] of Object.entries(faults)) {
     const place = renameOne(pointer, renamed)
-    // What the body has as a list is no list to who fills in fields.
+    // A list in the body is not a list for people who fill in fields.
     const sentence = rule.replace(
       /^Must be a list of 1 to (\d+) items\.$/,
       'Enter at least one, and $1 at most.',

@@ -1,4 +1,4 @@
-// A field for an expression (CEL), with the character at which it goes wrong.
+// A field for an expression (CEL), with a mark at its faulty character.
 
 import { type Html, html } from '../../base/text/html.ts'
 import type { Draft } from './draft.ts'
@@ -6,7 +6,7 @@ import { areaField } from './fields.ts'
 
 type Area = Parameters<typeof areaField>[1]
 
-/** Makes a field for an expression; under it is the line in which its fault is, with a mark at the character. */
+/** Makes a field for an expression; under it is the line with its fault, and a mark at the character. */
 export function expressionField(draft: Draft, field: Omit<Area, 'isCode' | 'most'>): Html {
   const place = placeIn(draft.fault(field.name) ?? '', draft.value(field.name))
   return html`${areaField(draft, { rows: 3, ...field, isCode: true, most: 4096 })}${

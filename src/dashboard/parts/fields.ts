@@ -1,4 +1,5 @@
-// The fields of forms: each with its label, its hint and its fault, which a screen reader reads with it, and with what was typed before.
+// The fields of forms: each with its label, its hint and its fault, which a screen reader reads with it, and
+// with the previous input.
 
 import { type Html, html } from '../../base/text/html.ts'
 import type { Draft } from './draft.ts'
@@ -8,13 +9,16 @@ interface Field {
   readonly label: string
   readonly hint?: string
   readonly isOptional?: boolean
-  /** Whether browsers do not insist on it, though it is not called optional: another field says if it is needed, or it only narrows down what is shown. */
+  /**
+   * Whether browsers do not require it, though it is not labelled optional: it depends on another field, or
+   * only filters.
+   */
   readonly isDependent?: boolean
 }
 
 interface TextField extends Field {
   readonly type?: 'text' | 'url' | 'email' | 'number' | 'date' | 'datetime-local' | 'search'
-  /** The most characters that it takes. */
+  /** Maximum length. */
   readonly most?: number
   readonly placeholder?: string
   /** A token of the HTML standard's autofill. */
@@ -23,7 +27,7 @@ interface TextField extends Field {
   readonly minimum?: number
   readonly maximum?: number
   readonly hasFocus?: boolean
-  /** What must be typed, word for word. */
+  /** The text that must be typed, word for word. */
   readonly expected?: string
 }
 
@@ -49,7 +53,7 @@ export function textField(draft: Draft, field: TextField): Html {
       minimum !== undefined && html` min="${minimum}"`,
       maximum !== undefined && html` max="${maximum}"`,
       placeholder !== undefined && html` placeholder="${placeholder}"`,
-      // Of a time to the second, which a step of a minute would refuse.
+      // Times have seconds, which a step of a minute would refuse.
       type === 'datetime-local' && html` step="any"`,
       type === 'url' && html` autocapitalize="none" spellcheck="false"`,
       field.expected !== undefined && html` data-typed="${field.expected}"`,
@@ -59,7 +63,10 @@ export function textField(draft: Draft, field: TextField): Html {
   )
 }
 
-/** Makes a field for a secret, which is never filled with what was typed. Its name begins with `proof.`, so that no other page holds it. */
+/**
+ * Makes a field for a secret, which is never filled with earlier input. Its name begins with `proof.`, so
+ * that no other page retains it.
+ */
 export function secretField(draft: Draft, field: Field & { readonly most: number }): Html {
   const { name, most } = field
   return labelled(
@@ -69,7 +76,7 @@ export function secretField(draft: Draft, field: Field & { readonly most: number
   )
 }
 
-/** Makes a field of several lines; `isCode` for what is read by programs. */
+/** Makes a field of several lines; `isCode` for code. */
 export function areaField(
   draft: Draft,
   field: Field & { readonly rows?: number; readonly isCode?: boolean; readonly most?: number },
@@ -113,7 +120,7 @@ export function selectField(draft: Draft, field: Field & { readonly options: rea
   )
 }
 
-/** Makes a choice of one, with all that there is in view. */
+/** Makes a choice of one, with all options in view. */
 export function radios(draft: Draft, field: Field & { readonly options: readonly Option[] }): Html {
   const { name, options } = field
   const chosen = draft.value(name)
@@ -138,7 +145,10 @@ export function boxToTick(draft: Draft, name: string, option: Omit<Option, 'valu
   return boxOf('checkbox', name, name, { ...option, value: 'on' }, draft.has(name))
 }
 
-/** Makes a field that scripts use to show a part of a long list of boxes by its id, and to count what is ticked; without script all of it is in view. */
+/**
+ * Makes a field by which scripts filter a long list of boxes by its id, and count the ticked ones; without
+ * scripts all of it is in view.
+ */
 export function filterBox(list: string, label: string): Html {
   return html`<div class="filter" data-filter="${list}" hidden><label>${label} <input type="search" autocomplete="off"></label> <output></output></div>`
 }
@@ -148,7 +158,10 @@ export function checkbox(draft: Draft, { name, label, hint }: Field): Html {
   return html`<div class="field">${box('checkbox', name, name, { value: 'on', label, hint: hint ?? null }, draft.has(name))}${faultOf(draft, name)}</div>`
 }
 
-/** Makes a list of fields of one line, each with its own fault, and a button that adds one: it sends the form, which comes back with one more. */
+/**
+ * Makes a list of fields of one line, each with its own fault, and a button that adds one: it sends the form,
+ * which comes back with one more.
+ */
 export function listField(
   draft: Draft,
   field: Field & { readonly type?: TextField['type']; readonly most?: number; readonly add: string },

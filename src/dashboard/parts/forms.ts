@@ -1,4 +1,4 @@
-// Forms as a whole: what is wrong with them in one place, what they carry unseen, and what confirms something that cannot be undone.
+// Whole forms: the summary of faults, hidden fields, and confirmations of irreversible actions.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { button, form, type FormFrame } from '../../pages/parts/components.ts'
@@ -8,16 +8,16 @@ import { textField } from './fields.ts'
 interface FormParts {
   readonly frame: FormFrame
   readonly draft: Draft
-  /** The names of the fields by which the summary of faults calls them; those of a list by that of the list. */
+  /** The names of fields in the summary of faults; those in a list have the name of the list. */
   readonly labels: Readonly<Record<string, string>>
-  /** Whether what it makes is made once, however often it is sent. */
+  /** Whether its resource is created once, however often it is sent. */
   readonly isOnce?: boolean
-  /** What the button says. */
+  /** The text of the button. */
   readonly send: string
   readonly look?: '' | 'danger'
   /** Where to go instead. */
   readonly cancel?: string
-  /** What else is beside the button. */
+  /** Further content beside the button. */
   readonly beside?: Html
 }
 
@@ -28,7 +28,7 @@ export function draftForm(parts: FormParts, fields: Html): Html {
     ...(isOnce && { [keyField]: draft.key }),
     ...(draft.etag !== undefined && { [etagField]: draft.etag }),
   }
-  // The first button of a form is the one that Enter presses: none that only adds a field.
+  // Enter presses the first button of a form, which must not be one that only adds a field.
   return form(
     { ...frame, hidden: { ...frame.hidden, ...hidden } },
     html`<button class="default" tabindex="-1" aria-hidden="true">${send}</button>${summary(draft, labels)}${fields}
@@ -37,7 +37,10 @@ export function draftForm(parts: FormParts, fields: Html): Html {
   )
 }
 
-/** Lists all mistakes in a form in the order of its fields, each with a link to its own; it has the focus, so that it is read first. */
+/**
+ * Lists all mistakes in a form in the order of its fields, each with a link to its own; it has the focus, so
+ * that it is read first.
+ */
 function summary(draft: Draft, labels: Readonly<Record<string, string>>): Html | null {
   const order = Object.keys(labels)
   const faults = Object.entries(draft.faults)
@@ -64,14 +67,14 @@ interface Confirmation {
   readonly send: string
   readonly cancel: string
   readonly isOnce?: boolean
-  /** What must be typed, for what is worst. */
+  /** What must be typed, for the most serious actions. */
   readonly typed?: { readonly label: string; readonly word: string }
 }
 
 /** The field in which a name is typed to confirm. */
 const typedField = 'typed'
 
-/** Makes what stands between a person and something that cannot be undone. */
+/** Makes the confirmation of an irreversible action. */
 export function confirmation({ frame, draft, what, send, cancel, isOnce, typed }: Confirmation): Html {
   const parts = {
     frame,
@@ -96,7 +99,7 @@ export function confirmation({ frame, draft, what, send, cancel, isOnce, typed }
   )
 }
 
-/** Whether the word was typed that confirms; spaces around it do not count. */
+/** Whether the confirming word was typed; spaces around it do not count. */
 export function isTyped(draft: Draft, word: string): boolean {
   return draft.value(typedField).trim() === word
 }
@@ -113,7 +116,7 @@ interface Danger {
   readonly link: string
 }
 
-/** Makes the part of a page from which things go that do not come back; each leads to a page that says what will happen. */
+/** Makes the part of a page with irreversible actions; each leads to a page that says what will happen. */
 export function dangerZone(dangers: readonly Danger[]): Html | null {
   if (dangers.length === 0) return null
   return html`<section class="card danger-zone" aria-labelledby="danger"><h2 id="danger">Danger zone</h2><ul class="rows">${dangers.map(

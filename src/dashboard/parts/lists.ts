@@ -1,4 +1,4 @@
-// Lists of things: as a table, with what leads to the rest of it, or what to do where there is nothing yet.
+// Lists: as a table, with links to the rest of it, or with advice if it is empty.
 
 import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 import { makeInTurns } from '../../base/turns/map-in-turns.ts'
@@ -10,17 +10,20 @@ interface Column<T> {
   readonly cell: (item: T) => HtmlValue
   /** Whether it names its row. */
   readonly isName?: boolean
-  /** Whether it holds figures, which are read from their ends. */
+  /** Whether it contains figures, which are aligned at their ends. */
   readonly isNumber?: boolean
 }
 
-/** Makes a table; on narrow screens each row becomes a block, with the titles of the columns beside what is in them. */
+/**
+ * Makes a table; on narrow screens each row becomes a block, with the titles of the columns beside the
+ * values.
+ */
 export function table<T>(caption: string, columns: readonly Column<T>[], items: readonly T[]): Html {
   const rows = items.map(item => row(columns, item))
   return tableOf(caption, columns, rows)
 }
 
-/** As `table`, of items that may be many. */
+/** Like `table`, for many items. */
 export async function longTable<T>(
   caption: string,
   columns: readonly Column<T>[],
@@ -48,10 +51,10 @@ function cell<T>({ title, cell, isName, isNumber }: Column<T>, item: T): Html {
   return html`<td data-title="${title}"${looks}>${cell(item)}</td>`
 }
 
-/** Items on a page of a list that the API has as a whole: each may have much to show. */
+/** Items per page of a list that the API returns whole: each may be long. */
 const onAPage = 20
 
-/** Cuts the page out of a list that the query asks for, the last one at most. */
+/** Cuts out the page of a list that the query requests, the last one at most. */
 export function cutPage<T>(all: readonly T[], query: URLSearchParams) {
   const asked = Number(query.get('page') ?? 1)
   const last = pageWith(all.length - 1)
@@ -61,12 +64,12 @@ export function cutPage<T>(all: readonly T[], query: URLSearchParams) {
   return { shown: visible, info, isAll: visible.length === all.length }
 }
 
-/** Returns on which page an item is, by its index; the first where there is none. */
+/** Returns the page of an item, by its index; the first if there is none. */
 export function pageWith(index: number): number {
   return Math.floor(Math.max(0, index) / onAPage) + 1
 }
 
-/** Makes the links to the pages before and after this one, with which part this is; nothing where it is all. */
+/** Makes the links to the pages before and after this one, with its range; empty if this is the only one. */
 export function pager(
   path: string,
   query: URLSearchParams,
@@ -82,17 +85,17 @@ export function pager(
   return html`<nav class="pager" aria-label="Pages">${page > 1 && link(Math.min(page - 1, pages), 'Previous', 'prev')}<p>${visible} of ${total_count}</p>${page < pages && link(page + 1, 'Next', 'next')}</nav>`
 }
 
-/** Makes what is shown in place of an empty list: what it would have, and what to do first. */
+/** Makes the replacement of an empty list: what it would contain, and what to do first. */
 export function emptyState(title: string, text: HtmlValue, action: Html | null = null): Html {
   return html`<div class="card empty"><h2>${title}</h2><p>${text}</p>${action !== null && html`<div class="step">${action}</div>`}</div>`
 }
 
-/** Makes words in frames beside each other, which stay words where there are no frames. */
+/** Makes words in frames beside each other, which stay separate words without the frames. */
 export function badges(list: readonly Html[]): Html {
   return html`${list.map((one, i) => html`${i > 0 && ' '}${one}`)}`
 }
 
-/** Makes a word in a frame: a state of something. */
+/** Makes a word in a frame: the state of something. */
 export function badge(text: string, kind: 'good' | 'bad' | '' = ''): Html {
   return html`<span class="tag ${kind}">${text}</span>`
 }

@@ -1,4 +1,4 @@
-// Who is nearest to a limit, as the management API shows it.
+// The keys closest to a limit, in the form of the management API.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { badge, table } from './lists.ts'
@@ -12,7 +12,7 @@ export interface NearKey {
   readonly reset: number
 }
 
-/** Makes the table of who has used most of a limit. */
+/** Makes the table of the keys that have used most of a limit. */
 export function nearTable(name: string, limit: number, nearest: readonly NearKey[]): Html {
   if (nearest.length === 0) return html`<p class="hint">Nothing was counted lately.</p>`
   const columns = [

@@ -1,4 +1,4 @@
-// What to do first where a list has nothing: for those who may, where to do it, and for all others, whom to ask.
+// What to do first about an empty list: a link for people who may, and for all others, whom to ask.
 
 import { type Html, html } from '../../base/text/html.ts'
 import type { Permission } from '../../permissions/permit.ts'
@@ -6,7 +6,7 @@ import { rolesWith } from '../../permissions/roles.ts'
 import type { PageRequest } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'
 
-/** Returns the step where the person may do it, and else the roles of those whom to ask. */
+/** Returns the step if the person may take it, and else the roles of people to ask. */
 export function nextStep(
   { may, account }: Pick<PageRequest, 'may' | 'account'>,
   permission: Permission,

@@ -1,4 +1,5 @@
-// Numbers as people read them. To make a format costs a hundred times as much as to use it, and tables have many numbers: each is made with the first.
+// Numbers for people. Creating a format costs a hundred times as much as using it, and tables have many
+// numbers: each format is created on first use.
 
 import { memoizeOnce } from '../../base/memo.ts'
 
@@ -7,12 +8,12 @@ export function grouped(value: number): string {
   return plain().format(value)
 }
 
-/** Writes a count, with a letter where it is large, as `12.3K`. */
+/** Writes a count, abbreviated if large, as `12.3K`. */
 export function compact(value: number): string {
   return (value < 10_000 ? short() : lettered()).format(value)
 }
 
-/** Writes US dollars with the digits that count, as `$1.20` or `$0.000015`. */
+/** Writes US dollars with the significant digits, as `$1.20` or `$0.000015`. */
 export function dollars(cost: number): string {
   if (cost === 0) return '$0'
   return `$${(cost >= 1 ? cents() : significant()).format(cost)}`

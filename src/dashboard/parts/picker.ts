@@ -1,4 +1,4 @@
-// A long list of what may be permitted: by category, each a box to tick, with buttons that tick a usual choice of them.
+// A long list of permissions or scopes: by category, each a box to tick, with buttons that tick presets.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { categoryTitle } from '../../permissions/categories.ts'
@@ -10,9 +10,9 @@ interface Picker<T> {
   readonly name: string
   readonly label: string
   readonly hint: string
-  /** What the field is called that shows some of them. */
+  /** The label of the filter field. */
   readonly find: string
-  /** What the preset of everything is called; as its row says by default. */
+  /** The name of the preset of everything; by default that of its row. */
   readonly all?: string
   readonly items: readonly T[]
   /** Whether this person could choose it. */
@@ -30,7 +30,7 @@ interface Item {
 /** The field of the button that ticks a preset: it sends the form, which comes back with the boxes ticked. */
 export const presetField = 'preset'
 
-/** Makes the list. Scripts tick presets in the page, show a part of it and count what is ticked. */
+/** Makes the list. Scripts tick presets in the page, filter it and count the ticked boxes. */
 export function picker<T extends Item>(draft: Draft, parts: Picker<T>): Html {
   const { name, label, hint, find, all, items, isOpen = () => true, option } = parts
   const groups = Map.groupBy(items, ({ category }) => category)
@@ -51,7 +51,7 @@ ${presetButtons(draft, list, items.filter(isOpen), all)}${filterBox(list, find)}
   )}</div></fieldset>`
 }
 
-/** Makes the buttons of those presets that hold anything. */
+/** Makes the buttons of the non-empty presets. */
 function presetButtons(draft: Draft, list: string, open: readonly Item[], all: string | undefined): Html {
   const offered = presets.filter(({ holds }) => open.some(holds))
   return html`<div class="actions presets" role="group" aria-label="Tick a usual choice">${offered.map(
@@ -60,12 +60,15 @@ function presetButtons(draft: Draft, list: string, open: readonly Item[], all: s
   )}</div>`
 }
 
-/** Whether a button was pressed that ticks a preset: then nothing is sent on. */
+/** Whether a button was pressed that ticks a preset: then nothing is submitted. */
 export function isPicking(draft: Draft): boolean {
   return draft.has(presetField)
 }
 
-/** Returns the draft with the boxes ticked that its preset holds, of those that can be chosen, and no others of that name. */
+/**
+ * Returns the draft with the boxes of its preset ticked, of those that can be chosen, and no others of that
+ * name.
+ */
 export function pickPreset(draft: Draft, name: string, open: readonly Item[]): Draft {
   const preset = presets.find(({ id }) => id === draft.value(presetField))
   return preset === undefined

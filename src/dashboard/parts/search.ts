@@ -1,4 +1,4 @@
-// What narrows a list down: words, and choices, in the address of the page.
+// Filters of a list: words, and choices, in the address of the page.
 
 import { type Html, html } from '../../base/text/html.ts'
 
@@ -17,7 +17,7 @@ interface Choice {
   readonly options: readonly (readonly [value: string, label: string])[]
 }
 
-/** Makes a form that is sent with GET, so that what it finds can be kept and sent to others. */
+/** Makes a form that is sent with GET, so that the result can be bookmarked and shared. */
 export function searchForm({ path, label, name, value, choices = [] }: Search): Html {
   return html`<form class="search" role="search" method="get" action="${path}">
 <div class="field"><label for="search-${name}">${label}</label><input id="search-${name}" name="${name}" type="search" value="${value}" autocomplete="off"></div>

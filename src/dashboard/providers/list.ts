@@ -1,4 +1,4 @@
-// The list of AI providers, and what to do where there is none.
+// The list of AI providers, and what to do if there are none.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { form } from '../../pages/parts/components.ts'
@@ -62,7 +62,7 @@ function keysInWords({ keys, needs_key }: Provider): Html {
 const whatFor =
   'AI gateways send calls to the providers of the configuration, with the keys that it names. Callers never see those.'
 
-/** Shows which lines are missing; who runs the gateway may be somebody else. */
+/** Shows which lines are missing; the operator of the gateway may be somebody else. */
 function firstSteps(request: PageRequest): Html {
   const lines = `ai:
 ${request.gatewayEndpoint === null ? '  hosts: [localhost, 127.0.0.1] # of your own\n' : ''}  providers:

@@ -1,4 +1,4 @@
-// One AI provider: how it is doing and what that is based on, its keys, its models, and a test of it.
+// One AI provider: its health and what that is based on, its keys, its models, and a test of it.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { button, facts, form, isolated } from '../../pages/parts/components.ts'
@@ -166,7 +166,7 @@ function callsCard(request: PageRequest, { calls }: Provider): Html {
   }<p><a href="${paths.gateways(request.account.id)}">AI gateways and their logs</a></p></section>`
 }
 
-/** Models that are listed: a price list may have hundreds. */
+/** Maximum of listed models: a price list may have hundreds. */
 const mostListed = 200
 
 function pricesCard({ priced_models: models }: Provider): Html | null {

@@ -1,4 +1,4 @@
-// An AI provider as the management API shows it, and what that means in words.
+// An AI provider in the form of the management API, and in words.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { isolated } from '../../pages/parts/components.ts'
@@ -67,12 +67,12 @@ const sources = {
   configuration: 'in the configuration',
 } as const
 
-/** Returns where the API has the providers. */
+/** Returns the path of the providers in the API. */
 export function providersOf({ account }: Pick<PageRequest, 'account'>): string {
   return apiPath('accounts', account.id, 'ai-gateway', 'providers')
 }
 
-/** Returns what calls name it by. */
+/** Returns its name in calls. */
 export function nameOf({ name, resource }: Pick<Provider, 'name' | 'resource'>): string {
   return resource === null ? name : `${name}/${resource}`
 }
@@ -82,12 +82,12 @@ export function stateBadge({ state }: Provider): Html {
   return badge(word, kind)
 }
 
-/** Returns a sentence on how it is doing. */
+/** Returns a sentence about its health. */
 export function stateInWords({ state }: Provider): string {
   return states[state][2]
 }
 
-/** Shows where a key comes from; that it is set, where that is not for the viewer. */
+/** Shows the source of a key; only that it is set, if the viewer may not see it. */
 export function sourceOf({ source }: ProviderKey): Html {
   if (source === undefined) return html`set`
   const { type, name } = source
@@ -104,7 +104,7 @@ export function restOf(key: ProviderKey, { keys, processes, state }: Provider): 
   return html`${badge('rests', 'bad')} until ${time(rests_until)}${where}: it ${why}`
 }
 
-/** Shows in what way the latest failure was one. */
+/** Shows how the latest failure happened. */
 export function failureInWords({ status, error, message, code }: ProviderFailure): Html {
   if (status !== null) return html`status ${status}`
   return html`${message ?? 'No response came.'} <code>${error}</code>${code !== undefined && html` <code>${code}</code>`}`

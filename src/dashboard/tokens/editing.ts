@@ -1,4 +1,4 @@
-// What is changed of an API token that there is: its name, its reach, and whether it works.
+// Editing an existing API token: its name, its rights, and whether it works.
 
 import { redirectTo } from '../../pages/parts/layout.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
@@ -71,7 +71,7 @@ export const switchState: Handler = async request => {
   return state(request, response.result, draft.with({ [etagField]: response.etag ?? '' }).refused(changed))
 }
 
-/** Whether a token is as this form makes them: one policy, which allows. */
+/** Whether a token has the form that this page makes: one policy, which allows. */
 function isSimple({ policies: [policy, ...others] }: Token): boolean {
   return policy?.effect === 'allow' && others.length === 0
 }
@@ -88,7 +88,7 @@ function valuesOf(token: Token): Record<string, string> {
   }
 }
 
-/** Makes the body that changes what the form shows, and nothing else. */
+/** Makes the body that changes the fields of the form, and nothing else. */
 function changedBy(draft: Draft, token: Token, account: string) {
   const { status, condition, expires_on, ...rest } = token
   const addresses = draft.list('addresses')
@@ -100,7 +100,7 @@ function changedBy(draft: Draft, token: Token, account: string) {
     name: draft.value('name'),
     ...(isSimple(token) && { policies: [policyOf(draft, account)] }),
     condition: { request_ip },
-    // A day that stays keeps its hour.
+    // An unchanged day keeps its hour.
     ...(day !== '' && { expires_on: day === expires_on?.slice(0, 10) ? expires_on : endOf(day) }),
   }
 }

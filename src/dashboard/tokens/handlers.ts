@@ -1,4 +1,4 @@
-// Handlers of API tokens: the list, one of them, and what is done with it.
+// Handlers of API tokens: the list, a single token, and its actions.
 
 import { html } from '../../base/text/html.ts'
 import { paths, withQuery } from '../page/paths.ts'
@@ -34,7 +34,7 @@ export const showTokens: Handler = async request => {
   })
 }
 
-/** A preset may be named by the address. */
+/** The address may name a preset. */
 export const showNewToken: Handler = request => {
   const preset = request.query.get(presetField)
   return newToken(request, new Draft(preset === null ? {} : { [presetField]: preset }))
@@ -96,7 +96,7 @@ export const revokeToken: Handler = async request => {
   return revoked.ok ? redirectTo(withMessage(paths.tokens(request.account.id), 'token-revoked')) : revoked
 }
 
-/** Makes a handler that shows a token and asks whether it is meant. */
+/** Makes a handler that shows a token and asks for confirmation. */
 function confirming(view: typeof rollView): Handler {
   return async request => {
     const response = await request.api.get<Token>(tokenOf(request))
@@ -117,7 +117,7 @@ async function newToken(request: PageRequest, draft: Draft) {
   })
 }
 
-/** Returns the draft with the permissions of its preset ticked, as far as the person may give them. */
+/** Returns the draft with the permissions of its preset ticked, as far as the person may grant them. */
 export function pickPermissions(draft: Draft, groups: readonly PermissionGroup[]): Draft {
   const open = groups.filter(({ is_selectable }) => is_selectable)
   return pickPreset(draft, 'permissions', open)

@@ -1,4 +1,4 @@
-// The pages of the tokens that a person makes for themselves.
+// The pages of a person's own tokens.
 
 import type { Route } from '../page/page-request.ts'
 import { createOwnToken, revokeOwnToken, showNewOwnToken, showOwnTokens } from './own-tokens.ts'

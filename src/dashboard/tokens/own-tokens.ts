@@ -1,4 +1,4 @@
-// The tokens that a person makes for themselves, to run models in the account as themselves.
+// A person's own tokens, to run models in the account as themselves.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, form, isolated } from '../../pages/parts/components.ts'
@@ -133,7 +133,7 @@ function valueView(request: PageRequest, token: Token & { readonly value: string
   }
 }
 
-/** Shows a call to try it with; the value stays out of it, since commands are kept by shells. */
+/** Shows a call to try it with; the value stays out of it, since shells record commands. */
 function tryCard({ gatewayEndpoint: entrance, account }: PageRequest): Html | null {
   if (entrance === null) return null
   const { origin, provider } = entrance

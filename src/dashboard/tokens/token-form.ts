@@ -1,4 +1,4 @@
-// The form of a new API token, as the management API takes it.
+// The form of a new API token.
 
 import type { Draft } from '../parts/draft.ts'
 
@@ -8,12 +8,12 @@ export const renamed = {
   '/condition/request_ip/in/': 'addresses',
 } as const
 
-/** Returns the permissions that are ticked. */
+/** Returns the ticked permissions. */
 export function permissionsIn(draft: Draft) {
   return draft.ticked('permissions').map(id => ({ id }))
 }
 
-/** Makes the body of the token that a form describes; what is missing, the API says. */
+/** Makes the body of a token from a form; the API reports what is missing. */
 export function bodyOf(draft: Draft, account: string) {
   const addresses = draft.list('addresses')
   const day = draft.value('expires_on')
@@ -25,7 +25,7 @@ export function bodyOf(draft: Draft, account: string) {
   }
 }
 
-/** Makes the policy that allows what is ticked. */
+/** Makes the policy that allows the ticked permissions. */
 export function policyOf(draft: Draft, account: string) {
   return {
     effect: 'allow',
@@ -34,7 +34,7 @@ export function policyOf(draft: Draft, account: string) {
   }
 }
 
-/** Returns when a day is over; what is no day, the API refuses. */
+/** Returns the end of a day; the API refuses an invalid one. */
 export function endOf(day: string): string {
   return /^\d{4}-\d\d-\d\d$/.test(day) ? `${day}T23:59:59Z` : day
 }

@@ -1,4 +1,4 @@
-// An API token as the management API shows it, and what it allows in words.
+// An API token in the form of the management API, and its permissions in words.
 
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 
@@ -7,7 +7,7 @@ export interface Token {
   readonly name: string
   readonly status: 'active' | 'disabled' | 'expired'
   readonly policies: readonly Policy[]
-  /** Who made it for themselves; absent for the others. */
+  /** The person whose own token it is; absent for the others. */
   readonly person?: { readonly id: string; readonly email: string }
   readonly condition?: {
     readonly request_ip: { readonly in?: readonly string[]; readonly not_in?: readonly string[] }
@@ -16,7 +16,7 @@ export interface Token {
   readonly not_before?: string
   readonly issued_on: string
   readonly modified_on: string
-  /** To the hour; left out where no use is known. */
+  /** To the hour; absent if no use is known. */
   readonly last_used_on?: string
 }
 
@@ -31,11 +31,14 @@ export interface PermissionGroup {
   readonly name: string
   readonly category: string
   readonly description: string
-  /** Whether this person could give it. */
+  /** Whether this person could grant it. */
   readonly is_selectable: boolean
 }
 
-/** Returns what policies say, as `AI Gateway Run and API Tokens Read, but never Members Read`; the first `most` of them. */
+/**
+ * Describes policies, as `AI Gateway Run and API Tokens Read, but never Members Read`; the first `most` of
+ * them.
+ */
 export function policiesInWords(policies: readonly Policy[], most = Number.POSITIVE_INFINITY): string {
   const allowed = permissionsOf(policies, 'allow')
   const denied = permissionsOf(policies, 'deny')
@@ -54,7 +57,7 @@ export function addressesInWords({ condition }: Pick<Token, 'condition'>): strin
   return denied.length === 0 ? from : `${from}, except ${joined(denied, 'and')}`
 }
 
-/** Lists permissions in the order in which all are listed; one that reads is part of its writing sibling. */
+/** Lists permissions in the usual order; a read permission is part of its write counterpart. */
 function permissionsOf(policies: readonly Policy[], effect: Policy['effect']): readonly string[] {
   const groups = policies
     .filter(policy => policy.effect === effect)

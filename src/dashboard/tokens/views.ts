@@ -1,4 +1,4 @@
-// What people see of API tokens.
+// The pages of API tokens.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, type FormFrame, isolated } from '../../pages/parts/components.ts'
@@ -20,7 +20,7 @@ interface TokenList {
   readonly info: ListInfo
   readonly query: URLSearchParams
   readonly mayWrite: boolean
-  /** What to do where there are none. */
+  /** What to do if there are none. */
   readonly first: Html
 }
 
@@ -56,7 +56,7 @@ export function listView({ account, tokens, info, query, mayWrite, first }: Toke
   }
 }
 
-/** What the summary of faults calls the fields. */
+/** The names of the fields in the summary of faults. */
 const labels = { name: 'Name', permissions: 'Permissions', expires_on: 'Last day', addresses: 'Address' }
 
 interface NewToken {
@@ -122,7 +122,7 @@ function permissionField(draft: Draft, groups: readonly PermissionGroup[]): Html
 }
 
 interface EditedToken extends Change {
-  /** Null where the policies are more than this form can hold. */
+  /** Null if the form cannot represent the policies. */
   readonly groups: readonly PermissionGroup[] | null
 }
 
@@ -143,7 +143,7 @@ export function editTokenView({ account, token, groups, frame, draft }: EditedTo
   }
 }
 
-/** Makes what stands before a token is switched off, or on again. */
+/** Makes the confirmation before a token is switched off, or on again. */
 export function stateView({ account, token, frame, draft }: Change): View {
   const isOn = token.status !== 'disabled'
   return {

@@ -1,4 +1,4 @@
-// An access rule as the management API shows it, and what it says in words.
+// An access rule in the form of the management API, and in words.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { badge } from '../parts/lists.ts'
@@ -6,7 +6,7 @@ import { brief } from '../parts/values.ts'
 
 type Values = readonly (string | number)[]
 
-/** What a rule may ask of a request: of all these a rule has one. */
+/** The conditions of a rule: each rule has one of these. */
 interface Conditions {
   readonly ip?: Values
   readonly list?: string
@@ -29,7 +29,7 @@ export interface AccessRule extends Conditions {
   readonly description: string | null
 }
 
-/** What decides on requests, in order: a rule, a ban, or the default. */
+/** A part that decides on requests, in order: a rule, a ban, or the default. */
 export interface Decider extends Conditions {
   readonly decides: 'rule' | 'ban' | 'default'
   readonly id: string | null
@@ -42,7 +42,7 @@ export interface Decider extends Conditions {
   readonly last_hit_at: string | null
 }
 
-/** What each kind of condition is called, and how its values follow. */
+/** The words for each kind of condition, and how its values follow. */
 const kinds: Readonly<Record<Kind, string>> = {
   ip: 'address in',
   list: 'address in the list',
@@ -57,12 +57,12 @@ const kinds: Readonly<Record<Kind, string>> = {
 
 const kindNames = Object.keys(kinds) as readonly Kind[]
 
-/** Returns the kind of condition that a rule has. */
+/** Returns the kind of a rule's condition. */
 export function kindOf(rule: Conditions): Kind {
   return kindNames.find(kind => rule[kind] !== undefined) ?? 'expression'
 }
 
-/** Returns the values of the condition of a rule, as they are written. */
+/** Returns the values of a rule's condition, as they are written. */
 export function valuesOf(rule: Conditions): readonly string[] {
   const value = rule[kindOf(rule)] ?? []
   return typeof value === 'string' ? [value] : value.map(String)
@@ -70,7 +70,7 @@ export function valuesOf(rule: Conditions): readonly string[] {
 
 const shownValues = 4
 
-/** Writes the condition of a rule: the first values of many, all of each unless it says how much. */
+/** Writes the condition of a rule: the first values of many, each in full by default. */
 export function conditionInWords(rule: Conditions, show = (value: string) => value): Html {
   const values = valuesOf(rule)
   const visible = values.slice(0, shownValues)
@@ -78,12 +78,12 @@ export function conditionInWords(rule: Conditions, show = (value: string) => val
   return html`<span>${kinds[kindOf(rule)]} ${visible.map((value, i) => [i > 0 && ', ', value === '' ? 'missing' : html`<code class="long">${show(value)}</code>`])}${more > 0 && html` <span class="hint">and ${more} more</span>`}</span>`
 }
 
-/** Writes the condition of a rule with what lists show of its values. */
+/** Writes the condition of a rule with its values abbreviated for lists. */
 export function conditionInBrief(rule: Conditions): Html {
   return conditionInWords(rule, brief)
 }
 
-/** Makes a badge of what a rule does. */
+/** Makes a badge for the action of a rule. */
 export function actionBadge(action: Action): Html {
   return badge(actions[action], action === 'allow' ? 'good' : 'bad')
 }

@@ -1,4 +1,4 @@
-// The access rules of a zone in their order, with how often each decided, and what moves them.
+// The access rules of a zone in their order, with their numbers of decisions, and controls to move them.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { form, notice, isolated } from '../../pages/parts/components.ts'
@@ -17,7 +17,7 @@ import type { Zone } from './zone.ts'
 
 export const showRules = inZone((request, zone) => rulesPage(request, zone))
 
-/** Leads whom a form of the order brought here to the list. */
+/** Leads to the list after the form of the order. */
 export const showOrder = inZone(async ({ account }, { name }) =>
   redirectTo(paths.accessRules(account.id, name)),
 )
@@ -46,14 +46,16 @@ export const moveRule = inZone(async (request, zone) => {
   )
 })
 
-/** Leads to a rule in the list, with what was done. */
+/** Leads to a rule in the list, with a sentence about the previous action. */
 export async function toRule(request: PageRequest, { name }: Zone, id: string, deed: FlashMessage) {
   const deciders = await listDeciders(request)
   const page = deciders.ok ? pageWith(deciders.result.findIndex(rule => rule.id === id)) : 1
   return redirectTo(`${withMessage(paths.accessRules(request.account.id, name), deed, page)}#rule-${id}`)
 }
 
-/** The field of the button that moves a rule: where to, and its id; or that both are numbers in fields. */
+/**
+ * The field of the button that moves a rule: the direction and its id; or that both are numbers in fields.
+ */
 const moveField = 'move'
 const byNumbers = 'by number'
 
@@ -69,7 +71,9 @@ function byNumber(draft: Draft, ids: readonly string[]): Move {
   return [String(to), ids[to! - 1] === undefined ? null : (ids[from! - 1] ?? null)]
 }
 
-/** Returns ids in another order: one a step up or down, or at a place from 1; null where it is not among them. */
+/**
+ * Returns ids in another order: one moved a step up or down, or to a place from 1; null for an unknown id.
+ */
 function moved(ids: readonly string[], id: string, to: string): readonly string[] | null {
   const from = ids.indexOf(id)
   if (from < 0) return null
@@ -77,12 +81,12 @@ function moved(ids: readonly string[], id: string, to: string): readonly string[
   return ids.toSpliced(from, 1).toSpliced(Math.max(0, at), 0, id)
 }
 
-/** Reads the rules that the API has set, with the tag of their list. */
+/** Reads the API-managed rules, with the tag of their list. */
 export function listRules(request: PageRequest) {
   return request.api.get<AccessRule[]>(zoneOf(request, 'access_rules'))
 }
 
-/** Reads what decides in a zone, in order, with how often. */
+/** Reads the deciding parts of a zone, in order, with their numbers of decisions. */
 export function listDeciders(request: PageRequest) {
   return request.api.get<Decider[]>(zoneOf(request, 'access_rules', 'hits'))
 }
@@ -94,7 +98,7 @@ async function rulesPage(
   trouble: string | null = null,
   draft = new Draft({}),
 ) {
-  // The tag first: of a list that changes between the two, nothing can be moved by what is shown.
+  // The tag first: if the list changes between the two, nothing can be moved by what is shown.
   const rules = await listRules(request)
   if (!rules.ok) return rules
   const deciders = await listDeciders(request)
@@ -104,7 +108,7 @@ async function rulesPage(
   const { shown: visible, info, isAll } = cutPage(deciders.result, request.query)
   const list = paths.accessRules(account.id, zone.name)
   const isPaged = !isAll && mayWrite && rules.result.length > 1
-  // The first button of a form is the one that Enter presses in its fields.
+  // Enter in a field presses the first button of a form.
   const all = html`${isPaged && html`<button class="default" name="${moveField}" value="${byNumbers}" tabindex="-1" aria-hidden="true">Move</button>`}${tableOf(request, zone, deciders.result, visible)}${isPaged && numbersForm(draft)}`
   const create = html`<a class="button" href="${paths.newAccessRule(account.id, zone.name)}">Create a rule</a>`
   const order = {
@@ -124,7 +128,7 @@ ${mayWrite && rules.result.length > 1 ? form(order, all, 'ordered') : all}${page
   return view
 }
 
-/** Makes what moves a rule further than to its neighbours, to another page too. */
+/** Makes the controls that move a rule further than to its neighbours, also to another page. */
 function numbersForm(draft: Draft): Html {
   const number = (name: string, label: string) =>
     textField(draft, { name, label, type: 'number', minimum: 1, isDependent: true })

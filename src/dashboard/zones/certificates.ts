@@ -1,4 +1,4 @@
-// The certificates of the hosts of a zone: what each has, until when, and how its renewal goes.
+// The certificates of the hosts of a zone: their names, expiry, and renewal.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { isolated } from '../../pages/parts/components.ts'
@@ -45,7 +45,7 @@ const kinds = {
 
 const sources = { file: 'from a file', acme: 'automatic' } as const
 
-/** The most names of a certificate that are shown. */
+/** Maximum of certificate names that are shown. */
 const mostNames = 4
 
 const columns = [
@@ -76,7 +76,7 @@ function certificatePart({ subject, issuer, names }: HostCertificate): Html {
   const visible = names.slice(0, mostNames).join(', ')
   const more = names.length - mostNames
   const hosts = html`${visible}${more > 0 && ` and ${more} more`}`
-  // Those of public authorities name their hosts and no subject.
+  // Certificates of public authorities name their hosts and no subject.
   const what = subject === '' ? hosts : html`${isolated(subject!)}<p class="hint">for ${hosts}</p>`
   return html`<div class="long">${what}<p class="hint">issued by ${issuer}</p></div>`
 }

@@ -11,7 +11,7 @@ import { crumbsOf, inZone, tabsOf, zoneOf } from './page-data.ts'
 import { explanationView } from './explanation.ts'
 import type { Zone } from './zone.ts'
 
-/** Shows the form; an address can fill in what is no secret: host, path, method and address. */
+/** Shows the form; an address can fill in the fields that are no secret: host, path, method and address. */
 export const showExplain = inZone(async (request, zone) => {
   const given = (name: string, usual: string) => request.query.get(name) ?? usual
   const draft = new Draft({
@@ -23,7 +23,10 @@ export const showExplain = inZone(async (request, zone) => {
   return explainView(request, zone, draft, null)
 })
 
-/** Changes nothing: it is a form of POST since header fields may be secrets, which are no part of an address. */
+/**
+ * Changes nothing: it is a form of POST since header fields may be secrets, which must not be part of an
+ * address.
+ */
 export const explain = inZone(async (request, zone) => {
   const draft = Draft.of(request.form)
   const headers = headersIn(draft.value('headers'))
@@ -45,7 +48,7 @@ export const explain = inZone(async (request, zone) => {
   return explainView(request, zone, refused(draft, explained), null)
 })
 
-/** Returns the draft with what is wrong; that of a header field by its name. */
+/** Returns the draft with its faults; that of a header field by its name. */
 function refused(draft: Draft, failure: Failure): Draft {
   const faults = Object.entries(failure.faults).map(([pointer, sentence]) => {
     const name = /^\/headers\/(.+)$/.exec(pointer)?.[1]?.replaceAll('~1', '/').replaceAll('~0', '~')
@@ -55,7 +58,7 @@ function refused(draft: Draft, failure: Failure): Draft {
   return draft.refused({ ...failure, faults: Object.fromEntries(faults) }, { '/headers': 'headers' })
 }
 
-/** Reads `name: value` lines; null where a line is none. */
+/** Reads `name: value` lines; null if one is invalid. */
 function headersIn(text: string): Readonly<Record<string, readonly string[]>> | null {
   const headers: Record<string, string[]> = Object.create(null)
   for (const line of text.split('\n').filter(line => line.trim() !== '')) {
@@ -68,7 +71,7 @@ function headersIn(text: string): Readonly<Record<string, readonly string[]>> | 
   return headers
 }
 
-/** Returns a host that leads to the zone. */
+/** Returns a host of the zone. */
 function usualHost({ hosts }: Zone): string {
   const exact = hosts.find(host => !host.startsWith('*.'))
   return exact ?? hosts[0]?.replace('*', 'www') ?? ''

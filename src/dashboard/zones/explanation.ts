@@ -1,4 +1,4 @@
-// What would happen to a request, step by step, as people read it.
+// What would happen to a request, step by step, for people.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, notice, isolated } from '../../pages/parts/components.ts'
@@ -16,7 +16,7 @@ import { grouped } from '../parts/numbers.ts'
 import { paths } from '../page/paths.ts'
 import { timeoutsInWords, type Zone } from './zone.ts'
 
-/** Makes the outcome, the steps with the rules that decided, and what the client and the origin would get. */
+/** Makes the outcome, the steps with the deciding rules, and what the client and the origin would get. */
 export function explanationView(request: PageRequest, zone: Zone, explanation: Explanation): Html {
   const { outcome, limits } = explanation
   return html`${notice(outcomeSentence(explanation, 'title', 'fill it in below'), outcome === 'refused' ? 'bad' : outcome === 'depends' ? '' : 'good')}
@@ -61,7 +61,7 @@ function whyOf(request: PageRequest, zone: Zone, { reason, error, rule, compared
   }</div>`
 }
 
-/** Leads to the rule that decided, where it is one that can be changed here. */
+/** Links to the deciding rule, if it can be changed here. */
 function ruleOf({ account, may }: PageRequest, zone: Zone, rule: DecidingRule): Html {
   const { kind, id, line, set_by, description, zone: owner } = rule
   const isHere = kind === 'access_rule' && set_by === 'api' && id !== null && owner === zone.name

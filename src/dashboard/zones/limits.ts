@@ -1,4 +1,4 @@
-// The rate limits and quotas of a zone, and who is near them, live.
+// The rate limits and quotas of a zone, and the clients close to them, live.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { formatDuration } from '../../base/text/quantity.ts'
@@ -22,7 +22,7 @@ interface Limit {
   readonly when: string | null
   readonly action: 'block' | 'log'
   readonly over_last_hour: number
-  /** Null for those whose clients may be those of other accounts. */
+  /** Null if it may include clients of other accounts. */
   readonly nearest: readonly NearKey[] | null
 }
 

@@ -66,7 +66,7 @@ zones:
     routes: [{ path: /, pool: site }]
 `
 
-/** Returns what there is to know of a zone at a glance. */
+/** Returns the facts about a zone at a glance. */
 export function badgesOf({ paused, is_default }: Zone): Html {
   return badges([
     paused ? badge('paused', 'bad') : badge('active', 'good'),

@@ -1,4 +1,4 @@
-// How the origins of a zone are doing, live.
+// The health of a zone's origins, live.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { notice, isolated } from '../../pages/parts/components.ts'
@@ -16,7 +16,7 @@ interface Pool {
 interface Origin {
   readonly url: string
   readonly weight: number
-  /** How much of the weight counts now, from 0 to 1. */
+  /** The effective share of its weight, from 0 to 1. */
   readonly share: number
   readonly state: 'unchecked' | 'healthy' | 'failing' | 'ejected' | 'trial' | 'down'
   readonly since: string

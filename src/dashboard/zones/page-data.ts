@@ -1,4 +1,4 @@
-// What the pages of zones ask the management API for, and what stands above each of them.
+// The requests of the pages of zones to the management API, and their common headings.
 
 import { type Html, html } from '../../base/text/html.ts'
 import type { PageResponse } from '../../pages/parts/layout.ts'
@@ -9,7 +9,10 @@ import type { Zone } from './zone.ts'
 
 type Made = View | PageResponse | Failure
 
-/** Makes a handler of one that is given the zone of the path: only of the account of the path, whatever else the person may see. */
+/**
+ * Makes a handler that receives the zone of the path: only one of the account of the path, whatever else the
+ * person may see.
+ */
 export function inZone(handle: (request: PageRequest, zone: Zone) => Promise<Made>): Handler {
   return async request => {
     const response = await request.api.get<Zone>(zoneOf(request))
@@ -20,12 +23,12 @@ export function inZone(handle: (request: PageRequest, zone: Zone) => Promise<Mad
 
 const noZone: Failure = { ok: false, status: 404, faults: {}, retryAfter: null }
 
-/** Returns where the API has the zone of the page, or what is below it. */
+/** Returns the API path of the page's zone, or one below it. */
 export function zoneOf({ params }: PageRequest, ...below: readonly string[]): string {
   return apiPath('zones', params.zone!, ...below)
 }
 
-/** Returns what stands above a page below that of the zone. */
+/** Returns the pages above one below that of the zone. */
 export function crumbsOf({ account }: PageRequest, zone: Zone | null = null) {
   const list = { title: 'Zones', path: paths.zones(account.id) }
   return zone === null ? [list] : [list, { title: zone.name, path: paths.zone(account.id, zone.name) }]

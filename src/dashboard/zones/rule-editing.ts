@@ -131,7 +131,7 @@ function formView(
   }
 }
 
-/** Finds the rule of the path in the list, whose tag is its own too. */
+/** Finds the rule of the path in the list, whose tag is also that of the rule. */
 async function findRule(request: PageRequest) {
   const rules = await listRules(request)
   if (!rules.ok) return rules

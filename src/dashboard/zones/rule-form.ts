@@ -1,4 +1,4 @@
-// The form of an access rule, as the management API takes it.
+// The form of an access rule.
 
 import { type Html, html } from '../../base/text/html.ts'
 import type { Failure } from '../page/api-client.ts'
@@ -29,7 +29,7 @@ const noAgent = 'user_agent_missing'
 
 const isKind = (text: string): text is Kind => Object.hasOwn(kinds, text)
 
-/** What the kinds are called where one is chosen. */
+/** The names of the kinds in the choice. */
 const kinds: Readonly<Record<Kind, string>> = {
   ip: 'From addresses',
   list: 'From the addresses of a list',
@@ -47,7 +47,7 @@ export function newDraft(): Draft {
   return new Draft({ action: 'deny', kind: 'ip' })
 }
 
-/** Returns what the fields of a rule hold. */
+/** Returns the field values of a rule. */
 export function valuesOfRule(rule: AccessRule): Readonly<Record<string, string>> {
   const kind = kindOf(rule)
   const values = valuesOf(rule)
@@ -61,7 +61,7 @@ export function valuesOfRule(rule: AccessRule): Readonly<Record<string, string>>
   }
 }
 
-/** Makes the body of the rule that a form describes; what is wrong with it, the API says. */
+/** Makes the body of a rule from a form; the API reports its faults. */
 export function bodyOf(draft: Draft) {
   const kind = draft.value('kind')
   const description = draft.value('description').trim()
@@ -72,14 +72,14 @@ export function bodyOf(draft: Draft) {
   }
 }
 
-/** Returns where a new rule is to be, as the API takes it. */
+/** Returns the place of a new rule, for the API. */
 export function positionOf(draft: Draft) {
   const position = draft.value('position')
   if (position === '') return {}
   return { position: position === 'first' ? { index: 1 } : { after: position } }
 }
 
-/** Returns the draft with what the API found wrong, each value by its name. */
+/** Returns the draft with the API's faults, each value by its name. */
 export function refusedRule(draft: Draft, failure: Failure): Draft {
   const kind = draft.value('kind')
   const values = isKind(kind) ? conditionOf(kind, draft) : []
@@ -125,7 +125,10 @@ function lowered(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1)
 }
 
-/** Makes the fields of a rule; `others` are the rules behind which a new one can be put, null where it has its place. */
+/**
+ * Makes the fields of a rule; `others` are the rules behind which a new one can be put, null for an existing
+ * rule.
+ */
 export function ruleFields(draft: Draft, { access }: Zone, others: readonly AccessRule[] | null): Html {
   const { lists, has_geo: hasGeo } = access
   const needsGeo = hasGeo ? '' : ' Needs geo.databases in the configuration.'
@@ -223,7 +226,10 @@ export function ruleFields(draft: Draft, { access }: Zone, others: readonly Acce
   }`
 }
 
-/** The field of one kind: style sheets show it where the kind is chosen, and all of them where they cannot. */
+/**
+ * The field of one kind: style sheets show it if the kind is chosen; without support for that, all of them
+ * are shown.
+ */
 function fieldOf(kind: Kind, field: Html): Html {
   return html`<div class="kind ${kind}">${field}</div>`
 }

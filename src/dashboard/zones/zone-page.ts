@@ -1,4 +1,4 @@
-// The page of one zone: its hosts, routes and pools, and its settings as they are in effect.
+// The page of one zone: its hosts, routes and pools, and its settings in effect.
 
 import { type Html, html } from '../../base/text/html.ts'
 import { formatDuration, formatSize } from '../../base/text/quantity.ts'

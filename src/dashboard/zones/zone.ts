@@ -1,4 +1,4 @@
-// A zone as the management API shows it, and what it says in words.
+// A zone in the form of the management API, and in words.
 
 import { formatDuration } from '../../base/text/quantity.ts'
 import { grouped } from '../parts/numbers.ts'
@@ -60,7 +60,7 @@ export interface ZonePool {
   readonly slow_start: number
 }
 
-/** Returns how requests are spread over the origins of a pool, in words. */
+/** Returns the load balancing of a pool, in words. */
 export function balanceInWords({ balance, balance_header: header }: ZonePool): string {
   switch (balance) {
     case 'round_robin':
@@ -90,7 +90,7 @@ export function timeoutsInWords({ timeouts }: Pick<ZoneRoute, 'timeouts'>): stri
     .join(', ')
 }
 
-/** Writes how many there are of something. */
+/** Writes a count with its noun. */
 export function count(n: number, one: string, many = `${one}s`): string {
   return `${grouped(n)} ${n === 1 ? one : many}`
 }
