@@ -1,4 +1,5 @@
-// One connection of a client: requests in, one exchange at a time, responses out, and how both end.
+// One client connection over HTTP/1: requests in, one exchange at a time, responses out, and the end of the
+// connection.
 
 import type { Socket } from 'node:net'
 import { forget, ignoreErrors } from '../../net/socket/closed-socket.ts'
@@ -29,27 +30,27 @@ import { RequestReader } from './request-reader.ts'
 import { TlsPace } from './pace/tls-pace.ts'
 import { nodeOf } from '../exchange/forwarded-trust.ts'
 
-/** For whom a load balancer has opened a connection. */
+/** The client for which a load balancer opened a connection. */
 export interface Announced {
-  /** The address of the client; of the balancer where it knows of none, or speaks for itself. */
+  /** The address of the client; that of the balancer if it knows no address, or speaks for itself. */
   readonly peer: string
-  /** Whether the balancer knows of no address. */
+  /** Whether the balancer does not know the address. */
   readonly isAnonymous: boolean
 }
 
-/** How a client has come. */
+/** How a client connected. */
 export interface Arrival {
   /** Null for plain HTTP. */
   readonly tls: ClientTls | null
-  /** Whether TLS was expected of it. */
+  /** Whether the client was expected to use TLS. */
   readonly isMisplaced: boolean
   /** The TCP connection. */
   readonly transport: Socket
-  /** Null for a client that has connected itself. */
+  /** Null if the client connected directly. */
   readonly client: Announced | null
 }
 
-/** Whose a socket is. */
+/** The key of a socket's connection. */
 const owner = Symbol('owner')
 
 interface Owned extends Socket {
@@ -57,8 +58,9 @@ interface Owned extends Socket {
 }
 
 /**
- * Makes a listener for an event of any socket, which finds the connection by its socket: closures for each connection would be a quarter of the memory of an
- * idle one. A bug in that costs this client alone.
+ * Makes a listener for an event of any socket, which looks the connection up on the socket: closures per
+ * connection would take a quarter of the memory of an idle one. A bug in the listener only affects this
+ * client.
  */
 function handler<T = void>(handle: (connection: ClientConnection, what: T) => void) {
   return function (this: Socket, what: T): void {
@@ -82,7 +84,7 @@ export class ClientConnection implements Client, ByteSink {
   readonly last = new LastRequest()
   pinned: PinnedConnections | null = null
   isTrusted = false
-  /** The request that is being served; null between two. */
+  /** The request in progress; null between requests. */
   exchange: Exchange | null = null
   readonly #socket: Socket
   readonly #transport: Socket
@@ -94,10 +96,10 @@ export class ClientConnection implements Client, ByteSink {
   /** Null for plain HTTP. */
   readonly #tlsPace: TlsPace | null
   readonly #exchanges: Exchanges
-  /** Null as long as the client may send more. */
+  /** Null until the client has sent a FIN. */
   #halfClosed: HalfClosed | null = null
 
-  /** `closed` hears once that the connection is closed. */
+  /** `closed` is called once, after the connection has closed. */
   constructor(
     socket: Socket,
     plane: Plane,
@@ -127,7 +129,7 @@ export class ClientConnection implements Client, ByteSink {
     owned.on('close', ClientConnection.#onClose)
   }
 
-  // ── what the steps ask of the client ──
+  // ── for the steps of a request ──
 
   sendContinue(x: Exchange): void {
     this.interim(x, { status: 100, reason: 'Continue', lines: '' })
@@ -209,9 +211,9 @@ export class ClientConnection implements Client, ByteSink {
     this.#reset()
   }
 
-  // ── what time and shutdown ask of it ──
+  // ── deadlines and shutdown ──
 
-  /** Acts on deadlines that have passed, its own and those of the exchange it serves. */
+  /** Enforces the deadlines of the connection and its exchange. */
   sweep(now: number): void {
     try {
       const handler = this.exchange?.handler
@@ -226,36 +228,45 @@ export class ClientConnection implements Client, ByteSink {
     }
   }
 
-  /** Whether it has made a request, of which at least the head was complete. */
+  /** Whether a request head has arrived in full. */
   get hasRequested(): boolean {
     return this.#exchanges.count > 0 || this.exchange !== null
   }
 
-  /** Whether it has got through a handshake of TLS. */
+  /** Whether a TLS handshake has completed. */
   get hasGreeted(): boolean {
     return this.tls !== null
   }
 
-  /** Whether it was served and now waits for another request, of which no more than a part of the head has come, or for the client to close. */
+  /**
+   * Whether the connection has served a request and now waits for the client to send the next one or to
+   * close. Part of the next head may have come.
+   */
   get isIdle(): boolean {
     const hasWork = this.exchange !== null || this.#reader.isResting || this.#socket.writableLength > 0
     return this.#exchanges.count > 0 && !hasWork
   }
 
-  /** Closes soon when idle, else with the end of the exchange it serves, or behind it where its response has promised that another request may come. */
+  /**
+   * Closes soon if idle, else after the current exchange; if its response has promised keep-alive, one more
+   * request is served.
+   */
   drain(): void {
     if (this.exchange?.stage === 'none') this.exchange.keepAlive = false
     else if (this.exchange === null && this.#socket.writableLength === 0) this.#lifetime.awaitLastRequest()
     else if (this.exchange === null && !this.#reader.isResting) this.#close()
   }
 
-  /** Closes behind what it serves: its handshake checked the client by rules that are no longer in effect. */
+  /**
+   * Closes after the current exchange, for a client that was authenticated in its handshake by rules no
+   * longer in effect.
+   */
   retire(): void {
     if (this.exchange !== null) this.exchange.keepAlive = false
     else this.#close()
   }
 
-  /** Has a WebSocket closed by its ends. */
+  /** Starts the closing handshake of a WebSocket. */
   goAway(): void {
     try {
       this.exchange?.handler?.goAway?.()
@@ -264,7 +275,7 @@ export class ClientConnection implements Client, ByteSink {
     }
   }
 
-  /** Cuts the connection; a client in the middle of a response sees that it is cut. */
+  /** Closes at once; a client in the middle of a response gets a reset, so that it notices. */
   destroy(): void {
     const x = this.exchange
     if (x === null) return void this.#socket.destroy()
@@ -275,7 +286,7 @@ export class ClientConnection implements Client, ByteSink {
     else this.#reset()
   }
 
-  // ── what the reader has found ──
+  // ── for the reader ──
 
   begin(head: RequestHead, body: BodyReader, bytes: Buffer): void {
     const x = this.#exchanges.of(head, body, this)
@@ -304,7 +315,7 @@ export class ClientConnection implements Client, ByteSink {
     x.handler?.bodyEnd()
   }
 
-  /** Abandons what cannot be read to its end, since the client has sent all that it will. */
+  /** Abandons what can never complete, since the client has sent its FIN. */
   readToEnd(): void {
     if (!this.#reader.isCutShort) return
     if (this.exchange === null) this.#close()
@@ -318,14 +329,14 @@ export class ClientConnection implements Client, ByteSink {
     this.destroy()
   }
 
-  // ── events of the socket ──
+  // ── socket events ──
 
   static readonly #onData = handler((connection, bytes: Buffer) => connection.#reader.receive(bytes))
   static readonly #onDrain = handler(connection => connection.#drained())
   static readonly #onEnd = handler(connection => connection.#ended())
   static readonly #onClose = handler(connection => connection.#hasClosed())
 
-  /** Goes on when the client has read what it was sent. */
+  /** Continues once the client has read what it was sent. */
   #drained(): void {
     if (this.exchange !== null) return this.exchange.handler?.clientDrained()
     this.#readOn()
@@ -343,7 +354,7 @@ export class ClientConnection implements Client, ByteSink {
 
   #hasClosed(): void {
     this.#lifetime.isOpen = false
-    // First, so that nothing that goes wrong with the exchange keeps the connection counted.
+    // Called first, so that a bug in the exchange cannot leave the connection counted.
     this.#closed(this)
     if (this.exchange !== null) this.abandon(this.exchange)
     this.pinned?.close()

@@ -1,15 +1,18 @@
-// Reads what is left of a small request body and forgets it, so that a refused client may go on on its connection: a new one would cost both sides more
-// than the bytes.
+// Reads and discards the rest of a small request body, so that a refused client can keep its connection: a
+// new one would cost both sides more than the bytes.
 
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 
-/** Bodies up to this many bytes are read to their end; the connection of a client that sends more is closed. */
+/** Bodies up to this many bytes are read to the end; with larger ones, the connection is closed. */
 const worthReading = 64 * 1024
 
 /** Ms that a client may take to send it. */
 const patience = 2_000
 
-/** Returns whether the rest of the body will be read, and calls back once it is; false when that is not worth it, or the client waits to be asked for it. */
+/**
+ * Returns whether the rest of the body will be read, and calls back once it is; false if it is too long, or
+ * the client waits for a 100 (Continue).
+ */
 export function discardBody(x: Exchange, then: () => void): boolean {
   const { contentLength, expect } = x.head
   if (contentLength <= 0 || contentLength > worthReading || expect !== null) return false
@@ -37,7 +40,7 @@ class Discarding implements RequestHandler {
   body(): void {}
   flushBody(): void {}
   clientDrained(): void {}
-  /** Answers before the rest of the body, at the price of the connection. */
+  /** Responds before the rest of the body, which costs the connection. */
   expire(): void {
     this.#x.client.pauseBody()
     this.#then()

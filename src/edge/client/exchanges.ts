@@ -1,4 +1,5 @@
-// Makes an exchange of each request of a connection, with what is known of client and host from the requests before.
+// Creates an exchange for each request of a connection, and caches what it has in common with the requests
+// before.
 
 import { ownText } from '../../base/text/own-text.ts'
 import { nextRay } from '../../base/ids/ray.ts'
@@ -13,22 +14,25 @@ interface TrustableClient extends Client {
   isTrusted: boolean
 }
 
-/** Who has connected. */
+/** The peer of a connection. */
 interface Peer {
   readonly peer: string
-  /** Whether the peer only speaks for a client whose address it does not know: what that one says of itself is not the word of a trusted hop. */
+  /**
+   * Whether the peer speaks for a client of unknown address; what that client says about itself must not be
+   * trusted.
+   */
   readonly isAnonymous: boolean
 }
 
 export class Exchanges {
-  /** Counts the requests so far. */
+  /** The number of requests so far. */
   count = 0
   readonly #peer: Peer
   readonly #plane: Plane
-  /** The snapshot by which the peer is trusted, or not. */
+  /** The snapshot by which `#isTrusted` was decided. */
   #trustedBy: Plane['snapshot'] | null = null
   #isTrusted = false
-  /** The Host of the last request, which mostly is that of the next one. */
+  /** The Host of the last request; most of the time the next one has the same. */
   #host: string | null = null
   #hostName = ''
 
@@ -38,7 +42,7 @@ export class Exchanges {
     this.#takeTrust()
   }
 
-  /** Makes the exchange of a request; null where its Host is none. */
+  /** Creates the exchange of a request; null if its Host is invalid. */
   of(head: RequestHead, body: RequestBody, client: TrustableClient): Exchange | null {
     if (head.host !== null && head.host !== this.#host && !this.#takeHost(head.host)) return null
     this.#trust(client)
@@ -48,7 +52,7 @@ export class Exchanges {
     return x
   }
 
-  /** Makes an exchange of a request that is to be refused. */
+  /** Creates the exchange of a request that will be refused. */
   ofRefused(head: RequestHead, body: RequestBody, client: TrustableClient): Exchange {
     this.#trust(client)
     const x = new Exchange(this.#plane, client, head, body, nextRay())
@@ -56,7 +60,7 @@ export class Exchanges {
     return x
   }
 
-  /** Makes an exchange of bytes that never became a request, to be refused. */
+  /** Creates the exchange of bytes that are not a request, to be refused. */
   ofBytes(bytes: Buffer, client: TrustableClient): Exchange {
     return this.ofRefused(salvage(bytes), new BodyReader('none', 0), client)
   }

@@ -1,48 +1,51 @@
-// A client that has sent its FIN. That says that nothing more will be sent, and perhaps that the client has left: both look the same until something is sent to
-// it, which a system answers with a reset where the program has closed its socket. So one byte is sent at once that belongs to what follows anyway, whatever
-// that will be; where no such byte can be known, the next of the response will tell, or the system, which asks without any (RFC 9293 section 3.8.4).
+// A client that has sent its FIN. It may only have finished sending, or may have left: both look the same
+// until something is sent to it, to which a system responds with a reset if the program has closed its
+// socket. So one byte of the coming response is sent early, where it is the same whatever that response will
+// be. Otherwise the next write of the response will tell, or a keep-alive probe of the system (RFC 9293
+// section 3.8.4).
 
 import type { Socket } from 'node:net'
 import type { Exchange } from '../exchange/exchange.ts'
 import { writeTo } from '../wire/body-writer.ts'
 
-/** Ms after which the system begins to ask a client that has sent its last, and has nothing sent to it, whether it is still there. */
+/** Ms of silence after which the system begins to probe the client. */
 const askAfter = 1_000
 
 export class HalfClosed {
   readonly #socket: Socket
   readonly #transport: Socket
-  /** Whether the first byte of the next head was sent before the rest. */
+  /** Whether the first byte of the next head was sent in advance. */
   #hasBegunHead = false
 
-  /** Takes the socket that is written to, and the TCP connection, which is another one below TLS. */
+  /** Takes the socket to write to, and the TCP connection, which is a different one under TLS. */
   constructor(socket: Socket, transport: Socket) {
     this.#socket = socket
     this.#transport = transport
   }
 
-  /** Writes what follows the bytes that were sent in advance; false when the client should be given time to read. */
+  /** Writes what follows the bytes sent in advance; false when the client should be given time to read. */
   write(data: string | Buffer): boolean {
     if (!this.#hasBegunHead) return writeTo(this.#socket, data)
     this.#hasBegunHead = false
     return writeTo(this.#socket, data.slice(1))
   }
 
-  /** Sends a byte to which the system of a client that has left responds with a reset. */
+  /** Sends a byte, which provokes a reset if the client has left. */
   provoke(x: Exchange): void {
     this.#transport.setKeepAlive(true, askAfter)
     if (x.stage === 'none') this.#beginHead()
-    // The size of a chunk may begin with any number of zeros (RFC 9112 section 7.1), and every turn ends between two chunks.
+    // The size of a chunk may begin with any number of zeros (RFC 9112 section 7.1), and between turns of the
+    // event loop every chunk is complete.
     else if (x.responseFraming === 'chunked') this.#socket.write('0')
     else if (x.eventStream?.mayAddComment && x.responseFraming === 'close') this.#socket.write(':\n')
   }
 
-  /** Finds out whether a reset has come: the system reports one only to a write, even an empty one. */
+  /** Detects a reset: the system reports one only to a write, even an empty one. */
   feel(): void {
     if (this.#socket.writableLength === 0) this.#transport.write('')
   }
 
-  /** Sends what every head begins with, interim and final ones of any status. */
+  /** Sends the byte that begins every head, interim and final, of any status. */
   #beginHead(): void {
     if (this.#hasBegunHead) return
     this.#hasBegunHead = true

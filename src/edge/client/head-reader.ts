@@ -1,18 +1,21 @@
-// Finds request heads in what a client sends, however it is cut into packets, and refuses at once what can't become one.
+// Finds request heads in what a client sends, however it is split into packets, and refuses early what cannot
+// become one.
 
 import { endOfHead, mayContinue } from '../../http1/fields/field-lines.ts'
 import { RepeatedHead } from '../../http1/heads/repeated-head.ts'
 import { type HeadLimits, overLimit, type RequestHead, startsBadly } from '../../http1/heads/request-head.ts'
 import type { HeadFault } from '../../http1/heads/request-line.ts'
 
-/** Empty lines that may precede a request line, as some clients send them after a body (RFC 9112 section 2.2). */
+/**
+ * Empty lines that may precede a request line: some clients send them after a body (RFC 9112 section 2.2).
+ */
 const mostEmptyLines = 4
 
 export class HeadReader {
   readonly #parser = new RepeatedHead()
-  /** How much of an unfinished head has been looked through. */
+  /** Bytes of an unfinished head that were already searched for its end. */
   #scanned = 0
-  /** Whether the request line of an unfinished head is there and was found good. */
+  /** Whether the request line of an unfinished head is complete and valid. */
   #hasLine = false
 
   /** Whether part of a head has come. */
@@ -20,7 +23,10 @@ export class HeadReader {
     return this.#scanned > 0
   }
 
-  /** Reads the head that `bytes` begin with; null while it is not complete: once it has begun, to be called with the same bytes and more. */
+  /**
+   * Reads the head at the start of `bytes`; null while it is incomplete. Then the next call must pass the
+   * same bytes and more.
+   */
   read(bytes: Buffer, limits: HeadLimits): RequestHead | HeadFault | null {
     const start = skipEmptyLines(bytes)
     const end = endOfHead(bytes, Math.max(start, this.#scanned - 3))

@@ -1,4 +1,4 @@
-// Reads what a client sends: heads and bodies, one request after the other, and no more than somebody asks for.
+// Reads the requests of a connection, heads and bodies in order, and no faster than they are wanted.
 
 import type { Socket } from 'node:net'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
@@ -12,43 +12,43 @@ import type { Plane } from '../snapshot/plane.ts'
 import { HeadReader } from './head-reader.ts'
 import type { Lifetime } from './lifetime.ts'
 
-/** Bytes of further requests that are read ahead while one is being served. */
+/** Bytes of further requests that are read ahead during an exchange. */
 const readAhead = 64 * 1024
-/** Runs of body bytes that are read in one turn, of which a chunk of one byte is one. */
+/** Runs of body bytes that are read in one turn; a chunk of one byte counts as one. */
 const mostRuns = 2_000
 
-/** Who has the requests served. */
+/** Serves the requests that are read. */
 interface RequestTaker {
-  /** The request that is being served; null between two. */
+  /** The request in progress; null between requests. */
   readonly exchange: Exchange | null
-  /** Takes the head of the next request, which `bytes` begin with, and what reads its body. */
+  /** Begins the next request, whose head is at the start of `bytes`. */
   begin(head: RequestHead, body: BodyReader, bytes: Buffer): void
-  /** Takes bytes that never became a request. */
+  /** Refuses bytes that are not a request. */
   refuse(fault: HeadFault, bytes: Buffer): void
-  /** Takes note that the body can't go on. */
+  /** Refuses a request whose body cannot be read on. */
   refuseBody(x: Exchange, refusal: Refusal): void
-  /** All of the body has come. */
+  /** Called when the body is complete. */
   bodyDone(x: Exchange): void
-  /** Something was read, and the client has sent all that it will. */
+  /** Called after each read once the client has sent its FIN. */
   readToEnd(): void
-  /** A bug of ours was met. */
+  /** Called for an internal error. */
   crashed(bug: unknown): void
 }
 
 export class RequestReader {
-  /** Received and not yet read. */
+  /** Received but not yet read. */
   pending: Buffer | null = null
   isBodyWanted = false
-  /** Whether the client has sent all that it will. */
+  /** Whether the client has sent its FIN. */
   isEnded = false
-  /** Whether it reads on in the next turn of the loop. */
+  /** Whether reading continues in the next turn of the event loop. */
   isResting = false
   readonly #taker: RequestTaker
   readonly #socket: Socket
   readonly #plane: Plane
   readonly #lifetime: Lifetime
   readonly #heads = new HeadReader()
-  /** Of the request that is being served. */
+  /** Reads the body of the current request. */
   #body: BodyReader | null = null
   #isReading = false
 
@@ -59,7 +59,7 @@ export class RequestReader {
     this.#lifetime = lifetime
   }
 
-  /** Whether the client has sent all that it will, and that is not what is being read. */
+  /** Whether the client has sent its FIN before the end of what is being read. */
   get isCutShort(): boolean {
     if (!this.isEnded || this.isResting) return false
     const x = this.#taker.exchange
@@ -72,7 +72,10 @@ export class RequestReader {
     this.read()
   }
 
-  /** Reads what is pending as far as possible. Responses may come while it runs, so a call from within only lets the loop go on. */
+  /**
+   * Reads as much of what is pending as possible. A response may be complete before this returns; the call to
+   * read on that follows from it then only continues the loop.
+   */
   read(): void {
     if (this.#isReading || this.isResting) return
     this.#isReading = true
@@ -94,7 +97,10 @@ export class RequestReader {
     if (this.isEnded) this.#taker.readToEnd()
   }
 
-  /** Reads on when others have had their turn: requests that are refused at once may come by the thousand in one packet, and so may chunks. */
+  /**
+   * Reads on after other connections had a turn: one packet may hold thousands of chunks, or of requests that
+   * are refused at once.
+   */
   #rest(): void {
     this.isResting = true
     const goOn = () => {
@@ -104,7 +110,7 @@ export class RequestReader {
     setImmediate(guarded(goOn, bug => this.#taker.crashed(bug)))
   }
 
-  /** Reads one head or one run of body bytes; false when that has to wait. */
+  /** Reads one head or one run of body bytes; false if it has to wait. */
   #readSome(bytes: Buffer): boolean {
     const x = this.#taker.exchange
     if (x === null) return this.#isHeldBack ? this.#holdBack(bytes) : this.#readHead(bytes)
@@ -115,7 +121,7 @@ export class RequestReader {
     return false
   }
 
-  /** Whether requests wait because the client does not read the responses to earlier ones. */
+  /** Whether reading waits for the client to read earlier responses. */
   get #isHeldBack(): boolean {
     return this.pending !== null && this.#socket.writableNeedDrain
   }
@@ -164,7 +170,7 @@ export class RequestReader {
 
   #bodyDone(x: Exchange): void {
     this.isBodyWanted = false
-    // The last bytes may have paused it, and only reading shows that the client leaves.
+    // The last bytes may have paused the socket, and only reading detects that the client leaves.
     this.#socket.resume()
     this.#taker.bodyDone(x)
   }

@@ -1,9 +1,9 @@
-// What goes wrong before there is a request: bytes that are not HTTP, or not acceptable. Their sender still gets a response in its own format.
+// Heads for bytes that are malformed or not HTTP, so that their sender gets a response in its own format.
 
 import { field } from '../../http1/fields/fields.ts'
 import { RequestHead } from '../../http1/heads/request-head.ts'
 
-/** Makes a head of refused bytes, for the response to them: Accept and Host where they can be made out, and a connection that ends. */
+/** Makes a head from refused bytes: Accept and Host if they can be found, and a connection that closes. */
 export function salvage(bytes: Buffer): RequestHead {
   const head = new RequestHead()
   const text = bytes.toString('latin1', 0, lookedThrough)
@@ -12,7 +12,7 @@ export function salvage(bytes: Buffer): RequestHead {
   head.target = /^[A-Z]+ (\/[!-~]*)/.exec(text)?.[1] ?? ''
   head.host = valueIn(text, 'host')
   const accept = valueIn(text, 'accept')
-  // Among the fields, since error rules look for it there.
+  // Also among the fields, where error rules look for it.
   if (accept !== null) head.field('Accept', accept, field.accept)
   return head
 }

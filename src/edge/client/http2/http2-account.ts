@@ -1,4 +1,5 @@
-// What a connection over HTTP/2 has its client account for: the requests that are under way at its address, and what it spends that means nothing.
+// The account of one HTTP/2 connection with its address: the requests in progress, the responses left unread,
+// and the budgets for frames that carry nothing.
 
 import type { ServerSession } from '../../../http2/server/session.ts'
 import type { SessionFault } from '../../../http2/server/session-user.ts'
@@ -7,7 +8,7 @@ import type { Http2Address, Http2Addresses } from './http2-address.ts'
 import type { Offenders } from './http2-offenders.ts'
 import type { Http2Turns } from './http2-turns.ts'
 
-/** What all connections over HTTP/2 share. */
+/** What all HTTP/2 connections share. */
 export interface Http2Peers {
   readonly offenders: Offenders
   readonly turns: Http2Turns
@@ -19,7 +20,7 @@ interface AccountedConnection {
   readonly session: ServerSession<unknown>
 }
 
-/** Responses that a connection may leave untaken without being indebted: people pause a film. */
+/** Responses that a connection may leave unread without being indebted: people pause a film. */
 const trifle = 4
 
 export class Http2Account {
@@ -29,10 +30,10 @@ export class Http2Account {
   readonly #offenders: Offenders
   readonly #turns: Http2Turns
   readonly #addresses: Http2Addresses
-  /** The snapshot by which the address is that of a client, or of a proxy. */
+  /** The snapshot by which the address was trusted as a proxy or not. */
   #joinedBy: Plane['snapshot']
   #isClosed = false
-  /** What the address has of the connection: requests that wait, those that wait for the client, and bytes of responses. */
+  /** What the connection contributed to the counts of its address. */
   #waitingRequests = 0
   #stalledRequests = 0
   #held = 0
@@ -47,17 +48,22 @@ export class Http2Account {
     this.address = this.#join()
   }
 
-  /** Whether the client leaves so many responses of the connection untaken that it has to keep the pace of its address. */
+  /**
+   * Whether the client leaves so many responses unread that the connection must keep to the pace of its
+   * address.
+   */
   get isIndebted(): boolean {
     return this.#connection.session.stalledCount > trifle
   }
 
-  /** Whether the connection has part in it where more responses wait for its address than may. */
+  /**
+   * Whether the address has too many bytes waiting, and more than its share of them are from this connection.
+   */
   get isOverdrawn(): boolean {
     return this.address.overdraws(this.#held)
   }
 
-  /** Has the requests of the connection count as those of its address. */
+  /** Updates the number of requests in the counts of the address. */
   count(): void {
     const { waitingCount, stalledCount } = this.#connection.session
     this.address.waitingRequests += waitingCount - this.#waitingRequests
@@ -66,7 +72,7 @@ export class Http2Account {
     this.#stalledRequests = stalledCount
   }
 
-  /** Has what waits for the client count as well. */
+  /** Updates the bytes that wait for the client as well. */
   countAll(): void {
     this.count()
     const { held } = this.#connection.session
@@ -74,7 +80,7 @@ export class Http2Account {
     this.#held = held
   }
 
-  /** Moves to the address that the connection has by settings that have come into effect: proxies have their own. */
+  /** Joins its address again after a reload: a proxy has one of its own. */
   joinAgain(): void {
     const { snapshot } = this.#plane
     if (snapshot === this.#joinedBy) return
@@ -88,18 +94,18 @@ export class Http2Account {
     this.#waitingRequests = this.#stalledRequests = this.#held = 0
     this.countAll()
     this.#addresses.leave(before)
-    // It may have waited for longer than it has to now.
+    // Its delay may have become shorter.
     if (before.hasWaiting) this.#turns.add(before)
   }
 
-  /** Leaves the address of a connection that is closed. */
+  /** Leaves the address as the connection closes. */
   close(): void {
     this.#isClosed = true
     this.countAll()
     this.#addresses.leave(this.address)
   }
 
-  /** Charges the client with what the connection has spent, which others could spend as well. */
+  /** Charges the budgets of the client's address with what the connection has spent. */
   settleUp(): void {
     const { peer, session } = this.#connection
     const { coarseNow, snapshot } = this.#plane
@@ -107,11 +113,11 @@ export class Http2Account {
     if (fault !== null && !snapshot.trusted.has(peer)) session.exhaust(fault)
   }
 
-  /** Remembers a client that has broken the rules. */
+  /** Remembers a client that broke the protocol or met a limit. */
   offended(fault: SessionFault): void {
     const { peer } = this.#connection
     const { coarseNow, snapshot } = this.#plane
-    // Many clients may come by a trusted hop, which are not to pay for each other. Whoever is slow costs nothing by connecting again.
+    // Clients of a trusted hop must not pay for each other. Slow clients gain nothing by reconnecting.
     const penalty = fault === 'slow_head' || fault === 'settings_timeout' ? 0 : snapshot.http2.penalty
     if (!snapshot.trusted.has(peer)) this.#offenders.add(peer, coarseNow, penalty)
   }

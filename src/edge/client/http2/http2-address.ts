@@ -3,113 +3,121 @@
 
 import { clientKey } from '../../../net/address/client-key.ts'
 
-/** Requests beyond which the address is crowded or there is a pace, and beyond which that gets no slower. */
+/**
+ * Requests up to which an address is neither crowded nor slowed, and the number beyond which the pace slows
+ * no further.
+ */
 const free = 128
 const slowest = 1_024
-/** Work a ms, times the square of how many requests are stalled: 16,000 requests a second with 128 of them, 250 with 1,000. */
+/**
+ * Work per ms, times the square of the number of stalled requests: 16,000 requests a second with 128 of them,
+ * 250 with 1,000.
+ */
 const pace = 16 * 1024 * 1024
-/** Bytes of responses that may wait for a client that takes none. */
+/** Bytes of responses that may wait for the clients of an address. */
 const mostHeld = 64 * 1024 * 1024
-/** Ms, those of a timer, by which it may be early: it would wait for less by turning the event loop. */
+/** Delays below this many ms, the resolution of a timer, count as none. */
 const mostEarly = 1
 
 interface Reader {
-  /** Whether it leaves responses untaken, and so has to keep the pace. */
+  /** Whether it leaves responses unread, and so must keep to the pace. */
   readonly isIndebted: boolean
-  /** Reads on with so much work, and waits again where that was not enough; must not throw. */
+  /** Reads on with this much work, and queues itself again if that was not enough; must not throw. */
   readOn(work: number): void
 }
 
 export class Http2Address {
-  /** Requests whose responses have not begun, or wait for the client to take them. */
+  /** Requests whose responses have not begun, or wait for the client to read them. */
   waitingRequests = 0
   /** Those of them that wait for the client. */
   stalledRequests = 0
-  /** Bytes of responses that wait for the client to take them. */
+  /** Bytes of responses that wait for the client. */
   held = 0
   readonly key: string
-  /** Whether it speaks for many clients, who are not to wait for each other. */
+  /** Whether it is a proxy, whose clients must not hold each other up. */
   isTrusted = false
   readonly #readers: Reader[] = []
   readonly #indebted: Reader[] = []
   #count = 0
-  /** When those that are indebted may read on; ms, monotonic. */
+  /** Monotonic ms from which indebted connections may read on. */
   #dueAt = 0
 
   constructor(key: string) {
     this.key = key
   }
 
-  /** Ms until a connection that waits may read on, at least those of a timer; 0 for now. */
+  /** Ms until the next queued connection may read on, at least the resolution of a timer; 0 for now. */
   get delay(): number {
     return this.#readers.length > 0 ? 0 : this.delayOfIndebted
   }
 
-  /** The same of those that are indebted. */
+  /** The same for indebted connections. */
   get delayOfIndebted(): number {
     if (this.stalledRequests <= free || this.isTrusted) return 0
     const delay = this.#dueAt - performance.now()
     return delay < mostEarly ? 0 : delay
   }
 
-  /** Whether so much is under way that others go first. */
+  /** Whether it has so many requests in progress that other addresses go first. */
   get isCrowded(): boolean {
     return this.waitingRequests > free && !this.isTrusted
   }
 
-  /** Whether more of its responses wait than it may leave. */
+  /** Whether more bytes wait for its clients than are allowed. */
   get isOverdrawn(): boolean {
     return this.held > mostHeld && !this.isTrusted
   }
 
-  /** Whether a connection whose responses take so many bytes has part in that: it has more than its even share. */
+  /**
+   * Whether a connection for which so many bytes wait is to blame for that: it has more than an even share.
+   */
   overdraws(held: number): boolean {
     return this.isOverdrawn && held > mostHeld / this.#count
   }
 
-  /** Whether a connection waits to read on. */
+  /** Whether any connection is queued. */
   get hasWaiting(): boolean {
     return this.#readers.length > 0 || this.#indebted.length > 0
   }
 
-  /** Has a connection wait. */
+  /** Queues a connection. */
   add(reader: Reader): void {
     if (reader.isIndebted) this.#indebted.push(reader)
     else this.#readers.push(reader)
   }
 
-  /** Has the connection read on that has waited longest, of those that are not indebted where there are any. */
+  /** Lets the longest-queued connection read on, preferring those that are not indebted. */
   readOn(work: number): void {
     const reader = this.#readers.shift() ?? this.#indebted.shift()
     reader?.readOn(work)
   }
 
-  /** Has what comes of those that are indebted wait for work that was done for one of them. */
+  /** Delays indebted connections by the work done for one of them. */
   charge(work: number): void {
     if (this.stalledRequests <= free || this.isTrusted) return
     const stalled = Math.min(this.stalledRequests, slowest)
     this.#dueAt = Math.max(this.#dueAt, performance.now()) + (work * stalled * stalled) / pace
   }
 
-  /** Takes note of another connection, or of the end of one; returns how many there are. */
+  /** Adds or removes a connection; returns how many there are. */
   count(change: 1 | -1): number {
     this.#count += change
     return this.#count
   }
 }
 
-/** All addresses that have connections over HTTP/2. */
+/** All addresses with HTTP/2 connections. */
 export class Http2Addresses {
   readonly #byKey = new Map<string, Http2Address>()
 
-  /** How many there are. */
+  /** The number of addresses. */
   get size(): number {
     return this.#byKey.size
   }
 
-  /** Returns the address of another connection from `peer`. */
+  /** Returns the address for a new connection from `peer`. */
   join(peer: string, isTrusted: boolean): Http2Address {
-    // A proxy speaks for others, and not for its network.
+    // A trusted proxy is counted alone, not with its network.
     const key = isTrusted ? `proxy ${peer}` : clientKey(peer)
     let address = this.#byKey.get(key)
     if (address === undefined) {
@@ -121,7 +129,7 @@ export class Http2Addresses {
     return address
   }
 
-  /** Forgets an address with the last of its connections. */
+  /** Removes the address after the last of its connections. */
   leave(address: Http2Address): void {
     if (address.count(-1) === 0) this.#byKey.delete(address.key)
   }

@@ -1,4 +1,4 @@
-// One connection of a client over HTTP/2: many requests at a time, each on a stream of its own, and how all of them end.
+// One HTTP/2 connection of a client: many concurrent requests, each on its own stream, and all their endings.
 
 import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../../net/address/address.ts'
@@ -29,7 +29,7 @@ import { Lifetime } from '../lifetime.ts'
 import { TlsPace } from '../pace/tls-pace.ts'
 import { nodeOf } from '../../exchange/forwarded-trust.ts'
 
-/** Ms between two looks at the pace of streams. */
+/** Ms between two checks of the pace of streams. */
 const lookEvery = 1_000
 
 export class Http2Connection implements StreamConnection, SessionUser<StreamClient> {
@@ -49,7 +49,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   readonly #requests: Http2Requests
   readonly #pace = new ClientPace()
   readonly #tlsPace: TlsPace | null
-  /** Streams that are reset once what waits of them is sent. */
+  /** Streams to reset once what they have buffered is sent. */
   readonly #ending = new Set<ClientStream>()
   readonly #turns: Http2Turns
   readonly #account: Http2Account
@@ -59,7 +59,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   #isClosed = false
   #lookedAt = 0
 
-  /** `closed` hears once that the connection is closed. */
+  /** `closed` is called once, after the connection has closed. */
   constructor(
     socket: Socket,
     plane: Plane,
@@ -88,7 +88,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.session = new ServerSession(this, snapshot.http2, now, budgets, turns.work)
     readNothingAhead(socket)
     this.#on('data', (bytes: Buffer) => this.#receive(bytes))
-    // Whoever sends no more cannot acknowledge what it gets: in HTTP/2 a FIN is a farewell.
+    // A client that cannot send cannot acknowledge what it receives: in HTTP/2 a FIN ends the connection.
     this.#on('end', () => {
       this.#leave()
       this.#cut()
@@ -98,18 +98,18 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     if (this.session.hasOutput) this.outputReady()
   }
 
-  /** What is known of its client. */
+  /** How far the client has shown what it is about. */
   get standing(): Standing {
     return this.#reader.standing
   }
 
-  // ── what time and shutdown ask of it ──
+  // ── deadlines and shutdown ──
 
   get hasRequested(): boolean {
     return this.session.requestCount > 0
   }
 
-  /** Whether it has got through a handshake of TLS. */
+  /** Whether a TLS handshake has completed. */
   get hasGreeted(): boolean {
     return this.tls !== null
   }
@@ -119,7 +119,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     return this.session.requestCount > 0 && !hasWork
   }
 
-  /** Acts on deadlines that have passed, its own and those of the exchanges that it serves. */
+  /** Enforces the deadlines of the connection and its exchanges. */
   sweep(now: number): void {
     this.#requests.sweep(now)
     try {
@@ -142,17 +142,20 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     }
   }
 
-  /** Closes behind what it serves: its handshake checked the client by rules that are no longer in effect. */
+  /**
+   * Closes after the current exchanges, for a client that was authenticated in its handshake by rules no
+   * longer in effect.
+   */
   retire(): void {
     this.drain()
   }
 
-  /** Has WebSockets closed by their ends. */
+  /** Starts the closing handshake of all WebSockets. */
   goAway(): void {
     this.#requests.goAway()
   }
 
-  /** Cuts the connection; a client in the middle of a response sees that it is cut. */
+  /** Closes at once; a client in the middle of a response gets a reset, so that it notices. */
   destroy(): void {
     const isSent = this.#socket.writableLength === 0 && !this.session.hasOutput
     if (this.#requests.cut() && isSent) this.#socket.destroy()
@@ -163,7 +166,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     return this.#account.isIndebted
   }
 
-  /** Reads on with so much work. */
+  /** Reads on with this much work. */
   readOn(work: number): void {
     try {
       if (this.#lifetime.isOpen) this.#reader.readOn(work)
@@ -172,7 +175,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     }
   }
 
-  /** Ends so many requests of a client that has left; returns how many more it could have ended. */
+  /** Ends up to so many requests of a client that has left; returns how many are left of that number. */
   endSome(most: number): number {
     try {
       return this.#requests.abandon(most)
@@ -184,7 +187,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     }
   }
 
-  // ── what its streams ask of it ──
+  // ── for its streams ──
 
   concluded(client: StreamClient, x: Exchange): void {
     this.#requests.concluded(client)
@@ -206,7 +209,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.outputReady()
   }
 
-  // ── what the session has found ──
+  // ── for the session ──
 
   get limits(): HeadLimits {
     return this.#plane.snapshot.limits
@@ -229,7 +232,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   }
 
   aborted(stream: ClientStream, fault: StreamFault): void {
-    // Those of a session that is over are ended in turns.
+    // Streams of a closed session are ended in turns.
     if (fault !== 'session') this.#requests.aborted(stream, fault)
   }
 
@@ -266,7 +269,10 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#settle()
   }
 
-  /** Ends what has nothing more to say: streams whose response was cut short, or whose tunnel was (RFC 8441 section 5), and the connection itself. */
+  /**
+   * Resets streams whose response or tunnel (RFC 8441 section 5) was cut short once they have sent
+   * everything, and closes a finished connection.
+   */
   #settle(): void {
     for (const stream of this.#ending) {
       if (!stream.isClosed && stream.waiting > 0) continue
@@ -275,7 +281,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     }
     const isDone = this.session.isDone && !this.session.hasOutput && !this.#writer.isWriting
     if (!isDone || !this.#lifetime.isOpen) return
-    // Whoever broke the rules is not waited for.
+    // A client that broke the protocol is not given time to read.
     if (this.#reader.hasEnded) this.#socket.destroySoon()
     else this.#lifetime.close()
   }
@@ -307,7 +313,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.session.shutdown(this.#plane.coarseNow)
   }
 
-  /** Drops a client that has left, or does not do its part. */
+  /** Drops a client that has left or is too slow. */
   #cut(): void {
     this.#abandonAll()
     reset(this.#socket, this.#transport)
@@ -319,7 +325,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#turns.end(this)
   }
 
-  /** `isBroken` says that the client has reset the connection, or has vanished. */
+  /** `isBroken` means that the client has reset the connection or vanished. */
   #onClose(isBroken: boolean): void {
     if (isBroken) this.#leave()
     this.#abandonAll()
@@ -329,7 +335,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#leaveIfOver()
   }
 
-  /** Counts as a connection until all of its requests are ended. */
+  /** The connection counts until all of its requests are ended. */
   #leaveIfOver(): void {
     if (!this.#isClosed || this.#requests.count > 0) return
     this.pinned?.close()

@@ -6,41 +6,46 @@ import { clientKey } from '../../../net/address/client-key.ts'
 import { Budget, Budgets } from '../../../http2/server/budget.ts'
 import { Spending } from './http2-spending.ts'
 
-/** Ms for which a client is remembered once its last connection has offended and its penalty is over, and how many are. */
+/** Ms for which a client is remembered after its last offence and penalty, and the number of clients. */
 const kept = 60_000
 const most = 4_096
 
-/** Connections of a client that are taken in spite of its penalty, at once and a second. */
+/** Connections of a penalised client that are accepted at once, and per second. */
 const admissions = 10
-/** What the next connections may do that means nothing, as a part of what others may. */
+/** The budgets of its next connections, as a fraction of the usual ones. */
 const partOfThatOfOthers = 0.2
-/** How often a penalty can have doubled, as a factor. */
+/** The largest penalty, as a multiple of the first. */
 const longest = 32
 
 interface Offence {
   readonly admissions: Budget
-  /** The last penalty and its end, and until when it is remembered; ms, monotonic. */
+  /**
+   * The last penalty in ms; the others are monotonic ms: its end, and the time until which it is remembered.
+   */
   penalty: number
   penaltyEnd: number
   until: number
 }
 
 export class Offenders {
-  /** The one that was added last stands last. */
+  /** In order of the last offence. */
   readonly #byAddress = new Map<string, Offence>()
   readonly spending = new Spending()
 
-  /** Hears of each client that gets a penalty, or goes on with what it got one for. */
+  /** Called for each client whose penalty begins or is extended. */
   penalized: (peer: string) => void = () => {}
 
-  /** Returns what a connection of a client may do that begins at monotonic ms `now`; undefined for a client that met no limit lately. */
+  /**
+   * Returns the budgets of a connection that begins at monotonic ms `now`; undefined for a client without a
+   * recent offence.
+   */
   budgetsOf(peer: string, now: number): Budgets | undefined {
     if (this.#byAddress.size === 0) return
     const offence = this.#byAddress.get(clientKey(peer))
     return offence !== undefined && now < offence.until ? new Budgets(now, partOfThatOfOthers) : undefined
   }
 
-  /** Whether nobody has met a limit lately. */
+  /** Whether no client is remembered. */
   get isEmpty(): boolean {
     return this.#byAddress.size === 0
   }
@@ -50,13 +55,19 @@ export class Offenders {
     return this.#penalized(peer, now) !== undefined
   }
 
-  /** Whether a new connection of a client has to wait at monotonic ms `now`; where it does not, it counts as one of the few that are taken. */
+  /**
+   * Whether a new connection of a client is refused at monotonic ms `now`; if not, it counts as one of those
+   * accepted despite the penalty.
+   */
   refuses(peer: string, now: number): boolean {
     const offence = this.#penalized(peer, now)
     return offence !== undefined && !offence.admissions.spend(now)
   }
 
-  /** Remembers a client, and imposes a penalty of so many ms on it, 0 for none: twice the last one where that is over but not forgotten. */
+  /**
+   * Remembers a client, and imposes a penalty of at least so many ms, 0 for none: twice the last one, if that
+   * has ended but is still remembered.
+   */
   add(peer: string, now: number, penalty: number): void {
     const key = clientKey(peer)
     const before = this.#byAddress.get(key)
@@ -81,7 +92,9 @@ function unpenalized(now: number): Offence {
   return { admissions: taken, penalty: 0, penaltyEnd: 0, until: 0 }
 }
 
-/** Begins a penalty, or has the one of now last as long again: what a client does with connections that it has already counts once. */
+/**
+ * Starts or extends a penalty. During one, offences of connections that are already open do not double it.
+ */
 function penalize(offence: Offence, now: number, least: number): void {
   if (now >= offence.penaltyEnd)
     offence.penalty = Math.min(Math.max(least, 2 * offence.penalty), longest * least)

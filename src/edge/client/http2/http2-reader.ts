@@ -1,4 +1,5 @@
-// Reads what the client of a connection over HTTP/2 sends, no faster than its address may send, others have their turns, and it takes what is written.
+// Reads an HTTP/2 connection at the pace allowed to its address, in turns with others, and no faster than the
+// client takes the output.
 
 import type { Socket } from 'node:net'
 import type { ServerSession } from '../../../http2/server/session.ts'
@@ -11,16 +12,16 @@ import type { Http2Turns } from './http2-turns.ts'
 interface ReadConnection {
   readonly session: ServerSession<unknown>
   readonly isIndebted: boolean
-  /** Has this read on with so much work; must not throw. */
+  /** Reads on with this much work; must not throw. */
   readOn(work: number): void
 }
 
-/** What is known of a client: nothing, that it sends more than is read in a turn, or that what it has sent was read. */
+/** What a client has shown: nothing yet, more than is read in one turn, or a complete read. */
 export type Standing = 'silent' | 'busy' | 'known'
 
 export class Http2Reader {
   standing: Standing = 'silent'
-  /** Whether nothing is read any more, since the client broke its rules. */
+  /** Whether nothing more is read, since the client broke the protocol. */
   hasEnded = false
   readonly #connection: ReadConnection
   readonly #socket: Socket
@@ -28,7 +29,7 @@ export class Http2Reader {
   readonly #requests: Http2Requests
   readonly #account: Http2Account
   readonly #turns: Http2Turns
-  /** Whether reading waits for what was written to be on its way. */
+  /** Whether reading waits for the output to be sent. */
   #isFull = false
 
   constructor(
@@ -47,7 +48,7 @@ export class Http2Reader {
     this.#turns = turns
   }
 
-  /** Takes what has come. */
+  /** Reads received bytes. */
   receive(bytes: Buffer): void {
     const { session } = this.#connection
     const { address, isIndebted } = this.#account
@@ -62,7 +63,7 @@ export class Http2Reader {
     this.#turns.wasRead()
   }
 
-  /** Reads on with so much work. */
+  /** Reads on with this much work. */
   readOn(work: number): void {
     this.#wasRead(this.#connection.session.readOn(this.#plane.coarseNow, work))
     this.#charge(work - this.#turns.work.left)
@@ -72,7 +73,7 @@ export class Http2Reader {
     if (this.#account.isIndebted) this.#account.address.charge(work)
   }
 
-  /** Takes note that all that was written is on its way. */
+  /** Reads on once all output is sent. */
   outputTaken(): void {
     if (!this.#isFull) return
     this.#isFull = false
@@ -91,7 +92,7 @@ export class Http2Reader {
     else this.#isFull = true
   }
 
-  /** Has the connection read on when it is its turn. */
+  /** Queues the connection to read on in its turn. */
   #wait(): void {
     const { address } = this.#account
     address.add(this.#connection)

@@ -1,4 +1,4 @@
-// The requests of one connection over HTTP/2: each has an exchange, which hears what becomes of its stream.
+// The requests of one HTTP/2 connection: one exchange each, which gets the events of its stream.
 
 import { type Refusal, refuse } from '../../../errors/catalogue/refusal.ts'
 import type { RequestHead } from '../../../http1/heads/request-head.ts'
@@ -13,10 +13,10 @@ import { serve } from '../../serve/serve.ts'
 import { Exchanges } from '../exchanges.ts'
 import { type ClientStream, StreamBody, StreamClient, type StreamConnection } from './http2-stream.ts'
 
-/** Their connection. */
+/** The connection of the requests. */
 interface RequestConnection extends StreamConnection {
   readonly isAnonymous: boolean
-  /** Takes note that another request is under way; `mostRequests` is how many it may have. */
+  /** Called when a request begins; `mostRequests` is the limit for the connection. */
   begun(mostRequests: number): void
 }
 
@@ -24,9 +24,9 @@ export class Http2Requests {
   readonly #connection: RequestConnection
   readonly #plane: Plane
   readonly #exchanges: Exchanges
-  /** Those that are under way. */
+  /** The requests in progress. */
   readonly #clients = new Set<StreamClient>()
-  /** Those whose bodies have come since they were last flushed. */
+  /** Those with body bytes since the last flush. */
   #fed: StreamClient[] = []
 
   constructor(connection: RequestConnection, plane: Plane) {
@@ -35,14 +35,14 @@ export class Http2Requests {
     this.#exchanges = new Exchanges(connection, plane)
   }
 
-  /** How many are under way. */
+  /** The number of requests in progress. */
   get count(): number {
     return this.#clients.size
   }
 
-  // ── what becomes of their streams ──
+  // ── for the session ──
 
-  /** Begins a request, as a session tells its user. */
+  /** Begins a request. */
   begin(stream: ClientStream, head: RequestHead, fault: HeadFault | null): void {
     try {
       this.#begin(stream, head, fault)
@@ -117,9 +117,9 @@ export class Http2Requests {
     }
   }
 
-  // ── what their connection asks of them ──
+  // ── for the connection ──
 
-  /** Hands on what has come of bodies. */
+  /** Flushes the body bytes that have arrived. */
   flush(): void {
     const fed = this.#fed
     if (fed.length === 0) return
@@ -127,18 +127,18 @@ export class Http2Requests {
     for (const { exchange } of fed) if (exchange !== null) flushBody(exchange)
   }
 
-  /** Takes note that one is over. */
+  /** Removes a request that is over. */
   concluded(client: StreamClient): void {
     this.#clients.delete(client)
   }
 
-  /** Acts on deadlines that have passed by monotonic ms `now`. */
+  /** Enforces deadlines at monotonic ms `now`. */
   sweep(now: number): void {
     for (const client of this.#clients)
       if (client.exchange !== null) this.#sweep(client, client.exchange, now)
   }
 
-  /** Has WebSockets closed by their ends. */
+  /** Starts the closing handshake of all WebSockets. */
   goAway(): void {
     for (const { exchange } of this.#clients)
       try {
@@ -148,7 +148,10 @@ export class Http2Requests {
       }
   }
 
-  /** Ends all as their connection is cut; returns whether each was a WebSocket that had said farewell. */
+  /**
+   * Ends all requests as their connection is cut; returns whether all were WebSockets that had sent their
+   * close frames.
+   */
   cut(): boolean {
     let isWhole = true
     for (const client of this.#clients) {
@@ -159,7 +162,7 @@ export class Http2Requests {
     return isWhole
   }
 
-  /** Ends so many of a client that has left; returns how many more it could have ended. */
+  /** Ends up to so many requests of a client that has left; returns how many are left of that number. */
   abandon(most: number): number {
     let left = most
     for (const client of this.#clients) {

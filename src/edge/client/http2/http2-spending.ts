@@ -1,21 +1,26 @@
-// What the connections of clients over HTTP/2 spend of their budgets, by address: whoever has many of them, at once or one after the other, and stays below each limit of one, meets
-// that of the address.
+// What HTTP/2 connections spend of their budgets, by address: a client with many connections, concurrent or
+// successive, that stays below the limits of each still meets those of its address.
 
 import { clientKey } from '../../../net/address/client-key.ts'
 import { Budgets } from '../../../http2/server/budget.ts'
 
-/** How many clients are remembered. */
+/** The number of addresses that are remembered. */
 const most = 4_096
-/** What an address may spend, as a multiple of what a connection may: many people may share it. */
+/** The budgets of an address, as a multiple of those of a connection: many people may share it. */
 const timesThatOfOne = 4
-/** What each connection may have spent for nothing: whoever closes a page that is loading leaves some requests behind. */
+/**
+ * What each connection may spend free of charge: closing a page that is still loading resets some requests.
+ */
 const trifle = { resets: 8, controlFrames: 80 }
 
 export class Spending {
-  /** The one that was charged last stands last. */
+  /** In order of the last charge. */
   readonly #byAddress = new Map<string, Budgets>()
 
-  /** Charges a client at monotonic ms `now` with what a connection has spent since it was charged before; names the budget of the address that this exceeds, null for none. */
+  /**
+   * Charges an address at monotonic ms `now` with what a connection has spent since its last charge; names
+   * the budget that this exceeds, null for none.
+   */
   charge(peer: string, { resets, controlFrames }: Budgets, now: number): 'resets' | 'control_frames' | null {
     const reset = resets.note(trifle.resets, now)
     const frames = controlFrames.note(trifle.controlFrames, now)

@@ -1,4 +1,4 @@
-// The client of one exchange over HTTP/2: one stream of its connection, which may have many.
+// The client of one HTTP/2 exchange: one stream of a connection that may have many.
 
 import { invariants } from '../../../base/invariants.ts'
 import type { Framing } from '../../../http1/body/body.ts'
@@ -18,10 +18,10 @@ import type { PinnedConnections } from '../../origin/idle/pinned-connections.ts'
 import { BodyPace, type SlowBody } from '../pace/body-pace.ts'
 import type { LastRequest } from '../../exchange/request-reuse.ts'
 
-/** A stream that this serves. */
+/** The stream of an exchange. */
 export type ClientStream = Stream<StreamClient>
 
-/** The connection as its streams see it. */
+/** The connection, as its streams see it. */
 export interface StreamConnection {
   readonly peer: string
   readonly node: string
@@ -30,9 +30,9 @@ export interface StreamConnection {
   readonly last: LastRequest
   pinned: PinnedConnections | null
   readonly session: ServerSession<StreamClient>
-  /** Takes note that the exchange of a stream is over. */
+  /** Called when the exchange of a stream is over. */
   concluded(client: StreamClient, exchange: Exchange): void
-  /** Resets a stream as soon as it has sent what waits. */
+  /** Resets a stream once it has sent what it has buffered. */
   resetBehind(stream: ClientStream): void
 }
 
@@ -56,16 +56,16 @@ export class StreamClient implements Client, ResponseSink {
   readonly last: LastRequest
   readonly isPlaintextOnTls = false
   isTrusted = false
-  /** The exchange, until it is over. */
+  /** The exchange; null once it is over. */
   exchange: Exchange | null = null
   readonly body: StreamBody
   readonly stream: ClientStream
   hasBegun = false
   readonly #connection: StreamConnection
   #isBodyWanted = false
-  /** Null as long as the body has kept nobody waiting. */
+  /** Null until the body is first waited for. */
   #pace: BodyPace | null = null
-  /** The head of a response that is relayed, until it is sent, and what came of its body since the last flush. */
+  /** The unsent head of a relayed response, and its body bytes since the last flush. */
   #top: ResponseTop | null = null
   #held: Buffer[] | null = null
 
@@ -88,7 +88,7 @@ export class StreamClient implements Client, ResponseSink {
     this.#connection.pinned = pinned
   }
 
-  // ── what the steps ask of the client ──
+  // ── for the steps of a request ──
 
   sendContinue(): void {
     if (this.#mayUse('invite')) this.#session.interim(this.stream, 100, '')
@@ -123,7 +123,10 @@ export class StreamClient implements Client, ResponseSink {
     this.finish(x)
   }
 
-  /** Opens the tunnel, with 200 in place of 101, and with what became of a key only where the client sent one (RFC 8441 section 5). */
+  /**
+   * Opens the tunnel, with 200 in place of 101, and with Sec-WebSocket-Accept only if the client sent a key
+   * (RFC 8441 section 5).
+   */
   switchProtocols(_: Exchange, { lines }: ResponseTop): void {
     if (!this.#mayUse('switched')) return
     const wanted = this.stream.hasKey ? lines : lines.replace(acceptLine, '')
@@ -134,7 +137,7 @@ export class StreamClient implements Client, ResponseSink {
     return !this.#mayUse('write') || this.#session.write(this.stream, bytes)
   }
 
-  /** Responds at once: nothing that comes behind a refused request is taken for another one. */
+  /** Responds at once: the rest of the body cannot be mistaken for the next request. */
   discardBody(): boolean {
     return false
   }
@@ -142,7 +145,7 @@ export class StreamClient implements Client, ResponseSink {
   readBody(): void {
     this.#isBodyWanted = true
     this.#session.readBody(this.stream)
-    // More than was here may never come before there is a response.
+    // The rest of the body may depend on a response to what has arrived.
     this.exchange?.handler?.flushBody()
   }
 
@@ -174,7 +177,7 @@ export class StreamClient implements Client, ResponseSink {
     this.#session.reset(this.stream, errorCode.http11Required)
   }
 
-  // ── a response that is relayed ──
+  // ── relaying a response ──
 
   data(bytes: Buffer): boolean {
     if (this.#held === null) this.#held = [bytes]
@@ -200,7 +203,7 @@ export class StreamClient implements Client, ResponseSink {
     this.#session.end(this.stream, trailers)
   }
 
-  // ── what the connection asks of it ──
+  // ── for the connection ──
 
   /** Ends the exchange of a client that has left. */
   left(x: Exchange): void {
@@ -215,7 +218,7 @@ export class StreamClient implements Client, ResponseSink {
     this.#conclude(x)
   }
 
-  /** Finds why the body comes too slowly by monotonic ms `now`, null while it does not. */
+  /** Returns why the body is too slow at monotonic ms `now`; null if it is not. */
   bodyFault(x: Exchange, now: number): SlowBody | null {
     if (this.body.done || x.stage !== 'none') return null
     this.#pace ??= new BodyPace(x, now)
@@ -234,14 +237,14 @@ export class StreamClient implements Client, ResponseSink {
     this.#session.respond(this.stream, top.status, top.lines, isWhole)
   }
 
-  /** Any use behind the end of the exchange is a bug of ours; in production it does nothing. */
+  /** Use after the end of the exchange is an internal error; in production it does nothing. */
   #mayUse(use: string): boolean {
     if (this.exchange !== null) return true
     invariants.violated(`${use} on a stream whose exchange is over`)
     return false
   }
 
-  /** Whether a response would tell a client that its tunnel is open. */
+  /** Whether a response with this status would open the tunnel. */
   #opensTunnel(status: number): boolean {
     return this.stream.isTunnel && status < 300
   }

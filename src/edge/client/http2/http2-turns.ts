@@ -1,43 +1,50 @@
-// Which connections over HTTP/2 read on once a turn of the event loop has had its work: a slice each, the addresses in turns and each one's connections in turns, so that whoever
-// comes with many waits for those and keeps nobody else waiting.
+// Schedules reading from HTTP/2 connections once the work of one event loop turn is spent: slices go round
+// the addresses, and round each one's connections, so that a client with many connections holds up only its
+// own.
 
 import { TurnWork, workOfTurn } from '../../../http2/frames/turn-work.ts'
 import type { Http2Address } from './http2-address.ts'
 
-/** What one connection may do before it is the turn of another one, and all that a crowded address may do in a turn of the loop. */
+/**
+ * The work of one connection before the next has its turn, and all the work of a crowded address in one turn
+ * of the event loop.
+ */
 const slice = workOfTurn / 4
-/** Requests of clients that have left which are ended in a turn: each may close a connection to an origin. */
+/** Requests of departed clients that are ended in a turn: each may close a connection to an origin. */
 const mostEnded = 16
 
 /** A connection whose client has left. */
 interface Leaver {
-  /** Ends so many of its requests; returns how many more it could have ended, above 0 where none is left. Must not throw. */
+  /**
+   * Ends up to so many of its requests; returns how many are left of that number, above 0 when all are ended.
+   * Must not throw.
+   */
   endSome(most: number): number
 }
 
 export class Http2Turns {
   /** What all connections share. */
   readonly work = new TurnWork()
-  /** Those with connections that wait; the one that was served last stands last. */
+  /** Addresses with queued connections; the last served comes last. */
   readonly #waiting = new Set<Http2Address>()
   readonly #leaving = new Set<Leaver>()
   #planned: NodeJS.Immediate | null = null
-  /** For addresses that wait for some ms. */
+  /** Fires when the first delayed address may read on. */
   #timer: NodeJS.Timeout | null = null
 
-  /** Has connections of an address read on when it is their turn. */
+  /** Queues an address whose connections wait to read on. */
   add(address: Http2Address): void {
     this.#waiting.add(address)
     this.#plan()
   }
 
-  /** Has all requests of a connection be ended in its turn. */
+  /** Ends all requests of a connection, in turns. */
   end(leaver: Leaver): void {
     this.#leaving.add(leaver)
     this.#plan()
   }
 
-  /** Takes note that a connection has read, for the next turn to have all of its work again. */
+  /** Plans a turn after a read, which restores the work available. */
   wasRead(): void {
     if (this.work.left < workOfTurn) this.#plan()
   }
@@ -52,7 +59,7 @@ export class Http2Turns {
     this.#timer = null
     this.#endSome()
     const delay = this.#readSome()
-    // Until nobody waits, what comes is put behind those who do.
+    // While any are queued, what arrives is queued behind them.
     this.work.left = delay === 0 ? 0 : workOfTurn
     if (delay === 0 || this.#leaving.size > 0) this.#plan()
     else if (delay !== Number.POSITIVE_INFINITY) this.#timer = setTimeout(this.#turn, delay)
@@ -67,7 +74,10 @@ export class Http2Turns {
     }
   }
 
-  /** Has connections read on; returns the ms until the next one may, 0 where the work of the turn is done before. */
+  /**
+   * Lets queued connections read on; returns the ms until the next may, 0 if the work of this turn is spent
+   * first.
+   */
   #readSome(): number {
     let left: number = workOfTurn
     let delay = Number.POSITIVE_INFINITY

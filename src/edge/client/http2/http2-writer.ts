@@ -1,4 +1,5 @@
-// Writes what all streams of a connection over HTTP/2 have said in a turn at once, and the rest when that is on its way.
+// Writes the output of all streams of an HTTP/2 connection once per turn, and waits for each write to
+// complete.
 
 import type { Socket } from 'node:net'
 import type { ServerSession } from '../../../http2/server/session.ts'
@@ -7,14 +8,14 @@ import type { Http2Account } from './http2-account.ts'
 
 interface WritingConnection {
   readonly session: ServerSession<unknown>
-  /** There is no more output for now, or some of it is on its way. */
+  /** Called after each write; `isAll` if there was no more output. */
   wrote(isAll: boolean): void
   /** Must not throw. */
   crashed(bug: unknown): void
 }
 
 export class Http2Writer {
-  /** Whether what was written last is still on its way. */
+  /** Whether the last write is still pending. */
   isWriting = false
   readonly #connection: WritingConnection
   readonly #socket: Socket
@@ -27,7 +28,7 @@ export class Http2Writer {
     this.#account = account
   }
 
-  /** Writes with the next turn what all streams have said by then. */
+  /** Plans a write of everything that the streams produce in this turn. */
   plan(): void {
     if (this.#isFlushPlanned) return
     this.#isFlushPlanned = true

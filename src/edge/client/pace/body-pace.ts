@@ -1,26 +1,29 @@
-// Whether the body of a request comes fast enough. Only the time counts in which the client is the one that is waited for; the client connection asks at each
-// of its sweeps, so that reading a body costs nothing more.
+// Whether a request body comes fast enough. Only time spent waiting for the client counts. The connection
+// checks at each of its sweeps, so that reading a body costs nothing extra.
 
 import type { Exchange } from '../../exchange/exchange.ts'
 import { isGrpc } from '../../exchange/grpc.ts'
 
-/** Ms of waiting after which the rate counts. */
+/** Ms of waiting before the rate is enforced. */
 const grace = 10_000
 
-/** Most ms of waiting between two looks: what is more was a stall of our own, while which bytes may have come. */
+/**
+ * Ms of waiting that count at most between two checks: more means that the process stalled, while bytes may
+ * have arrived.
+ */
 const longestLook = 1_000
 
-/** Why a body is too slow: the name of a tally, and in upper case behind GH_ that of a cause in the access log. */
+/** Why a body is too slow: the name of a metric, and in upper case after GH_ a cause in the access log. */
 export type SlowBody = 'body_idle' | 'body_rate' | 'body_timeout'
 
 export class BodyPace {
   readonly #x: Exchange
-  /** Bytes a second that it must come to, 0 for any: whoever makes a gRPC call sends when there is something to say. */
+  /** Minimum bytes a second, 0 for no minimum: a gRPC client sends when it has something to say. */
   readonly #rate: number
   #lookedAt: number
-  /** Bytes that had come by then: those that came before it was asked count too. */
+  /** Bytes at the last check; those that arrived before they were wanted count too. */
   #bytes = 0
-  /** Ms of waiting in all, since the last byte, and those that the bytes so far are good for. */
+  /** Ms of waiting: in total, since the last byte, and those paid for by the bytes so far. */
   #waited = 0
   #silent = 0
   #earned = 0
@@ -31,7 +34,10 @@ export class BodyPace {
     this.#lookedAt = now
   }
 
-  /** Finds why the body is too slow by monotonic ms `now`, null while it is not; `isAwaited` is false while it is we who keep the client from sending. */
+  /**
+   * Returns why the body is too slow at monotonic ms `now`, null if it is not; `isAwaited` is false while
+   * reading is paused.
+   */
   look(isAwaited: boolean, now: number): SlowBody | null {
     const { bytesIn } = this.#x
     const waited = isAwaited ? Math.min(now - this.#lookedAt, longestLook) : 0
@@ -50,7 +56,7 @@ export class BodyPace {
     if (this.#silent >= idle) return 'body_idle'
     if (bodyTimeout !== 0 && this.#waited >= bodyTimeout) return 'body_timeout'
     if (this.#rate === 0) return null
-    // What came fast makes up for a pause as long as a client may be silent, and not for a trickle over hours.
+    // A fast start makes up for a pause as long as a client may be silent, not for a trickle over hours.
     const most = this.#waited + Math.max(idle, grace)
     this.#earned = Math.min(this.#earned + (bytes * 1000) / this.#rate, most)
     return this.#waited >= Math.max(this.#earned, grace) ? 'body_rate' : null

@@ -1,4 +1,4 @@
-// Whether a client keeps up, with its request and with the response, whichever waits for it.
+// Whether a client keeps up, in sending its request and in reading the response.
 
 import type { Socket } from 'node:net'
 import type { Exchange } from '../../exchange/exchange.ts'
@@ -6,12 +6,15 @@ import { BodyPace, type SlowBody } from './body-pace.ts'
 import { ReadPace } from './read-pace.ts'
 
 export class ClientPace {
-  /** Of the body that is being read; null as long as it has kept nobody waiting. */
+  /** For the current body; null until it is first waited for. */
   #body: BodyPace | null = null
-  /** Null as long as nothing waits for the client to read. */
+  /** Null while nothing waits for the client to read. */
   #reading: ReadPace | null = null
 
-  /** Finds why a body comes too slowly, null while it does not; once the response has begun, client and origin may take as long as both like. */
+  /**
+   * Returns why a body is too slow, null if it is not; once the response has begun, client and origin may
+   * take their time.
+   */
   bodyFault(x: Exchange, isAwaited: boolean, now: number): SlowBody | null {
     if (x.requestBody.done || x.stage !== 'none') return null
     this.#body ??= new BodyPace(x, now)
@@ -22,7 +25,7 @@ export class ClientPace {
     this.#body = null
   }
 
-  /** Whether the client takes what waits for it more slowly than so many bytes a second; 0 for any rate. */
+  /** Whether the client reads what waits for it more slowly than `rate` bytes a second; 0 for no minimum. */
   readsTooSlowly(socket: Socket, rate: number, now: number): boolean {
     if (socket.writableLength === 0) this.#reading = null
     if (socket.writableLength === 0 || rate === 0) return false

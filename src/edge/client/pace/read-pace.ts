@@ -1,27 +1,30 @@
-// Whether a client takes fast enough what it is sent. Only the time counts in which something waits for it, so that a stream that has nothing to say may stand
-// still; the client connection asks at each of its sweeps.
+// Whether a client reads what it is sent fast enough. Only time in which something waits for it counts, so
+// that idle streams may stay open. The connection checks at each of its sweeps.
 
 import type { Socket } from 'node:net'
 
-/** Ms that any client may be behind by the rate, and the most that one may be. */
+/** Ms that a client may fall behind the rate: the least for any client, and the most. */
 const grace = 60_000
 const longestGrace = 300_000
-/** The most bytes that the system buffers for a connection, as Linux has it, and the share of them that must be free until it takes more. */
+/**
+ * The largest send buffer of a connection on Linux, and the fraction of it that must be free before the
+ * system takes more.
+ */
 const systemBuffer = 4 * 1024 * 1024
 const shareOfBuffer = 1 / 3
 
-/** Most ms between two looks that count: what is more was a stall of our own. */
+/** Ms that count at most between two checks: more means that the process stalled. */
 const longestLook = 1_000
 
 export class ReadPace {
   readonly #socket: Socket
   #lookedAt: number
-  /** Bytes of writes that the system has taken whole, and what it has taken of the next one. */
+  /** Bytes of complete writes that the system has taken, and those of the next write. */
   #whole: number
   #part = 0
-  /** Bytes that the system has not taken of the write that is under way. */
+  /** Bytes of the pending write that the system has not taken. */
   #queued: number
-  /** Ms of waiting, and those that the bytes so far are good for. */
+  /** Ms of waiting, and those paid for by the bytes so far. */
   #waited = 0
   #earned = 0
 
@@ -32,7 +35,10 @@ export class ReadPace {
     this.#queued = queuedAt(socket)
   }
 
-  /** Whether the client is too slow by monotonic ms `now` for so many bytes a second; to be called while something waits for it. */
+  /**
+   * Whether the client reads fewer than `rate` bytes a second at monotonic ms `now`; to be called while
+   * something waits for it.
+   */
   isSlow(rate: number, now: number): boolean {
     this.#waited += Math.min(now - this.#lookedAt, longestLook)
     this.#lookedAt = now
@@ -40,13 +46,16 @@ export class ReadPace {
     return this.#waited - this.#earned >= this.#grace(rate)
   }
 
-  /** Returns for how long the system may take nothing although the client reads at the rate: it buffers no more than it was ever given. */
+  /**
+   * Returns how long the system may take nothing although the client reads at the rate: it buffers no more
+   * than it was ever given.
+   */
   #grace(rate: number): number {
     const step = Math.min(wholeOf(this.#socket), systemBuffer) * shareOfBuffer
     return Math.min(Math.max((step * 1000) / rate, grace), longestGrace)
   }
 
-  /** Counts the bytes that the system has taken since the last look. */
+  /** Counts the bytes taken by the system since the last check. */
   #taken(): number {
     const whole = wholeOf(this.#socket) - this.#whole
     const queued = queuedAt(this.#socket)
@@ -67,13 +76,16 @@ function wholeOf(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength
 }
 
-/** A socket as Node keeps it; one that was secured has its transport below it. */
+/** Node's internals of a socket; a TLS socket has its transport as its parent. */
 interface Inner {
   readonly _parent?: Inner | null
   readonly _handle?: { readonly writeQueueSize?: number } | null
 }
 
-/** Returns what libuv still has of a write: Node reports only writes that are complete, and one of 64 KiB may take minutes. TLS does the same above its transport. */
+/**
+ * Returns the bytes of a write that libuv still holds: Node reports only complete writes, and one of 64 KiB
+ * may take minutes. TLS does the same above its transport.
+ */
 function queuedAt(socket: Socket): number {
   const inner = socket as Inner
   return (inner._parent ?? inner)._handle?.writeQueueSize ?? 0

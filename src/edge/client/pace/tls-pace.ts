@@ -1,39 +1,43 @@
-// Whether a client makes TLS itself work on and on, such as by updates of keys (RFC 8446 section 4.6.3): each costs as much as many bytes of data, and may want
-// one in return. Nothing of that reaches HTTP, so none of its limits ends it; the client connection asks at each of its sweeps.
+// Whether a client makes TLS itself do needless work, such as key updates (RFC 8446 section 4.6.3): each
+// costs as much as many bytes of data, and may demand one in return. HTTP sees none of it, so none of its
+// limits applies. The connection checks at each of its sweeps.
 
 import type { Socket } from 'node:net'
 
-/** Bytes that a client may send without any data among them, and that TLS may have for a client which does not read, beside what HTTP has for it. */
+/**
+ * Bytes that a client may send without any data among them, and that TLS may buffer for a client that does
+ * not read, beyond HTTP's own.
+ */
 const most = 256 * 1024
-/** Bytes that a byte of data may come in: a record of one byte has 23 to 39, and more with padding. */
+/** Encrypted bytes per byte of data: a record of one byte takes 23 to 39, and more with padding. */
 const mostPerByte = 256
 
-/** A TLS socket as Node keeps it. */
+/** Node's internals of a TLS socket. */
 interface Inner {
-  /** The size is that of encrypted bytes which the system has not taken. */
+  /** The encrypted bytes that the system has not taken. */
   readonly _handle?: { readonly writeQueueSize?: number } | null
 }
 
 export class TlsPace {
   readonly #socket: Socket
   readonly #transport: Socket
-  /** Bytes that had come by the last look, those that had come by the last data, and the data. */
+  /** Encrypted bytes at the last check and at the last data, and the bytes of data. */
   #received = 0
   #receivedWithData = 0
   #data = 0
 
-  /** Takes the socket of a client, and the TCP connection below it. */
+  /** Takes the socket of a client, and the TCP connection under it. */
   constructor(socket: Socket, transport: Socket) {
     this.#socket = socket
     this.#transport = transport
   }
 
-  /** Whether TLS has had more to do than honest clients want of it. */
+  /** Whether TLS has more to do than an honest client would ask for. */
   isFlooded(): boolean {
     const received = this.#transport.bytesRead
     if (received === this.#received) return false
     const data = this.#socket.bytesRead
-    // What comes behind the data, before the next look, is not for it.
+    // What arrives after the data, before the next check, is not credited to it.
     const withData = Math.min(received, this.#received + (data - this.#data) * mostPerByte)
     if (data !== this.#data) this.#receivedWithData = withData
     this.#received = received
@@ -41,7 +45,9 @@ export class TlsPace {
     return received - this.#receivedWithData > most || this.#unread() > most
   }
 
-  /** Returns how many bytes wait for the client that are not HTTP's own: encrypted, those are less than twice as many. */
+  /**
+   * Returns the bytes that wait for the client beyond HTTP's own, which are less than doubled by encryption.
+   */
   #unread(): number {
     const queued = (this.#socket as Inner)._handle?.writeQueueSize ?? 0
     return queued - 2 * this.#socket.writableLength
