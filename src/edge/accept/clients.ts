@@ -7,9 +7,9 @@ import type { AcceptedConnection } from '../../net/socket/accepted-connection.ts
 import { descriptorOf } from '../../net/socket/descriptors.ts'
 import { ignoreErrors } from '../../net/socket/closed-socket.ts'
 import { inSlices } from '../../base/turns/slices.ts'
-import { type Announced, type Arrival, ClientConnection } from '../client/connection.ts'
+import { type AnnouncedClient, type Arrival, ClientConnection } from '../client/connection.ts'
 import type { Listener } from '../../config/model/config.ts'
-import type { Http2Peers } from '../client/http2/http2-account.ts'
+import type { Http2Shared } from '../client/http2/http2-account.ts'
 import { Http2Connection } from '../client/http2/http2-connection.ts'
 import { Http2Addresses } from '../client/http2/http2-address.ts'
 import { Http2Turns } from '../client/http2/http2-turns.ts'
@@ -50,7 +50,7 @@ export class Clients {
   readonly #newcomers: Newcomers
   /** Without those of trusted proxies, which have many clients. */
   readonly #evictions = new Evictions<Connection>()
-  readonly #http2: Http2Peers
+  readonly #http2: Http2Shared
   readonly #connections = new Set<Connection>()
   #drained: (() => void) | null = null
   readonly #hearClosed = (connection: Connection): void => this.#closed(connection)
@@ -252,23 +252,27 @@ export class Clients {
     }
   }
 
-  #shakeHands(transport: Socket, proxied: Proxied | null = null, client: Announced | null = null): Handshake {
+  #shakeHands(
+    transport: Socket,
+    proxied: Proxied | null = null,
+    client: AnnouncedClient | null = null,
+  ): Handshake {
     const owner = {
       shaken: (handshake: Handshake, socket: Socket, tls: ClientTls | null, isHttp2: boolean) =>
-        this.#succeed(handshake, socket, { tls, isMisplaced: tls === null, transport, client }, isHttp2),
+        this.#succeed(handshake, socket, { tls, isPlaintextOnTls: tls === null, transport, client }, isHttp2),
       failed: (handshake: Handshake) => this.#closed(handshake),
     }
     return new Handshake(transport, this.#plane, owner, proxied)
   }
 
   /** Waits for the first bytes, which say which version it is. */
-  #listen(socket: Socket, proxied: Proxied | null = null, client: Announced | null = null): Overture {
+  #listen(socket: Socket, proxied: Proxied | null = null, client: AnnouncedClient | null = null): Overture {
     const owner = {
       heard: (overture: Overture, isHttp2: boolean) =>
         this.#succeed(
           overture,
           socket,
-          { tls: null, isMisplaced: false, transport: socket, client },
+          { tls: null, isPlaintextOnTls: false, transport: socket, client },
           isHttp2,
         ),
       failed: (overture: Overture) => this.#closed(overture),
@@ -287,7 +291,7 @@ export class Clients {
   }
 
   /** Goes on with the client of a load balancer, as one of whom the connection counts from now on. */
-  #announce(proxied: Proxied, client: Announced, way: Way, mayBeHeld = true): void {
+  #announce(proxied: Proxied, client: AnnouncedClient, way: Way, mayBeHeld = true): void {
     const { tls, h2c } = way
     const { socket } = proxied
     if (socket.destroyed) return this.#closed(proxied)
@@ -311,7 +315,7 @@ export class Clients {
       return this.#refused.turnAway(socket, limit)
     }
     if (!tls && !h2c)
-      return this.#succeed(proxied, socket, { tls: null, isMisplaced: false, transport: socket, client })
+      return this.#succeed(proxied, socket, { tls: null, isPlaintextOnTls: false, transport: socket, client })
     this.#replace(
       proxied,
       tls ? this.#shakeHands(socket, proxied, client) : this.#listen(socket, proxied, client),

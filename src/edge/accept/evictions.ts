@@ -18,7 +18,7 @@ interface EvictableConnection {
   /** Whether it has made a request, of which at least the head was complete. */
   readonly hasRequested: boolean
   /** Whether its client has begun a handshake of TLS, with a whole hello. */
-  readonly hasGreeted: boolean
+  readonly hasSentHello: boolean
   /** Whether it has made a request, and none is under way. */
   readonly isIdle: boolean
 }
@@ -137,7 +137,7 @@ function oldestOf<Connection extends EvictableConnection>(
       if (connection.hasRequested || !isOf(connection, key)) continue
       count++
       oldest ??= connection
-      if (!connection.hasGreeted) mute ??= connection
+      if (!connection.hasSentHello) mute ??= connection
       if (count >= fewest && (mute !== null || count >= fewestOfCrowd)) return mute ?? oldest
     }
   return count >= fewest ? oldest : null

@@ -41,7 +41,7 @@ export class Handshake {
   readonly peer: string
   readonly hasRequested = false
   readonly isIdle = false
-  readonly standing = 'silent'
+  readonly progress = 'silent'
   readonly #socket: Socket
   readonly #plane: Plane
   readonly #owner: HandshakeOwner
@@ -80,7 +80,7 @@ export class Handshake {
   }
 
   /** Whether its client has sent all of a hello that leads to a handshake. */
-  get hasGreeted(): boolean {
+  get hasSentHello(): boolean {
     return this.#secured !== null
   }
 

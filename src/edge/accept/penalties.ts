@@ -62,7 +62,7 @@ export class Penalties {
 
   #verdictOn(peer: string): Verdict {
     const now = this.#plane.clock.monotonic()
-    if (!this.offenders.penalizes(peer, now)) return 'no_penalty'
+    if (!this.offenders.hasPenalty(peer, now)) return 'no_penalty'
     // Whoever comes now does not go before those who wait.
     return this.#tarpit.has(peer) || this.offenders.refuses(peer, now) ? 'kept' : 'taken'
   }

@@ -21,9 +21,9 @@ interface OvertureOwner {
 export class Overture {
   readonly peer: string
   readonly hasRequested = false
-  readonly hasGreeted = false
+  readonly hasSentHello = false
   readonly isIdle = false
-  readonly standing = 'silent'
+  readonly progress = 'silent'
   readonly #socket: Socket
   readonly #plane: Plane
   readonly #owner: OvertureOwner

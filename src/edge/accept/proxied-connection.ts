@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { ignoreErrors } from '../../net/socket/closed-socket.ts'
 import { reset } from '../../net/socket/reset.ts'
 import type { ProxyFailure } from '../../metrics/counters/edge-metrics.ts'
-import type { Announced } from '../client/connection.ts'
+import type { AnnouncedClient } from '../client/connection.ts'
 import { guarded } from '../../base/guarded.ts'
 import type { Plane } from '../snapshot/plane.ts'
 import { drainPatience } from './handshake.ts'
@@ -12,7 +12,7 @@ import { readProxyHeader } from './proxy-header.ts'
 
 interface ProxiedOwner {
   /** It is known; `proxied` is over. */
-  announced(proxied: Proxied, client: Announced): void
+  announced(proxied: Proxied, client: AnnouncedClient): void
   /** It never will be; `proxied` is over. */
   failed(proxied: Proxied, failure: ProxyFailure): void
 }
@@ -21,7 +21,7 @@ export class Proxied {
   /** Of whom the connection counts: of the balancer, until its client is known. */
   peer: string
   readonly hasRequested = false
-  readonly hasGreeted = false
+  readonly hasSentHello = false
   readonly isIdle = false
   /** Monotonic ms by which it must be over, and a TLS handshake behind it as well. */
   deadline: number

@@ -21,7 +21,7 @@ const lookEvery = 2
 interface Newcomer {
   readonly peer: string
   /** What is known of it: nothing, that it sends more than is read in a turn, or that what it has sent was read. */
-  readonly standing: 'silent' | 'busy' | 'known'
+  readonly progress: 'silent' | 'busy' | 'known'
 }
 
 interface Waiting {
@@ -126,11 +126,11 @@ export class Newcomers {
   #newOf({ newcomers }: Room, now: number): number {
     let count = 0
     for (const [newcomer, since] of newcomers) {
-      const { standing } = newcomer
-      if (standing === 'known') {
+      const { progress } = newcomer
+      if (progress === 'known') {
         newcomers.delete(newcomer)
         this.#count--
-      } else if (now - since < (standing === 'busy' ? longestBusy : silence)) count++
+      } else if (now - since < (progress === 'busy' ? longestBusy : silence)) count++
     }
     return count
   }

@@ -31,7 +31,7 @@ import { TlsPace } from './pace/tls-pace.ts'
 import { nodeOf } from '../exchange/forwarded-trust.ts'
 
 /** The client for which a load balancer opened a connection. */
-export interface Announced {
+export interface AnnouncedClient {
   /** The address of the client; that of the balancer if it knows no address, or speaks for itself. */
   readonly peer: string
   /** Whether the balancer does not know the address. */
@@ -43,17 +43,17 @@ export interface Arrival {
   /** Null for plain HTTP. */
   readonly tls: ClientTls | null
   /** Whether the client was expected to use TLS. */
-  readonly isMisplaced: boolean
+  readonly isPlaintextOnTls: boolean
   /** The TCP connection. */
   readonly transport: Socket
   /** Null if the client connected directly. */
-  readonly client: Announced | null
+  readonly client: AnnouncedClient | null
 }
 
 /** The key of a socket's connection. */
 const owner = Symbol('owner')
 
-interface Owned extends Socket {
+interface OwnedSocket extends Socket {
   [owner]: ClientConnection | null
 }
 
@@ -64,7 +64,7 @@ interface Owned extends Socket {
  */
 function handler<T = void>(handle: (connection: ClientConnection, what: T) => void) {
   return function (this: Socket, what: T): void {
-    const connection = (this as Owned)[owner]
+    const connection = (this as OwnedSocket)[owner]
     if (connection === null) return
     try {
       handle(connection, what)
@@ -104,12 +104,12 @@ export class ClientConnection implements Client, ByteSink {
     socket: Socket,
     plane: Plane,
     closed: (connection: ClientConnection) => void,
-    arrival: Arrival = { tls: null, isMisplaced: false, transport: socket, client: null },
+    arrival: Arrival = { tls: null, isPlaintextOnTls: false, transport: socket, client: null },
   ) {
     this.#socket = socket
     this.#transport = arrival.transport
     this.tls = arrival.tls
-    this.isPlaintextOnTls = arrival.isMisplaced
+    this.isPlaintextOnTls = arrival.isPlaintextOnTls
     this.#tlsPace = arrival.tls === null ? null : new TlsPace(socket, arrival.transport)
     this.#plane = plane
     this.#closed = closed
@@ -120,7 +120,7 @@ export class ClientConnection implements Client, ByteSink {
     this.#lifetime = new Lifetime(socket, plane)
     this.#reader = new RequestReader(this, socket, plane, this.#lifetime)
     readNothingAhead(socket)
-    const owned = socket as Owned
+    const owned = socket as OwnedSocket
     owned[owner] = this
     owned.on('data', ClientConnection.#onData)
     owned.on('end', ClientConnection.#onEnd)
@@ -220,7 +220,7 @@ export class ClientConnection implements Client, ByteSink {
       if (handler && now >= handler.deadline) handler.expire()
       this.#refuseSlowBody(now)
       if (this.#lifetime.isOver(now)) this.#expire()
-      if (this.exchange !== null) this.#halfClosed?.feel()
+      if (this.exchange !== null) this.#halfClosed?.detectReset()
       this.#cutOffSlowReader(now)
       if (this.#tlsPace?.isFlooded()) this.#cut()
     } catch (bug) {
@@ -234,7 +234,7 @@ export class ClientConnection implements Client, ByteSink {
   }
 
   /** Whether a TLS handshake has completed. */
-  get hasGreeted(): boolean {
+  get hasSentHello(): boolean {
     return this.tls !== null
   }
 
@@ -243,7 +243,7 @@ export class ClientConnection implements Client, ByteSink {
    * close. Part of the next head may have come.
    */
   get isIdle(): boolean {
-    const hasWork = this.exchange !== null || this.#reader.isResting || this.#socket.writableLength > 0
+    const hasWork = this.exchange !== null || this.#reader.isReadPlanned || this.#socket.writableLength > 0
     return this.#exchanges.count > 0 && !hasWork
   }
 
@@ -254,7 +254,7 @@ export class ClientConnection implements Client, ByteSink {
   drain(): void {
     if (this.exchange?.stage === 'none') this.exchange.keepAlive = false
     else if (this.exchange === null && this.#socket.writableLength === 0) this.#lifetime.awaitLastRequest()
-    else if (this.exchange === null && !this.#reader.isResting) this.#close()
+    else if (this.exchange === null && !this.#reader.isReadPlanned) this.#close()
   }
 
   /**
@@ -316,7 +316,7 @@ export class ClientConnection implements Client, ByteSink {
   }
 
   /** Abandons what can never complete, since the client has sent its FIN. */
-  readToEnd(): void {
+  readAfterFin(): void {
     if (!this.#reader.isCutShort) return
     if (this.exchange === null) this.#close()
     else this.abandon(this.exchange)
@@ -334,7 +334,7 @@ export class ClientConnection implements Client, ByteSink {
   static readonly #onData = handler((connection, bytes: Buffer) => connection.#reader.receive(bytes))
   static readonly #onDrain = handler(connection => connection.#drained())
   static readonly #onEnd = handler(connection => connection.#ended())
-  static readonly #onClose = handler(connection => connection.#hasClosed())
+  static readonly #onClose = handler(connection => connection.#socketClosed())
 
   /** Continues once the client has read what it was sent. */
   #drained(): void {
@@ -346,20 +346,20 @@ export class ClientConnection implements Client, ByteSink {
     this.#halfClosed = new HalfClosed(this.#socket, this.#transport)
     this.#reader.isEnded = true
     const x = this.exchange
-    if (x === null) this.readToEnd()
+    if (x === null) this.readAfterFin()
     else if (x.upgrade === 'done') x.handler?.bodyEnd()
     else if (x.requestBody.done) this.#halfClosed.provoke(x)
     else if (this.#reader.pending === null) this.abandon(x)
   }
 
-  #hasClosed(): void {
+  #socketClosed(): void {
     this.#lifetime.isOpen = false
     // Called first, so that a bug in the exchange cannot leave the connection counted.
     this.#closed(this)
     if (this.exchange !== null) this.abandon(this.exchange)
     this.pinned?.close()
     forget(this.#socket)
-    ;(this.#socket as Owned)[owner] = null
+    ;(this.#socket as OwnedSocket)[owner] = null
   }
 
   #readOn(): void {

@@ -4,10 +4,10 @@
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 
 /** Bodies up to this many bytes are read to the end; with larger ones, the connection is closed. */
-const worthReading = 64 * 1024
+const maxDiscarded = 64 * 1024
 
 /** Ms that a client may take to send it. */
-const patience = 2_000
+const timeout = 2_000
 
 /**
  * Returns whether the rest of the body will be read, and calls back once it is; false if it is too long, or
@@ -15,13 +15,13 @@ const patience = 2_000
  */
 export function discardBody(x: Exchange, then: () => void): boolean {
   const { contentLength, expect } = x.head
-  if (contentLength <= 0 || contentLength > worthReading || expect !== null) return false
-  x.handler = new Discarding(x, then, x.plane.coarseNow + patience)
+  if (contentLength <= 0 || contentLength > maxDiscarded || expect !== null) return false
+  x.handler = new BodyDiscarder(x, then, x.plane.coarseNow + timeout)
   x.client.readBody()
   return true
 }
 
-class Discarding implements RequestHandler {
+class BodyDiscarder implements RequestHandler {
   readonly deadline: number
   readonly #x: Exchange
   readonly #then: () => void

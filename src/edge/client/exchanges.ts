@@ -39,12 +39,12 @@ export class Exchanges {
   constructor(peer: Peer, plane: Plane) {
     this.#peer = peer
     this.#plane = plane
-    this.#takeTrust()
+    this.#updateTrust()
   }
 
   /** Creates the exchange of a request; null if its Host is invalid. */
   of(head: RequestHead, body: RequestBody, client: TrustableClient): Exchange | null {
-    if (head.host !== null && head.host !== this.#host && !this.#takeHost(head.host)) return null
+    if (head.host !== null && head.host !== this.#host && !this.#setHost(head.host)) return null
     this.#trust(client)
     const x = new Exchange(this.#plane, client, head, body, nextRay())
     x.host = head.host === null ? '' : this.#hostName
@@ -65,7 +65,7 @@ export class Exchanges {
     return this.ofRefused(salvage(bytes), new BodyReader('none', 0), client)
   }
 
-  #takeHost(host: string): boolean {
+  #setHost(host: string): boolean {
     const name = hostName(host)
     if (name === null) return false
     this.#host = ownText(host)
@@ -74,11 +74,11 @@ export class Exchanges {
   }
 
   #trust(client: TrustableClient): void {
-    if (this.#plane.snapshot !== this.#trustedBy) this.#takeTrust()
+    if (this.#plane.snapshot !== this.#trustedBy) this.#updateTrust()
     client.isTrusted = this.#isTrusted
   }
 
-  #takeTrust(): void {
+  #updateTrust(): void {
     this.#trustedBy = this.#plane.snapshot
     this.#isTrusted = !this.#peer.isAnonymous && this.#trustedBy.trusted.has(this.#peer.peer)
   }

@@ -9,7 +9,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { writeTo } from '../wire/body-writer.ts'
 
 /** Ms of silence after which the system begins to probe the client. */
-const askAfter = 1_000
+const probeDelay = 1_000
 
 export class HalfClosed {
   readonly #socket: Socket
@@ -32,7 +32,7 @@ export class HalfClosed {
 
   /** Sends a byte, which provokes a reset if the client has left. */
   provoke(x: Exchange): void {
-    this.#transport.setKeepAlive(true, askAfter)
+    this.#transport.setKeepAlive(true, probeDelay)
     if (x.stage === 'none') this.#beginHead()
     // The size of a chunk may begin with any number of zeros (RFC 9112 section 7.1), and between turns of the
     // event loop every chunk is complete.
@@ -41,7 +41,7 @@ export class HalfClosed {
   }
 
   /** Detects a reset: the system reports one only to a write, even an empty one. */
-  feel(): void {
+  detectReset(): void {
     if (this.#socket.writableLength === 0) this.#transport.write('')
   }
 

@@ -9,7 +9,7 @@ import type { HeadFault } from '../../http1/heads/request-line.ts'
 /**
  * Empty lines that may precede a request line: some clients send them after a body (RFC 9112 section 2.2).
  */
-const mostEmptyLines = 4
+const maxEmptyLines = 4
 
 export class HeadReader {
   readonly #parser = new RepeatedHead()
@@ -48,6 +48,6 @@ export class HeadReader {
 
 function skipEmptyLines(bytes: Buffer): number {
   let at = 0
-  while (at < mostEmptyLines * 2 && bytes[at] === 0x0d && bytes[at + 1] === 0x0a) at += 2
+  while (at < maxEmptyLines * 2 && bytes[at] === 0x0d && bytes[at + 1] === 0x0a) at += 2
   return at
 }

@@ -13,12 +13,12 @@ import { HeadReader } from './head-reader.ts'
 import type { Lifetime } from './lifetime.ts'
 
 /** Bytes of further requests that are read ahead during an exchange. */
-const readAhead = 64 * 1024
+const maxReadAhead = 64 * 1024
 /** Runs of body bytes that are read in one turn; a chunk of one byte counts as one. */
-const mostRuns = 2_000
+const maxRuns = 2_000
 
 /** Serves the requests that are read. */
-interface RequestTaker {
+interface RequestReaderOwner {
   /** The request in progress; null between requests. */
   readonly exchange: Exchange | null
   /** Begins the next request, whose head is at the start of `bytes`. */
@@ -30,7 +30,7 @@ interface RequestTaker {
   /** Called when the body is complete. */
   bodyDone(x: Exchange): void
   /** Called after each read once the client has sent its FIN. */
-  readToEnd(): void
+  readAfterFin(): void
   /** Called for an internal error. */
   crashed(bug: unknown): void
 }
@@ -42,8 +42,8 @@ export class RequestReader {
   /** Whether the client has sent its FIN. */
   isEnded = false
   /** Whether reading continues in the next turn of the event loop. */
-  isResting = false
-  readonly #taker: RequestTaker
+  isReadPlanned = false
+  readonly #owner: RequestReaderOwner
   readonly #socket: Socket
   readonly #plane: Plane
   readonly #lifetime: Lifetime
@@ -52,8 +52,8 @@ export class RequestReader {
   #body: BodyReader | null = null
   #isReading = false
 
-  constructor(taker: RequestTaker, socket: Socket, plane: Plane, lifetime: Lifetime) {
-    this.#taker = taker
+  constructor(owner: RequestReaderOwner, socket: Socket, plane: Plane, lifetime: Lifetime) {
+    this.#owner = owner
     this.#socket = socket
     this.#plane = plane
     this.#lifetime = lifetime
@@ -61,13 +61,13 @@ export class RequestReader {
 
   /** Whether the client has sent its FIN before the end of what is being read. */
   get isCutShort(): boolean {
-    if (!this.isEnded || this.isResting) return false
-    const x = this.#taker.exchange
+    if (!this.isEnded || this.isReadPlanned) return false
+    const x = this.#owner.exchange
     return x === null ? !this.#isHeldBack : this.isBodyWanted && !x.requestBody.done
   }
 
   receive(bytes: Buffer): void {
-    if (!this.#lifetime.isOpen) return this.#lifetime.receivedBehind(bytes.length)
+    if (!this.#lifetime.isOpen) return this.#lifetime.receivedAfterClose(bytes.length)
     this.pending = this.pending === null ? bytes : Buffer.concat([this.pending, bytes])
     this.read()
   }
@@ -77,7 +77,7 @@ export class RequestReader {
    * read on that follows from it then only continues the loop.
    */
   read(): void {
-    if (this.#isReading || this.isResting) return
+    if (this.#isReading || this.isReadPlanned) return
     this.#isReading = true
     try {
       for (
@@ -85,34 +85,34 @@ export class RequestReader {
         this.pending !== null && this.#lifetime.isOpen && this.#readSome(this.pending);
         runs++
       )
-        if (this.pending !== null && (this.#taker.exchange === null || runs === mostRuns)) {
-          this.#rest()
+        if (this.pending !== null && (this.#owner.exchange === null || runs === maxRuns)) {
+          this.#readLater()
           break
         }
-      this.#taker.exchange?.handler?.flushBody()
+      this.#owner.exchange?.handler?.flushBody()
     } catch (bug) {
-      this.#taker.crashed(bug)
+      this.#owner.crashed(bug)
     }
     this.#isReading = false
-    if (this.isEnded) this.#taker.readToEnd()
+    if (this.isEnded) this.#owner.readAfterFin()
   }
 
   /**
    * Reads on after other connections had a turn: one packet may hold thousands of chunks, or of requests that
    * are refused at once.
    */
-  #rest(): void {
-    this.isResting = true
-    const goOn = () => {
-      this.isResting = false
+  #readLater(): void {
+    this.isReadPlanned = true
+    const readOn = () => {
+      this.isReadPlanned = false
       this.read()
     }
-    setImmediate(guarded(goOn, bug => this.#taker.crashed(bug)))
+    setImmediate(guarded(readOn, bug => this.#owner.crashed(bug)))
   }
 
   /** Reads one head or one run of body bytes; false if it has to wait. */
   #readSome(bytes: Buffer): boolean {
-    const x = this.#taker.exchange
+    const x = this.#owner.exchange
     if (x === null) return this.#isHeldBack ? this.#holdBack(bytes) : this.#readHead(bytes)
     if (this.isBodyWanted && !x.requestBody.done) return this.#readBody(x, bytes)
     if (this.isBodyWanted && x.upgrade === 'done') return this.#passOn(x, bytes)
@@ -127,7 +127,7 @@ export class RequestReader {
   }
 
   #holdBack(bytes: Buffer): false {
-    if (bytes.length > readAhead) this.#socket.pause()
+    if (bytes.length > maxReadAhead) this.#socket.pause()
     return false
   }
 
@@ -140,13 +140,13 @@ export class RequestReader {
       return false
     }
     if (typeof head === 'string') {
-      this.#taker.refuse(head, bytes)
+      this.#owner.refuse(head, bytes)
       return false
     }
     this.pending = head.end === bytes.length ? null : bytes.subarray(head.end)
     this.isBodyWanted = false
     this.#body = requestBody(head)
-    this.#taker.begin(head, this.#body, bytes)
+    this.#owner.begin(head, this.#body, bytes)
     return true
   }
 
@@ -159,12 +159,12 @@ export class RequestReader {
     x.bytesIn += to - from
     if (x.bytesIn > x.bodyLimit) return this.#refuseBody(x, tooLarge(x))
     if (to > from) x.handler?.body(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to))
-    if (body.done && this.#taker.exchange === x) this.#bodyDone(x)
+    if (body.done && this.#owner.exchange === x) this.#bodyDone(x)
     return true
   }
 
   #refuseBody(x: Exchange, refusal: Refusal): false {
-    this.#taker.refuseBody(x, refusal)
+    this.#owner.refuseBody(x, refusal)
     return false
   }
 
@@ -172,7 +172,7 @@ export class RequestReader {
     this.isBodyWanted = false
     // The last bytes may have paused the socket, and only reading detects that the client leaves.
     this.#socket.resume()
-    this.#taker.bodyDone(x)
+    this.#owner.bodyDone(x)
   }
 
   #passOn(x: Exchange, bytes: Buffer): boolean {

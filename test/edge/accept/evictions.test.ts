@@ -7,7 +7,7 @@ import { everybody } from '../../../src/edge/accept/connection-share.ts'
 interface Connection {
   readonly name: string
   readonly peer: string
-  hasGreeted: boolean
+  hasSentHello: boolean
   hasRequested: boolean
   isIdle: boolean
 }
@@ -18,7 +18,7 @@ function connectionsOf() {
     const connection = {
       name,
       peer,
-      hasGreeted: false,
+      hasSentHello: false,
       hasRequested: state !== 'silent',
       isIdle: state === 'idle',
     }
@@ -70,11 +70,11 @@ test('a new connection is evicted only if no idle one is left, and its network h
 test('among new connections the oldest is evicted, also for one of its own address, and those that sent a greeting last', () => {
   const { evictions, join } = connectionsOf()
   const crowd = Array.from({ length: 40 }, (_, i) => join(`n${i}`, '192.0.2.2', 9_001))
-  for (const early of crowd.slice(0, 15)) early.hasGreeted = true
+  for (const early of crowd.slice(0, 15)) early.hasSentHello = true
   assert.equal(evictions.findNew(everybody, '192.0.2.2')?.name, 'n15')
   assert.equal(evictions.findNew('192.0.2.2', '192.0.2.2')?.name, 'n15')
   // A look is at sixteen of them.
-  crowd[15]!.hasGreeted = true
+  crowd[15]!.hasSentHello = true
   assert.equal(evictions.findNew(everybody, '192.0.2.2')?.name, 'n0')
 })
 
@@ -82,7 +82,7 @@ test('a crowd of many addresses makes room as well, and among those the first th
   const { evictions, join } = connectionsOf()
   const visitors = [join('v0', '192.0.2.1', 9_001), join('v1', '192.0.2.1', 9_001)]
   for (let i = 0; i < 40; i++) join(`n${i}`, `198.51.100.${i}`, 9_001)
-  for (const visitor of visitors) visitor.hasGreeted = true
+  for (const visitor of visitors) visitor.hasSentHello = true
   assert.equal(evictions.findNew(everybody, '192.0.2.1')?.name, 'n0')
 })
 

@@ -133,7 +133,7 @@ test('behind connections that go on to have more than is read in a turn, others 
   } as unknown as Plane
   const newcomers = new Newcomers(plane, new ConnectionLimits(), connection => released.push(connection))
   const peer = '192.0.2.1'
-  const busy = Array.from({ length: 8 }, () => ({ peer, standing: 'busy' as const }))
+  const busy = Array.from({ length: 8 }, () => ({ peer, progress: 'busy' as const }))
   for (const newcomer of busy) newcomers.add(newcomer)
   const late = { peer, descriptor: 20 } as AcceptedConnection
   assert.ok(newcomers.holds(late))

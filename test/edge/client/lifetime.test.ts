@@ -109,7 +109,7 @@ test('a client that sends on behind its last response is left more time to read 
     [29_999, 30_000],
   ] as const) {
     plane.coarseNow = now
-    lifetime.receivedBehind(1024)
+    lifetime.receivedAfterClose(1024)
     assert.equal(lifetime.deadline, deadline)
   }
 })
@@ -126,6 +126,6 @@ for (const [what, change] of [
     await ended
     await until(() => lifetime.deadline === 2_000)
     Object.assign(plane, { coarseNow: 1_000, ...change })
-    lifetime.receivedBehind('isDraining' in change ? 1 : 1024 ** 3 + 1)
+    lifetime.receivedAfterClose('isDraining' in change ? 1 : 1024 ** 3 + 1)
     assert.equal(lifetime.deadline, 2_000)
   })

@@ -54,7 +54,7 @@ function start(t: TestContext, { servesAtOnce }: { servesAtOnce: boolean }) {
       seen.push('end')
       taker.exchange = null
     },
-    readToEnd: () => seen.push(`ended ${reader.isCutShort}`),
+    readAfterFin: () => seen.push(`ended ${reader.isCutShort}`),
     crashed: (bug: unknown) => {
       throw bug
     },
@@ -85,7 +85,7 @@ test('requests that follow each other are found however they are cut into packet
       for (const to of ends) {
         reader.receive(Buffer.from(sent.slice(from, to)))
         from = to
-        await until(() => !reader.isResting)
+        await until(() => !reader.isReadPlanned)
       }
       assert.equal(joined(seen), expected.join('\n'))
       assert.equal(reader.pending, null)
@@ -118,10 +118,10 @@ test('a client that does not read its responses is served nothing more', t => {
 test('one turn of the loop reads one of many requests that are refused at once', async t => {
   const { reader, seen } = start(t, { servesAtOnce: true })
   reader.receive(Buffer.from(request('GET /1') + request('GET /2') + request('GET /3')))
-  assert.deepEqual([seen, reader.isResting], [['GET /1'], true])
+  assert.deepEqual([seen, reader.isReadPlanned], [['GET /1'], true])
   await turn()
   await turn()
-  assert.deepEqual([seen, reader.isResting], [['GET /1', 'GET /2', 'GET /3'], false])
+  assert.deepEqual([seen, reader.isReadPlanned], [['GET /1', 'GET /2', 'GET /3'], false])
 })
 
 test('a body that nobody wants yet stays with the client', t => {

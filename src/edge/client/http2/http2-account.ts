@@ -9,7 +9,7 @@ import type { Offenders } from './http2-offenders.ts'
 import type { Http2Turns } from './http2-turns.ts'
 
 /** What all HTTP/2 connections share. */
-export interface Http2Peers {
+export interface Http2Shared {
   readonly offenders: Offenders
   readonly turns: Http2Turns
   readonly addresses: Http2Addresses
@@ -21,7 +21,7 @@ interface AccountedConnection {
 }
 
 /** Responses that a connection may leave unread without being indebted: people pause a film. */
-const trifle = 4
+const maxUnread = 4
 
 export class Http2Account {
   address: Http2Address
@@ -31,20 +31,20 @@ export class Http2Account {
   readonly #turns: Http2Turns
   readonly #addresses: Http2Addresses
   /** The snapshot by which the address was trusted as a proxy or not. */
-  #joinedBy: Plane['snapshot']
+  #snapshot: Plane['snapshot']
   #isClosed = false
   /** What the connection contributed to the counts of its address. */
   #waitingRequests = 0
   #stalledRequests = 0
-  #held = 0
+  #heldBytes = 0
 
-  constructor(connection: AccountedConnection, plane: Plane, { offenders, turns, addresses }: Http2Peers) {
+  constructor(connection: AccountedConnection, plane: Plane, { offenders, turns, addresses }: Http2Shared) {
     this.#connection = connection
     this.#plane = plane
     this.#offenders = offenders
     this.#turns = turns
     this.#addresses = addresses
-    this.#joinedBy = plane.snapshot
+    this.#snapshot = plane.snapshot
     this.address = this.#join()
   }
 
@@ -53,14 +53,14 @@ export class Http2Account {
    * address.
    */
   get isIndebted(): boolean {
-    return this.#connection.session.stalledCount > trifle
+    return this.#connection.session.stalledCount > maxUnread
   }
 
   /**
    * Whether the address has too many bytes waiting, and more than its share of them are from this connection.
    */
   get isOverdrawn(): boolean {
-    return this.address.overdraws(this.#held)
+    return this.address.overdraws(this.#heldBytes)
   }
 
   /** Updates the number of requests in the counts of the address. */
@@ -76,26 +76,26 @@ export class Http2Account {
   countAll(): void {
     this.count()
     const { held } = this.#connection.session
-    this.address.held += held - this.#held
-    this.#held = held
+    this.address.heldBytes += held - this.#heldBytes
+    this.#heldBytes = held
   }
 
   /** Joins its address again after a reload: a proxy has one of its own. */
-  joinAgain(): void {
+  rejoin(): void {
     const { snapshot } = this.#plane
-    if (snapshot === this.#joinedBy) return
-    this.#joinedBy = snapshot
+    if (snapshot === this.#snapshot) return
+    this.#snapshot = snapshot
     if (this.#isClosed) return
-    const before = this.address
+    const former = this.address
     this.address = this.#join()
-    before.waitingRequests -= this.#waitingRequests
-    before.stalledRequests -= this.#stalledRequests
-    before.held -= this.#held
-    this.#waitingRequests = this.#stalledRequests = this.#held = 0
+    former.waitingRequests -= this.#waitingRequests
+    former.stalledRequests -= this.#stalledRequests
+    former.heldBytes -= this.#heldBytes
+    this.#waitingRequests = this.#stalledRequests = this.#heldBytes = 0
     this.countAll()
-    this.#addresses.leave(before)
+    this.#addresses.leave(former)
     // Its delay may have become shorter.
-    if (before.hasWaiting) this.#turns.add(before)
+    if (former.hasWaiting) this.#turns.add(former)
   }
 
   /** Leaves the address as the connection closes. */
@@ -106,7 +106,7 @@ export class Http2Account {
   }
 
   /** Charges the budgets of the client's address with what the connection has spent. */
-  settleUp(): void {
+  chargeAddress(): void {
     const { peer, session } = this.#connection
     const { coarseNow, snapshot } = this.#plane
     const fault = this.#offenders.spending.charge(peer, session.budgets, coarseNow)
@@ -114,7 +114,7 @@ export class Http2Account {
   }
 
   /** Remembers a client that broke the protocol or met a limit. */
-  offended(fault: SessionFault): void {
+  noteOffence(fault: SessionFault): void {
     const { peer } = this.#connection
     const { coarseNow, snapshot } = this.#plane
     // Clients of a trusted hop must not pay for each other. Slow clients gain nothing by reconnecting.
@@ -124,6 +124,6 @@ export class Http2Account {
 
   #join(): Http2Address {
     const { peer } = this.#connection
-    return this.#addresses.join(peer, this.#joinedBy.trusted.has(peer))
+    return this.#addresses.join(peer, this.#snapshot.trusted.has(peer))
   }
 }

@@ -7,17 +7,17 @@ import { clientKey } from '../../../net/address/client-key.ts'
  * Requests up to which an address is neither crowded nor slowed, and the number beyond which the pace slows
  * no further.
  */
-const free = 128
-const slowest = 1_024
+const freeRequests = 128
+const maxStalled = 1_024
 /**
  * Work per ms, times the square of the number of stalled requests: 16,000 requests a second with 128 of them,
  * 250 with 1,000.
  */
 const pace = 16 * 1024 * 1024
 /** Bytes of responses that may wait for the clients of an address. */
-const mostHeld = 64 * 1024 * 1024
+const maxHeldBytes = 64 * 1024 * 1024
 /** Delays below this many ms, the resolution of a timer, count as none. */
-const mostEarly = 1
+const timerResolution = 1
 
 interface Reader {
   /** Whether it leaves responses unread, and so must keep to the pace. */
@@ -32,7 +32,7 @@ export class Http2Address {
   /** Those of them that wait for the client. */
   stalledRequests = 0
   /** Bytes of responses that wait for the client. */
-  held = 0
+  heldBytes = 0
   readonly key: string
   /** Whether it is a proxy, whose clients must not hold each other up. */
   isTrusted = false
@@ -53,26 +53,26 @@ export class Http2Address {
 
   /** The same for indebted connections. */
   get delayOfIndebted(): number {
-    if (this.stalledRequests <= free || this.isTrusted) return 0
+    if (this.stalledRequests <= freeRequests || this.isTrusted) return 0
     const delay = this.#dueAt - performance.now()
-    return delay < mostEarly ? 0 : delay
+    return delay < timerResolution ? 0 : delay
   }
 
   /** Whether it has so many requests in progress that other addresses go first. */
   get isCrowded(): boolean {
-    return this.waitingRequests > free && !this.isTrusted
+    return this.waitingRequests > freeRequests && !this.isTrusted
   }
 
   /** Whether more bytes wait for its clients than are allowed. */
   get isOverdrawn(): boolean {
-    return this.held > mostHeld && !this.isTrusted
+    return this.heldBytes > maxHeldBytes && !this.isTrusted
   }
 
   /**
    * Whether a connection for which so many bytes wait is to blame for that: it has more than an even share.
    */
-  overdraws(held: number): boolean {
-    return this.isOverdrawn && held > mostHeld / this.#count
+  overdraws(heldBytes: number): boolean {
+    return this.isOverdrawn && heldBytes > maxHeldBytes / this.#count
   }
 
   /** Whether any connection is queued. */
@@ -94,8 +94,8 @@ export class Http2Address {
 
   /** Delays indebted connections by the work done for one of them. */
   charge(work: number): void {
-    if (this.stalledRequests <= free || this.isTrusted) return
-    const stalled = Math.min(this.stalledRequests, slowest)
+    if (this.stalledRequests <= freeRequests || this.isTrusted) return
+    const stalled = Math.min(this.stalledRequests, maxStalled)
     this.#dueAt = Math.max(this.#dueAt, performance.now()) + (work * stalled * stalled) / pace
   }
 

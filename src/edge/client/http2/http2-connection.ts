@@ -18,8 +18,8 @@ import type { Plane } from '../../snapshot/plane.ts'
 import { record } from '../../serve/record.ts'
 import type { Arrival } from '../connection.ts'
 import { ClientPace } from '../pace/client-pace.ts'
-import { Http2Account, type Http2Peers } from './http2-account.ts'
-import { Http2Reader, type Standing } from './http2-reader.ts'
+import { Http2Account, type Http2Shared } from './http2-account.ts'
+import { Http2Reader, type ReadProgress } from './http2-reader.ts'
 import { Http2Requests } from './http2-requests.ts'
 import type { ClientStream, StreamClient, StreamConnection } from './http2-stream.ts'
 import type { Http2Turns } from './http2-turns.ts'
@@ -30,7 +30,7 @@ import { TlsPace } from '../pace/tls-pace.ts'
 import { nodeOf } from '../../exchange/forwarded-trust.ts'
 
 /** Ms between two checks of the pace of streams. */
-const lookEvery = 1_000
+const paceInterval = 1_000
 
 export class Http2Connection implements StreamConnection, SessionUser<StreamClient> {
   readonly peer: string
@@ -57,7 +57,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   readonly #writer: Http2Writer
   #isShutDown = false
   #isClosed = false
-  #lookedAt = 0
+  #checkedAt = 0
 
   /** `closed` is called once, after the connection has closed. */
   constructor(
@@ -65,7 +65,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     plane: Plane,
     closed: (connection: Http2Connection) => void,
     { tls, transport, client }: Arrival,
-    peers: Http2Peers,
+    peers: Http2Shared,
   ) {
     const { offenders, turns } = peers
     this.#socket = socket
@@ -99,8 +99,8 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   }
 
   /** How far the client has shown what it is about. */
-  get standing(): Standing {
-    return this.#reader.standing
+  get progress(): ReadProgress {
+    return this.#reader.progress
   }
 
   // ── deadlines and shutdown ──
@@ -110,7 +110,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   }
 
   /** Whether a TLS handshake has completed. */
-  get hasGreeted(): boolean {
+  get hasSentHello(): boolean {
     return this.tls !== null
   }
 
@@ -123,8 +123,8 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   sweep(now: number): void {
     this.#requests.sweep(now)
     try {
-      this.#account.joinAgain()
-      if (now - this.#lookedAt >= lookEvery) this.#look(now)
+      this.#account.rejoin()
+      if (now - this.#checkedAt >= paceInterval) this.#checkPace(now)
       if (this.#lifetime.isOver(now)) this.#expire(now)
       if (this.#tlsPace?.isFlooded()) this.#cut()
       this.#settle()
@@ -176,12 +176,12 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   }
 
   /** Ends up to so many requests of a client that has left; returns how many are left of that number. */
-  endSome(most: number): number {
+  endSome(max: number): number {
     try {
-      return this.#requests.abandon(most)
+      return this.#requests.abandon(max)
     } catch (bug) {
       this.crashed(bug)
-      return most
+      return max
     } finally {
       this.#leaveIfOver()
     }
@@ -199,9 +199,9 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     record(x)
   }
 
-  begun(mostRequests: number): void {
+  requestBegun(maxRequests: number): void {
     this.#lifetime.exchangeBegun()
-    if (this.session.requestCount >= mostRequests) this.#shutDown()
+    if (this.session.requestCount >= maxRequests) this.#shutDown()
   }
 
   resetBehind(stream: ClientStream): void {
@@ -247,7 +247,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   failed(fault: SessionFault, detail: string): void {
     this.#plane.metrics.http2Failures[fault].inc()
     this.#reader.hasEnded = true
-    this.#account.offended(fault)
+    this.#account.noteOffence(fault)
     this.#plane.log.debug(
       { client: this.peer, fault, detail },
       'HTTP/2 connection closed: the client broke its rules',
@@ -260,11 +260,11 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
 
   #receive(bytes: Buffer): void {
     if (this.#lifetime.isOpen) this.#reader.receive(bytes)
-    else this.#lifetime.receivedBehind(bytes.length)
+    else this.#lifetime.receivedAfterClose(bytes.length)
   }
 
   wrote(isAll: boolean): void {
-    if (isAll) this.#reader.outputTaken()
+    if (isAll) this.#reader.outputSent()
     this.#account.count()
     this.#settle()
   }
@@ -288,8 +288,8 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
 
   // ── endings ──
 
-  #look(now: number): void {
-    this.#lookedAt = now
+  #checkPace(now: number): void {
+    this.#checkedAt = now
     const { responseRate } = this.#plane.snapshot.client
     this.session.sweep(now, responseRate, this.#account.isOverdrawn)
     this.#account.countAll()
@@ -344,7 +344,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
 
   #leave(): void {
     this.session.leave(this.#plane.coarseNow)
-    this.#account.settleUp()
+    this.#account.chargeAddress()
   }
 
   crashed(bug: unknown): void {

@@ -7,15 +7,15 @@ import { Budget, Budgets } from '../../../http2/server/budget.ts'
 import { Spending } from './http2-spending.ts'
 
 /** Ms for which a client is remembered after its last offence and penalty, and the number of clients. */
-const kept = 60_000
-const most = 4_096
+const memory = 60_000
+const maxOffences = 4_096
 
 /** Connections of a penalised client that are accepted at once, and per second. */
 const admissions = 10
 /** The budgets of its next connections, as a fraction of the usual ones. */
-const partOfThatOfOthers = 0.2
+const budgetFactor = 0.2
 /** The largest penalty, as a multiple of the first. */
-const longest = 32
+const maxPenaltyFactor = 32
 
 interface Offence {
   readonly admissions: Budget
@@ -24,7 +24,7 @@ interface Offence {
    */
   penalty: number
   penaltyEnd: number
-  until: number
+  rememberedUntil: number
 }
 
 export class Offenders {
@@ -42,7 +42,7 @@ export class Offenders {
   budgetsOf(peer: string, now: number): Budgets | undefined {
     if (this.#byAddress.size === 0) return
     const offence = this.#byAddress.get(clientKey(peer))
-    return offence !== undefined && now < offence.until ? new Budgets(now, partOfThatOfOthers) : undefined
+    return offence !== undefined && now < offence.rememberedUntil ? new Budgets(now, budgetFactor) : undefined
   }
 
   /** Whether no client is remembered. */
@@ -51,8 +51,8 @@ export class Offenders {
   }
 
   /** Whether a client has a penalty at monotonic ms `now`. */
-  penalizes(peer: string, now: number): boolean {
-    return this.#penalized(peer, now) !== undefined
+  hasPenalty(peer: string, now: number): boolean {
+    return this.#currentPenalty(peer, now) !== undefined
   }
 
   /**
@@ -60,7 +60,7 @@ export class Offenders {
    * accepted despite the penalty.
    */
   refuses(peer: string, now: number): boolean {
-    const offence = this.#penalized(peer, now)
+    const offence = this.#currentPenalty(peer, now)
     return offence !== undefined && !offence.admissions.spend(now)
   }
 
@@ -70,17 +70,17 @@ export class Offenders {
    */
   add(peer: string, now: number, penalty: number): void {
     const key = clientKey(peer)
-    const before = this.#byAddress.get(key)
-    const offence = before !== undefined && now < before.until ? before : unpenalized(now)
+    const former = this.#byAddress.get(key)
+    const offence = former !== undefined && now < former.rememberedUntil ? former : unpenalized(now)
     if (penalty > 0) penalize(offence, now, penalty)
-    offence.until = Math.max(now, offence.penaltyEnd) + kept
+    offence.rememberedUntil = Math.max(now, offence.penaltyEnd) + memory
     this.#byAddress.delete(key)
     this.#byAddress.set(key, offence)
-    if (this.#byAddress.size > most) this.#byAddress.delete(this.#byAddress.keys().next().value!)
+    if (this.#byAddress.size > maxOffences) this.#byAddress.delete(this.#byAddress.keys().next().value!)
     if (penalty > 0) this.penalized(peer)
   }
 
-  #penalized(peer: string, now: number): Offence | undefined {
+  #currentPenalty(peer: string, now: number): Offence | undefined {
     if (this.#byAddress.size === 0) return
     const offence = this.#byAddress.get(clientKey(peer))
     return offence !== undefined && now < offence.penaltyEnd ? offence : undefined
@@ -88,15 +88,15 @@ export class Offenders {
 }
 
 function unpenalized(now: number): Offence {
-  const taken = new Budget(admissions, admissions, now)
-  return { admissions: taken, penalty: 0, penaltyEnd: 0, until: 0 }
+  const budget = new Budget(admissions, admissions, now)
+  return { admissions: budget, penalty: 0, penaltyEnd: 0, rememberedUntil: 0 }
 }
 
 /**
  * Starts or extends a penalty. During one, offences of connections that are already open do not double it.
  */
-function penalize(offence: Offence, now: number, least: number): void {
+function penalize(offence: Offence, now: number, basePenalty: number): void {
   if (now >= offence.penaltyEnd)
-    offence.penalty = Math.min(Math.max(least, 2 * offence.penalty), longest * least)
+    offence.penalty = Math.min(Math.max(basePenalty, 2 * offence.penalty), maxPenaltyFactor * basePenalty)
   offence.penaltyEnd = now + offence.penalty
 }

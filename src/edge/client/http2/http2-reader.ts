@@ -17,10 +17,10 @@ interface ReadConnection {
 }
 
 /** What a client has shown: nothing yet, more than is read in one turn, or a complete read. */
-export type Standing = 'silent' | 'busy' | 'known'
+export type ReadProgress = 'silent' | 'busy' | 'known'
 
 export class Http2Reader {
-  standing: Standing = 'silent'
+  progress: ReadProgress = 'silent'
   /** Whether nothing more is read, since the client broke the protocol. */
   hasEnded = false
   readonly #connection: ReadConnection
@@ -30,7 +30,7 @@ export class Http2Reader {
   readonly #account: Http2Account
   readonly #turns: Http2Turns
   /** Whether reading waits for the output to be sent. */
-  #isFull = false
+  #isOutputFull = false
 
   constructor(
     connection: ReadConnection,
@@ -54,18 +54,18 @@ export class Http2Reader {
     const { address, isIndebted } = this.#account
     if (isIndebted && address.delayOfIndebted > 0) {
       session.keep(bytes)
-      return this.#wasRead('more')
+      return this.#afterRead('more')
     }
     const { work } = this.#turns
-    const before = work.left
-    this.#wasRead(session.read(bytes, this.#plane.coarseNow))
-    this.#charge(before - work.left)
-    this.#turns.wasRead()
+    const workBefore = work.left
+    this.#afterRead(session.read(bytes, this.#plane.coarseNow))
+    this.#charge(workBefore - work.left)
+    this.#turns.planAfterRead()
   }
 
   /** Reads on with this much work. */
   readOn(work: number): void {
-    this.#wasRead(this.#connection.session.readOn(this.#plane.coarseNow, work))
+    this.#afterRead(this.#connection.session.readOn(this.#plane.coarseNow, work))
     this.#charge(work - this.#turns.work.left)
   }
 
@@ -74,26 +74,26 @@ export class Http2Reader {
   }
 
   /** Reads on once all output is sent. */
-  outputTaken(): void {
-    if (!this.#isFull) return
-    this.#isFull = false
-    this.#wait()
+  outputSent(): void {
+    if (!this.#isOutputFull) return
+    this.#isOutputFull = false
+    this.#queue()
   }
 
-  #wasRead(state: ReadState): void {
+  #afterRead(state: ReadState): void {
     this.#requests.flush()
-    this.#account.settleUp()
+    this.#account.chargeAddress()
     this.#account.count()
     if (this.hasEnded) return void this.#socket.pause()
-    this.standing = state === 'done' ? 'known' : 'busy'
+    this.progress = state === 'done' ? 'known' : 'busy'
     if (state === 'done') return void this.#socket.resume()
     this.#socket.pause()
-    if (state === 'more') this.#wait()
-    else this.#isFull = true
+    if (state === 'more') this.#queue()
+    else this.#isOutputFull = true
   }
 
   /** Queues the connection to read on in its turn. */
-  #wait(): void {
+  #queue(): void {
     const { address } = this.#account
     address.add(this.#connection)
     this.#turns.add(address)

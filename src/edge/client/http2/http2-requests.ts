@@ -16,8 +16,8 @@ import { type ClientStream, StreamBody, StreamClient, type StreamConnection } fr
 /** The connection of the requests. */
 interface RequestConnection extends StreamConnection {
   readonly isAnonymous: boolean
-  /** Called when a request begins; `mostRequests` is the limit for the connection. */
-  begun(mostRequests: number): void
+  /** Called when a request begins; `maxRequests` is the limit for the connection. */
+  requestBegun(maxRequests: number): void
 }
 
 export class Http2Requests {
@@ -27,7 +27,7 @@ export class Http2Requests {
   /** The requests in progress. */
   readonly #clients = new Set<StreamClient>()
   /** Those with body bytes since the last flush. */
-  #fed: StreamClient[] = []
+  #unflushed: StreamClient[] = []
 
   constructor(connection: RequestConnection, plane: Plane) {
     this.#connection = connection
@@ -62,7 +62,7 @@ export class Http2Requests {
     client.exchange = exchange
     stream.owner = client
     this.#clients.add(client)
-    this.#connection.begun(exchange.snapshot.limits.requestsPerConnection)
+    this.#connection.requestBegun(exchange.snapshot.limits.requestsPerConnection)
     if (x === null) deliver(exchange, refuse(fault ?? 'host_invalid'))
     else this.#serve(x)
   }
@@ -82,7 +82,7 @@ export class Http2Requests {
         if (isRequestWhole && x.bytesIn === x.head.contentLength) client.body.done = true
       }
       x.handler?.body(bytes)
-      this.#fed.push(client)
+      this.#unflushed.push(client)
     } catch (bug) {
       deliverBug(x, bug)
     }
@@ -121,10 +121,10 @@ export class Http2Requests {
 
   /** Flushes the body bytes that have arrived. */
   flush(): void {
-    const fed = this.#fed
-    if (fed.length === 0) return
-    this.#fed = []
-    for (const { exchange } of fed) if (exchange !== null) flushBody(exchange)
+    const unflushed = this.#unflushed
+    if (unflushed.length === 0) return
+    this.#unflushed = []
+    for (const { exchange } of unflushed) if (exchange !== null) flushBody(exchange)
   }
 
   /** Removes a request that is over. */
@@ -163,8 +163,8 @@ export class Http2Requests {
   }
 
   /** Ends up to so many requests of a client that has left; returns how many are left of that number. */
-  abandon(most: number): number {
-    let left = most
+  abandon(max: number): number {
+    let left = max
     for (const client of this.#clients) {
       if (left === 0) return 0
       left--
@@ -190,7 +190,7 @@ export class Http2Requests {
 
 function abandon(client: StreamClient, x: Exchange): void {
   try {
-    client.left(x)
+    client.clientLeft(x)
   } catch (bug) {
     deliverBug(x, bug)
   }

@@ -5,13 +5,13 @@ import { clientKey } from '../../../net/address/client-key.ts'
 import { Budgets } from '../../../http2/server/budget.ts'
 
 /** The number of addresses that are remembered. */
-const most = 4_096
+const maxAddresses = 4_096
 /** The budgets of an address, as a multiple of those of a connection: many people may share it. */
-const timesThatOfOne = 4
+const addressFactor = 4
 /**
  * What each connection may spend free of charge: closing a page that is still loading resets some requests.
  */
-const trifle = { resets: 8, controlFrames: 80 }
+const freeOfCharge = { resets: 8, controlFrames: 80 }
 
 export class Spending {
   /** In order of the last charge. */
@@ -22,8 +22,8 @@ export class Spending {
    * the budget that this exceeds, null for none.
    */
   charge(peer: string, { resets, controlFrames }: Budgets, now: number): 'resets' | 'control_frames' | null {
-    const reset = resets.note(trifle.resets, now)
-    const frames = controlFrames.note(trifle.controlFrames, now)
+    const reset = resets.note(freeOfCharge.resets, now)
+    const frames = controlFrames.note(freeOfCharge.controlFrames, now)
     if (reset === 0 && frames === 0) return null
     const budgets = this.#budgetsOf(clientKey(peer), now)
     if (!budgets.resets.charge(reset, now)) return 'resets'
@@ -31,10 +31,10 @@ export class Spending {
   }
 
   #budgetsOf(key: string, now: number): Budgets {
-    const budgets = this.#byAddress.get(key) ?? new Budgets(now, timesThatOfOne)
+    const budgets = this.#byAddress.get(key) ?? new Budgets(now, addressFactor)
     this.#byAddress.delete(key)
     this.#byAddress.set(key, budgets)
-    if (this.#byAddress.size > most) this.#byAddress.delete(this.#byAddress.keys().next().value!)
+    if (this.#byAddress.size > maxAddresses) this.#byAddress.delete(this.#byAddress.keys().next().value!)
     return budgets
   }
 }

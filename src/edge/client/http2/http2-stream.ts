@@ -91,7 +91,7 @@ export class StreamClient implements Client, ResponseSink {
   // ── for the steps of a request ──
 
   sendContinue(): void {
-    if (this.#mayUse('invite')) this.#session.interim(this.stream, 100, '')
+    if (this.#mayUse('sendContinue')) this.#session.interim(this.stream, 100, '')
   }
 
   interim(_: Exchange, { status, lines }: ResponseTop): boolean {
@@ -128,9 +128,9 @@ export class StreamClient implements Client, ResponseSink {
    * (RFC 8441 section 5).
    */
   switchProtocols(_: Exchange, { lines }: ResponseTop): void {
-    if (!this.#mayUse('switched')) return
-    const wanted = this.stream.hasKey ? lines : lines.replace(acceptLine, '')
-    this.#session.respond(this.stream, 200, wanted, false)
+    if (!this.#mayUse('switchProtocols')) return
+    const sentLines = this.stream.hasKey ? lines : lines.replace(acceptLine, '')
+    this.#session.respond(this.stream, 200, sentLines, false)
   }
 
   write(bytes: Buffer): boolean {
@@ -168,7 +168,7 @@ export class StreamClient implements Client, ResponseSink {
   }
 
   abandon(x: Exchange): void {
-    this.left(x)
+    this.clientLeft(x)
     this.#session.reset(this.stream, errorCode.cancel)
   }
 
@@ -191,9 +191,9 @@ export class StreamClient implements Client, ResponseSink {
     const held = this.#held
     if (held === null) return true
     this.#held = null
-    let mayGoOn = true
-    for (const bytes of held) mayGoOn = this.#session.write(this.stream, bytes)
-    return mayGoOn
+    let mayWrite = true
+    for (const bytes of held) mayWrite = this.#session.write(this.stream, bytes)
+    return mayWrite
   }
 
   end(trailers: readonly string[] | null): void {
@@ -206,7 +206,7 @@ export class StreamClient implements Client, ResponseSink {
   // ── for the connection ──
 
   /** Ends the exchange of a client that has left. */
-  left(x: Exchange): void {
+  clientLeft(x: Exchange): void {
     x.aborted = true
     x.handler?.abort()
     this.#conclude(x)
@@ -222,7 +222,7 @@ export class StreamClient implements Client, ResponseSink {
   bodyFault(x: Exchange, now: number): SlowBody | null {
     if (this.body.done || x.stage !== 'none') return null
     this.#pace ??= new BodyPace(x, now)
-    return this.#pace.look(this.#isBodyWanted, now)
+    return this.#pace.check(this.#isBodyWanted, now)
   }
 
   get #session(): ServerSession<StreamClient> {

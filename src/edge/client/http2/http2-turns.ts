@@ -11,15 +11,15 @@ import type { Http2Address } from './http2-address.ts'
  */
 const slice = workOfTurn / 4
 /** Requests of departed clients that are ended in a turn: each may close a connection to an origin. */
-const mostEnded = 16
+const maxEnded = 16
 
 /** A connection whose client has left. */
-interface Leaver {
+interface DepartedConnection {
   /**
    * Ends up to so many of its requests; returns how many are left of that number, above 0 when all are ended.
    * Must not throw.
    */
-  endSome(most: number): number
+  endSome(max: number): number
 }
 
 export class Http2Turns {
@@ -27,7 +27,7 @@ export class Http2Turns {
   readonly work = new TurnWork()
   /** Addresses with queued connections; the last served comes last. */
   readonly #waiting = new Set<Http2Address>()
-  readonly #leaving = new Set<Leaver>()
+  readonly #departed = new Set<DepartedConnection>()
   #planned: NodeJS.Immediate | null = null
   /** Fires when the first delayed address may read on. */
   #timer: NodeJS.Timeout | null = null
@@ -39,13 +39,13 @@ export class Http2Turns {
   }
 
   /** Ends all requests of a connection, in turns. */
-  end(leaver: Leaver): void {
-    this.#leaving.add(leaver)
+  end(connection: DepartedConnection): void {
+    this.#departed.add(connection)
     this.#plan()
   }
 
   /** Plans a turn after a read, which restores the work available. */
-  wasRead(): void {
+  planAfterRead(): void {
     if (this.work.left < workOfTurn) this.#plan()
   }
 
@@ -61,16 +61,16 @@ export class Http2Turns {
     const delay = this.#readSome()
     // While any are queued, what arrives is queued behind them.
     this.work.left = delay === 0 ? 0 : workOfTurn
-    if (delay === 0 || this.#leaving.size > 0) this.#plan()
+    if (delay === 0 || this.#departed.size > 0) this.#plan()
     else if (delay !== Number.POSITIVE_INFINITY) this.#timer = setTimeout(this.#turn, delay)
   }
 
   #endSome(): void {
-    let left = mostEnded
-    for (const leaver of this.#leaving) {
-      left = leaver.endSome(left)
+    let left = maxEnded
+    for (const connection of this.#departed) {
+      left = connection.endSome(left)
       if (left === 0) return
-      this.#leaving.delete(leaver)
+      this.#departed.delete(connection)
     }
   }
 
@@ -81,9 +81,9 @@ export class Http2Turns {
   #readSome(): number {
     let left: number = workOfTurn
     let delay = Number.POSITIVE_INFINITY
-    let looks = this.#waiting.size
+    let rounds = this.#waiting.size
     for (const address of this.#waiting) {
-      if (looks-- === 0) break
+      if (rounds-- === 0) break
       if (left <= 0) return 0
       this.#waiting.delete(address)
       if (address.delay > 0) {
@@ -91,13 +91,13 @@ export class Http2Turns {
         this.#waiting.add(address)
         continue
       }
-      const most = Math.min(left, slice)
-      this.work.left = most
-      address.readOn(most)
-      left -= most - this.work.left
+      const max = Math.min(left, slice)
+      this.work.left = max
+      address.readOn(max)
+      left -= max - this.work.left
       if (!address.hasWaiting) continue
       this.#waiting.add(address)
-      if (!address.isCrowded) looks++
+      if (!address.isCrowded) rounds++
       else delay = Math.min(delay, address.delay)
     }
     return delay

@@ -11,7 +11,7 @@ const grace = 10_000
  * Ms of waiting that count at most between two checks: more means that the process stalled, while bytes may
  * have arrived.
  */
-const longestLook = 1_000
+const maxElapsed = 1_000
 
 /** Why a body is too slow: the name of a metric, and in upper case after GH_ a cause in the access log. */
 export type SlowBody = 'body_idle' | 'body_rate' | 'body_timeout'
@@ -20,45 +20,45 @@ export class BodyPace {
   readonly #x: Exchange
   /** Minimum bytes a second, 0 for no minimum: a gRPC client sends when it has something to say. */
   readonly #rate: number
-  #lookedAt: number
+  #checkedAt: number
   /** Bytes at the last check; those that arrived before they were wanted count too. */
   #bytes = 0
   /** Ms of waiting: in total, since the last byte, and those paid for by the bytes so far. */
   #waited = 0
-  #silent = 0
-  #earned = 0
+  #silence = 0
+  #credit = 0
 
   constructor(x: Exchange, now: number) {
     this.#x = x
     this.#rate = isGrpc(x.head) ? 0 : x.snapshot.client.bodyRate
-    this.#lookedAt = now
+    this.#checkedAt = now
   }
 
   /**
    * Returns why the body is too slow at monotonic ms `now`, null if it is not; `isAwaited` is false while
    * reading is paused.
    */
-  look(isAwaited: boolean, now: number): SlowBody | null {
+  check(isAwaited: boolean, now: number): SlowBody | null {
     const { bytesIn } = this.#x
-    const waited = isAwaited ? Math.min(now - this.#lookedAt, longestLook) : 0
+    const waited = isAwaited ? Math.min(now - this.#checkedAt, maxElapsed) : 0
     const bytes = bytesIn - this.#bytes
-    this.#lookedAt = now
+    this.#checkedAt = now
     this.#bytes = bytesIn
     this.#waited += waited
-    this.#silent = bytes > 0 ? 0 : this.#silent + waited
-    return this.#judge(bytes)
+    this.#silence = bytes > 0 ? 0 : this.#silence + waited
+    return this.#findFault(bytes)
   }
 
-  #judge(bytes: number): SlowBody | null {
+  #findFault(bytes: number): SlowBody | null {
     const { route, snapshot } = this.#x
     const idle = route?.config.timeouts.idle || Number.POSITIVE_INFINITY
     const { bodyTimeout } = snapshot.client
-    if (this.#silent >= idle) return 'body_idle'
+    if (this.#silence >= idle) return 'body_idle'
     if (bodyTimeout !== 0 && this.#waited >= bodyTimeout) return 'body_timeout'
     if (this.#rate === 0) return null
     // A fast start makes up for a pause as long as a client may be silent, not for a trickle over hours.
-    const most = this.#waited + Math.max(idle, grace)
-    this.#earned = Math.min(this.#earned + (bytes * 1000) / this.#rate, most)
-    return this.#waited >= Math.max(this.#earned, grace) ? 'body_rate' : null
+    const maxCredit = this.#waited + Math.max(idle, grace)
+    this.#credit = Math.min(this.#credit + (bytes * 1000) / this.#rate, maxCredit)
+    return this.#waited >= Math.max(this.#credit, grace) ? 'body_rate' : null
   }
 }

@@ -18,7 +18,7 @@ export class ClientPace {
   bodyFault(x: Exchange, isAwaited: boolean, now: number): SlowBody | null {
     if (x.requestBody.done || x.stage !== 'none') return null
     this.#body ??= new BodyPace(x, now)
-    return this.#body.look(isAwaited, now)
+    return this.#body.check(isAwaited, now)
   }
 
   exchangeEnded(): void {

@@ -5,34 +5,34 @@ import type { Socket } from 'node:net'
 
 /** Ms that a client may fall behind the rate: the least for any client, and the most. */
 const grace = 60_000
-const longestGrace = 300_000
+const maxGrace = 300_000
 /**
  * The largest send buffer of a connection on Linux, and the fraction of it that must be free before the
  * system takes more.
  */
 const systemBuffer = 4 * 1024 * 1024
-const shareOfBuffer = 1 / 3
+const freeFraction = 1 / 3
 
 /** Ms that count at most between two checks: more means that the process stalled. */
-const longestLook = 1_000
+const maxElapsed = 1_000
 
 export class ReadPace {
   readonly #socket: Socket
-  #lookedAt: number
+  #checkedAt: number
   /** Bytes of complete writes that the system has taken, and those of the next write. */
-  #whole: number
-  #part = 0
+  #completed: number
+  #partial = 0
   /** Bytes of the pending write that the system has not taken. */
   #queued: number
   /** Ms of waiting, and those paid for by the bytes so far. */
   #waited = 0
-  #earned = 0
+  #credit = 0
 
   constructor(socket: Socket, now: number) {
     this.#socket = socket
-    this.#lookedAt = now
-    this.#whole = wholeOf(socket)
-    this.#queued = queuedAt(socket)
+    this.#checkedAt = now
+    this.#completed = completedBytes(socket)
+    this.#queued = queuedBytes(socket)
   }
 
   /**
@@ -40,10 +40,10 @@ export class ReadPace {
    * something waits for it.
    */
   isSlow(rate: number, now: number): boolean {
-    this.#waited += Math.min(now - this.#lookedAt, longestLook)
-    this.#lookedAt = now
-    this.#earned = Math.min(this.#earned + (this.#taken() * 1000) / rate, this.#waited)
-    return this.#waited - this.#earned >= this.#grace(rate)
+    this.#waited += Math.min(now - this.#checkedAt, maxElapsed)
+    this.#checkedAt = now
+    this.#credit = Math.min(this.#credit + (this.#countTaken() * 1000) / rate, this.#waited)
+    return this.#waited - this.#credit >= this.#grace(rate)
   }
 
   /**
@@ -51,34 +51,34 @@ export class ReadPace {
    * than it was ever given.
    */
   #grace(rate: number): number {
-    const step = Math.min(wholeOf(this.#socket), systemBuffer) * shareOfBuffer
-    return Math.min(Math.max((step * 1000) / rate, grace), longestGrace)
+    const step = Math.min(completedBytes(this.#socket), systemBuffer) * freeFraction
+    return Math.min(Math.max((step * 1000) / rate, grace), maxGrace)
   }
 
   /** Counts the bytes taken by the system since the last check. */
-  #taken(): number {
-    const whole = wholeOf(this.#socket) - this.#whole
-    const queued = queuedAt(this.#socket)
-    const part = Math.max(0, this.#queued - queued)
+  #countTaken(): number {
+    const completed = completedBytes(this.#socket) - this.#completed
+    const queued = queuedBytes(this.#socket)
+    const partial = Math.max(0, this.#queued - queued)
     this.#queued = queued
-    if (whole === 0) {
-      this.#part += part
-      return part
+    if (completed === 0) {
+      this.#partial += partial
+      return partial
     }
-    const taken = Math.max(0, whole - this.#part)
-    this.#whole += whole
-    this.#part = 0
+    const taken = Math.max(0, completed - this.#partial)
+    this.#completed += completed
+    this.#partial = 0
     return taken
   }
 }
 
-function wholeOf(socket: Socket): number {
+function completedBytes(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength
 }
 
 /** Node's internals of a socket; a TLS socket has its transport as its parent. */
-interface Inner {
-  readonly _parent?: Inner | null
+interface SocketInternals {
+  readonly _parent?: SocketInternals | null
   readonly _handle?: { readonly writeQueueSize?: number } | null
 }
 
@@ -86,7 +86,7 @@ interface Inner {
  * Returns the bytes of a write that libuv still holds: Node reports only complete writes, and one of 64 KiB
  * may take minutes. TLS does the same above its transport.
  */
-function queuedAt(socket: Socket): number {
-  const inner = socket as Inner
-  return (inner._parent ?? inner)._handle?.writeQueueSize ?? 0
+function queuedBytes(socket: Socket): number {
+  const internals = socket as SocketInternals
+  return (internals._parent ?? internals)._handle?.writeQueueSize ?? 0
 }

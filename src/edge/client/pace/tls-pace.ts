@@ -8,12 +8,12 @@ import type { Socket } from 'node:net'
  * Bytes that a client may send without any data among them, and that TLS may buffer for a client that does
  * not read, beyond HTTP's own.
  */
-const most = 256 * 1024
+const maxWithoutData = 256 * 1024
 /** Encrypted bytes per byte of data: a record of one byte takes 23 to 39, and more with padding. */
-const mostPerByte = 256
+const maxPerByte = 256
 
 /** Node's internals of a TLS socket. */
-interface Inner {
+interface SocketInternals {
   /** The encrypted bytes that the system has not taken. */
   readonly _handle?: { readonly writeQueueSize?: number } | null
 }
@@ -38,18 +38,18 @@ export class TlsPace {
     if (received === this.#received) return false
     const data = this.#socket.bytesRead
     // What arrives after the data, before the next check, is not credited to it.
-    const withData = Math.min(received, this.#received + (data - this.#data) * mostPerByte)
+    const withData = Math.min(received, this.#received + (data - this.#data) * maxPerByte)
     if (data !== this.#data) this.#receivedWithData = withData
     this.#received = received
     this.#data = data
-    return received - this.#receivedWithData > most || this.#unread() > most
+    return received - this.#receivedWithData > maxWithoutData || this.#unreadBytes() > maxWithoutData
   }
 
   /**
    * Returns the bytes that wait for the client beyond HTTP's own, which are less than doubled by encryption.
    */
-  #unread(): number {
-    const queued = (this.#socket as Inner)._handle?.writeQueueSize ?? 0
+  #unreadBytes(): number {
+    const queued = (this.#socket as SocketInternals)._handle?.writeQueueSize ?? 0
     return queued - 2 * this.#socket.writableLength
   }
 }

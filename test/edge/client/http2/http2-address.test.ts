@@ -70,9 +70,9 @@ test('requests that wait for their origins alone have no pace, however many they
 test('a trusted hop has no pace, and may leave any number of bytes', () => {
   assert.equal(delayWith(10_000, true), 0)
   const [client, hop] = [join(), join(true)]
-  client.held = hop.held = 64 * 1024 * 1024
+  client.heldBytes = hop.heldBytes = 64 * 1024 * 1024
   assert.equal(client.isOverdrawn, false)
-  client.held = hop.held += 1
+  client.heldBytes = hop.heldBytes += 1
   assert.equal(client.isOverdrawn, true)
   assert.equal(hop.isOverdrawn, false)
 })
@@ -125,8 +125,8 @@ test('where more waits for an address than may, the connections have part in it 
   const address = join()
   address.count(1)
   const half = 32 * 1024 * 1024
-  address.held = 2 * half
+  address.heldBytes = 2 * half
   assert.equal(address.overdraws(half + 1), false)
-  address.held += 1
+  address.heldBytes += 1
   assert.deepEqual([address.overdraws(half), address.overdraws(half + 1)], [false, true])
 })

@@ -47,7 +47,7 @@ async function start(t: TestContext, origin: { readonly url: string }) {
   let recorded = 0
   const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => {
     sockets.push(socket)
-    const arrival = { tls: null, isMisplaced: false, transport: socket, client: null }
+    const arrival = { tls: null, isPlaintextOnTls: false, transport: socket, client: null }
     const isClosed = () => {
       closed++
       recorded = edge.accesses.length
@@ -111,7 +111,7 @@ for (const [how, end] of Object.entries(endings))
     socket.destroy()
     await turnsUntil(() => closed() === 1)
     assert.equal(address.waitingRequests, 0)
-    assert.equal(address.held, 0)
+    assert.equal(address.heldBytes, 0)
   })
 
 test('while an address has to wait, one of its small pieces is read, and the rest afterwards', async t => {
@@ -184,16 +184,16 @@ test('a reload that trusts a proxy, or no longer, has the connections count as t
   const sockets = [join(closed, requests(20)), join(closed, requests(20))]
   await turnsUntil(() => address.stalledRequests === 40)
   connections[0]!.sweep(performance.now() + 10_000)
-  assert.ok(address.held > 0)
+  assert.ok(address.heldBytes > 0)
   trust('127.0.0.1')
-  assert.deepEqual([address.waitingRequests, address.stalledRequests, address.held], [0, 0, 0])
+  assert.deepEqual([address.waitingRequests, address.stalledRequests, address.heldBytes], [0, 0, 0])
   const proxy = addresses.join('127.0.0.1', true)
   assert.equal(proxy.stalledRequests, 40)
-  assert.ok(proxy.held > 0)
+  assert.ok(proxy.heldBytes > 0)
   addresses.leave(proxy)
   trust()
   assert.equal(addresses.size, 1)
-  assert.deepEqual([address.stalledRequests, proxy.stalledRequests, proxy.held], [40, 0, 0])
+  assert.deepEqual([address.stalledRequests, proxy.stalledRequests, proxy.heldBytes], [40, 0, 0])
   for (const socket of sockets) socket.destroy()
   await turnsUntil(() => address.stalledRequests === 0)
   addresses.leave(address)
@@ -287,19 +287,19 @@ test('an address that leaves too much loses the streams of which it takes nothin
       sweep()
       return holds()
     })
-  await sweptUntil(() => address.held === 1_000)
-  address.held += 64 * 1024 * 1024
+  await sweptUntil(() => address.heldBytes === 1_000)
+  address.heldBytes += 64 * 1024 * 1024
   for (let i = 0; i < 10; i++) {
     sweep()
     await turn()
   }
   // It has less than its even share, until there are very many.
-  assert.equal(address.held, 64 * 1024 * 1024 + 1_000)
+  assert.equal(address.heldBytes, 64 * 1024 * 1024 + 1_000)
   for (let i = 0; i < 70_000; i++) address.count(1)
   await sweptUntil(() => framesOf(whole(got)).filter(({ type }) => type === frameType.rstStream).length === 2)
   assert.equal(codeOf(framesOf(whole(got)), 1), errorCode.enhanceYourCalm)
   assert.equal(codeOf(framesOf(whole(got)), 3), errorCode.enhanceYourCalm)
-  assert.equal(address.held, 64 * 1024 * 1024)
+  assert.equal(address.heldBytes, 64 * 1024 * 1024)
   assert.equal(address.waitingRequests, 0)
 })
 

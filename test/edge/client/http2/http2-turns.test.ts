@@ -110,7 +110,7 @@ test('an address with many stalled requests keeps nobody else from reading while
 test('each turn begins with all of its work', async () => {
   const turns = new Http2Turns()
   turns.work.left -= 65
-  turns.wasRead()
+  turns.planAfterRead()
   assert.equal(turns.work.left, workOfTurn - 65)
   await turn()
   assert.equal(turns.work.left, workOfTurn)

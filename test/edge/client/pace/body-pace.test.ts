@@ -22,7 +22,7 @@ function watch(
   const pace = new BodyPace(x as unknown as Exchange, 0)
   for (let now = 0; now <= ms; now += 100) {
     x.bytesIn = bytesAt(now)
-    const reason = pace.look(isAwaited(now), now)
+    const reason = pace.check(isAwaited(now), now)
     if (reason !== null) return [now, reason]
   }
   return null
@@ -59,7 +59,7 @@ test('fast bytes make up for a pause, but not for a trickle over hours', () => {
 test('bytes that arrived before the first check count', () => {
   const x = { head: { version: '1.1' }, bytesIn: 60_000, route: null, snapshot: { client: usual } }
   const pace = new BodyPace(x as unknown as Exchange, 0)
-  const lookAt = (second: number) => pace.look(true, second * 1_000)
+  const lookAt = (second: number) => pace.check(true, second * 1_000)
   for (let second = 0; second < 120; second++) assert.equal(lookAt(second), null, `${second}`)
   assert.equal(lookAt(120), 'body_rate')
 })
@@ -99,5 +99,5 @@ test('a limit that is off bounds nothing', () => {
 test('a stall of the process does not count against the client', () => {
   const x = { head: { version: '1.1' }, bytesIn: 1, route: null, snapshot: { client: usual } }
   const pace = new BodyPace(x as unknown as Exchange, 0)
-  for (const now of [60_000, 120_000]) assert.equal(pace.look(true, now), null)
+  for (const now of [60_000, 120_000]) assert.equal(pace.check(true, now), null)
 })
