@@ -1,4 +1,5 @@
-// The open connections of clients: how many there may be, which one makes room for another, and how all of them end.
+// The open client connections: how many are accepted, which of them makes room for another, and how all are
+// closed.
 
 import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../net/address/address.ts'
@@ -27,13 +28,13 @@ import { Proxied } from './proxied-connection.ts'
 import { RefusedClients } from './refused-clients.ts'
 import { everybody, Share, type ShareClaim } from './connection-share.ts'
 
-/** How many connections, of whomever, are looked at for one that can make room, before a client is refused. */
+/** Connections that are searched for one that can make room, before a client is refused. */
 const mostLookedAt = 1_000
 
-/** Silent connections of a client that are closed when it gets a penalty. */
+/** Silent connections of a client that are closed when its penalty begins. */
 const mostEnded = 64
 
-/** A connection of either version, or what comes before one. */
+/** A connection of either version, or a stage before it. */
 type Connection = ClientConnection | Http2Connection | Before
 type Before = Handshake | Proxied | Overture
 
@@ -48,7 +49,7 @@ export class Clients {
   readonly #refused: RefusedClients
   readonly #penalties: Penalties
   readonly #newcomers: Newcomers
-  /** Without those of trusted proxies, which have many clients. */
+  /** Excludes trusted proxies, which have many clients. */
   readonly #evictions = new Evictions<Connection>()
   readonly #http2: Http2Shared
   readonly #connections = new Set<Connection>()
@@ -73,7 +74,7 @@ export class Clients {
     share.settled = outcome => plane.metrics.shareRequests[outcome].inc()
   }
 
-  /** Whether a connection is not to be taken, at least not yet: by a listener of HTTP/2 on which clients are known by their addresses. */
+  /** Whether to hold a new connection back, on an HTTP/2 listener where the address is that of the client. */
   holds(connection: AcceptedConnection): boolean {
     try {
       const verdict = this.#penalties.screen(connection)
@@ -84,7 +85,10 @@ export class Clients {
     }
   }
 
-  /** Takes a connection, or closes it where it meets a limit; one that has made no request, or is idle, makes room. It waits where other workers may have room. */
+  /**
+   * Accepts a connection, or closes it at a limit if no silent or idle connection can make room; waits if
+   * other workers may have room.
+   */
   accept(socket: Socket, way: Way = plainWay): void {
     try {
       if (socket.destroyed) return
@@ -108,14 +112,17 @@ export class Clients {
     }
   }
 
-  /** Acts on the deadlines that have passed by monotonic ms `now`. */
+  /** Enforces deadlines at monotonic ms `now`. */
   sweep(now: number): void {
     this.#share.sweep()
     this.#newcomers.sweep()
     for (const connection of this.#connections) connection.sweep(now)
   }
 
-  /** Closes each connection with the end of its exchange, the idle ones soon; resolves when all have closed, or after `grace` ms. */
+  /**
+   * Closes idle connections soon and the others after their exchanges; resolves when all have closed, or
+   * after `grace` ms.
+   */
   async drain(grace: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#drained = resolve
@@ -129,7 +136,10 @@ export class Clients {
     clearTimeout(timer)
   }
 
-  /** Has clients connect again whose certificates were checked by other rules than those in effect, or not at all. */
+  /**
+   * Closes connections whose client certificates were checked by other rules than those in effect, or not at
+   * all.
+   */
   retire(): void {
     const { zones } = this.#plane.snapshot
     for (const connection of this.#connections) {
@@ -139,12 +149,12 @@ export class Clients {
     }
   }
 
-  /** Takes more of a limit; none where no worker has any to spare. */
+  /** Adds to this process's share of a limit; 0 if no worker has any to spare. */
   grantShare(key: string, count: number): void {
     this.#share.grant(key, count)
   }
 
-  /** Leaves some of a limit to other workers; returns how much. */
+  /** Gives part of a limit to other workers; returns how much. */
   leaveShare({ key, what, count }: ShareClaim): number {
     const { connections, connectionsPerAddress } = this.#plane.snapshot.client
     const limit = key === everybody ? connections : connectionsPerAddress
@@ -160,25 +170,31 @@ export class Clients {
     return left
   }
 
-  /** Has WebSockets closed by their ends. */
+  /** Starts the closing handshake of all WebSockets. */
   goAway(): void {
     void inSlices(this.#farewells())
   }
 
-  /** Cuts every connection. */
+  /** Closes every connection at once. */
   destroy(): void {
     this.#penalties.close()
     this.#newcomers.close()
     for (const connection of this.#connections) connection.destroy()
   }
 
-  /** Takes a connection, or names its limit; -1 for the descriptor where another one was just released for it. */
+  /**
+   * Counts a connection, or names the limit that it meets; the descriptor is -1 if another connection has
+   * just made room.
+   */
   #take(peer: string, descriptor: number): ConnectionFault | null {
     const { client, trusted } = this.#plane.snapshot
     return this.limits.take(peer, trusted.has(peer), descriptor, client)
   }
 
-  /** Makes room for a connection from `peer` and takes it: with what other workers do not use, by closing one here that has made no request or is idle, and at last by having others close one. */
+  /**
+   * Makes room for a connection from `peer` and counts it: with what other workers do not use, by closing a
+   * silent or idle connection here, and at last by having others close one.
+   */
   #findRoom(
     limit: ConnectionFault,
     peer: string,
@@ -191,7 +207,7 @@ export class Clients {
     return next !== null && this.#asks(next, peer, true, again) ? 'later' : next
   }
 
-  /** Asks other workers for room; false where they cannot help. */
+  /** Asks other workers for room; false if that is of no use now. */
   #asks(limit: ConnectionFault, peer: string, closing: boolean, again: () => void): boolean {
     const { connections, connectionsPerAddress } = this.#plane.snapshot.client
     if (limit === 'descriptors') return false
@@ -199,7 +215,10 @@ export class Clients {
     return this.#share.request(clientKey(peer), connectionsPerAddress, closing, again)
   }
 
-  /** Closes a connection that counts under a limit, for another to take its place, from `peer` where it comes here; false where none was found soon that may be closed. */
+  /**
+   * Closes a connection counted under a limit to make room, for one from `peer` if it arrived here; false if
+   * a short search finds none.
+   */
   #evict(key: string, peer: string | null = null): boolean {
     const connection =
       this.#evictions.find(key, this.#plane.coarseNow) ??
@@ -212,7 +231,7 @@ export class Clients {
     return true
   }
 
-  /** Returns one of the oldest of all connections under a limit that can make room: those of proxies, too. */
+  /** Returns one of the oldest connections under a limit that can make room, those of proxies included. */
   #findAny(key: string): Connection | null {
     const { trusted } = this.#plane.snapshot
     const isMore = this.#connections.size > mostLookedAt
@@ -223,14 +242,14 @@ export class Clients {
       const mayGo = isIdle || (!hasRequested && trusted.has(peer))
       if (mayGo && (key === everybody || clientKey(peer) === key)) return connection
       if (!isMore) continue
-      // The next look begins behind those who are busy.
+      // The next search begins after these busy ones.
       this.#connections.delete(connection)
       this.#connections.add(connection)
     }
     return null
   }
 
-  /** Closes connections of a client with a penalty that have been silent for a while: it may have opened them for later. */
+  /** Closes silent connections of a penalised client, which it may have opened for later. */
   #endSilent(peer: string): void {
     for (const connection of this.#evictions.silentOf(clientKey(peer), this.#plane.coarseNow, mostEnded)) {
       if (!isNew(connection)) continue
@@ -265,7 +284,7 @@ export class Clients {
     return new Handshake(transport, this.#plane, owner, proxied)
   }
 
-  /** Waits for the first bytes, which say which version it is. */
+  /** Waits for the first bytes, which tell the version. */
   #listen(socket: Socket, proxied: Proxied | null = null, client: AnnouncedClient | null = null): Overture {
     const owner = {
       heard: (overture: Overture, isHttp2: boolean) =>
@@ -290,7 +309,9 @@ export class Clients {
     })
   }
 
-  /** Goes on with the client of a load balancer, as one of whom the connection counts from now on. */
+  /**
+   * Continues with the client behind a load balancer; from here on the connection counts as that client's.
+   */
   #announce(proxied: Proxied, client: AnnouncedClient, way: Way, mayBeHeld = true): void {
     const { tls, h2c } = way
     const { socket } = proxied
@@ -323,7 +344,7 @@ export class Clients {
     socket.resume()
   }
 
-  /** Has a connection count as one of `peer`, or names the limit that it meets there. */
+  /** Counts a connection as one of `peer`, or names the limit that it meets. */
   #move(proxied: Proxied, peer: string, again: () => void): ConnectionFault | 'later' | null {
     const { client, trusted } = this.#plane.snapshot
     const move = () => this.limits.move(proxied.peer, peer, trusted.has(peer), client)
@@ -333,7 +354,7 @@ export class Clients {
     return outcome
   }
 
-  /** Puts the connection that a handshake has led to in its place. */
+  /** Replaces a stage by the connection that it led to. */
   #succeed(before: Before, socket: Socket, arrival: Arrival, isHttp2 = false): void {
     const connection = isHttp2
       ? new Http2Connection(socket, this.#plane, this.#hearClosed, arrival, this.#http2)
@@ -375,7 +396,7 @@ export class Clients {
   }
 }
 
-/** Whether a connection may yet turn out to be an attack over HTTP/2. */
+/** Whether a connection may still turn out to be an attack over HTTP/2. */
 function isNew(connection: Connection): connection is Handshake | Overture | Http2Connection {
   return !(connection instanceof ClientConnection || connection instanceof Proxied)
 }

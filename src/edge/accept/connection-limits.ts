@@ -1,30 +1,30 @@
-// How many connections clients may have: in all, from one address, and as long as there are file descriptors.
+// Limits the number of client connections: in total, per address, and by file descriptors.
 
 import { clientKey } from '../../net/address/client-key.ts'
 import { freeDescriptors, mostDescriptors } from '../../net/socket/descriptors.ts'
 import type { Config } from '../../config/model/config.ts'
 import { everybody, Share } from './connection-share.ts'
 
-/** File descriptors that stay free of clients, for origins, files and whatever else a process opens. */
+/** File descriptors kept free of clients, for origins, files and whatever else a process opens. */
 const spare = 32
-/** Those of them that stay free of origins too, or the side port could not be reached to find out what is wrong. */
+/** Those of them kept free of origins too, so that the side port stays reachable for diagnosis. */
 const reserve = 12
 
-/** The limit that a connection met; the first two are named as their settings. */
+/** The limit that a connection met; the first two have the names of their settings. */
 export type ConnectionFault = 'connections' | 'connections_per_address' | 'descriptors'
 
 /** Why a connection is refused. */
 export type RefusedConnection = ConnectionFault | 'penalty'
 
 export class ConnectionLimits {
-  /** Of what all workers may have together, what this process may have. */
+  /** This process's share of the limits for all workers. */
   readonly #share: Share
-  /** Of IPv6, the first 64 bits count as one address. */
+  /** An IPv6 address counts by its first 64 bits. */
   readonly #byAddress = new Map<string, number>()
   #total = 0
-  /** Most sockets that the process can have besides what it has open already. */
+  /** Sockets that the process can open besides its files. */
   #descriptors = Number.POSITIVE_INFINITY
-  /** Most connections of clients: with each, there is a descriptor for one to an origin. */
+  /** The maximum of client connections: each needs a second descriptor, for its origin. */
   #most = Number.POSITIVE_INFINITY
   /** The first descriptor that is not for clients. */
   #end = Number.POSITIVE_INFINITY
@@ -40,7 +40,10 @@ export class ConnectionLimits {
     this.#end = mostDescriptors() - spare
   }
 
-  /** Takes a connection from `peer` with this descriptor, or names the limit that it meets; who is trusted may have any number. */
+  /**
+   * Counts a connection from `peer` with this descriptor, or names the limit that it meets; a trusted peer
+   * has no limit of its own.
+   */
   take(
     peer: string,
     isTrusted: boolean,
@@ -48,16 +51,16 @@ export class ConnectionLimits {
     { connections, connectionsPerAddress }: Config['client'],
   ): ConnectionFault | null {
     const key = clientKey(peer)
-    // First, so that an address at its limit takes the place of one of its own.
+    // Checked first, so that an address at its limit replaces a connection of its own.
     if (this.#isAtMost(key, isTrusted, connectionsPerAddress)) return 'connections_per_address'
     if (connections !== 0 && this.#total >= this.#share.most(everybody, connections)) return 'connections'
-    // The total as well: behind a connection that was closed, the next one has a low descriptor.
+    // The total is checked too: after a connection was closed, the next one gets a low descriptor.
     if (this.#total >= this.#most || descriptor >= this.#end) return 'descriptors'
     this.#enter(key)
     return null
   }
 
-  /** Has a connection of one peer count as one of another, or names the limit that it meets there. */
+  /** Counts a connection of one peer as one of another, or names the limit that it meets. */
   move(
     from: string,
     to: string,
@@ -72,7 +75,7 @@ export class ConnectionLimits {
     return null
   }
 
-  /** Whether there is a descriptor for one more connection to an origin; `others` counts those there are. */
+  /** Whether a descriptor is free for one more origin connection besides these `others`. */
   mayDial(others: number): boolean {
     return this.#total + others < this.#descriptors + spare - reserve
   }
@@ -91,7 +94,7 @@ export class ConnectionLimits {
     this.#total++
   }
 
-  /** Releases what `take` took. */
+  /** Undoes `take`. */
   leave(peer: string): void {
     const key = clientKey(peer)
     const count = this.#byAddress.get(key)!

@@ -1,50 +1,57 @@
-// What this process may have of the connections that all workers of a machine may have together: an even part of each limit, and what others have left to it. Only a process
-// that has used up its share asks for more, so that connections within it cost a comparison.
+// This process's share of the connection limits for all workers: an even part of each limit, and what other
+// workers have given to it. It asks for more only when its share is used up, so that a connection within the
+// share costs only a comparison.
 
 import { guarded } from '../../base/guarded.ts'
 
-/** The key of the limit on all connections; those on the connections of one address have its `clientKey`. */
+/** The key of the limit on all connections; those per address have the `clientKey`. */
 export const everybody = '*'
 
-/** A request for more of one limit. */
+/** A request for a larger share of one limit. */
 export interface ShareRequest {
   readonly key: string
   readonly limit: number
-  /** How many connections wait for it. */
+  /** The number of connections that wait for it. */
   readonly count: number
-  /** Whether others are to close idle connections for it. */
+  /** Whether others should close idle connections for it. */
   readonly closing: boolean
 }
 
-/** What a process is to leave to others of one limit: half of what it does not use, what it has beyond its even part and does not use, or enough for `count` connections, by closing idle ones where it must. */
+/**
+ * What a process should give up of its share of one limit: half of what is unused, what is unused beyond its
+ * even part, or enough for `count` connections, by closing idle ones if it must.
+ */
 export interface ShareClaim {
   readonly key: string
   readonly what: 'half' | 'surplus' | 'idle'
   readonly count: number
 }
 
-/** How many more of one limit a slot has than its even part; fewer where negative. */
+/** How much larger a slot's share of one limit is than its even part; negative if smaller. */
 export type MovedShare = readonly [key: string, count: number]
 
-/** Returns the even part of a limit: all parts add up to it. */
+/** Returns the even part of a limit; all parts add up to it. */
 export function evenShare(limit: number, workers: number, slot: number): number {
   return Math.floor(limit / workers) + (slot < limit % workers ? 1 : 0)
 }
 
-/** How many connections wait for more, how many limits are asked for at once, and how many sweeps a reply may take. */
+/**
+ * The most connections that wait, the most limits that are asked for at once, and the sweeps that a reply may
+ * take.
+ */
 const mostWaiting = 1_000
 const mostEntries = 1_000
 const patience = 50
 
-/** The limits that are not shared evenly now, or of which this process has asked for more. */
+/** A limit whose share is uneven, or of which this process has asked for more. */
 interface Entry {
   moved: number
   readonly waiting: (() => void)[]
   /** Whether others are asked to close idle connections. */
   closing: boolean
-  /** How many sweeps ago the request was sent. */
+  /** Sweeps since the request was sent. */
   age: number
-  /** What was denied since the last sweep, and is not asked for again before the next. */
+  /** What was denied since the last sweep; it is not asked for again before the next. */
   denied: 'nothing' | 'free' | 'idle'
 }
 
@@ -62,16 +69,16 @@ export class Share {
   readonly #send: (request: ShareRequest) => void
   readonly #entries = new Map<string, Entry>()
   #waiting = 0
-  /** Whether it is known what this process may have. Until then it takes nothing: others may have its part. */
+  /** Whether the share is known. Until then nothing is accepted: other workers may hold its part. */
   #hasBegun: boolean
-  /** Sweeps that this was waited for. */
+  /** Sweeps spent waiting for the share. */
   #age = 0
-  /** Whether nothing is asked for any more. */
+  /** Set on closing: nothing more is requested. */
   #isOver = false
-  /** Hears how each request ends. */
+  /** Called with the outcome of each request. */
   settled: (outcome: ShareOutcome) => void = () => {}
 
-  /** Without parts, that of a process that has all for itself. */
+  /** The default is a single process that has all of every limit. */
   constructor({ slot, workers, send }: ShareParts = alone) {
     this.#slot = slot
     this.#workers = workers
@@ -79,14 +86,14 @@ export class Share {
     this.#hasBegun = workers === 1
   }
 
-  /** Begins with the even parts of all limits but these; those who wait are taken. */
+  /** Begins with the even part of each limit, changed by `moved`; connections that wait are retried. */
   begin(moved: readonly MovedShare[]): void {
     this.#hasBegun = true
     for (const [key, count] of moved) this.#entry(key).moved += count
     for (const entry of this.#entries.values()) this.#settle(entry, 'granted')
   }
 
-  /** Returns the most connections that this process may have under a limit. */
+  /** Returns this process's share of a limit. */
   most(key: string, limit: number): number {
     if (this.#workers === 1) return limit
     if (!this.#hasBegun) return 0
@@ -94,12 +101,15 @@ export class Share {
     return evenShare(limit, this.#workers, this.#slot) + moved
   }
 
-  /** Returns how many this process has beyond its even part. */
+  /** Returns how far the share exceeds its even part. */
   surplus(key: string): number {
     return Math.max(0, this.#entries.get(key)?.moved ?? 0)
   }
 
-  /** Asks for more of a limit, and calls `retry` once with the reply, or when it is late; false where it is of no use to ask now. */
+  /**
+   * Asks for more of a limit, and calls `retry` once, with the reply or when it is late; false if asking is
+   * of no use now.
+   */
   request(key: string, limit: number, closing: boolean, retry: () => void): boolean {
     if (this.#workers === 1 || this.#isOver || this.#waiting >= mostWaiting) return false
     if (!this.#entries.has(key) && this.#entries.size >= mostEntries) return false
@@ -110,25 +120,25 @@ export class Share {
     entry.closing = closing
     entry.age = 0
     if (!this.#hasBegun) return true
-    // Many mostly come at once.
+    // Sent in the next turn, since most of the time many arrive together.
     const send = () => this.#send({ key, limit, closing, count: entry.waiting.length })
     setImmediate(guarded(send, () => this.#settle(entry, 'late')))
     return true
   }
 
-  /** Takes more of a limit; none where there is no more. */
+  /** Adds to the share; 0 if the request was denied. */
   grant(key: string, count: number): void {
     const entry = this.#entry(key)
     entry.moved += count
     this.#settle(entry, count > 0 ? 'granted' : 'denied')
   }
 
-  /** Leaves some to others. */
+  /** Gives part of the share to others. */
   leave(key: string, count: number): void {
     if (count > 0) this.#entry(key).moved -= count
   }
 
-  /** Ends requests without a reply, and forgets what is as in the beginning. */
+  /** Ends requests without a reply, and forgets limits that are even again. */
   sweep(): void {
     if (!this.#hasBegun) return this.#awaitBegin()
     for (const [key, entry] of this.#entries) {
@@ -141,13 +151,13 @@ export class Share {
     }
   }
 
-  /** Asks for nothing any more. */
+  /** Ends all requests, and makes no more. */
   close(): void {
     this.#isOver = true
     for (const entry of this.#entries.values()) this.#settle(entry, 'late')
   }
 
-  /** Begins without a word from the supervisor where there is none for long: with an even part, a process serves all the same. */
+  /** Begins with the even parts if the supervisor stays silent for long. */
   #awaitBegin(): void {
     if (++this.#age > patience) this.begin([])
   }

@@ -1,22 +1,22 @@
-// Connections by the networks that they come from, the largest network at hand.
+// Connections by network, with quick access to the largest networks.
 
-/** The connections of one network, the oldest first, each with the monotonic ms at which it came. */
+/** The connections of one network with the monotonic ms of their arrival, the oldest first. */
 export interface Crowd<Connection> {
   readonly network: string
   readonly members: Map<Connection, number>
 }
 
-/** Networks, and sizes that no network has, that are looked at in one search. */
+/** Networks and unused sizes that are visited in one search. */
 const mostLookedAt = 128
 
 export class Crowds<Connection> {
   readonly #byNetwork = new Map<string, Crowd<Connection>>()
   readonly #bySize = new Map<number, Set<Crowd<Connection>>>()
-  /** The size of the largest; 0 where there is none. */
+  /** The number of connections of the largest network; 0 if there are none. */
   #most = 0
   #size = 0
 
-  /** How many connections there are in all. */
+  /** The number of all connections. */
   get size(): number {
     return this.#size
   }
@@ -26,12 +26,14 @@ export class Crowds<Connection> {
     return this.#byNetwork.get(network)
   }
 
-  /** Returns the largest. */
+  /** The network with the most connections. */
   get largest(): Crowd<Connection> | undefined {
     return this.#bySize.get(this.#most)?.values().next().value
   }
 
-  /** Yields some of the largest, beginning with the largest of all; they may change meanwhile. */
+  /**
+   * Yields some of the largest networks, the largest first; connections may come and go between the yields.
+   */
   *largestFirst(): Generator<Crowd<Connection>> {
     let left = mostLookedAt
     for (let size = this.#most; size > 0 && left > 0; size--, left--)
@@ -52,7 +54,7 @@ export class Crowds<Connection> {
     this.#resize(crowd, size)
   }
 
-  /** Removes a connection; false where it is not here. */
+  /** Removes a connection; false if it was not counted. */
   delete(network: string, connection: Connection): boolean {
     const crowd = this.#byNetwork.get(network)
     const size = crowd?.members.size ?? 0

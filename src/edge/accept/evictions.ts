@@ -1,34 +1,38 @@
-// Chooses the connection to close when there is no room for a new one: one without a complete request before an idle
-// one, and in each case from the network that has the most. A client with many connections crowds out only itself.
+// Chooses the connection to close when there is no room for a new one: one without a complete request before
+// an idle one, and in each case from the network that has the most. A client with many connections crowds out
+// only itself.
 
 import { clientKey, networkKey } from '../../net/address/client-key.ts'
 import { type Crowd, Crowds } from './connections-by-network.ts'
 import { everybody } from './connection-share.ts'
 
-/** Ms for which a connection without a request stays where any other can make room: a client far away needs that long for a handshake and a head. */
+/**
+ * Ms for which a connection without a request is spared if any other can make room: a distant client needs
+ * that long for its handshake and head.
+ */
 const grace = 1_000
-/** Connections that are looked at for one that can make room: of each network, and of one address or without a request. */
+/** Connections that are searched for one to close: of each network, and in all. */
 const mostOfEach = 20
 const mostLookedAt = 1_000
-/** Connections without a request that are a crowd, where they are an eighth of all or these are many. */
+/** The size at which silent connections are a crowd, unless an eighth of all is fewer. */
 const fewestOfCrowd = 16
 
 interface EvictableConnection {
   readonly peer: string
-  /** Whether it has made a request, of which at least the head was complete. */
+  /** Whether a request head has arrived in full. */
   readonly hasRequested: boolean
-  /** Whether its client has begun a handshake of TLS, with a whole hello. */
+  /** Whether the client has sent a complete ClientHello. */
   readonly hasSentHello: boolean
-  /** Whether it has made a request, and none is under way. */
+  /** Whether it has served a request, and none is in progress. */
   readonly isIdle: boolean
 }
 
 export class Evictions<Connection extends EvictableConnection> {
-  /** Those that had made no request when they were looked at last. */
+  /** Those without a request when last examined. */
   readonly #silent = new Crowds<Connection>()
   readonly #served = new Crowds<Connection>()
 
-  /** Takes note of a connection at monotonic ms `now`. */
+  /** Adds a connection at monotonic ms `now`. */
   add(connection: Connection, now: number): void {
     this.#silent.add(networkKey(connection.peer), connection, now)
   }
@@ -38,7 +42,10 @@ export class Evictions<Connection extends EvictableConnection> {
     if (!this.#silent.delete(network, connection)) this.#served.delete(network, connection)
   }
 
-  /** Returns the connection under the limit of a key that is to make room at monotonic ms `now`; null where none was found soon that may. */
+  /**
+   * Returns the connection to close under the limit of a key at monotonic ms `now`; null if a short search
+   * finds none.
+   */
   find(key: string, now: number): Connection | null {
     if (key === everybody) return this.#silentOfMany(now - grace) ?? this.#idleOfMany()
     const network = networkKey(key)
@@ -49,9 +56,10 @@ export class Evictions<Connection extends EvictableConnection> {
   }
 
   /**
-   * Returns one without a request under the limit of a key, for a connection from `peer`, even if it came only just now; null where none is to go. Unless its network has more of
-   * them than that of `peer` will have, many of all connections must be without a request: then they are a crowd that connects again at once and always has all that are new,
-   * while clients who come for a response would only cut each other off.
+   * Returns a connection without a request under the limit of a key that should make room for one from
+   * `peer`, even if it arrived just now; null if none should. This needs a network with more of them than
+   * that of `peer`, or a crowd of them: clients that reconnect at once would hold every place. Otherwise new
+   * clients would only cut each other off.
    */
   findNew(key: string, peer: string): Connection | null {
     const network = networkKey(peer)
@@ -61,7 +69,7 @@ export class Evictions<Connection extends EvictableConnection> {
       const all = size + (this.#served.of(network)?.members.size ?? 0)
       return own === undefined ? null : oldestOf([own], key, fewestOf(all))
     }
-    // Sizes are right only behind a look at the oldest.
+    // Sizes are right only after the oldest were examined.
     this.#silentOfMany(Number.NEGATIVE_INFINITY)
     const { largest } = this.#silent
     const isSmaller = largest !== undefined && size + 1 < largest.members.size
@@ -69,7 +77,7 @@ export class Evictions<Connection extends EvictableConnection> {
     return oldestOf(this.#silent.largestFirst(), key, fewest)
   }
 
-  /** Returns the oldest of a client without a request, at most so many, that did not come just now. */
+  /** Returns the oldest silent connections of a client, at most so many, that are past their grace. */
   silentOf(key: string, now: number, most: number): readonly Connection[] {
     const found: Connection[] = []
     for (const [connection, since] of this.#silent.of(networkKey(key))?.members ?? []) {
@@ -80,7 +88,7 @@ export class Evictions<Connection extends EvictableConnection> {
   }
 
   #silentOfMany(by: number): Connection | null {
-    // A network is as large as it seems once the oldest of it is known to be silent.
+    // The size of a network is right once its oldest connection is known to be silent.
     for (let crowd = this.#silent.largest; crowd !== undefined; crowd = this.#silent.largest) {
       const { size } = crowd.members
       this.#silentOf(crowd, everybody, by)
@@ -93,7 +101,10 @@ export class Evictions<Connection extends EvictableConnection> {
     return null
   }
 
-  /** Returns the oldest without a request, where it came by monotonic ms `by`; those that are found to have made one are counted as such from then on. */
+  /**
+   * Returns the oldest connection without a request that arrived by monotonic ms `by`; moves those that turn
+   * out to have made one to the served.
+   */
   #silentOf(crowd: Crowd<Connection> | undefined, key: string, by: number): Connection | null {
     if (crowd === undefined) return null
     let left = mostLookedAt
@@ -116,12 +127,15 @@ export class Evictions<Connection extends EvictableConnection> {
   }
 }
 
-/** Returns how many connections without a request are a crowd among so many. */
+/** Returns how many silent connections make a crowd among `all`. */
 function fewestOf(all: number): number {
   return Math.min(fewestOfCrowd, Math.max(2, Math.ceil(all / 8)))
 }
 
-/** Returns the oldest without a request of some networks, if there are at least so many: rather one whose client has not greeted than another. */
+/**
+ * Returns the oldest silent connection of these networks if they have at least `fewest`, preferring one whose
+ * client has sent no ClientHello.
+ */
 function oldestOf<Connection extends EvictableConnection>(
   crowds: Iterable<Crowd<Connection>>,
   key: string,
@@ -156,7 +170,7 @@ function idleOf<Connection extends EvictableConnection>(
     if (left-- === 0) return null
     if (connection.isIdle && isOf(connection, key)) return connection
     if (!isMore) continue
-    // The next look begins behind those who are busy.
+    // The next search begins after these busy ones.
     members.delete(connection)
     members.set(connection, since)
   }

@@ -1,4 +1,4 @@
-// The TLS handshake of a client, from its first byte until there is a connection that HTTP can use, or none.
+// The TLS handshake of a client, from its first byte to a connection for HTTP.
 
 import { isIP, type Socket } from 'node:net'
 import { type SecureContext, TLSSocket } from 'node:tls'
@@ -15,10 +15,10 @@ import { highWaterMark } from '../origin/dial/dial.ts'
 import { guarded } from '../../base/guarded.ts'
 import type { Plane } from '../snapshot/plane.ts'
 
-/** A fatal alert: unrecognized_name (RFC 6066 section 3), which says that there is no certificate for the name. */
+/** The fatal alert unrecognized_name (RFC 6066 section 3): no certificate for the name. */
 const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112])
 
-/** What a client asked for in its hello, and what is asked of it. */
+/** What the client asked for in its hello, and what is required of it. */
 type Aim = Pick<ClientTls, 'serverName' | 'host' | 'trust' | 'isFips'>
 
 const anyCipher: readonly string[] = []
@@ -27,13 +27,15 @@ const bothVersions = Buffer.from('\x02h2\x08http/1.1', 'latin1')
 const http1Only = Buffer.from('\x08http/1.1', 'latin1')
 const validationOnly = Buffer.from('\x0aacme-tls/1', 'latin1')
 
-/** Ms that a client has for what comes before its first request, once the gateway stops. */
+/** Ms that a client has before its first request once the gateway stops. */
 export const drainPatience = 1_000
 
 interface HandshakeOwner {
-  /** There is a connection, secured or, with null, one that spoke something else than TLS; `handshake` is over. */
+  /**
+   * The handshake is over, with a secured socket, or with `tls` null for a client that does not speak TLS.
+   */
   shaken(handshake: Handshake, socket: Socket, tls: ClientTls | null, isHttp2: boolean): void
-  /** There will be none; `handshake` is over. */
+  /** The handshake is over without a connection. */
   failed(handshake: Handshake): void
 }
 
@@ -45,11 +47,11 @@ export class Handshake {
   readonly #socket: Socket
   readonly #plane: Plane
   readonly #owner: HandshakeOwner
-  /** Monotonic ms by which it must be over. */
+  /** The monotonic ms by which it must be over. */
   #deadline: number
   #hello: Buffer | null = null
   #secured: TLSSocket | null = null
-  /** Null for a certificate authority that only checks who is here. */
+  /** Null for a certificate authority that only validates the host. */
   #aim: Aim | null = null
   #isOver = false
   readonly #crashed = (bug: unknown): void => {
@@ -61,7 +63,7 @@ export class Handshake {
   readonly #done = guarded(() => this.#finish(), this.#crashed)
   readonly #broke = guarded<NodeJS.ErrnoException>(error => this.#fail(failureOf(error)), this.#crashed)
 
-  /** `proxied` says of whom the connection is, and until when it has time, where a load balancer has announced it. */
+  /** `proxied` has the peer and the deadline if a load balancer announced the client. */
   constructor(
     socket: Socket,
     plane: Plane,
@@ -79,7 +81,7 @@ export class Handshake {
     on(socket, 'close', this.#left)
   }
 
-  /** Whether its client has sent all of a hello that leads to a handshake. */
+  /** Whether the client has sent a hello for which a handshake was begun. */
   get hasSentHello(): boolean {
     return this.#secured !== null
   }
@@ -89,14 +91,14 @@ export class Handshake {
     if (now >= this.#deadline) this.#fail('timeout')
   }
 
-  /** Leaves it a moment to go on: its client may have sent a request behind it. */
+  /** Shortens the deadline, but leaves time for a request that may already be on its way. */
   drain(): void {
     this.#deadline = Math.min(this.#deadline, this.#plane.coarseNow + drainPatience)
   }
 
   goAway(): void {}
 
-  /** Cuts the connection. */
+  /** Closes the connection at once. */
   destroy(): void {
     this.#end()
     this.#cut()
@@ -110,15 +112,15 @@ export class Handshake {
     this.#giveBack(this.#hello)
     if (hello === 'not_tls') return this.#passOn(this.#socket, null, hello)
     const { certificates, challenges, zones } = this.#plane.snapshot
-    // A client may name no address (RFC 6066 section 3); one that does gets what it would get without.
+    // A client must not name an address (RFC 6066 section 3); an address is treated like no name.
     const serverName = isIP(hello.serverName ?? '') === 0 ? hello.serverName : null
     const validation = hello.isValidation ? challenges.contextFor(serverName) : null
     if (validation !== null) return this.#prove(validation)
-    // A client that names no host mostly wants the address that it connects to.
+    // A client that names no host most likely wants the address that it connects to.
     const host = serverName ?? canonicalAddress(this.#socket.localAddress ?? '') ?? ''
     const zone = zones.find(host)
     const client = zone === null ? null : zone.config.tls.client
-    // A client that cannot agree on what is approved gets an error that says so, not an alert.
+    // A client that offers nothing approved gets an HTTP error that explains it, not an alert.
     const isFips = zone?.config.tls.fips === true && offersFips(hello.offer)
     const ciphers = zone === null ? anyCipher : zone.config.tls.ciphers
     const context = certificates.find(serverName, { client, isFips, ciphers })
@@ -128,7 +130,7 @@ export class Handshake {
     this.#fail('server_name')
   }
 
-  /** Leaves what was read to the next reader of the socket. */
+  /** Returns the bytes to the socket for the next reader. */
   #giveBack(bytes: Buffer): void {
     this.#letGo()
     this.#socket.pause()
@@ -142,7 +144,7 @@ export class Handshake {
       secureContext,
       ALPNProtocols: this.#plane.snapshot.http2.enabled ? bothVersions : http1Only,
       highWaterMark,
-      // Whatever is wrong with a certificate is answered with an error that says so, not with an alert.
+      // Any fault of a certificate leads to an HTTP error that explains it, not to an alert.
       requestCert: aim.trust !== '',
       rejectUnauthorized: false,
     }
@@ -150,7 +152,10 @@ export class Handshake {
     this.#secure(ticketKeys.during(secureContext, ticket, () => new TLSSocket(this.#socket, options)))
   }
 
-  /** Shows a certificate authority that the host is served here, and closes the connection (RFC 8737 section 3). */
+  /**
+   * Proves to a certificate authority that the host is served here, and closes the connection (RFC 8737
+   * section 3).
+   */
   #prove(secureContext: SecureContext): void {
     const options = { isServer: true, secureContext, ALPNProtocols: validationOnly }
     this.#secure(new TLSSocket(this.#socket, options))
@@ -176,7 +181,8 @@ export class Handshake {
 
   #shaken(secured: TLSSocket, aim: Aim): void {
     const { tlsHandshakes, clientCertificates } = this.#plane.metrics
-    // A client could have any number of handshakes in a connection of TLS 1.2 (RFC 5246 section 7.4.1.1), and each costs as much as the first.
+    // TLS 1.2 allows any number of handshakes per connection (RFC 5246 section 7.4.1.1), each as costly as
+    // the first.
     secured.disableRenegotiation()
     cutAtViolations(secured, this.#socket, this.#plane)
     tlsHandshakes[secured.isSessionReused() ? 'resumed' : 'full'].inc()
@@ -193,7 +199,7 @@ export class Handshake {
 
   #passOn(socket: Socket, tls: ClientTls | null, failure: TlsFailure | null = null): void {
     if (failure !== null) this.#plane.metrics.tlsFailures[failure].inc()
-    // Over only then, so that a bug in that still ends the connection.
+    // Ended only now, so that a bug in the owner still ends the connection.
     this.#owner.shaken(this, socket, tls, this.#secured?.alpnProtocol === 'h2')
     this.#end()
   }
@@ -202,7 +208,7 @@ export class Handshake {
     if (this.#isOver) return
     this.#plane.metrics.tlsFailures[failure].inc()
     this.#end()
-    // With an alert, its client is told why.
+    // The alert tells the client why, so it must be sent.
     if (failure === 'server_name') this.#socket.destroySoon()
     else this.#cut()
     this.#owner.failed(this)
@@ -231,18 +237,21 @@ function on<T>(socket: Socket, event: string, listener: (what: T) => void): void
   socket.on(event, listener)
 }
 
-/** Cuts a connection whose client breaks the protocol from now on; does not keep the handshake, as long as the connection lasts. */
+/**
+ * Cuts the connection if the client breaks the protocol later; a function of its own, so that the listener
+ * does not keep the handshake in memory.
+ */
 function cutAtViolations(secured: TLSSocket, transport: Socket, { metrics, log }: Plane): void {
   const cut = () => {
     metrics.tlsViolations.inc()
     reset(secured, transport)
   }
   const crashed = (bug: unknown) => log.error({ err: bug }, 'cutting a TLS connection failed: internal error')
-  // Of a TLSSocket that no server of Node made, this event alone reports it, and leaves the connection open.
+  // The only event for it, since no server of Node made this TLSSocket; it leaves the connection open.
   secured.on('_tlsError', guarded(cut, crashed))
 }
 
-/** Returns the certificate of a client with what OpenSSL found of it; null where it showed none. */
+/** Returns the certificate of a client with OpenSSL's verdict; null if it sent none. */
 function certificateOf(secured: TLSSocket): ClientCertificate | null {
   const certificate = secured.getPeerX509Certificate()
   if (certificate === undefined) return null
@@ -251,7 +260,7 @@ function certificateOf(secured: TLSSocket): ClientCertificate | null {
   return new ClientCertificate(certificate, ssl.verifyError()?.code ?? null)
 }
 
-/** Names why OpenSSL gave up. */
+/** Names the reason for which OpenSSL failed. */
 function failureOf({ code = '' }: NodeJS.ErrnoException): TlsFailure {
   if (code.includes('_ALERT_')) return 'client_alert'
   if (/^(ECONNRESET|EPIPE)$/.test(code)) return 'closed'

@@ -1,4 +1,5 @@
-// The listening sockets of a process: bound all together or not at all, and closed without a reset for anyone who is connecting.
+// The listening sockets of a process: bound all together or not at all, and closed without resetting clients
+// that are connecting.
 
 import {
   type AddressInfo,
@@ -18,7 +19,10 @@ import {
 import type { Listener } from '../../config/model/config.ts'
 import { highWaterMark } from '../origin/dial/dial.ts'
 
-/** Ms of a turn of the loop in which hardly any connection can have come, and those in which all that wait are accepted: one a turn of each socket. */
+/**
+ * A turn of the event loop shorter than this many ms has hardly received a connection; and the ms in which
+ * the backlog is accepted, one connection per turn and socket.
+ */
 const shortTurn = 0.05
 const longestClose = 2_000
 
@@ -26,33 +30,33 @@ const longestClose = 2_000
 export interface ListenOptions {
   /** Whether other processes bind the same addresses. */
   readonly reusePort: boolean
-  /** The number of the sockets that are bound here; 0 where it is left out. */
+  /** The number of the sockets bound here; 0 by default. */
   readonly slot?: number
-  /** Sockets that are bound already; a listener without any binds its own. */
+  /** Sockets that are already bound; a listener without any binds its own. */
   readonly sockets?: readonly ListeningSocket[]
 }
 
 interface ListenersOwner {
-  /** Whether it keeps a connection to itself that was accepted where HTTP/2 is spoken, at least for now; must not throw. */
+  /** Whether to hold back a connection accepted on an HTTP/2 listener; must not throw. */
   holds(connection: AcceptedConnection): boolean
-  /** Takes a connection of a listener; must not throw. */
+  /** Accepts a connection of a listener; must not throw. */
   accept(socket: Socket, listener: Listener): void
   acceptFailed(error: Error): void
 }
 
 export class Listeners {
   readonly #owner: ListenersOwner
-  /** By the place of their socket. */
+  /** By listener and slot. */
   readonly #servers = new Map<string, Server>()
   readonly #sockets = new Map<string, ListeningSocket>()
-  /** Counts the connections that were accepted. */
+  /** The number of accepted connections. */
   #accepted = 0
 
   constructor(owner: ListenersOwner) {
     this.#owner = owner
   }
 
-  /** Binds every listener and returns them with their real ports; binds none when one cannot be bound. */
+  /** Binds every listener and returns them with their real ports; binds none if one fails. */
   async bind(listeners: readonly Listener[], options: ListenOptions): Promise<readonly Listener[]> {
     const bound: Listener[] = []
     try {
@@ -64,19 +68,19 @@ export class Listeners {
     return bound
   }
 
-  /** The sockets that this process accepts from. */
+  /** The sockets from which this process accepts. */
   get sockets(): readonly ListeningSocket[] {
     return [...this.#sockets.values()]
   }
 
-  /** Accepts from one more socket of a listener, until it is released or all close. */
+  /** Accepts from one more socket of a listener, until it is released or all are closed. */
   async adopt(listener: Listener, socket: ListeningSocket): Promise<void> {
     const { server, listening } = this.#serve(listener, socket.handle)
     this.#keep(server, socket)
     await listening
   }
 
-  /** Leaves a socket to the others that have it. */
+  /** Leaves a socket to the processes that share it. */
   release({ listener, slot }: Omit<ListeningSocket, 'handle' | 'isAlone'>): void {
     const key = `${listener} ${slot}`
     this.#servers.get(key)?.close()
@@ -84,12 +88,15 @@ export class Listeners {
     this.#sockets.delete(key)
   }
 
-  /** Stops listening at once; the system resets the connections that nobody has accepted. */
+  /** Stops listening at once; the system resets the connections in the backlog. */
   close(): void {
     for (const server of this.#servers.values()) server.close()
   }
 
-  /** Stops listening once the connections in the backlog are accepted, behind a turn that brought none and was short enough for hardly any other to have come. */
+  /**
+   * Accepts the backlog, then stops listening after a turn too short for a further connection to have
+   * arrived.
+   */
   async closeWhenQuiet(): Promise<void> {
     const end = performance.now() + longestClose
     for (let turns = 0; turns <= backlog && performance.now() < end; turns++) {
@@ -101,7 +108,7 @@ export class Listeners {
     this.close()
   }
 
-  /** Listens on the given sockets of a listener, else on one of its own; returns it with the real port. */
+  /** Listens on the given sockets of a listener, else on its own; returns the listener with its real port. */
   async #listen(
     listener: Listener,
     at: number,
@@ -127,7 +134,7 @@ export class Listeners {
     listener: Listener,
     where: Address | SocketHandle,
   ): { readonly server: Server; readonly listening: Promise<void> } {
-    // A client that has sent its last request may close its half and still wait for the response.
+    // A client may close its sending half after its last request, and still wait for the response.
     const options = { allowHalfOpen: true, noDelay: true, highWaterMark }
     const server = createServer(options, socket => {
       this.#accepted++
@@ -152,7 +159,7 @@ export class Listeners {
   }
 }
 
-/** Whether clients of a listener can break rules of HTTP/2, and are known before anything is read. */
+/** Whether the clients of a listener can break HTTP/2, and are known before anything is read. */
 function knowsOffenders({ tls, h2c, proxyProtocol }: Listener): boolean {
   return (tls || h2c === true) && proxyProtocol !== true
 }

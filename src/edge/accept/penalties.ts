@@ -1,4 +1,5 @@
-// What clients have to bear whose connections have met limits of HTTP/2: few of the next ones are taken at a time, and the others are held before they are read.
+// Penalties for clients whose connections exceeded limits of HTTP/2: few of their next connections are
+// accepted at a time, and the others are held before they are read.
 
 import type { AcceptedConnection } from '../../net/socket/accepted-connection.ts'
 import { Offenders } from '../client/http2/http2-offenders.ts'
@@ -8,11 +9,14 @@ import type { ConnectionLimits } from './connection-limits.ts'
 import type { RefusedClients } from './refused-clients.ts'
 import { type Held, Tarpit } from './tarpit.ts'
 
-/** Ms between two looks at those that are held, and how many are released at one, since each may go on with an attack. */
+/** Ms between two checks of held connections, and the number released at one: each may continue an attack. */
 const lookEvery = 10
 const mostReleased = 3
 
-/** What becomes of a connection: its client has no penalty, or it is one of the few that are taken in spite of it, or it is held or reset. */
+/**
+ * The decision on a new connection: its client has no penalty, it is one of the few accepted despite the
+ * penalty, or it is held or reset.
+ */
 type Verdict = 'no_penalty' | 'taken' | 'kept'
 
 export class Penalties {
@@ -29,7 +33,7 @@ export class Penalties {
     this.#refused = refused
   }
 
-  /** Looks at a connection before it is served. One that is kept counts as any other one until it is released. */
+  /** Decides on a connection before it is served. A held one counts under the limits until it is released. */
   screen(connection: AcceptedConnection): Verdict {
     const verdict = this.offenders.isEmpty ? 'no_penalty' : this.#verdictOn(connection.peer)
     if (verdict !== 'kept') return verdict
@@ -43,14 +47,17 @@ export class Penalties {
     return verdict
   }
 
-  /** Whether a connection is kept that a load balancer has announced for `peer`; it counts as one of the balancer until it is released. */
+  /**
+   * Whether to hold a connection that a load balancer announced for `peer`; until its release it counts as
+   * one of the balancer's.
+   */
   holds(peer: string, connection: Held['connection']): boolean {
     if (this.#verdictOn(peer) !== 'kept') return false
     this.#hold({ connection, peer, isCounted: false })
     return true
   }
 
-  /** Resets all that are held. */
+  /** Resets all held connections. */
   close(): void {
     clearTimeout(this.#timer ?? undefined)
     this.#timer = null
@@ -63,7 +70,7 @@ export class Penalties {
   #verdictOn(peer: string): Verdict {
     const now = this.#plane.clock.monotonic()
     if (!this.offenders.hasPenalty(peer, now)) return 'no_penalty'
-    // Whoever comes now does not go before those who wait.
+    // A new connection must not overtake held ones.
     return this.#tarpit.has(peer) || this.offenders.refuses(peer, now) ? 'kept' : 'taken'
   }
 

@@ -1,4 +1,4 @@
-// What a client begins with where it may speak either version without TLS: the first bytes decide which one it is.
+// Reads the first bytes of a plain-text connection, which decide between HTTP/1 and HTTP/2.
 
 import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../net/address/address.ts'
@@ -8,13 +8,13 @@ import { guarded } from '../../base/guarded.ts'
 import type { Plane } from '../snapshot/plane.ts'
 import { drainPatience } from './handshake.ts'
 
-/** The first line of HTTP/2 (RFC 9113 section 3.4), which no request of HTTP/1 has. */
+/** The first line of HTTP/2 (RFC 9113 section 3.4), which is not a valid request of HTTP/1. */
 const firstLine = Buffer.from('PRI * HTTP/2.0\r\n', 'latin1')
 
 interface OvertureOwner {
-  /** The version is known; `overture` is over, and the socket has yet to be read. */
+  /** The version is known; the socket is paused. */
   heard(overture: Overture, isHttp2: boolean): void
-  /** The client has left, or sent nothing in time; `overture` is over. */
+  /** The client has left, or sent nothing in time. */
   failed(overture: Overture): void
 }
 
@@ -27,12 +27,12 @@ export class Overture {
   readonly #socket: Socket
   readonly #plane: Plane
   readonly #owner: OvertureOwner
-  /** Monotonic ms by which the version must be known. */
+  /** The monotonic ms by which the version must be known. */
   #deadline: number
   readonly #cleanups: (() => void)[] = []
   #bytes: Buffer | null = null
 
-  /** `proxied` says of whom the connection is where a load balancer has announced it. */
+  /** `proxied` has the peer if a load balancer announced the client. */
   constructor(
     socket: Socket,
     plane: Plane,
@@ -55,14 +55,14 @@ export class Overture {
     if (now >= this.#deadline) this.#fail()
   }
 
-  /** Leaves it a moment to go on: its client may have sent a request. */
+  /** Shortens the deadline, but leaves time for a request that may already be on its way. */
   drain(): void {
     this.#deadline = Math.min(this.#deadline, this.#plane.coarseNow + drainPatience)
   }
 
   goAway(): void {}
 
-  /** Cuts the connection. */
+  /** Closes the connection at once. */
   destroy(): void {
     this.#letGo()
     reset(this.#socket)

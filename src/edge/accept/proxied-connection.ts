@@ -1,4 +1,4 @@
-// A connection that a load balancer has opened for a client, from its first byte until it is known for whom.
+// A connection that a load balancer opened for a client, until the PROXY header has told which.
 
 import type { Socket } from 'node:net'
 import { ignoreErrors } from '../../net/socket/closed-socket.ts'
@@ -11,26 +11,26 @@ import { drainPatience } from './handshake.ts'
 import { readProxyHeader } from './proxy-header.ts'
 
 interface ProxiedOwner {
-  /** It is known; `proxied` is over. */
+  /** The client is known; `proxied` is over. */
   announced(proxied: Proxied, client: AnnouncedClient): void
-  /** It never will be; `proxied` is over. */
+  /** The client cannot be known; `proxied` is over. */
   failed(proxied: Proxied, failure: ProxyFailure): void
 }
 
 export class Proxied {
-  /** Of whom the connection counts: of the balancer, until its client is known. */
+  /** The peer to count the connection for: the balancer, until the client is known. */
   peer: string
   readonly hasRequested = false
   readonly hasSentHello = false
   readonly isIdle = false
-  /** Monotonic ms by which it must be over, and a TLS handshake behind it as well. */
+  /** The monotonic ms by which it must be over, a subsequent TLS handshake included. */
   deadline: number
   readonly socket: Socket
   readonly #plane: Plane
   readonly #owner: ProxiedOwner
   #bytes: Buffer | null = null
   #isOver = false
-  /** What was added to the socket, to be removed at the end. */
+  /** Remove the listeners from the socket. */
   readonly #cleanups: (() => void)[] = []
 
   constructor(socket: Socket, peer: string, plane: Plane, owner: ProxiedOwner) {
@@ -50,14 +50,14 @@ export class Proxied {
     if (now >= this.deadline) this.#fail('timeout')
   }
 
-  /** Leaves it a moment to go on: its client may have sent a request behind it. */
+  /** Shortens the deadline, but leaves time for a request that may already be on its way. */
   drain(): void {
     this.deadline = Math.min(this.deadline, this.#plane.coarseNow + drainPatience)
   }
 
   goAway(): void {}
 
-  /** Cuts the connection. */
+  /** Closes the connection at once. */
   destroy(): void {
     this.#end()
     reset(this.socket)
@@ -73,7 +73,7 @@ export class Proxied {
     this.#letGo()
     this.socket.pause()
     if (rest.length > 0) this.socket.unshift(rest)
-    // Over only then, so that a bug in that still ends the connection.
+    // Ended only now, so that a bug in the owner still ends the connection.
     this.#owner.announced(this, {
       peer: client === null || client === 'local' ? this.peer : client,
       isAnonymous: client === null,

@@ -1,5 +1,5 @@
-// Reads the header by which a load balancer says for whom it has opened a connection: the PROXY protocol of HAProxy, versions 1 and 2
-// (https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt, section 2).
+// Reads the header in which a load balancer names the client of a connection: the PROXY protocol of HAProxy,
+// versions 1 and 2 (https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt, section 2).
 
 import { isIPv4, isIPv6 } from 'node:net'
 import { canonicalAddress } from '../../net/address/address.ts'
@@ -9,28 +9,31 @@ import { crc32c } from './crc32c.ts'
 type ProxyHeaderFault = 'missing' | 'malformed'
 
 interface ProxyHeader {
-  /** How many bytes it has. */
+  /** Its length in bytes. */
   readonly length: number
-  /** The address of the client; `local` where the balancer speaks for itself, such as for a check, and null where it knows of no address. */
+  /**
+   * The address of the client; `local` if the balancer speaks for itself, as for a health check, and null if
+   * it does not know the address.
+   */
   readonly client: string | 'local' | null
 }
 
 const signature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
 const word = Buffer.from('PROXY ', 'latin1')
-/** The most bytes of a header of version 1, with its line end. */
+/** The maximum of bytes of a version 1 header, with its line end. */
 const longestLine = 107
-/** Bytes of a header of version 2 before its addresses. */
+/** Bytes of a version 2 header before its addresses. */
 const fixedLength = 16
 const commands = ['local', 'proxy'] as const
-/** Bytes of addresses and ports by family and protocol; datagrams are none that could come over TCP. */
+/** Bytes of addresses and ports by family and protocol; datagrams cannot arrive over TCP. */
 const addressLengths: Readonly<Record<number, number>> = { 0: 0, 17: 12, 33: 36, 49: 216 }
 
 /** Bytes of a TLV before its value: one for its type, and two for its length. */
 const tlvFixedLength = 3
-/** The type of the TLV that holds the checksum of the whole header (section 2.2.3). */
+/** The type of the TLV with the checksum of the whole header (section 2.2.3). */
 const checksumType = 0x03
 
-/** Reads the header that `bytes` begin with; null where more has to come. */
+/** Reads the header at the start of `bytes`; null if it is incomplete. */
 export function readProxyHeader(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
   if (beginsWith(bytes, word)) return bytes.length < word.length ? null : readLine(bytes)
   if (beginsWith(bytes, signature)) return bytes.length < fixedLength ? null : readBinary(bytes)
@@ -53,7 +56,7 @@ function readLine(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
   return client === undefined ? 'malformed' : { length: end + 1, client }
 }
 
-/** Returns the client of a line; undefined where one of its parts is not as it must be. */
+/** Returns the client named in a line; undefined if any part is malformed. */
 function clientIn(family: string, parts: readonly string[]): string | null | undefined {
   const isOfFamily = family === 'TCP4' ? isIPv4 : family === 'TCP6' ? isPlainIPv6 : () => false
   const [source = '', destination = '', ...ports] = parts
@@ -69,7 +72,7 @@ function isPort(text: string): boolean {
   return /^(?:0|[1-9]\d{0,4})$/.test(text) && Number(text) <= 0xffff
 }
 
-/** Reads version 2; of the TLVs behind the addresses, only a checksum is used. */
+/** Reads version 2; of the TLVs after the addresses, only a checksum is used. */
 function readBinary(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
   const version = bytes[12]! >> 4
   const command = commands[bytes[12]! & 0x0f]
@@ -80,21 +83,23 @@ function readBinary(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
   const length = fixedLength + size
   if (bytes.length < length) return null
   if (command === 'local') return { length, client: 'local' }
-  // Where the family is unspecified, what it holds is ignored, and nobody knows where TLVs begin.
+  // If the family is unspecified, the content is ignored, and the start of the TLVs is unknown.
   if (needed > 0 && !hasGoodTlvs(bytes.subarray(0, length), fixedLength + needed)) return 'malformed'
   const addresses = bytes.subarray(fixedLength, length)
   if (family === 0x11) return { length, client: addresses.subarray(0, 4).join('.') }
   return { length, client: family === 0x21 ? textOf(addresses.subarray(0, 16)) : null }
 }
 
-/** Whether the TLVs from `at` on, behind the addresses, end where the header does, and its checksum is right if it has one (section 2.2). */
+/**
+ * Whether the TLVs from `at` on end where the header does, and its checksum, if any, is right (section 2.2).
+ */
 function hasGoodTlvs(header: Buffer, at: number): boolean {
   let checksumAt = -1
   while (header.length - at >= tlvFixedLength) {
     const length = header.readUInt16BE(at + 1)
     const valueAt = at + tlvFixedLength
     if (header[at] === checksumType) {
-      // Nobody could tell which of two counts.
+      // Of two checksums, neither could be trusted.
       if (length !== 4 || checksumAt !== -1) return false
       checksumAt = valueAt
     }
@@ -103,7 +108,7 @@ function hasGoodTlvs(header: Buffer, at: number): boolean {
   return at === header.length && (checksumAt === -1 || hasChecksum(header, checksumAt))
 }
 
-/** Whether the checksum at an offset is that of the header, whose own bytes count as zeros. */
+/** Whether the checksum at an offset matches the header, with the checksum's own bytes as zeros. */
 function hasChecksum(header: Buffer, at: number): boolean {
   return at + 4 <= header.length && header.readUInt32BE(at) === crc32c(header, at, at + 4)
 }

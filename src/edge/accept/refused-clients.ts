@@ -1,4 +1,4 @@
-// Connections that are closed before anything is served: counted by their reason, and logged now and then.
+// Counts and logs connections that are closed before anything is served.
 
 import type { Socket } from 'node:net'
 import { ignoreErrors } from '../../net/socket/closed-socket.ts'
@@ -16,7 +16,7 @@ export class RefusedClients {
     this.#warnings = warnings
   }
 
-  /** Closes a connection that meets a limit, with a reset, which leaves nothing behind in the system. */
+  /** Closes a connection at a limit; with a reset, which leaves no state in the system. */
   turnAway(socket: Socket, limit: RefusedConnection): void {
     ignoreErrors(socket)
     reset(socket)
@@ -36,14 +36,14 @@ export class RefusedClients {
       this.#warnings.warn(state, {}, 'client connections without a request closed to make room for others')
   }
 
-  /** Closes a connection of somebody who is not to speak for others. */
+  /** Closes a connection of a peer that is not trusted to announce clients. */
   turnAwayUntrusted(socket: Socket, peer: string): void {
     ignoreErrors(socket)
     reset(socket)
     this.countProxyFailure('untrusted', peer)
   }
 
-  /** Counts a connection on which no client was announced. */
+  /** Counts a connection without a valid PROXY header. */
   countProxyFailure(reason: ProxyFailure, peer: string): void {
     this.#metrics.proxyFailures[reason].inc()
     // Load balancers check by opening a connection and closing it.

@@ -1,35 +1,36 @@
-// Holds new connections of penalised clients for a moment before a byte of them is read. Those of a client are released in the order in which they came: an attacker that replaces each
-// connection as soon as it ends stands behind whoever shares its address.
+// Holds new connections of penalised clients for a moment before a byte of them is read. Those of a client
+// are released in order of arrival, so that an attacker that replaces each connection as soon as it ends
+// queues behind others at its address.
 
 import { clientKey } from '../../net/address/client-key.ts'
 
-/** Ms after which a connection is due, and how many are held at one time. */
+/** Ms after which a connection is due, and the maximum of held connections. */
 const holdTime = 200
 const mostHeld = 1_024
 
-/** A connection that can go on or end. */
+/** A connection that can be served or reset. */
 interface Waiting {
   serve(): void
-  /** Ends it with a reset. */
+  /** Closes it with a reset. */
   reset(): void
 }
 
 export interface Held {
   readonly connection: Waiting
   readonly peer: string
-  /** Whether it counts under the limits for as long as it is held. */
+  /** Whether it counts under the limits while held. */
   readonly isCounted: boolean
 }
 
-/** What is held of a client, in the order in which it came, each with the monotonic ms at which it is due. */
+/** The held connections of a client in order of arrival, with the monotonic ms at which they are due. */
 type Queue = { readonly held: Held; readonly dueAt: number }[]
 
 export class Tarpit {
-  /** Those with connections; the one that had one released last stands last. */
+  /** By client, the least recently released first. */
   readonly #queues = new Map<string, Queue>()
   #size = 0
 
-  /** How many are held. */
+  /** The number of held connections. */
   get size(): number {
     return this.#size
   }
@@ -39,7 +40,10 @@ export class Tarpit {
     return this.#size > 0 && this.#queues.has(clientKey(peer))
   }
 
-  /** Holds a connection from monotonic ms `now` on; where that is one too many, returns the newest of the client that has the most. */
+  /**
+   * Holds a connection from monotonic ms `now` on; if that is one too many, returns the newest of the client
+   * with the most.
+   */
   hold(held: Held, now: number): Held | undefined {
     const key = clientKey(held.peer)
     const queue = this.#queues.get(key) ?? []
@@ -48,7 +52,10 @@ export class Tarpit {
     return ++this.#size > mostHeld ? this.#takeNewest() : undefined
   }
 
-  /** Takes out the oldest of each client in turns, at most so many in all, that are due by monotonic ms `now` or may go on before. */
+  /**
+   * Removes and returns the oldest connections of the clients in turns, at most so many, that are due at
+   * monotonic ms `now` or may go ahead of time.
+   */
   release(most: number, now: number, mayGoOn: (held: Held) => boolean): readonly Held[] {
     const released: Held[] = []
     let looks = this.#queues.size
@@ -62,7 +69,7 @@ export class Tarpit {
     return released
   }
 
-  /** Takes out all that are held. */
+  /** Removes and returns all held connections. */
   empty(): readonly Held[] {
     const all = [...this.#queues.values()].flatMap(queue => queue.map(({ held }) => held))
     this.#queues.clear()

@@ -1,5 +1,6 @@
-// Connections that have yet to show what they are about, a few of each address at a time on listeners of HTTP/2: whoever attacks with many at once is known by the first of them,
-// before anything of the others is read.
+// Connections of HTTP/2 listeners that have yet to show what they are about: only a few per address at a
+// time, so that an attack with many at once is recognised by the first of them, before anything of the others
+// is read.
 
 import type { AcceptedConnection } from '../../net/socket/accepted-connection.ts'
 import { clientKey } from '../../net/address/client-key.ts'
@@ -7,20 +8,23 @@ import { guarded } from '../../base/guarded.ts'
 import type { Plane } from '../snapshot/plane.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 
-/** Newcomers that an address has before others wait, and connections that may wait in all. */
+/** New connections of an address before others wait, and the maximum that wait in all. */
 const mostNew = 8
 const mostWaiting = 1_024
-/** Ms after which one that is silent, or sends much, no longer has others wait, and for which any waits: many clients may share an address. */
+/**
+ * Ms after which a silent or busy connection no longer makes others wait, and the ms that any waits at most:
+ * many clients may share an address.
+ */
 const silence = 20
 const longestBusy = 1_000
 const longestWait = 100
-/** Ms between two looks at those that wait. */
+/** Ms between two checks of those that wait. */
 const lookEvery = 2
 
-/** A connection, or what comes before one. */
+/** A connection, or a stage before it. */
 interface Newcomer {
   readonly peer: string
-  /** What is known of it: nothing, that it sends more than is read in a turn, or that what it has sent was read. */
+  /** What it has shown: nothing yet, more than is read in one turn, or a complete read. */
   readonly progress: 'silent' | 'busy' | 'known'
 }
 
@@ -31,11 +35,11 @@ interface Waiting {
   readonly until: number
 }
 
-/** What an address has. */
+/** The connections of an address. */
 interface Room {
-  /** And since when, in monotonic ms. */
+  /** With the monotonic ms of their arrival. */
   readonly newcomers: Map<Newcomer, number>
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly waiting: Waiting[]
 }
 
@@ -48,7 +52,9 @@ export class Newcomers {
   #waiting = 0
   #timer: NodeJS.Timeout | null = null
 
-  /** `release` takes connections that have waited, which count under no limit any more; it must not throw. */
+  /**
+   * `release` gets connections that have waited, which no longer count under any limit; it must not throw.
+   */
   constructor(
     plane: Pick<Plane, 'clock' | 'snapshot' | 'log'>,
     limits: ConnectionLimits,
@@ -59,7 +65,10 @@ export class Newcomers {
     this.#release = release
   }
 
-  /** Whether a connection has to wait, since its address has others that are new; it counts as any other one meanwhile. */
+  /**
+   * Whether a connection has to wait, since its address has other new ones; until its release it counts under
+   * the limits.
+   */
   holds(connection: AcceptedConnection): boolean {
     if (this.#count < mostNew || this.#waiting >= mostWaiting) return false
     const { peer } = connection
@@ -74,7 +83,7 @@ export class Newcomers {
     return true
   }
 
-  /** Takes note of a connection that is served from now on. */
+  /** Adds a connection that is being served. */
   add(newcomer: Newcomer): void {
     const key = clientKey(newcomer.peer)
     let room = this.#rooms.get(key)
@@ -86,7 +95,7 @@ export class Newcomers {
     this.#count++
   }
 
-  /** Puts what a newcomer has become in its place. */
+  /** Replaces a stage by the next one. */
   replace(before: Newcomer, after: Newcomer): void {
     const room = this.#rooms.get(clientKey(before.peer))
     const since = room?.newcomers.get(before)
@@ -95,7 +104,7 @@ export class Newcomers {
     room.newcomers.set(after, since)
   }
 
-  /** Forgets a connection that is over. */
+  /** Removes a closed connection. */
   delete(newcomer: Newcomer): void {
     if (this.#count === 0) return
     const key = clientKey(newcomer.peer)
@@ -105,7 +114,7 @@ export class Newcomers {
     this.#forget(key, room)
   }
 
-  /** Forgets those that are known. */
+  /** Removes connections that have shown what they are about. */
   sweep(): void {
     if (this.#count === 0) return
     const now = this.#plane.clock.monotonic()
@@ -122,7 +131,9 @@ export class Newcomers {
     for (const { waiting } of this.#rooms.values()) while (waiting.length > 0) this.#releaseOne(waiting)
   }
 
-  /** Counts those for which others wait at monotonic ms `now`, and forgets those that are known. */
+  /**
+   * Counts the connections that make others wait at monotonic ms `now`, and removes those that no longer can.
+   */
   #newOf({ newcomers }: Room, now: number): number {
     let count = 0
     for (const [newcomer, since] of newcomers) {
