@@ -132,7 +132,7 @@ export class DataPlane implements Plane {
     this.#warnings = new LogThrottle(this.log, clock)
     this.#clients = new Clients(this, this.#warnings, options.share)
     this.#listeners = new Listeners({
-      holds: connection => this.#clients.holds(connection),
+      hold: connection => this.#clients.hold(connection),
       accept: (socket, listener) => this.#clients.accept(socket, listener),
       acceptFailed: error => this.#warnings.warn('accept', { err: error }, 'accepting a client failed'),
     })

@@ -22,25 +22,25 @@ import { type ConnectionFault, ConnectionLimits } from './connection-limits.ts'
 import { Evictions } from './evictions.ts'
 import { Handshake } from './handshake.ts'
 import { Newcomers } from './unproven-connections.ts'
-import { Overture } from './protocol-sniff.ts'
+import { ProtocolSniff } from './protocol-sniff.ts'
 import { Penalties } from './penalties.ts'
-import { Proxied } from './proxied-connection.ts'
+import { ProxiedConnection } from './proxied-connection.ts'
 import { RefusedClients } from './refused-clients.ts'
-import { everybody, Share, type ShareClaim } from './connection-share.ts'
+import { allConnections, Share, type ShareClaim } from './connection-share.ts'
 
 /** Connections that are searched for one that can make room, before a client is refused. */
-const mostLookedAt = 1_000
+const maxSearched = 1_000
 
 /** Silent connections of a client that are closed when its penalty begins. */
-const mostEnded = 64
+const maxEnded = 64
 
 /** A connection of either version, or a stage before it. */
-type Connection = ClientConnection | Http2Connection | Before
-type Before = Handshake | Proxied | Overture
+type Connection = ClientConnection | Http2Connection | EarlyStage
+type EarlyStage = Handshake | ProxiedConnection | ProtocolSniff
 
-type Way = Pick<Listener, 'tls' | 'proxyProtocol' | 'h2c'>
+type ListenerKind = Pick<Listener, 'tls' | 'proxyProtocol' | 'h2c'>
 
-const plainWay: Way = { tls: false }
+const plainListener: ListenerKind = { tls: false }
 
 export class Clients {
   readonly limits: ConnectionLimits
@@ -54,7 +54,7 @@ export class Clients {
   readonly #http2: Http2Shared
   readonly #connections = new Set<Connection>()
   #drained: (() => void) | null = null
-  readonly #hearClosed = (connection: Connection): void => this.#closed(connection)
+  readonly #onClosed = (connection: Connection): void => this.#closed(connection)
 
   constructor(plane: Plane, warnings: LogThrottle, share = new Share()) {
     this.#plane = plane
@@ -63,7 +63,7 @@ export class Clients {
     this.limits = new ConnectionLimits(share)
     this.#penalties = new Penalties(plane, this.limits, this.#refused)
     this.#newcomers = new Newcomers(plane, this.limits, connection => {
-      if (this.#penalties.screen(connection) !== 'kept') connection.serve()
+      if (this.#penalties.screen(connection) !== 'held') connection.serve()
     })
     this.#penalties.offenders.penalized = peer => this.#endSilent(peer)
     this.#http2 = {
@@ -75,10 +75,10 @@ export class Clients {
   }
 
   /** Whether to hold a new connection back, on an HTTP/2 listener where the address is that of the client. */
-  holds(connection: AcceptedConnection): boolean {
+  hold(connection: AcceptedConnection): boolean {
     try {
       const verdict = this.#penalties.screen(connection)
-      return verdict === 'kept' || (verdict === 'no_penalty' && this.#newcomers.holds(connection))
+      return verdict === 'held' || (verdict === 'no_penalty' && this.#newcomers.hold(connection))
     } catch (bug) {
       this.#plane.log.error({ err: bug }, 'accepting a client failed: internal error')
       return false
@@ -89,20 +89,20 @@ export class Clients {
    * Accepts a connection, or closes it at a limit if no silent or idle connection can make room; waits if
    * other workers may have room.
    */
-  accept(socket: Socket, way: Way = plainWay): void {
+  accept(socket: Socket, listener: ListenerKind = plainListener): void {
     try {
       if (socket.destroyed) return
       const peer = canonicalAddress(socket.remoteAddress ?? '') ?? ''
-      if (way.proxyProtocol && !this.#plane.snapshot.trusted.has(peer))
-        return this.#refused.turnAwayUntrusted(socket, peer)
+      if (listener.proxyProtocol && !this.#plane.snapshot.trusted.has(peer))
+        return this.#refused.refuseUntrusted(socket, peer)
       const limit = this.#take(peer, descriptorOf(socket))
       if (limit !== null) {
-        const again = () => this.accept(socket, way)
-        const outcome = this.#findRoom(limit, peer, () => this.#take(peer, -1), again)
+        const retry = () => this.accept(socket, listener)
+        const outcome = this.#findRoom(limit, peer, () => this.#take(peer, -1), retry)
         if (outcome === 'later') return ignoreErrors(socket)
-        if (outcome !== null) return this.#refused.turnAway(socket, outcome)
+        if (outcome !== null) return this.#refused.refuse(socket, outcome)
       }
-      const connection = this.#connect(socket, peer, way)
+      const connection = this.#connect(socket, peer, listener)
       this.#plane.metrics.clientConnections.inc()
       this.#add(connection)
       if (isNew(connection) && !this.#plane.snapshot.trusted.has(peer)) this.#newcomers.add(connection)
@@ -157,9 +157,9 @@ export class Clients {
   /** Gives part of a limit to other workers; returns how much. */
   leaveShare({ key, what, count }: ShareClaim): number {
     const { connections, connectionsPerAddress } = this.#plane.snapshot.client
-    const limit = key === everybody ? connections : connectionsPerAddress
+    const limit = key === allConnections ? connections : connectionsPerAddress
     const unused =
-      limit === 0 ? Number.POSITIVE_INFINITY : this.#share.most(key, limit) - this.limits.count(key)
+      limit === 0 ? Number.POSITIVE_INFINITY : this.#share.partOf(key, limit) - this.limits.count(key)
     const free = Math.max(0, unused)
     let left = Math.min(
       free,
@@ -199,20 +199,20 @@ export class Clients {
     limit: ConnectionFault,
     peer: string,
     take: () => ConnectionFault | null,
-    again: () => void,
+    retry: () => void,
   ): ConnectionFault | 'later' | null {
-    if (this.#asks(limit, peer, false, again)) return 'later'
-    const key = limit === 'connections_per_address' ? clientKey(peer) : everybody
+    if (this.#requestShare(limit, peer, false, retry)) return 'later'
+    const key = limit === 'connections_per_address' ? clientKey(peer) : allConnections
     const next = this.#evict(key, peer) ? take() : limit
-    return next !== null && this.#asks(next, peer, true, again) ? 'later' : next
+    return next !== null && this.#requestShare(next, peer, true, retry) ? 'later' : next
   }
 
   /** Asks other workers for room; false if that is of no use now. */
-  #asks(limit: ConnectionFault, peer: string, closing: boolean, again: () => void): boolean {
+  #requestShare(limit: ConnectionFault, peer: string, closing: boolean, retry: () => void): boolean {
     const { connections, connectionsPerAddress } = this.#plane.snapshot.client
     if (limit === 'descriptors') return false
-    if (limit === 'connections') return this.#share.request(everybody, connections, closing, again)
-    return this.#share.request(clientKey(peer), connectionsPerAddress, closing, again)
+    if (limit === 'connections') return this.#share.request(allConnections, connections, closing, retry)
+    return this.#share.request(clientKey(peer), connectionsPerAddress, closing, retry)
   }
 
   /**
@@ -234,14 +234,14 @@ export class Clients {
   /** Returns one of the oldest connections under a limit that can make room, those of proxies included. */
   #findAny(key: string): Connection | null {
     const { trusted } = this.#plane.snapshot
-    const isMore = this.#connections.size > mostLookedAt
-    let left = Math.min(this.#connections.size, mostLookedAt)
+    const hasMore = this.#connections.size > maxSearched
+    let left = Math.min(this.#connections.size, maxSearched)
     for (const connection of this.#connections) {
       if (left-- === 0) return null
       const { peer, isIdle, hasRequested } = connection
-      const mayGo = isIdle || (!hasRequested && trusted.has(peer))
-      if (mayGo && (key === everybody || clientKey(peer) === key)) return connection
-      if (!isMore) continue
+      const canClose = isIdle || (!hasRequested && trusted.has(peer))
+      if (canClose && (key === allConnections || clientKey(peer) === key)) return connection
+      if (!hasMore) continue
       // The next search begins after these busy ones.
       this.#connections.delete(connection)
       this.#connections.add(connection)
@@ -251,7 +251,7 @@ export class Clients {
 
   /** Closes silent connections of a penalised client, which it may have opened for later. */
   #endSilent(peer: string): void {
-    for (const connection of this.#evictions.silentOf(clientKey(peer), this.#plane.coarseNow, mostEnded)) {
+    for (const connection of this.#evictions.silentOf(clientKey(peer), this.#plane.coarseNow, maxEnded)) {
       if (!isNew(connection)) continue
       this.#refused.count('penalty')
       connection.destroy()
@@ -259,12 +259,12 @@ export class Clients {
     }
   }
 
-  #connect(socket: Socket, peer: string, way: Way): Connection {
+  #connect(socket: Socket, peer: string, listener: ListenerKind): Connection {
     try {
-      if (way.proxyProtocol) return this.#awaitClient(socket, peer, way)
-      if (way.tls) return this.#shakeHands(socket)
-      if (way.h2c) return this.#listen(socket)
-      return new ClientConnection(socket, this.#plane, this.#hearClosed)
+      if (listener.proxyProtocol) return this.#readProxyHeader(socket, peer, listener)
+      if (listener.tls) return this.#shakeHands(socket)
+      if (listener.h2c) return this.#sniff(socket)
+      return new ClientConnection(socket, this.#plane, this.#onClosed)
     } catch (bug) {
       this.limits.leave(peer)
       throw bug
@@ -273,35 +273,39 @@ export class Clients {
 
   #shakeHands(
     transport: Socket,
-    proxied: Proxied | null = null,
+    proxied: ProxiedConnection | null = null,
     client: AnnouncedClient | null = null,
   ): Handshake {
     const owner = {
-      shaken: (handshake: Handshake, socket: Socket, tls: ClientTls | null, isHttp2: boolean) =>
-        this.#succeed(handshake, socket, { tls, isPlaintextOnTls: tls === null, transport, client }, isHttp2),
+      completed: (handshake: Handshake, socket: Socket, tls: ClientTls | null, isHttp2: boolean) =>
+        this.#promote(handshake, socket, { tls, isPlaintextOnTls: tls === null, transport, client }, isHttp2),
       failed: (handshake: Handshake) => this.#closed(handshake),
     }
     return new Handshake(transport, this.#plane, owner, proxied)
   }
 
   /** Waits for the first bytes, which tell the version. */
-  #listen(socket: Socket, proxied: Proxied | null = null, client: AnnouncedClient | null = null): Overture {
+  #sniff(
+    socket: Socket,
+    proxied: ProxiedConnection | null = null,
+    client: AnnouncedClient | null = null,
+  ): ProtocolSniff {
     const owner = {
-      heard: (overture: Overture, isHttp2: boolean) =>
-        this.#succeed(
-          overture,
+      detected: (sniff: ProtocolSniff, isHttp2: boolean) =>
+        this.#promote(
+          sniff,
           socket,
           { tls: null, isPlaintextOnTls: false, transport: socket, client },
           isHttp2,
         ),
-      failed: (overture: Overture) => this.#closed(overture),
+      failed: (sniff: ProtocolSniff) => this.#closed(sniff),
     }
-    return new Overture(socket, this.#plane, owner, proxied)
+    return new ProtocolSniff(socket, this.#plane, owner, proxied)
   }
 
-  #awaitClient(socket: Socket, peer: string, way: Way): Proxied {
-    return new Proxied(socket, peer, this.#plane, {
-      announced: (proxied, client) => this.#announce(proxied, client, way),
+  #readProxyHeader(socket: Socket, peer: string, listener: ListenerKind): ProxiedConnection {
+    return new ProxiedConnection(socket, peer, this.#plane, {
+      announced: (proxied, client) => this.#announce(proxied, client, listener),
       failed: (proxied, failure) => {
         this.#closed(proxied)
         this.#refused.countProxyFailure(failure, peer)
@@ -312,59 +316,64 @@ export class Clients {
   /**
    * Continues with the client behind a load balancer; from here on the connection counts as that client's.
    */
-  #announce(proxied: Proxied, client: AnnouncedClient, way: Way, mayBeHeld = true): void {
-    const { tls, h2c } = way
+  #announce(
+    proxied: ProxiedConnection,
+    client: AnnouncedClient,
+    listener: ListenerKind,
+    mayBeHeld = true,
+  ): void {
+    const { tls, h2c } = listener
     const { socket } = proxied
     if (socket.destroyed) return this.#closed(proxied)
     const end = () => {
       proxied.destroy()
       this.#closed(proxied)
     }
-    const again = guarded(
-      () => this.#announce(proxied, client, way, false),
+    const retry = guarded(
+      () => this.#announce(proxied, client, listener, false),
       bug => {
         end()
         this.#plane.log.error({ err: bug }, 'accepting a client failed: internal error')
       },
     )
     const canOffend = (tls || h2c) && !client.isAnonymous
-    if (canOffend && mayBeHeld && this.#penalties.holds(client.peer, { serve: again, reset: end })) return
-    const limit = this.#move(proxied, client.peer, again)
+    if (canOffend && mayBeHeld && this.#penalties.hold(client.peer, { serve: retry, reset: end })) return
+    const limit = this.#move(proxied, client.peer, retry)
     if (limit === 'later') return
     if (limit !== null) {
       this.#closed(proxied)
-      return this.#refused.turnAway(socket, limit)
+      return this.#refused.refuse(socket, limit)
     }
     if (!tls && !h2c)
-      return this.#succeed(proxied, socket, { tls: null, isPlaintextOnTls: false, transport: socket, client })
+      return this.#promote(proxied, socket, { tls: null, isPlaintextOnTls: false, transport: socket, client })
     this.#replace(
       proxied,
-      tls ? this.#shakeHands(socket, proxied, client) : this.#listen(socket, proxied, client),
+      tls ? this.#shakeHands(socket, proxied, client) : this.#sniff(socket, proxied, client),
     )
     socket.resume()
   }
 
   /** Counts a connection as one of `peer`, or names the limit that it meets. */
-  #move(proxied: Proxied, peer: string, again: () => void): ConnectionFault | 'later' | null {
+  #move(proxied: ProxiedConnection, peer: string, retry: () => void): ConnectionFault | 'later' | null {
     const { client, trusted } = this.#plane.snapshot
     const move = () => this.limits.move(proxied.peer, peer, trusted.has(peer), client)
     const limit = move()
-    const outcome = limit === null ? null : this.#findRoom(limit, peer, move, again)
+    const outcome = limit === null ? null : this.#findRoom(limit, peer, move, retry)
     if (outcome === null) proxied.peer = peer
     return outcome
   }
 
   /** Replaces a stage by the connection that it led to. */
-  #succeed(before: Before, socket: Socket, arrival: Arrival, isHttp2 = false): void {
+  #promote(before: EarlyStage, socket: Socket, arrival: Arrival, isHttp2 = false): void {
     const connection = isHttp2
-      ? new Http2Connection(socket, this.#plane, this.#hearClosed, arrival, this.#http2)
-      : new ClientConnection(socket, this.#plane, this.#hearClosed, arrival)
+      ? new Http2Connection(socket, this.#plane, this.#onClosed, arrival, this.#http2)
+      : new ClientConnection(socket, this.#plane, this.#onClosed, arrival)
     this.#replace(before, connection)
     if (this.#plane.isDraining) connection.drain()
     socket.resume()
   }
 
-  #replace(before: Before, connection: Connection): void {
+  #replace(before: EarlyStage, connection: Connection): void {
     this.#connections.delete(before)
     this.#evictions.delete(before)
     this.#add(connection)
@@ -397,6 +406,6 @@ export class Clients {
 }
 
 /** Whether a connection may still turn out to be an attack over HTTP/2. */
-function isNew(connection: Connection): connection is Handshake | Overture | Http2Connection {
-  return !(connection instanceof ClientConnection || connection instanceof Proxied)
+function isNew(connection: Connection): connection is Handshake | ProtocolSniff | Http2Connection {
+  return !(connection instanceof ClientConnection || connection instanceof ProxiedConnection)
 }

@@ -3,12 +3,12 @@
 import { clientKey } from '../../net/address/client-key.ts'
 import { freeDescriptors, mostDescriptors } from '../../net/socket/descriptors.ts'
 import type { Config } from '../../config/model/config.ts'
-import { everybody, Share } from './connection-share.ts'
+import { allConnections, Share } from './connection-share.ts'
 
 /** File descriptors kept free of clients, for origins, files and whatever else a process opens. */
-const spare = 32
+const spareDescriptors = 32
 /** Those of them kept free of origins too, so that the side port stays reachable for diagnosis. */
-const reserve = 12
+const reservedDescriptors = 12
 
 /** The limit that a connection met; the first two have the names of their settings. */
 export type ConnectionFault = 'connections' | 'connections_per_address' | 'descriptors'
@@ -25,9 +25,9 @@ export class ConnectionLimits {
   /** Sockets that the process can open besides its files. */
   #descriptors = Number.POSITIVE_INFINITY
   /** The maximum of client connections: each needs a second descriptor, for its origin. */
-  #most = Number.POSITIVE_INFINITY
+  #max = Number.POSITIVE_INFINITY
   /** The first descriptor that is not for clients. */
-  #end = Number.POSITIVE_INFINITY
+  #descriptorEnd = Number.POSITIVE_INFINITY
 
   constructor(share = new Share()) {
     this.#share = share
@@ -35,9 +35,9 @@ export class ConnectionLimits {
 
   /** Measures how many descriptors are left; to be called once everything else is open. */
   measure(): void {
-    this.#descriptors = freeDescriptors() - spare
-    this.#most = Math.floor(this.#descriptors / 2)
-    this.#end = mostDescriptors() - spare
+    this.#descriptors = freeDescriptors() - spareDescriptors
+    this.#max = Math.floor(this.#descriptors / 2)
+    this.#descriptorEnd = mostDescriptors() - spareDescriptors
   }
 
   /**
@@ -52,10 +52,11 @@ export class ConnectionLimits {
   ): ConnectionFault | null {
     const key = clientKey(peer)
     // Checked first, so that an address at its limit replaces a connection of its own.
-    if (this.#isAtMost(key, isTrusted, connectionsPerAddress)) return 'connections_per_address'
-    if (connections !== 0 && this.#total >= this.#share.most(everybody, connections)) return 'connections'
+    if (this.#isAtLimit(key, isTrusted, connectionsPerAddress)) return 'connections_per_address'
+    if (connections !== 0 && this.#total >= this.#share.partOf(allConnections, connections))
+      return 'connections'
     // The total is checked too: after a connection was closed, the next one gets a low descriptor.
-    if (this.#total >= this.#most || descriptor >= this.#end) return 'descriptors'
+    if (this.#total >= this.#max || descriptor >= this.#descriptorEnd) return 'descriptors'
     this.#enter(key)
     return null
   }
@@ -69,7 +70,7 @@ export class ConnectionLimits {
   ): ConnectionFault | null {
     const key = clientKey(to)
     if (key === clientKey(from)) return null
-    if (this.#isAtMost(key, isTrusted, connectionsPerAddress)) return 'connections_per_address'
+    if (this.#isAtLimit(key, isTrusted, connectionsPerAddress)) return 'connections_per_address'
     this.#enter(key)
     this.leave(from)
     return null
@@ -77,16 +78,16 @@ export class ConnectionLimits {
 
   /** Whether a descriptor is free for one more origin connection besides these `others`. */
   mayDial(others: number): boolean {
-    return this.#total + others < this.#descriptors + spare - reserve
+    return this.#total + others < this.#descriptors + spareDescriptors - reservedDescriptors
   }
 
   /** Counts the connections under the limit of a key. */
   count(key: string): number {
-    return key === everybody ? this.#total : (this.#byAddress.get(key) ?? 0)
+    return key === allConnections ? this.#total : (this.#byAddress.get(key) ?? 0)
   }
 
-  #isAtMost(key: string, isTrusted: boolean, most: number): boolean {
-    return !isTrusted && most !== 0 && this.count(key) >= this.#share.most(key, most)
+  #isAtLimit(key: string, isTrusted: boolean, limit: number): boolean {
+    return !isTrusted && limit !== 0 && this.count(key) >= this.#share.partOf(key, limit)
   }
 
   #enter(key: string): void {

@@ -5,7 +5,7 @@
 import { guarded } from '../../base/guarded.ts'
 
 /** The key of the limit on all connections; those per address have the `clientKey`. */
-export const everybody = '*'
+export const allConnections = '*'
 
 /** A request for a larger share of one limit. */
 export interface ShareRequest {
@@ -39,9 +39,9 @@ export function evenShare(limit: number, workers: number, slot: number): number 
  * The most connections that wait, the most limits that are asked for at once, and the sweeps that a reply may
  * take.
  */
-const mostWaiting = 1_000
-const mostEntries = 1_000
-const patience = 50
+const maxWaiting = 1_000
+const maxEntries = 1_000
+const maxSweeps = 50
 
 /** A limit whose share is uneven, or of which this process has asked for more. */
 interface Entry {
@@ -94,7 +94,7 @@ export class Share {
   }
 
   /** Returns this process's share of a limit. */
-  most(key: string, limit: number): number {
+  partOf(key: string, limit: number): number {
     if (this.#workers === 1) return limit
     if (!this.#hasBegun) return 0
     const moved = this.#entries.size === 0 ? 0 : (this.#entries.get(key)?.moved ?? 0)
@@ -111,8 +111,8 @@ export class Share {
    * of no use now.
    */
   request(key: string, limit: number, closing: boolean, retry: () => void): boolean {
-    if (this.#workers === 1 || this.#isOver || this.#waiting >= mostWaiting) return false
-    if (!this.#entries.has(key) && this.#entries.size >= mostEntries) return false
+    if (this.#workers === 1 || this.#isOver || this.#waiting >= maxWaiting) return false
+    if (!this.#entries.has(key) && this.#entries.size >= maxEntries) return false
     const entry = this.#entry(key)
     if (entry.denied === 'idle' || (entry.denied === 'free' && !closing)) return false
     this.#waiting++
@@ -143,7 +143,7 @@ export class Share {
     if (!this.#hasBegun) return this.#awaitBegin()
     for (const [key, entry] of this.#entries) {
       if (entry.waiting.length > 0) {
-        if (++entry.age > patience) this.#settle(entry, 'late')
+        if (++entry.age > maxSweeps) this.#settle(entry, 'late')
         continue
       }
       entry.denied = 'nothing'
@@ -159,7 +159,7 @@ export class Share {
 
   /** Begins with the even parts if the supervisor stays silent for long. */
   #awaitBegin(): void {
-    if (++this.#age > patience) this.begin([])
+    if (++this.#age > maxSweeps) this.begin([])
   }
 
   #settle(entry: Entry, outcome: ShareOutcome): void {
@@ -172,8 +172,8 @@ export class Share {
   }
 
   #entry(key: string): Entry {
-    const known = this.#entries.get(key)
-    if (known !== undefined) return known
+    const existing = this.#entries.get(key)
+    if (existing !== undefined) return existing
     const entry: Entry = { moved: 0, waiting: [], closing: false, age: 0, denied: 'nothing' }
     this.#entries.set(key, entry)
     return entry

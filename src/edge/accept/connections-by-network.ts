@@ -7,13 +7,13 @@ export interface Crowd<Connection> {
 }
 
 /** Networks and unused sizes that are visited in one search. */
-const mostLookedAt = 128
+const maxVisited = 128
 
 export class Crowds<Connection> {
   readonly #byNetwork = new Map<string, Crowd<Connection>>()
   readonly #bySize = new Map<number, Set<Crowd<Connection>>>()
   /** The number of connections of the largest network; 0 if there are none. */
-  #most = 0
+  #largestSize = 0
   #size = 0
 
   /** The number of all connections. */
@@ -28,17 +28,17 @@ export class Crowds<Connection> {
 
   /** The network with the most connections. */
   get largest(): Crowd<Connection> | undefined {
-    return this.#bySize.get(this.#most)?.values().next().value
+    return this.#bySize.get(this.#largestSize)?.values().next().value
   }
 
   /**
    * Yields some of the largest networks, the largest first; connections may come and go between the yields.
    */
   *largestFirst(): Generator<Crowd<Connection>> {
-    let left = mostLookedAt
-    for (let size = this.#most; size > 0 && left > 0; size--, left--)
+    let former = maxVisited
+    for (let size = this.#largestSize; size > 0 && former > 0; size--, former--)
       for (const crowd of this.#bySize.get(size) ?? []) {
-        if (left-- === 0) return
+        if (former-- === 0) return
         yield crowd
       }
   }
@@ -64,17 +64,17 @@ export class Crowds<Connection> {
     return true
   }
 
-  #resize(crowd: Crowd<Connection>, before: number): void {
+  #resize(crowd: Crowd<Connection>, oldSize: number): void {
     const { size } = crowd.members
-    this.#size += size - before
-    const left = this.#bySize.get(before)
-    if (left?.delete(crowd) && left.size === 0) this.#bySize.delete(before)
+    this.#size += size - oldSize
+    const former = this.#bySize.get(oldSize)
+    if (former?.delete(crowd) && former.size === 0) this.#bySize.delete(oldSize)
     if (size > 0) {
-      const joined = this.#bySize.get(size)
-      if (joined === undefined) this.#bySize.set(size, new Set([crowd]))
-      else joined.add(crowd)
+      const sameSize = this.#bySize.get(size)
+      if (sameSize === undefined) this.#bySize.set(size, new Set([crowd]))
+      else sameSize.add(crowd)
     }
     // Sizes change by one.
-    if (size > this.#most || !this.#bySize.has(this.#most)) this.#most = size
+    if (size > this.#largestSize || !this.#bySize.has(this.#largestSize)) this.#largestSize = size
   }
 }

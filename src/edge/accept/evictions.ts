@@ -4,7 +4,7 @@
 
 import { clientKey, networkKey } from '../../net/address/client-key.ts'
 import { type Crowd, Crowds } from './connections-by-network.ts'
-import { everybody } from './connection-share.ts'
+import { allConnections } from './connection-share.ts'
 
 /**
  * Ms for which a connection without a request is spared if any other can make room: a distant client needs
@@ -12,10 +12,10 @@ import { everybody } from './connection-share.ts'
  */
 const grace = 1_000
 /** Connections that are searched for one to close: of each network, and in all. */
-const mostOfEach = 20
-const mostLookedAt = 1_000
+const maxPerNetwork = 20
+const maxSearched = 1_000
 /** The size at which silent connections are a crowd, unless an eighth of all is fewer. */
-const fewestOfCrowd = 16
+const crowdSize = 16
 
 interface EvictableConnection {
   readonly peer: string
@@ -47,11 +47,11 @@ export class Evictions<Connection extends EvictableConnection> {
    * finds none.
    */
   find(key: string, now: number): Connection | null {
-    if (key === everybody) return this.#silentOfMany(now - grace) ?? this.#idleOfMany()
+    if (key === allConnections) return this.#silentOfMany(now - grace) ?? this.#idleOfMany()
     const network = networkKey(key)
     return (
       this.#silentOf(this.#silent.of(network), key, now - grace) ??
-      idleOf(this.#served.of(network), key, mostLookedAt)
+      idleOf(this.#served.of(network), key, maxSearched)
     )
   }
 
@@ -65,37 +65,37 @@ export class Evictions<Connection extends EvictableConnection> {
     const network = networkKey(peer)
     const own = this.#silent.of(network)
     const size = own?.members.size ?? 0
-    if (key !== everybody) {
+    if (key !== allConnections) {
       const all = size + (this.#served.of(network)?.members.size ?? 0)
-      return own === undefined ? null : oldestOf([own], key, fewestOf(all))
+      return own === undefined ? null : oldestOf([own], key, crowdSizeAmong(all))
     }
     // Sizes are right only after the oldest were examined.
     this.#silentOfMany(Number.NEGATIVE_INFINITY)
     const { largest } = this.#silent
     const isSmaller = largest !== undefined && size + 1 < largest.members.size
-    const fewest = isSmaller ? 1 : fewestOf(this.#silent.size + this.#served.size)
-    return oldestOf(this.#silent.largestFirst(), key, fewest)
+    const min = isSmaller ? 1 : crowdSizeAmong(this.#silent.size + this.#served.size)
+    return oldestOf(this.#silent.largestFirst(), key, min)
   }
 
   /** Returns the oldest silent connections of a client, at most so many, that are past their grace. */
-  silentOf(key: string, now: number, most: number): readonly Connection[] {
-    const found: Connection[] = []
+  silentOf(key: string, now: number, max: number): readonly Connection[] {
+    const silent: Connection[] = []
     for (const [connection, since] of this.#silent.of(networkKey(key))?.members ?? []) {
-      if (since > now - grace || found.length === most) break
-      if (!connection.hasRequested && isOf(connection, key)) found.push(connection)
+      if (since > now - grace || silent.length === max) break
+      if (!connection.hasRequested && isOf(connection, key)) silent.push(connection)
     }
-    return found
+    return silent
   }
 
   #silentOfMany(by: number): Connection | null {
     // The size of a network is right once its oldest connection is known to be silent.
     for (let crowd = this.#silent.largest; crowd !== undefined; crowd = this.#silent.largest) {
       const { size } = crowd.members
-      this.#silentOf(crowd, everybody, by)
+      this.#silentOf(crowd, allConnections, by)
       if (crowd.members.size === size) break
     }
     for (const crowd of this.#silent.largestFirst()) {
-      const oldest = this.#silentOf(crowd, everybody, by)
+      const oldest = this.#silentOf(crowd, allConnections, by)
       if (oldest !== null) return oldest
     }
     return null
@@ -107,7 +107,7 @@ export class Evictions<Connection extends EvictableConnection> {
    */
   #silentOf(crowd: Crowd<Connection> | undefined, key: string, by: number): Connection | null {
     if (crowd === undefined) return null
-    let left = mostLookedAt
+    let left = maxSearched
     for (const [connection, since] of crowd.members) {
       if (connection.hasRequested) {
         this.#silent.delete(crowd.network, connection)
@@ -120,7 +120,7 @@ export class Evictions<Connection extends EvictableConnection> {
 
   #idleOfMany(): Connection | null {
     for (const crowd of this.#served.largestFirst()) {
-      const idle = idleOf(crowd, everybody, mostOfEach)
+      const idle = idleOf(crowd, allConnections, maxPerNetwork)
       if (idle !== null) return idle
     }
     return null
@@ -128,8 +128,8 @@ export class Evictions<Connection extends EvictableConnection> {
 }
 
 /** Returns how many silent connections make a crowd among `all`. */
-function fewestOf(all: number): number {
-  return Math.min(fewestOfCrowd, Math.max(2, Math.ceil(all / 8)))
+function crowdSizeAmong(all: number): number {
+  return Math.min(crowdSize, Math.max(2, Math.ceil(all / 8)))
 }
 
 /**
@@ -139,37 +139,37 @@ function fewestOf(all: number): number {
 function oldestOf<Connection extends EvictableConnection>(
   crowds: Iterable<Crowd<Connection>>,
   key: string,
-  fewest: number,
+  min: number,
 ): Connection | null {
   let oldest: Connection | null = null
-  let mute: Connection | null = null
+  let withoutHello: Connection | null = null
   let count = 0
-  let left = mostLookedAt
+  let left = maxSearched
   for (const { members } of crowds)
     for (const connection of members.keys()) {
       if (left-- === 0) return null
       if (connection.hasRequested || !isOf(connection, key)) continue
       count++
       oldest ??= connection
-      if (!connection.hasSentHello) mute ??= connection
-      if (count >= fewest && (mute !== null || count >= fewestOfCrowd)) return mute ?? oldest
+      if (!connection.hasSentHello) withoutHello ??= connection
+      if (count >= min && (withoutHello !== null || count >= crowdSize)) return withoutHello ?? oldest
     }
-  return count >= fewest ? oldest : null
+  return count >= min ? oldest : null
 }
 
 function idleOf<Connection extends EvictableConnection>(
   crowd: Crowd<Connection> | undefined,
   key: string,
-  most: number,
+  max: number,
 ): Connection | null {
   if (crowd === undefined) return null
   const { members } = crowd
-  const isMore = members.size > most
-  let left = Math.min(members.size, most)
+  const hasMore = members.size > max
+  let left = Math.min(members.size, max)
   for (const [connection, since] of members) {
     if (left-- === 0) return null
     if (connection.isIdle && isOf(connection, key)) return connection
-    if (!isMore) continue
+    if (!hasMore) continue
     // The next search begins after these busy ones.
     members.delete(connection)
     members.set(connection, since)
@@ -178,5 +178,5 @@ function idleOf<Connection extends EvictableConnection>(
 }
 
 function isOf({ peer }: EvictableConnection, key: string): boolean {
-  return key === everybody || clientKey(peer) === key
+  return key === allConnections || clientKey(peer) === key
 }

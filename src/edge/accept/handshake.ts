@@ -19,7 +19,7 @@ import type { Plane } from '../snapshot/plane.ts'
 const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112])
 
 /** What the client asked for in its hello, and what is required of it. */
-type Aim = Pick<ClientTls, 'serverName' | 'host' | 'trust' | 'isFips'>
+type Terms = Pick<ClientTls, 'serverName' | 'host' | 'trust' | 'isFips'>
 
 const anyCipher: readonly string[] = []
 /** Names with their lengths before them (RFC 7301 section 3.1). */
@@ -28,13 +28,13 @@ const http1Only = Buffer.from('\x08http/1.1', 'latin1')
 const validationOnly = Buffer.from('\x0aacme-tls/1', 'latin1')
 
 /** Ms that a client has before its first request once the gateway stops. */
-export const drainPatience = 1_000
+export const drainTimeout = 1_000
 
 interface HandshakeOwner {
   /**
    * The handshake is over, with a secured socket, or with `tls` null for a client that does not speak TLS.
    */
-  shaken(handshake: Handshake, socket: Socket, tls: ClientTls | null, isHttp2: boolean): void
+  completed(handshake: Handshake, socket: Socket, tls: ClientTls | null, isHttp2: boolean): void
   /** The handshake is over without a connection. */
   failed(handshake: Handshake): void
 }
@@ -52,7 +52,7 @@ export class Handshake {
   #hello: Buffer | null = null
   #secured: TLSSocket | null = null
   /** Null for a certificate authority that only validates the host. */
-  #aim: Aim | null = null
+  #terms: Terms | null = null
   #isOver = false
   readonly #crashed = (bug: unknown): void => {
     this.#plane.log.error({ err: bug }, 'TLS handshake failed: internal error')
@@ -93,7 +93,7 @@ export class Handshake {
 
   /** Shortens the deadline, but leaves time for a request that may already be on its way. */
   drain(): void {
-    this.#deadline = Math.min(this.#deadline, this.#plane.coarseNow + drainPatience)
+    this.#deadline = Math.min(this.#deadline, this.#plane.coarseNow + drainTimeout)
   }
 
   goAway(): void {}
@@ -109,13 +109,13 @@ export class Handshake {
     const hello = readClientHello(this.#hello)
     if (hello === null) return
     if (hello === 'client_hello') return this.#fail(hello)
-    this.#giveBack(this.#hello)
+    this.#unread(this.#hello)
     if (hello === 'not_tls') return this.#passOn(this.#socket, null, hello)
     const { certificates, challenges, zones } = this.#plane.snapshot
     // A client must not name an address (RFC 6066 section 3); an address is treated like no name.
     const serverName = isIP(hello.serverName ?? '') === 0 ? hello.serverName : null
     const validation = hello.isValidation ? challenges.contextFor(serverName) : null
-    if (validation !== null) return this.#prove(validation)
+    if (validation !== null) return this.#proveHost(validation)
     // A client that names no host most likely wants the address that it connects to.
     const host = serverName ?? canonicalAddress(this.#socket.localAddress ?? '') ?? ''
     const zone = zones.find(host)
@@ -131,21 +131,21 @@ export class Handshake {
   }
 
   /** Returns the bytes to the socket for the next reader. */
-  #giveBack(bytes: Buffer): void {
-    this.#letGo()
+  #unread(bytes: Buffer): void {
+    this.#removeListeners()
     this.#socket.pause()
     this.#socket.unshift(bytes)
   }
 
-  #shakeHands(secureContext: SecureContext, { ticket }: ClientHello, aim: Aim): void {
-    this.#aim = aim
+  #shakeHands(secureContext: SecureContext, { ticket }: ClientHello, terms: Terms): void {
+    this.#terms = terms
     const options = {
       isServer: true,
       secureContext,
       ALPNProtocols: this.#plane.snapshot.http2.enabled ? bothVersions : http1Only,
       highWaterMark,
       // Any fault of a certificate leads to an HTTP error that explains it, not to an alert.
-      requestCert: aim.trust !== '',
+      requestCert: terms.trust !== '',
       rejectUnauthorized: false,
     }
     const { ticketKeys } = this.#plane.snapshot.certificates
@@ -156,7 +156,7 @@ export class Handshake {
    * Proves to a certificate authority that the host is served here, and closes the connection (RFC 8737
    * section 3).
    */
-  #prove(secureContext: SecureContext): void {
+  #proveHost(secureContext: SecureContext): void {
     const options = { isServer: true, secureContext, ALPNProtocols: validationOnly }
     this.#secure(new TLSSocket(this.#socket, options))
   }
@@ -172,25 +172,25 @@ export class Handshake {
 
   #finish(): void {
     const secured = this.#secured!
-    if (this.#aim !== null) return this.#shaken(secured, this.#aim)
+    if (this.#terms !== null) return this.#completed(secured, this.#terms)
     this.#plane.metrics.tlsHandshakes.validation.inc()
     this.#end()
     secured.destroySoon()
     this.#owner.failed(this)
   }
 
-  #shaken(secured: TLSSocket, aim: Aim): void {
+  #completed(secured: TLSSocket, terms: Terms): void {
     const { tlsHandshakes, clientCertificates } = this.#plane.metrics
     // TLS 1.2 allows any number of handshakes per connection (RFC 5246 section 7.4.1.1), each as costly as
     // the first.
     secured.disableRenegotiation()
     cutAtViolations(secured, this.#socket, this.#plane)
     tlsHandshakes[secured.isSessionReused() ? 'resumed' : 'full'].inc()
-    const certificate = aim.trust === '' ? null : certificateOf(secured)
-    if (aim.trust !== '')
+    const certificate = terms.trust === '' ? null : certificateOf(secured)
+    if (terms.trust !== '')
       clientCertificates[certificate === null ? 'missing' : (certificate.fault ?? 'accepted')].inc()
     this.#passOn(secured, {
-      ...aim,
+      ...terms,
       certificate,
       version: secured.getProtocol() ?? '',
       cipher: secured.getCipher().standardName,
@@ -200,7 +200,7 @@ export class Handshake {
   #passOn(socket: Socket, tls: ClientTls | null, failure: TlsFailure | null = null): void {
     if (failure !== null) this.#plane.metrics.tlsFailures[failure].inc()
     // Ended only now, so that a bug in the owner still ends the connection.
-    this.#owner.shaken(this, socket, tls, this.#secured?.alpnProtocol === 'h2')
+    this.#owner.completed(this, socket, tls, this.#secured?.alpnProtocol === 'h2')
     this.#end()
   }
 
@@ -217,14 +217,14 @@ export class Handshake {
   #end(): void {
     this.#isOver = true
     this.#hello = null
-    this.#letGo()
+    this.#removeListeners()
   }
 
   #cut(): void {
     reset(this.#secured ?? this.#socket, this.#socket)
   }
 
-  #letGo(): void {
+  #removeListeners(): void {
     const socket = this.#secured ?? this.#socket
     if (socket === this.#socket) socket.off('data', this.#received)
     else socket.off('secure', this.#done).off('error', this.#broke)

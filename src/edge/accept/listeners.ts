@@ -24,7 +24,7 @@ import { highWaterMark } from '../origin/dial/dial.ts'
  * the backlog is accepted, one connection per turn and socket.
  */
 const shortTurn = 0.05
-const longestClose = 2_000
+const maxClosing = 2_000
 
 /** How listeners share their addresses with other processes. */
 export interface ListenOptions {
@@ -38,7 +38,7 @@ export interface ListenOptions {
 
 interface ListenersOwner {
   /** Whether to hold back a connection accepted on an HTTP/2 listener; must not throw. */
-  holds(connection: AcceptedConnection): boolean
+  hold(connection: AcceptedConnection): boolean
   /** Accepts a connection of a listener; must not throw. */
   accept(socket: Socket, listener: Listener): void
   acceptFailed(error: Error): void
@@ -98,12 +98,12 @@ export class Listeners {
    * arrived.
    */
   async closeWhenQuiet(): Promise<void> {
-    const end = performance.now() + longestClose
+    const end = performance.now() + maxClosing
     for (let turns = 0; turns <= backlog && performance.now() < end; turns++) {
       const accepted = this.#accepted
-      const begun = performance.now()
+      const start = performance.now()
       await turn()
-      if (turns > 0 && accepted === this.#accepted && performance.now() - begun < shortTurn) break
+      if (turns > 0 && accepted === this.#accepted && performance.now() - start < shortTurn) break
     }
     this.close()
   }
@@ -114,9 +114,10 @@ export class Listeners {
     at: number,
     { reusePort, slot = 0, sockets = [] }: ListenOptions,
   ): Promise<Listener> {
-    const given = sockets.filter(socket => socket.listener === at)
-    for (const socket of given) await this.adopt(listener, socket)
-    if (given.length > 0) return { ...listener, port: portOf(this.#servers.get(`${at} ${given[0]!.slot}`)!) }
+    const existing = sockets.filter(socket => socket.listener === at)
+    for (const socket of existing) await this.adopt(listener, socket)
+    if (existing.length > 0)
+      return { ...listener, port: portOf(this.#servers.get(`${at} ${existing[0]!.slot}`)!) }
     const { host, port } = listener
     const { server, listening } = this.#serve(listener, { host, port, reusePort, backlog })
     await listening
@@ -132,7 +133,7 @@ export class Listeners {
 
   #serve(
     listener: Listener,
-    where: Address | SocketHandle,
+    address: Address | SocketHandle,
   ): { readonly server: Server; readonly listening: Promise<void> } {
     // A client may close its sending half after its last request, and still wait for the response.
     const options = { allowHalfOpen: true, noDelay: true, highWaterMark }
@@ -143,24 +144,24 @@ export class Listeners {
     const { promise: listening, resolve, reject } = Promise.withResolvers<void>()
     const failed = (error: Error) => this.#owner.acceptFailed(error)
     server.once('error', reject)
-    server.listen(where as SocketHandle, backlog, () => {
+    server.listen(address as SocketHandle, backlog, () => {
       server.off('error', reject)
-      if (knowsOffenders(listener)) screen(server, connection => this.#holds(connection))
+      if (canScreen(listener)) screen(server, connection => this.#hold(connection))
       server.on('error', failed)
       resolve()
     })
     return { server, listening }
   }
 
-  #holds(connection: AcceptedConnection): boolean {
-    const isHeld = this.#owner.holds(connection)
+  #hold(connection: AcceptedConnection): boolean {
+    const isHeld = this.#owner.hold(connection)
     if (isHeld) this.#accepted++
     return isHeld
   }
 }
 
 /** Whether the clients of a listener can break HTTP/2, and are known before anything is read. */
-function knowsOffenders({ tls, h2c, proxyProtocol }: Listener): boolean {
+function canScreen({ tls, h2c, proxyProtocol }: Listener): boolean {
   return (tls || h2c === true) && proxyProtocol !== true
 }
 

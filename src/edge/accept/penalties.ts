@@ -7,17 +7,17 @@ import { guarded } from '../../base/guarded.ts'
 import type { Plane } from '../snapshot/plane.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import type { RefusedClients } from './refused-clients.ts'
-import { type Held, Tarpit } from './tarpit.ts'
+import { type HeldConnection, Tarpit } from './tarpit.ts'
 
 /** Ms between two checks of held connections, and the number released at one: each may continue an attack. */
-const lookEvery = 10
-const mostReleased = 3
+const checkInterval = 10
+const maxReleased = 3
 
 /**
  * The decision on a new connection: its client has no penalty, it is one of the few accepted despite the
  * penalty, or it is held or reset.
  */
-type Verdict = 'no_penalty' | 'taken' | 'kept'
+type Verdict = 'no_penalty' | 'accepted' | 'held'
 
 export class Penalties {
   readonly offenders = new Offenders()
@@ -36,7 +36,7 @@ export class Penalties {
   /** Decides on a connection before it is served. A held one counts under the limits until it is released. */
   screen(connection: AcceptedConnection): Verdict {
     const verdict = this.offenders.isEmpty ? 'no_penalty' : this.#verdictOn(connection.peer)
-    if (verdict !== 'kept') return verdict
+    if (verdict !== 'held') return verdict
     const { peer } = connection
     const limit = this.#limits.take(peer, false, connection.descriptor, this.#plane.snapshot.client)
     if (limit === null) this.#hold({ connection, peer, isCounted: true })
@@ -51,8 +51,8 @@ export class Penalties {
    * Whether to hold a connection that a load balancer announced for `peer`; until its release it counts as
    * one of the balancer's.
    */
-  holds(peer: string, connection: Held['connection']): boolean {
-    if (this.#verdictOn(peer) !== 'kept') return false
+  hold(peer: string, connection: HeldConnection['connection']): boolean {
+    if (this.#verdictOn(peer) !== 'held') return false
     this.#hold({ connection, peer, isCounted: false })
     return true
   }
@@ -71,10 +71,10 @@ export class Penalties {
     const now = this.#plane.clock.monotonic()
     if (!this.offenders.hasPenalty(peer, now)) return 'no_penalty'
     // A new connection must not overtake held ones.
-    return this.#tarpit.has(peer) || this.offenders.refuses(peer, now) ? 'kept' : 'taken'
+    return this.#tarpit.has(peer) || this.offenders.refuses(peer, now) ? 'held' : 'accepted'
   }
 
-  #hold(held: Held): void {
+  #hold(held: HeldConnection): void {
     this.#plane.metrics.heldConnections.inc()
     const newest = this.#tarpit.hold(held, this.#plane.clock.monotonic())
     if (newest !== undefined) this.#refuse(newest)
@@ -82,32 +82,32 @@ export class Penalties {
   }
 
   #plan(): void {
-    this.#timer ??= setTimeout(this.#turn, lookEvery)
+    this.#timer ??= setTimeout(this.#turn, checkInterval)
   }
 
   readonly #turn = guarded(
     () => {
       this.#timer = null
       const now = this.#plane.clock.monotonic()
-      const mayGoOn = ({ peer }: Held) => !this.offenders.refuses(peer, now)
-      for (const held of this.#tarpit.release(mostReleased, now, mayGoOn)) this.#release(held)
+      const mayRelease = ({ peer }: HeldConnection) => !this.offenders.refuses(peer, now)
+      for (const held of this.#tarpit.release(maxReleased, now, mayRelease)) this.#release(held)
       if (this.#tarpit.size > 0) this.#plan()
     },
     bug => this.#plane.log.error({ err: bug }, 'accepting a client failed: internal error'),
   )
 
-  #release(held: Held): void {
+  #release(held: HeldConnection): void {
     this.#leave(held)
     held.connection.serve()
   }
 
-  #refuse(held: Held): void {
+  #refuse(held: HeldConnection): void {
     this.#leave(held)
     held.connection.reset()
     this.#refused.count('penalty')
   }
 
-  #leave({ peer, isCounted }: Held): void {
+  #leave({ peer, isCounted }: HeldConnection): void {
     if (isCounted) this.#limits.leave(peer)
     this.#plane.metrics.heldConnections.dec()
   }

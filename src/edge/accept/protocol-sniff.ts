@@ -6,19 +6,19 @@ import { ignoreErrors } from '../../net/socket/closed-socket.ts'
 import { reset } from '../../net/socket/reset.ts'
 import { guarded } from '../../base/guarded.ts'
 import type { Plane } from '../snapshot/plane.ts'
-import { drainPatience } from './handshake.ts'
+import { drainTimeout } from './handshake.ts'
 
 /** The first line of HTTP/2 (RFC 9113 section 3.4), which is not a valid request of HTTP/1. */
 const firstLine = Buffer.from('PRI * HTTP/2.0\r\n', 'latin1')
 
-interface OvertureOwner {
+interface ProtocolSniffOwner {
   /** The version is known; the socket is paused. */
-  heard(overture: Overture, isHttp2: boolean): void
+  detected(sniff: ProtocolSniff, isHttp2: boolean): void
   /** The client has left, or sent nothing in time. */
-  failed(overture: Overture): void
+  failed(sniff: ProtocolSniff): void
 }
 
-export class Overture {
+export class ProtocolSniff {
   readonly peer: string
   readonly hasRequested = false
   readonly hasSentHello = false
@@ -26,7 +26,7 @@ export class Overture {
   readonly progress = 'silent'
   readonly #socket: Socket
   readonly #plane: Plane
-  readonly #owner: OvertureOwner
+  readonly #owner: ProtocolSniffOwner
   /** The monotonic ms by which the version must be known. */
   #deadline: number
   readonly #cleanups: (() => void)[] = []
@@ -36,7 +36,7 @@ export class Overture {
   constructor(
     socket: Socket,
     plane: Plane,
-    owner: OvertureOwner,
+    owner: ProtocolSniffOwner,
     proxied: { readonly peer: string } | null = null,
   ) {
     this.#socket = socket
@@ -57,27 +57,27 @@ export class Overture {
 
   /** Shortens the deadline, but leaves time for a request that may already be on its way. */
   drain(): void {
-    this.#deadline = Math.min(this.#deadline, this.#plane.coarseNow + drainPatience)
+    this.#deadline = Math.min(this.#deadline, this.#plane.coarseNow + drainTimeout)
   }
 
   goAway(): void {}
 
   /** Closes the connection at once. */
   destroy(): void {
-    this.#letGo()
+    this.#removeListeners()
     reset(this.#socket)
   }
 
   #receive(bytes: Buffer): void {
     this.#bytes = this.#bytes === null ? bytes : Buffer.concat([this.#bytes, bytes])
     const length = Math.min(this.#bytes.length, firstLine.length)
-    const mayBe = this.#bytes.compare(firstLine, 0, length, 0, length) === 0
-    if (mayBe && length < firstLine.length) return
+    const matches = this.#bytes.compare(firstLine, 0, length, 0, length) === 0
+    if (matches && length < firstLine.length) return
     const received = this.#bytes
-    this.#letGo()
+    this.#removeListeners()
     this.#socket.pause()
     this.#socket.unshift(received)
-    this.#owner.heard(this, mayBe)
+    this.#owner.detected(this, matches)
   }
 
   #fail(): void {
@@ -94,7 +94,7 @@ export class Overture {
     this.#cleanups.push(() => this.#socket.off(event, listener))
   }
 
-  #letGo(): void {
+  #removeListeners(): void {
     this.#bytes = null
     for (const cleanup of this.#cleanups.splice(0)) cleanup()
   }

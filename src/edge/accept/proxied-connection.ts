@@ -7,17 +7,17 @@ import type { ProxyFailure } from '../../metrics/counters/edge-metrics.ts'
 import type { AnnouncedClient } from '../client/connection.ts'
 import { guarded } from '../../base/guarded.ts'
 import type { Plane } from '../snapshot/plane.ts'
-import { drainPatience } from './handshake.ts'
+import { drainTimeout } from './handshake.ts'
 import { readProxyHeader } from './proxy-header.ts'
 
 interface ProxiedOwner {
   /** The client is known; `proxied` is over. */
-  announced(proxied: Proxied, client: AnnouncedClient): void
+  announced(proxied: ProxiedConnection, client: AnnouncedClient): void
   /** The client cannot be known; `proxied` is over. */
-  failed(proxied: Proxied, failure: ProxyFailure): void
+  failed(proxied: ProxiedConnection, failure: ProxyFailure): void
 }
 
-export class Proxied {
+export class ProxiedConnection {
   /** The peer to count the connection for: the balancer, until the client is known. */
   peer: string
   readonly hasRequested = false
@@ -52,7 +52,7 @@ export class Proxied {
 
   /** Shortens the deadline, but leaves time for a request that may already be on its way. */
   drain(): void {
-    this.deadline = Math.min(this.deadline, this.#plane.coarseNow + drainPatience)
+    this.deadline = Math.min(this.deadline, this.#plane.coarseNow + drainTimeout)
   }
 
   goAway(): void {}
@@ -70,7 +70,7 @@ export class Proxied {
     if (typeof header === 'string') return this.#fail(header)
     const { client, length } = header
     const rest = this.#bytes.subarray(length)
-    this.#letGo()
+    this.#removeListeners()
     this.socket.pause()
     if (rest.length > 0) this.socket.unshift(rest)
     // Ended only now, so that a bug in the owner still ends the connection.
@@ -90,7 +90,7 @@ export class Proxied {
   #end(): void {
     this.#isOver = true
     this.#bytes = null
-    this.#letGo()
+    this.#removeListeners()
   }
 
   #on<T = void>(event: string, handle: (what: T) => void): void {
@@ -104,7 +104,7 @@ export class Proxied {
     this.#fail('other')
   }
 
-  #letGo(): void {
+  #removeListeners(): void {
     for (const cleanup of this.#cleanups.splice(0)) cleanup()
   }
 }

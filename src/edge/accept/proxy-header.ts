@@ -19,9 +19,9 @@ interface ProxyHeader {
 }
 
 const signature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
-const word = Buffer.from('PROXY ', 'latin1')
+const prefix = Buffer.from('PROXY ', 'latin1')
 /** The maximum of bytes of a version 1 header, with its line end. */
-const longestLine = 107
+const maxLine = 107
 /** Bytes of a version 2 header before its addresses. */
 const fixedLength = 16
 const commands = ['local', 'proxy'] as const
@@ -35,7 +35,7 @@ const checksumType = 0x03
 
 /** Reads the header at the start of `bytes`; null if it is incomplete. */
 export function readProxyHeader(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
-  if (beginsWith(bytes, word)) return bytes.length < word.length ? null : readLine(bytes)
+  if (beginsWith(bytes, prefix)) return bytes.length < prefix.length ? null : readLine(bytes)
   if (beginsWith(bytes, signature)) return bytes.length < fixedLength ? null : readBinary(bytes)
   return 'missing'
 }
@@ -48,20 +48,20 @@ function beginsWith(bytes: Buffer, beginning: Buffer): boolean {
 
 /** Reads version 1. */
 function readLine(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
-  const end = bytes.subarray(0, longestLine).indexOf(0x0a)
-  if (end === -1) return bytes.length < longestLine ? null : 'malformed'
+  const end = bytes.subarray(0, maxLine).indexOf(0x0a)
+  if (end === -1) return bytes.length < maxLine ? null : 'malformed'
   if (bytes[end - 1] !== 0x0d) return 'malformed'
   const [, family, ...rest] = bytes.toString('latin1', 0, end - 1).split(' ')
-  const client = family === 'UNKNOWN' ? null : clientIn(family!, rest)
+  const client = family === 'UNKNOWN' ? null : parseClient(family!, rest)
   return client === undefined ? 'malformed' : { length: end + 1, client }
 }
 
 /** Returns the client named in a line; undefined if any part is malformed. */
-function clientIn(family: string, parts: readonly string[]): string | null | undefined {
+function parseClient(family: string, parts: readonly string[]): string | null | undefined {
   const isOfFamily = family === 'TCP4' ? isIPv4 : family === 'TCP6' ? isPlainIPv6 : () => false
   const [source = '', destination = '', ...ports] = parts
-  const isGood = isOfFamily(source) && isOfFamily(destination) && ports.length === 2 && ports.every(isPort)
-  return isGood ? canonicalAddress(source) : undefined
+  const isValid = isOfFamily(source) && isOfFamily(destination) && ports.length === 2 && ports.every(isPort)
+  return isValid ? canonicalAddress(source) : undefined
 }
 
 function isPlainIPv6(text: string): boolean {
@@ -78,13 +78,14 @@ function readBinary(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
   const command = commands[bytes[12]! & 0x0f]
   const family = bytes[13]!
   const size = bytes.readUInt16BE(14)
-  const needed = command === 'local' ? 0 : addressLengths[family]
-  if (version !== 2 || command === undefined || needed === undefined) return 'malformed'
+  const addressLength = command === 'local' ? 0 : addressLengths[family]
+  if (version !== 2 || command === undefined || addressLength === undefined) return 'malformed'
   const length = fixedLength + size
   if (bytes.length < length) return null
   if (command === 'local') return { length, client: 'local' }
   // If the family is unspecified, the content is ignored, and the start of the TLVs is unknown.
-  if (needed > 0 && !hasGoodTlvs(bytes.subarray(0, length), fixedLength + needed)) return 'malformed'
+  if (addressLength > 0 && !hasValidTlvs(bytes.subarray(0, length), fixedLength + addressLength))
+    return 'malformed'
   const addresses = bytes.subarray(fixedLength, length)
   if (family === 0x11) return { length, client: addresses.subarray(0, 4).join('.') }
   return { length, client: family === 0x21 ? textOf(addresses.subarray(0, 16)) : null }
@@ -93,7 +94,7 @@ function readBinary(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
 /**
  * Whether the TLVs from `at` on end where the header does, and its checksum, if any, is right (section 2.2).
  */
-function hasGoodTlvs(header: Buffer, at: number): boolean {
+function hasValidTlvs(header: Buffer, at: number): boolean {
   let checksumAt = -1
   while (header.length - at >= tlvFixedLength) {
     const length = header.readUInt16BE(at + 1)

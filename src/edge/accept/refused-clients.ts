@@ -17,7 +17,7 @@ export class RefusedClients {
   }
 
   /** Closes a connection at a limit; with a reset, which leaves no state in the system. */
-  turnAway(socket: Socket, limit: RefusedConnection): void {
+  refuse(socket: Socket, limit: RefusedConnection): void {
     ignoreErrors(socket)
     reset(socket)
     this.count(limit)
@@ -37,7 +37,7 @@ export class RefusedClients {
   }
 
   /** Closes a connection of a peer that is not trusted to announce clients. */
-  turnAwayUntrusted(socket: Socket, peer: string): void {
+  refuseUntrusted(socket: Socket, peer: string): void {
     ignoreErrors(socket)
     reset(socket)
     this.countProxyFailure('untrusted', peer)

@@ -6,24 +6,24 @@ import { clientKey } from '../../net/address/client-key.ts'
 
 /** Ms after which a connection is due, and the maximum of held connections. */
 const holdTime = 200
-const mostHeld = 1_024
+const maxHeld = 1_024
 
 /** A connection that can be served or reset. */
-interface Waiting {
+interface PendingConnection {
   serve(): void
   /** Closes it with a reset. */
   reset(): void
 }
 
-export interface Held {
-  readonly connection: Waiting
+export interface HeldConnection {
+  readonly connection: PendingConnection
   readonly peer: string
   /** Whether it counts under the limits while held. */
   readonly isCounted: boolean
 }
 
 /** The held connections of a client in order of arrival, with the monotonic ms at which they are due. */
-type Queue = { readonly held: Held; readonly dueAt: number }[]
+type Queue = { readonly held: HeldConnection; readonly dueAt: number }[]
 
 export class Tarpit {
   /** By client, the least recently released first. */
@@ -44,40 +44,44 @@ export class Tarpit {
    * Holds a connection from monotonic ms `now` on; if that is one too many, returns the newest of the client
    * with the most.
    */
-  hold(held: Held, now: number): Held | undefined {
+  hold(held: HeldConnection, now: number): HeldConnection | undefined {
     const key = clientKey(held.peer)
     const queue = this.#queues.get(key) ?? []
     this.#queues.set(key, queue)
     queue.push({ held, dueAt: now + holdTime })
-    return ++this.#size > mostHeld ? this.#takeNewest() : undefined
+    return ++this.#size > maxHeld ? this.#takeNewest() : undefined
   }
 
   /**
    * Removes and returns the oldest connections of the clients in turns, at most so many, that are due at
    * monotonic ms `now` or may go ahead of time.
    */
-  release(most: number, now: number, mayGoOn: (held: Held) => boolean): readonly Held[] {
-    const released: Held[] = []
-    let looks = this.#queues.size
+  release(
+    max: number,
+    now: number,
+    mayRelease: (held: HeldConnection) => boolean,
+  ): readonly HeldConnection[] {
+    const released: HeldConnection[] = []
+    let rounds = this.#queues.size
     for (const [key, queue] of this.#queues) {
-      if (looks-- === 0 || released.length === most) break
+      if (rounds-- === 0 || released.length === max) break
       const { held, dueAt } = queue[0]!
-      if (now < dueAt && !mayGoOn(held)) continue
+      if (now < dueAt && !mayRelease(held)) continue
       released.push(this.#takeOldest(key, queue))
-      if (queue.length > 0) looks++
+      if (queue.length > 0) rounds++
     }
     return released
   }
 
   /** Removes and returns all held connections. */
-  empty(): readonly Held[] {
+  empty(): readonly HeldConnection[] {
     const all = [...this.#queues.values()].flatMap(queue => queue.map(({ held }) => held))
     this.#queues.clear()
     this.#size = 0
     return all
   }
 
-  #takeOldest(key: string, queue: Queue): Held {
+  #takeOldest(key: string, queue: Queue): HeldConnection {
     const { held } = queue.shift()!
     this.#size--
     this.#queues.delete(key)
@@ -85,7 +89,7 @@ export class Tarpit {
     return held
   }
 
-  #takeNewest(): Held {
+  #takeNewest(): HeldConnection {
     let [key, largest] = [...this.#queues][0]!
     for (const [other, queue] of this.#queues)
       if (queue.length > largest.length) [key, largest] = [other, queue]

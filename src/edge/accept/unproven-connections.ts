@@ -9,17 +9,17 @@ import type { Plane } from '../snapshot/plane.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 
 /** New connections of an address before others wait, and the maximum that wait in all. */
-const mostNew = 8
-const mostWaiting = 1_024
+const maxNew = 8
+const maxWaiting = 1_024
 /**
  * Ms after which a silent or busy connection no longer makes others wait, and the ms that any waits at most:
  * many clients may share an address.
  */
-const silence = 20
-const longestBusy = 1_000
-const longestWait = 100
+const maxSilence = 20
+const maxBusy = 1_000
+const maxWait = 100
 /** Ms between two checks of those that wait. */
-const lookEvery = 2
+const checkInterval = 2
 
 /** A connection, or a stage before it. */
 interface Newcomer {
@@ -28,7 +28,7 @@ interface Newcomer {
   readonly progress: 'silent' | 'busy' | 'known'
 }
 
-interface Waiting {
+interface WaitingConnection {
   readonly connection: AcceptedConnection
   readonly peer: string
   /** Monotonic ms. */
@@ -36,18 +36,18 @@ interface Waiting {
 }
 
 /** The connections of an address. */
-interface Room {
+interface AddressEntry {
   /** With the monotonic ms of their arrival. */
   readonly newcomers: Map<Newcomer, number>
   /** In order of arrival. */
-  readonly waiting: Waiting[]
+  readonly waiting: WaitingConnection[]
 }
 
 export class Newcomers {
   readonly #plane: Pick<Plane, 'clock' | 'snapshot' | 'log'>
   readonly #limits: ConnectionLimits
   readonly #release: (connection: AcceptedConnection) => void
-  readonly #rooms = new Map<string, Room>()
+  readonly #byAddress = new Map<string, AddressEntry>()
   #count = 0
   #waiting = 0
   #timer: NodeJS.Timeout | null = null
@@ -69,15 +69,16 @@ export class Newcomers {
    * Whether a connection has to wait, since its address has other new ones; until its release it counts under
    * the limits.
    */
-  holds(connection: AcceptedConnection): boolean {
-    if (this.#count < mostNew || this.#waiting >= mostWaiting) return false
+  hold(connection: AcceptedConnection): boolean {
+    if (this.#count < maxNew || this.#waiting >= maxWaiting) return false
     const { peer } = connection
-    const room = this.#rooms.get(clientKey(peer))
+    const entry = this.#byAddress.get(clientKey(peer))
     const now = this.#plane.clock.monotonic()
-    if (room === undefined || (room.waiting.length === 0 && this.#newOf(room, now) < mostNew)) return false
+    if (entry === undefined || (entry.waiting.length === 0 && this.#countNew(entry, now) < maxNew))
+      return false
     if (this.#limits.take(peer, false, connection.descriptor, this.#plane.snapshot.client) !== null)
       return false
-    room.waiting.push({ connection, peer, until: now + longestWait })
+    entry.waiting.push({ connection, peer, until: now + maxWait })
     this.#waiting++
     this.#plan()
     return true
@@ -86,41 +87,41 @@ export class Newcomers {
   /** Adds a connection that is being served. */
   add(newcomer: Newcomer): void {
     const key = clientKey(newcomer.peer)
-    let room = this.#rooms.get(key)
-    if (room === undefined) {
-      room = { newcomers: new Map(), waiting: [] }
-      this.#rooms.set(key, room)
+    let entry = this.#byAddress.get(key)
+    if (entry === undefined) {
+      entry = { newcomers: new Map(), waiting: [] }
+      this.#byAddress.set(key, entry)
     }
-    room.newcomers.set(newcomer, this.#plane.clock.monotonic())
+    entry.newcomers.set(newcomer, this.#plane.clock.monotonic())
     this.#count++
   }
 
   /** Replaces a stage by the next one. */
   replace(before: Newcomer, after: Newcomer): void {
-    const room = this.#rooms.get(clientKey(before.peer))
-    const since = room?.newcomers.get(before)
-    if (room === undefined || since === undefined) return
-    room.newcomers.delete(before)
-    room.newcomers.set(after, since)
+    const entry = this.#byAddress.get(clientKey(before.peer))
+    const since = entry?.newcomers.get(before)
+    if (entry === undefined || since === undefined) return
+    entry.newcomers.delete(before)
+    entry.newcomers.set(after, since)
   }
 
   /** Removes a closed connection. */
   delete(newcomer: Newcomer): void {
     if (this.#count === 0) return
     const key = clientKey(newcomer.peer)
-    const room = this.#rooms.get(key)
-    if (room?.newcomers.delete(newcomer) !== true) return
+    const entry = this.#byAddress.get(key)
+    if (entry?.newcomers.delete(newcomer) !== true) return
     this.#count--
-    this.#forget(key, room)
+    this.#deleteIfEmpty(key, entry)
   }
 
   /** Removes connections that have shown what they are about. */
   sweep(): void {
     if (this.#count === 0) return
     const now = this.#plane.clock.monotonic()
-    for (const [key, room] of this.#rooms) {
-      this.#newOf(room, now)
-      this.#forget(key, room)
+    for (const [key, entry] of this.#byAddress) {
+      this.#countNew(entry, now)
+      this.#deleteIfEmpty(key, entry)
     }
   }
 
@@ -128,52 +129,53 @@ export class Newcomers {
   close(): void {
     clearTimeout(this.#timer ?? undefined)
     this.#timer = null
-    for (const { waiting } of this.#rooms.values()) while (waiting.length > 0) this.#releaseOne(waiting)
+    for (const { waiting } of this.#byAddress.values()) while (waiting.length > 0) this.#releaseOne(waiting)
   }
 
   /**
    * Counts the connections that make others wait at monotonic ms `now`, and removes those that no longer can.
    */
-  #newOf({ newcomers }: Room, now: number): number {
+  #countNew({ newcomers }: AddressEntry, now: number): number {
     let count = 0
     for (const [newcomer, since] of newcomers) {
       const { progress } = newcomer
       if (progress === 'known') {
         newcomers.delete(newcomer)
         this.#count--
-      } else if (now - since < (progress === 'busy' ? longestBusy : silence)) count++
+      } else if (now - since < (progress === 'busy' ? maxBusy : maxSilence)) count++
     }
     return count
   }
 
-  #forget(key: string, { newcomers, waiting }: Room): void {
-    if (newcomers.size === 0 && waiting.length === 0) this.#rooms.delete(key)
+  #deleteIfEmpty(key: string, { newcomers, waiting }: AddressEntry): void {
+    if (newcomers.size === 0 && waiting.length === 0) this.#byAddress.delete(key)
   }
 
   #plan(): void {
-    this.#timer ??= setTimeout(this.#turn, lookEvery)
+    this.#timer ??= setTimeout(this.#turn, checkInterval)
   }
 
   readonly #turn = guarded(
     () => {
       this.#timer = null
       const now = this.#plane.clock.monotonic()
-      for (const room of this.#rooms.values()) if (room.waiting.length > 0) this.#releaseSome(room, now)
+      for (const entry of this.#byAddress.values())
+        if (entry.waiting.length > 0) this.#releaseSome(entry, now)
       if (this.#waiting > 0) this.#plan()
     },
     bug => this.#plane.log.error({ err: bug }, 'accepting a client failed: internal error'),
   )
 
-  #releaseSome(room: Room, now: number): void {
-    const { waiting } = room
-    const free = mostNew - this.#newOf(room, now)
-    for (let count = 0; count < mostNew && waiting.length > 0; count++) {
+  #releaseSome(entry: AddressEntry, now: number): void {
+    const { waiting } = entry
+    const free = maxNew - this.#countNew(entry, now)
+    for (let count = 0; count < maxNew && waiting.length > 0; count++) {
       if (count >= free && now < waiting[0]!.until) return
       this.#releaseOne(waiting)
     }
   }
 
-  #releaseOne(waiting: Waiting[]): void {
+  #releaseOne(waiting: WaitingConnection[]): void {
     const { connection, peer } = waiting.shift()!
     this.#waiting--
     this.#limits.leave(peer)

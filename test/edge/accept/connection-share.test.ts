@@ -30,15 +30,15 @@ test('even parts add up to the limit, and differ by one at most', () => {
 
 test('a process alone has all, and asks nobody', () => {
   const share = new Share()
-  assert.deepEqual([share.most('*', 7), share.request('*', 7, false, assert.fail)], [7, false])
+  assert.deepEqual([share.partOf('*', 7), share.request('*', 7, false, assert.fail)], [7, false])
 })
 
 test('a worker has its even part and what it was granted, without what it left', () => {
   const { share } = shareOfTwo()
-  assert.deepEqual([share.most('*', 7), share.most('192.0.2.1', 7)], [3, 6])
+  assert.deepEqual([share.partOf('*', 7), share.partOf('192.0.2.1', 7)], [3, 6])
   share.grant('*', 2)
   share.leave('192.0.2.1', 4)
-  assert.deepEqual([share.most('*', 7), share.most('192.0.2.1', 7)], [5, 2])
+  assert.deepEqual([share.partOf('*', 7), share.partOf('192.0.2.1', 7)], [5, 2])
   assert.deepEqual([share.surplus('*'), share.surplus('192.0.2.1')], [2, 0])
 })
 
@@ -75,7 +75,7 @@ test('a reply that is late is not waited for: with what it has, a worker goes on
   assert.deepEqual([retries, outcomes], [1, ['late']])
   // It counts whenever it comes.
   share.grant('*', 2)
-  assert.equal(share.most('*', 7), 5)
+  assert.equal(share.partOf('*', 7), 5)
 })
 
 test('so many wait and no more; with the end of the process nobody does', () => {
@@ -95,16 +95,16 @@ test('before a worker knows what it may have it takes nothing, and without a wor
     (share: Share) => share.begin([['*', 2]]),
     (share: Share) => {
       for (let i = 0; i < 50; i++) share.sweep()
-      assert.equal(share.most('*', 7), 0)
+      assert.equal(share.partOf('*', 7), 0)
       share.sweep()
     },
   ]) {
     const share = fresh()
     let retries = 0
-    assert.equal(share.most('*', 7), 0)
+    assert.equal(share.partOf('*', 7), 0)
     assert.ok(share.request('*', 7, false, () => retries++))
     await turn()
     begin(share)
-    assert.deepEqual([retries, share.most('*', 7) >= 3, sent], [1, true, []])
+    assert.deepEqual([retries, share.partOf('*', 7) >= 3, sent], [1, true, []])
   }
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Evictions } from '../../../src/edge/accept/evictions.ts'
-import { everybody } from '../../../src/edge/accept/connection-share.ts'
+import { allConnections } from '../../../src/edge/accept/connection-share.ts'
 
 interface Connection {
   readonly name: string
@@ -26,7 +26,7 @@ function connectionsOf() {
     return connection
   }
   /** Evicts one after the other; returns their names. */
-  const evict = (count: number, key = everybody, now = 10_000) => {
+  const evict = (count: number, key = allConnections, now = 10_000) => {
     const names: string[] = []
     for (let i = 0; i < count; i++) {
       const connection = evictions.find(key, now)
@@ -57,25 +57,25 @@ test('a new connection is evicted only if no idle one is left, and its network h
   join('m0', '192.0.2.3', 9_001)
   assert.equal(evict(9), 'idle')
   for (let i = 0; i < 30; i++) join(`busy${i}`, '192.0.2.9', 9_001, 'busy')
-  assert.equal(evictions.findNew(everybody, '192.0.2.3')?.name, 'n0')
+  assert.equal(evictions.findNew(allConnections, '192.0.2.3')?.name, 'n0')
   join('m1', '192.0.2.3', 9_001)
   // Five are an eighth of all, and no more.
-  assert.equal(evictions.findNew(everybody, '192.0.2.3')?.name, 'n0')
+  assert.equal(evictions.findNew(allConnections, '192.0.2.3')?.name, 'n0')
   for (let i = 30; i < 40; i++) join(`busy${i}`, '192.0.2.9', 9_001, 'busy')
-  assert.equal(evictions.findNew(everybody, '192.0.2.3'), null)
-  assert.equal(evictions.findNew(everybody, '192.0.2.4')?.name, 'n0')
-  assert.equal(evict(1, everybody, 10_001), 'n0')
+  assert.equal(evictions.findNew(allConnections, '192.0.2.3'), null)
+  assert.equal(evictions.findNew(allConnections, '192.0.2.4')?.name, 'n0')
+  assert.equal(evict(1, allConnections, 10_001), 'n0')
 })
 
 test('among new connections the oldest is evicted, also for one of its own address, and those that sent a greeting last', () => {
   const { evictions, join } = connectionsOf()
   const crowd = Array.from({ length: 40 }, (_, i) => join(`n${i}`, '192.0.2.2', 9_001))
   for (const early of crowd.slice(0, 15)) early.hasSentHello = true
-  assert.equal(evictions.findNew(everybody, '192.0.2.2')?.name, 'n15')
+  assert.equal(evictions.findNew(allConnections, '192.0.2.2')?.name, 'n15')
   assert.equal(evictions.findNew('192.0.2.2', '192.0.2.2')?.name, 'n15')
   // A look is at sixteen of them.
   crowd[15]!.hasSentHello = true
-  assert.equal(evictions.findNew(everybody, '192.0.2.2')?.name, 'n0')
+  assert.equal(evictions.findNew(allConnections, '192.0.2.2')?.name, 'n0')
 })
 
 test('a crowd of many addresses makes room as well, and among those the first that has not greeted', () => {
@@ -83,7 +83,7 @@ test('a crowd of many addresses makes room as well, and among those the first th
   const visitors = [join('v0', '192.0.2.1', 9_001), join('v1', '192.0.2.1', 9_001)]
   for (let i = 0; i < 40; i++) join(`n${i}`, `198.51.100.${i}`, 9_001)
   for (const visitor of visitors) visitor.hasSentHello = true
-  assert.equal(evictions.findNew(everybody, '192.0.2.1')?.name, 'n0')
+  assert.equal(evictions.findNew(allConnections, '192.0.2.1')?.name, 'n0')
 })
 
 test('an address at its limit loses its oldest idle connection, however many are busy', () => {
@@ -141,7 +141,7 @@ test('whatever comes and goes, a silent one of a largest network is found', () =
         if (joins) open.push(join('', from))
         else if (open.length > 0) evictions.delete(open.shift()!)
       const countOf = (address: string) => open.filter(({ peer }) => peer === address).length
-      const found = evictions.find(everybody, 10_000)
+      const found = evictions.find(allConnections, 10_000)
       if (open.length === 0) return assert.equal(found, null)
       assert.equal(countOf(found!.peer), Math.max(...open.map(({ peer }) => countOf(peer))))
       assert.equal(

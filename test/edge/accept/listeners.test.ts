@@ -12,7 +12,7 @@ const free = { host: '127.0.0.1', port: 0, tls: false }
 function start(t: TestContext): { readonly listeners: Listeners; readonly accepted: Socket[] } {
   const accepted: Socket[] = []
   const listeners = new Listeners({
-    holds: () => false,
+    hold: () => false,
     accept: socket => accepted.push(socket.on('error', () => {})),
     acceptFailed: assert.fail,
   })

@@ -2,16 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Held, Tarpit } from '../../../src/edge/accept/tarpit.ts'
+import { type HeldConnection, Tarpit } from '../../../src/edge/accept/tarpit.ts'
 
 const connection = { serve() {}, reset() {} }
 const none = () => false
 
-function heldOf(peer: string): Held {
+function heldOf(peer: string): HeldConnection {
   return { connection, peer, isCounted: true }
 }
 
-function hold(tarpit: Tarpit, peers: readonly string[], now = 0): Held[] {
+function hold(tarpit: Tarpit, peers: readonly string[], now = 0): HeldConnection[] {
   return peers.map(peer => {
     const held = heldOf(peer)
     assert.equal(tarpit.hold(held, now), undefined)

@@ -43,7 +43,7 @@ class Worker implements ShareHolder {
 
   /** As the edge does it. */
   connect(): void {
-    const take = () => this.used < this.share.most('*', this.#limit) && ++this.used > 0
+    const take = () => this.used < this.share.partOf('*', this.#limit) && ++this.used > 0
     const again = () => this.connect()
     if (take() || this.share.request('*', this.#limit, false, again)) return
     if ((this.#closeIdle() && take()) || this.share.request('*', this.#limit, true, again)) return
@@ -82,7 +82,7 @@ class Worker implements ShareHolder {
   }
 
   #leave({ key, what, count }: ShareClaim): number {
-    const free = Math.max(0, this.share.most(key, this.#limit) - this.used)
+    const free = Math.max(0, this.share.partOf(key, this.#limit) - this.used)
     let left = { half: Math.ceil(free / 2), surplus: Math.min(free, this.share.surplus(key)), idle: free }[
       what
     ]
@@ -190,7 +190,7 @@ test('however messages travel and workers die, there are never more connections 
       for (const worker of machine.workers) worker.used = worker.idle = 0
       void machine.ledger.settle()
       await machine.quiet()
-      const most = machine.workers.map(({ share }) => share.most('*', limit))
+      const most = machine.workers.map(({ share }) => share.partOf('*', limit))
       assert.deepEqual(
         most,
         machine.workers.map(({ slot }) => Math.floor(limit / count) + (slot < limit % count ? 1 : 0)),
