@@ -7,17 +7,17 @@ import type { ResponseHandler } from './response-handler.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import { type Failure, fault } from '../../errors/catalogue/origin-failure.ts'
 
-/** A request for a connection, which then handles the response on it. */
+/** A request for a connection; it also handles the response. */
 export interface ConnectionRequest extends ResponseHandler {
   readonly timeouts: Timeouts
-  /** Whether only a connection of HTTP/1.1 will do. */
+  /** Whether it needs a connection of HTTP/1.1. */
   readonly needsHttp1: boolean
   connected(lease: Lease): void
-  /** `times` are those of a dial that failed, whose phase was the last. */
+  /** `times` are those of the dial that failed, the last in `phase`. */
   failed(phase: Phase, failure: Failure, times?: Dial['times']): void
 }
 
-/** The times of an attempt that came to no dial. */
+/** The times of an attempt that needed no dial. */
 export const undialled: Dial['times'] = Object.freeze({ resolve: -1, connect: -1, handshake: -1 })
 
 /** A connection with room for an exchange. */
@@ -26,7 +26,7 @@ interface Lendable {
   lend(handler: ResponseHandler): Lease
 }
 
-/** Hands a connection over; a bug in the receiver stays with the receiver. */
+/** Hands a connection over; a bug in the receiver is reported to the receiver. */
 export function hand(request: ConnectionRequest, connection: Lendable): void {
   const lease = connection.lend(request)
   try {
@@ -38,22 +38,25 @@ export function hand(request: ConnectionRequest, connection: Lendable): void {
 }
 
 export class ConnectionQueue {
-  /** Those who take only a new connection, with the monotonic ms at which they came. They come first: they had a connection before, which its origin had closed. */
+  /**
+   * Requests for a new connection, with the monotonic ms of their arrival. They go first: their previous
+   * connection was closed by the origin.
+   */
   readonly #forNew = new Map<ConnectionRequest, number>()
   readonly #forAny = new Map<ConnectionRequest, number>()
-  /** Those that are refused together and have not heard of it yet. */
+  /** Requests of a group refusal that have yet to be notified. */
   #refused = new Set<ConnectionRequest>()
 
   get size(): number {
     return this.#forNew.size + this.#forAny.size
   }
 
-  /** Counts those who take only a new connection. */
+  /** The number of requests for a new connection. */
   get forNew(): number {
     return this.#forNew.size
   }
 
-  /** Who came first; there must be one. */
+  /** The first request; the queue must not be empty. */
   get first(): ConnectionRequest {
     const [first] = (this.#forNew.size > 0 ? this.#forNew : this.#forAny).keys()
     return first!
@@ -63,12 +66,12 @@ export class ConnectionQueue {
     ;(fresh ? this.#forNew : this.#forAny).set(request, now)
   }
 
-  /** Removes a request, which hears nothing more. */
+  /** Removes a request, which is not notified of anything any more. */
   remove(request: ConnectionRequest): void {
     if (!this.#forAny.delete(request) && !this.#forNew.delete(request)) this.#refused.delete(request)
   }
 
-  /** Hands the connection to the first who takes it; false when nobody does. */
+  /** Hands the connection to the first request that accepts it; false if none does. */
   serve(connection: Lendable): boolean {
     const line = !connection.isReused && this.#forNew.size > 0 ? this.#forNew : this.#forAny
     const [first] = line.keys()
@@ -78,14 +81,17 @@ export class ConnectionQueue {
     return true
   }
 
-  /** Hands a connection that carries many to who came first, for whom it is as good as a new one; there must be one. */
+  /**
+   * Hands a stream of a multiplexed connection, as good as a new connection, to the first request; the queue
+   * must not be empty.
+   */
   serveFirst(connection: Lendable): void {
     const { first } = this
     this.remove(first)
     hand(first, connection)
   }
 
-  /** Has all who wait here wait there, each for as long as before. */
+  /** Moves all requests to another queue, with the time that they have waited. */
   moveTo(other: ConnectionQueue): void {
     for (const [request, since] of this.#forNew) other.add(request, since, { fresh: true })
     for (const [request, since] of this.#forAny) other.add(request, since, { fresh: false })
@@ -93,17 +99,20 @@ export class ConnectionQueue {
     this.#forAny.clear()
   }
 
-  /** Notifies the first of a dial that failed, or all when it speaks for all. */
+  /** Notifies the first request of a failed dial, or all requests if the failure applies to all. */
   refuse(isForAll: boolean, phase: DialPhase, failure: Failure, times: Dial['times']): void {
     if (this.size === 0) return
     const refused = new Set(isForAll ? [...this.#forNew.keys(), ...this.#forAny.keys()] : [this.first])
     for (const request of refused) this.remove(request)
-    // One that hears of it may make another one leave, which the loop then skips.
+    // A request may remove another one when notified; the loop then skips it.
     this.#refused = refused
     for (const request of refused) tell(request, phase, failure, times)
   }
 
-  /** Refuses those who came by that time, but not so many of the first, for whom connections are being dialled. */
+  /**
+   * Refuses requests that arrived by that time, except the first ones, for which connections are being
+   * dialled.
+   */
   expire(by: number, dialled: number): void {
     const first = this.#forNew.size
     expireIn(this.#forNew, by, dialled)
@@ -121,7 +130,7 @@ function expireIn(line: Map<ConnectionRequest, number>, by: number, dialled: num
   }
 }
 
-/** Notifies a request of a failure; a bug in the request stays with it. */
+/** Notifies a request of a failure; a bug in the request is reported to it. */
 function tell(request: ConnectionRequest, phase: DialPhase, failure: Failure, times: Dial['times']): void {
   try {
     request.failed(phase, failure, times)

@@ -1,5 +1,4 @@
-// The connections of HTTP/1.1 to one origin: who gets an idle one, when a new one is opened, and which
-// requests wait.
+// The HTTP/1.1 connections to one origin: hands out idle ones, dials new ones, and queues requests.
 
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
@@ -16,16 +15,19 @@ import type { ConnectionHolder } from './lease.ts'
 import { type ConnectionOwner, OriginConnection } from './origin-connection.ts'
 import type { Rest } from './response-reader.ts'
 
-/** Ms that a client has for the messages of a handshake, although others wait for its connection. */
+/**
+ * Ms that a client has for the messages of a connection-based authentication while others wait for its
+ * connection.
+ */
 const turn = 3_000
 
-/** The origin, which may have connections of HTTP/2 as well. */
+/** The origin, which may also have connections of HTTP/2. */
 export interface Http1Owner extends DialTarget {
   readonly isRetired: boolean
-  /** How many connections more the origin may have. */
+  /** How many more connections the origin may have. */
   readonly vacancies: number
   isOutdated(connection: { readonly address: string }): boolean
-  /** A connection has closed, whose place others may have. */
+  /** Called when a connection has closed and others may take its place. */
   roomMade(): void
   crashed(bug: unknown): void
 }
@@ -34,7 +36,7 @@ interface Parts {
   readonly clock: Clock
   readonly metrics: EdgeMetrics
   readonly idlePinned: IdlePinned
-  /** Whether the process has a descriptor for another connection beside so many that are being opened. */
+  /** Whether the process has a descriptor for one more connection besides `dials` that are being opened. */
   readonly mayDial: (dials: number) => boolean
 }
 
@@ -48,9 +50,9 @@ export class Http1Connections implements Dialer, ConnectionOwner {
   readonly #idle = new IdleConnections()
   readonly #resting = new Resting(this)
   readonly #idlePinned: IdlePinned
-  /** Counts those of this origin. */
+  /** The number of idle pinned connections of this origin. */
   #pinned = 0
-  /** For the first of them connections are being dialled. */
+  /** The first requests are those for which connections are being dialled. */
   readonly #waiting = new ConnectionQueue()
   readonly #dials: Dials
   #isDestroyed = false
@@ -66,7 +68,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
 
   // ── requests ──
 
-  /** Hands over an idle connection; false where there is none. */
+  /** Hands over an idle connection; false if there is none. */
   handIdle(request: ConnectionRequest): boolean {
     const idle = this.#idle.take()
     if (idle === undefined) return false
@@ -74,7 +76,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     return true
   }
 
-  /** Hands over an idle connection that belongs to the client of the request; false where there is none. */
+  /** Hands over an idle connection pinned to the client of the request; false if there is none. */
   handPinned(request: ConnectionRequest, pinned: PinnedConnections, clientAddress: string): boolean {
     const connection = pinned.take(this.target, clientAddress)
     if (connection === null) return false
@@ -83,13 +85,13 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     return true
   }
 
-  /** Whether nobody more may wait; connections that are back within a turn are as good as dialled. */
+  /** Whether the queue is full; connections that return within a turn count like dialled ones. */
   get isFull(): boolean {
     const unprovided = this.#waiting.size - this.#dials.size - this.#resting.soon
     return this.#isAtMost && unprovided >= this.target.config.transport.queue.size
   }
 
-  /** Has the request wait for a connection; only a `fresh` one was never used. */
+  /** Queues the request; a `fresh` connection is one never used before. */
   await(request: ConnectionRequest, options: { fresh: boolean }): void {
     this.#waiting.add(request, this.#clock.monotonic(), options)
     this.dialMore()
@@ -99,9 +101,9 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     this.#waiting.remove(request)
   }
 
-  // ── its origin ──
+  // ── for the origin ──
 
-  /** Counts the open connections. */
+  /** The number of open connections. */
   get open(): number {
     return this.#open.size
   }
@@ -110,29 +112,31 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     return this.#dials.size
   }
 
-  /** Counts those that serve nobody and could serve anybody. */
+  /** The number of idle connections that any client may use. */
   get idle(): number {
     return this.#idle.size
   }
 
-  /** Counts the exchanges that hold a connection or wait for one. */
+  /** The number of exchanges that hold a connection or wait for one. */
   get outstanding(): number {
     const unused = this.#idle.size + this.#resting.size + this.#pinned
     return this.#waiting.size + this.#open.size - unused
   }
 
-  /** Counts those who wait although no connection is dialled for them. */
+  /** The number of queued requests for which no connection is being dialled. */
   get queueLength(): number {
     return Math.max(0, this.#waiting.size - this.#dials.size)
   }
 
-  /** Takes a connection that was dialled for HTTP/2 but speaks HTTP/1.1, and those who wait for it. */
+  /**
+   * Takes over a connection that was dialled for HTTP/2 but speaks HTTP/1.1, and the requests waiting for it.
+   */
   adopt(dial: Dial, socket: Socket, waiting: ConnectionQueue): void {
     waiting.moveTo(this.#waiting)
     this.#take(dial, socket)
   }
 
-  /** Dials as many connections as those who wait are worth. */
+  /** Dials as many connections as the queued requests justify. */
   dialMore(): void {
     if (this.#waiting.size === 0 || this.#isDestroyed) return
     const worth = this.#dials.worth(this.#waiting.size)
@@ -140,22 +144,19 @@ export class Http1Connections implements Dialer, ConnectionOwner {
       this.#dials.start(this.#waiting.first.timeouts)
   }
 
-  /** Closes a connection that serves nobody now and could serve anybody; false where there is none. */
+  /** Closes an idle connection that any client may use; false if there is none. */
   closeIdle(): boolean {
     const idle = this.#idle.takeEldest() ?? this.#resting.eldest
     idle?.close()
     return idle !== undefined
   }
 
-  /**
-   * Closes so many of the idle connections that belong to one client each, as far as they have been idle for
-   * long enough.
-   */
+  /** Closes up to `count` of the pinned connections that have been idle for long enough. */
   closePinned(count: number, now: number): void {
     if (this.#pinned > 0) for (let i = count; i > 0 && this.#idlePinned.closeEldest(now, this.target); i--);
   }
 
-  /** Ends what has passed its deadline: dials, and connections that were idle long enough. */
+  /** Enforces the deadlines of dials and idle connections. */
   sweep(now: number): void {
     this.#dials.sweep(now)
     for (const connection of this.#open) if (now >= connection.deadline) connection.close()
@@ -163,14 +164,13 @@ export class Http1Connections implements Dialer, ConnectionOwner {
   }
 
   /**
-   * Refuses those who have waited since that time or longer, but those for whom connections are being
-   * dialled.
+   * Refuses requests queued since that time or longer, except those for which connections are being dialled.
    */
   expireQueue(by: number): void {
     this.#waiting.expire(by, this.#dials.size)
   }
 
-  /** Closes what is idle now; everything else closes as it comes back. */
+  /** Closes idle connections; the others close when they are returned. */
   retire(): void {
     for (const connection of this.#idle.takeAll()) connection.close()
     for (const connection of this.#open) if (this.#idlePinned.has(connection)) connection.close()
@@ -183,8 +183,8 @@ export class Http1Connections implements Dialer, ConnectionOwner {
   }
 
   /**
-   * Closes what leads to addresses that the name has no longer: idle connections now, the others as they come
-   * back.
+   * Stops using addresses that the name no longer has: closes idle connections now, and the others when they
+   * are returned.
    */
   leaveOldAddresses(): void {
     for (const connection of this.#open) connection.isOutdated = this.target.isOutdated(connection)
@@ -209,8 +209,8 @@ export class Http1Connections implements Dialer, ConnectionOwner {
 
   returned(connection: OriginConnection, rest: Rest): void {
     this.target.handshakes.responded()
-    // What strays behind a response of its own client harms nobody else, and the next message of a handshake
-    // must find it.
+    // Stray bytes after a response only harm this client, and the next message of its authentication needs
+    // this connection.
     if (connection.holder !== null) return this.#keepPinned(connection, connection.holder)
     if (rest === 'none') return this.#offer(connection)
     if (rest === 'turn') return this.#resting.addForTurn(connection)
@@ -262,8 +262,8 @@ export class Http1Connections implements Dialer, ConnectionOwner {
   }
 
   /**
-   * Whether others wait, and the client of a connection has had its share: one that comes again all the time
-   * is never idle for long, and would shut them out.
+   * Whether others wait and the client of a connection has had its share: a client that keeps returning is
+   * never idle for long, and would shut them out.
    */
   #isOwed({ pinnedAt }: OriginConnection, now: number): boolean {
     const { connections } = this.target.config.transport
@@ -283,7 +283,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     if (!isKept) connection.close()
   }
 
-  /** Whether nobody is to use a connection again. */
+  /** Whether a connection must not be used again. */
   #isUnwanted({ isOutdated }: OriginConnection): boolean {
     return this.target.isRetired || isOutdated
   }
@@ -292,12 +292,12 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     return this.target.vacancies <= 0
   }
 
-  /** Whether somebody waits for a connection that only one less can make room for. */
+  /** Whether a queued request can only be served once a connection has closed. */
   get #isWantedNow(): boolean {
     return this.#isAtMost && this.#waiting.size > this.#dials.size
   }
 
-  /** The same of those who take only a new one. */
+  /** The same for requests for a new connection. */
   get #isWantedNew(): boolean {
     return (
       this.#waiting.forNew > 0 && this.#isAtMost && this.#dials.size < this.#dials.worth(this.#waiting.forNew)

@@ -1,5 +1,5 @@
-// The hold of one exchange on a connection to an origin, from when it is handed over until it is given back, destroyed or lost: ownership moves here and
-// nowhere else.
+// The hold of one exchange on a connection to an origin, from when it is handed over until it is given back,
+// destroyed or lost. Ownership changes here and nowhere else.
 
 import { invariants } from '../../base/invariants.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
@@ -8,24 +8,26 @@ import type { Dial } from './dial/dial.ts'
 import type { ResponseHandler, TunnelHandler } from './response-handler.ts'
 import type { OutboundHead } from './outbound-head.ts'
 
-/** Takes the body of a request as it comes. */
+/** Receives the body of a request piece by piece. */
 export interface RequestSink {
   /** Takes body bytes; false when the origin should be given time to read. */
   data(bytes: Buffer): boolean
-  /** Sends what is held; false when the origin should be given time to read. */
+  /** Writes what is buffered; false when the origin should be given time to read. */
   flush(): boolean
-  /** Ends the body; the trailers are flat, null for none. */
+  /** Ends the body; the trailers are names and values in turns, null for none. */
   end(trailers: readonly string[] | null): void
 }
 
-/** A connection, or a part of one, as its lease sees it. */
+/** A connection or stream, as its lease sees it. */
 export interface Leased extends ByteSink {
   readonly isReused: boolean
   readonly times: Dial['times']
   readonly address: string
-  /** Sends a request whose body is all there, null for none; false when the origin should be given time to read. */
+  /**
+   * Sends a request with its whole body, null for none; false when the origin should be given time to read.
+   */
   send(head: OutboundHead, body: Buffer | null, trailers: readonly string[] | null): boolean
-  /** Begins a request whose body is yet to come. */
+  /** Begins a request whose body follows. */
   begin(head: OutboundHead, lease: Lease): RequestSink
   pause(): void
   resume(): void
@@ -35,45 +37,51 @@ export interface Leased extends ByteSink {
   close(): void
 }
 
-/** A connection that belongs to one client, while it is idle. */
+/** A connection that belongs to one client. */
 export interface PinnedConnection {
   readonly isReused: boolean
-  /** The origin that it leads to. */
+  /** The origin of the connection. */
   readonly origin: object
-  /** The address of the client: a proxy may pass on several clients on one connection. */
+  /** The address of the client: a proxy may forward several clients on one connection. */
   readonly clientAddress: string
-  /** Ms that the origin grants it, or -1. */
+  /** Ms that the origin keeps it open while idle, or -1. */
   readonly grantedIdle: number
-  /** Monotonic ms at which it is to be closed. */
+  /** Monotonic ms at which it should be closed. */
   deadline: number
   lend(handler: ResponseHandler): Lease
   close(): void
 }
 
-/** The client that such connections belong to. */
+/** The client to which such connections belong. */
 export interface ConnectionHolder {
-  /** Takes one back; false where the client has left. */
+  /** Takes a returned connection; false if the client has left. */
   keep(connection: PinnedConnection): boolean
-  /** Takes note that one has closed. */
+  /** Removes a closed connection. */
   remove(connection: PinnedConnection): void
 }
 
 type End = 'given back' | 'destroyed' | 'lost'
 
-/** Any use of it but `destroy` after its end is a bug of ours, and so is that after it was given back; in production both do nothing. */
+/**
+ * After its end, or after it was given back, any use of a lease but `destroy` is an internal error; in
+ * production it does nothing.
+ */
 export class Lease implements ByteSink {
-  /** Whether the connection has served or waited before, so that its end may only mean that it was idle too long. */
+  /**
+   * Whether the connection was used or idle before, so that its end may only mean that it was idle for too
+   * long.
+   */
   readonly isReused: boolean
-  /** Ms that each phase of its opening took. */
+  /** Ms of each phase of the dial. */
   readonly times: Dial['times']
-  /** Where the connection leads. */
+  /** The address of the origin. */
   readonly address: string
-  /** Handles what comes. */
+  /** Handles the response. */
   handler: ResponseHandler
-  /** Takes it in place of the handler, once protocols were switched. */
+  /** Replaces the handler once protocols were switched. */
   tunnel: TunnelHandler | null = null
   phase: Phase = 'send'
-  /** Whether any byte of the response has come. */
+  /** Whether any byte of the response has arrived. */
   hasResponseBegun = false
   readonly #connection: Leased
   #end: End | null = null
@@ -90,12 +98,15 @@ export class Lease implements ByteSink {
     return this.#end === null
   }
 
-  /** Sends a request whose body is all there, null for none; the trailers are flat. False when the origin should be given time to read. */
+  /**
+   * Sends a request with its whole body, null for none; the trailers are names and values in turns. False
+   * when the origin should be given time to read.
+   */
   send(head: OutboundHead, body: Buffer | null, trailers: readonly string[] | null): boolean {
     return !this.#mayUse('send') || this.#connection.send(head, body, trailers)
   }
 
-  /** Begins a request whose body is yet to come. */
+  /** Begins a request whose body follows. */
   begin(head: OutboundHead): RequestSink {
     return this.#connection.begin(head, this)
   }
@@ -130,7 +141,7 @@ export class Lease implements ByteSink {
     if (this.#mayUse('endSending')) this.#connection.endSending()
   }
 
-  /** Has the connection serve no other client from now on: it is being authenticated. */
+  /** Reserves the connection for this client from now on: it is being authenticated. */
   pin(holder: ConnectionHolder, clientAddress: string): void {
     if (this.#mayUse('pin')) this.#connection.pin(holder, clientAddress)
   }
@@ -142,7 +153,7 @@ export class Lease implements ByteSink {
     this.#connection.takeBack()
   }
 
-  /** Closes the connection at once; nothing more is heard of it. */
+  /** Closes the connection at once; its handler gets no more events. */
   destroy(): void {
     if (this.#end === 'given back') return invariants.violated('destroy of a connection that was given back')
     if (this.#end !== null) return
@@ -150,7 +161,7 @@ export class Lease implements ByteSink {
     this.#connection.close()
   }
 
-  /** Takes note that the connection has closed. For the connection alone. */
+  /** Ends the lease of a closed connection. For the connection alone. */
   lose(): void {
     this.#end ??= 'lost'
   }

@@ -1,11 +1,14 @@
-// For how long a request may have to wait for a connection: the sum of what it waits for.
+// How long a request may have to wait for a connection: the sum of the timeouts that apply.
 
 import type { OriginConfig, Timeouts } from '../../config/model/config.ts'
 
-/** Ms by which a request should outwait what it waits for, so that those deadlines decide what went wrong. */
+/** Ms beyond those timeouts, so that they expire first and name the cause. */
 const grace = 500
 
-/** Returns for how many ms a request may have to wait until it has a connection or a failure, an upload in two queues; 0 for any number. */
+/**
+ * Returns the maximum of ms until a request has a connection or a failure; an upload may wait in two queues.
+ * 0 for no maximum.
+ */
 export function longestWait(
   { protocol, transport }: OriginConfig,
   { connect, handshake }: Timeouts,

@@ -1,4 +1,5 @@
-// One open connection to an origin, used by one exchange at a time. It reports to the handler of the response and decides nothing.
+// One open HTTP/1.1 connection to an origin, used by one exchange at a time. It reports to the handler of the
+// response and decides nothing.
 
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -27,39 +28,39 @@ import { headText, type OutboundHead } from './outbound-head.ts'
 import type { ResponseHandler } from './response-handler.ts'
 import { type Rest, ResponseReader } from './response-reader.ts'
 
-/** Who keeps the connection. */
+/** The owner of the connection. */
 export interface ConnectionOwner {
-  /** The origin that it leads to. */
+  /** The origin of the connection. */
   readonly target: object
-  /** Takes back a connection of further use, once it has rested. */
+  /** Takes back a reusable connection, which must rest first. */
   returned(connection: OriginConnection, rest: Rest): void
   closed(connection: OriginConnection): void
-  /** Takes note that a connection belongs to one client from now on. */
+  /** Called when a connection becomes pinned to a client. */
   pinned(connection: OriginConnection): void
-  /** Whether the origin refused the handshake, where a connection ends so before a response begins. */
+  /** Whether the origin refused the handshake, judged by how a connection ended before its response began. */
   hasRefused(connection: OriginConnection, failure: Failure): boolean
-  /** Takes a bug of ours that no exchange is behind. */
+  /** Called for an internal error outside of any exchange. */
   crashed(bug: unknown): void
 }
 
 export class OriginConnection implements Leased, PinnedConnection {
-  /** Monotonic ms at which an idle connection is to be closed. */
+  /** Monotonic ms at which an idle connection should be closed. */
   deadline = Number.POSITIVE_INFINITY
-  /** Whether it has served or waited before, so that its end may only mean that it was idle too long. */
+  /** Whether it was used or idle before, so that its end may only mean that it was idle for too long. */
   isReused = false
-  /** Ms that each phase of its opening took. */
+  /** Ms of each phase of the dial. */
   readonly times: Dial['times']
-  /** Where it leads. */
+  /** The address of the origin. */
   readonly address: string
-  /** Whether the name of the origin leads elsewhere by now, so that no further exchange may have it. */
+  /** Whether the name of the origin now has other addresses, so that no further exchange may use it. */
   isOutdated = false
-  /** Whether its server accepts or refuses the handshake only after our part of it (TLS 1.3). */
+  /** Whether the server accepts or refuses the handshake only after the client's last message (TLS 1.3). */
   readonly isProvenLate: boolean
   readonly #owner: ConnectionOwner
-  /** The client that it belongs to, since it is authenticated for that; null where it serves any. */
+  /** The client to which it is pinned by its authentication; null while any client may use it. */
   holder: ConnectionHolder | null = null
   clientAddress = ''
-  /** Monotonic ms at which it came to belong to that. */
+  /** Monotonic ms at which it was pinned. */
   pinnedAt = 0
   readonly #socket: Socket
   readonly #writeError: HeldWriteError
@@ -87,22 +88,22 @@ export class OriginConnection implements Leased, PinnedConnection {
     return this.#owner.target
   }
 
-  /** Ms that the origin grants an idle connection, or -1. */
+  /** Ms that the origin keeps an idle connection open, or -1. */
   get grantedIdle(): number {
     return this.#reader.grantedIdle
   }
 
-  /** Lends the connection to one exchange; it must not be lent already. */
+  /** Lends the connection to one exchange; it must not be lent. */
   lend(handler: ResponseHandler): Lease {
     if (this.#lease !== null) invariants.violated('a connection was lent twice')
     this.#reader.begin()
-    // On a connection that was idle, what comes although nothing could be written was no response to it.
+    // On a reused connection, bytes that arrive before anything could be written are not a response to it.
     this.#writeError.hasSent = !this.isReused
     this.deadline = Number.POSITIVE_INFINITY
     return (this.#lease = new Lease(this, handler))
   }
 
-  // What its lease asks of it.
+  // ── for its lease ──
 
   send(head: OutboundHead, body: Buffer | null, trailers: readonly string[] | null): boolean {
     if (body === null && !head.isChunked) {
@@ -154,10 +155,11 @@ export class OriginConnection implements Leased, PinnedConnection {
   takeBack(): void {
     this.#lease = null
     this.isReused = true
-    // What was read already and is no part of the response would be taken for the next one; what was not written yet, for part of the next request.
+    // Unread bytes would be taken for part of the next response, and unwritten ones for part of the next
+    // request.
     const isClean = this.#socket.readableLength === 0 && this.#socket.writableLength === 0
     if (!this.#reader.mayReuse || !isClean || this.isOutdated) return this.close()
-    // Its last handler may have paused it; whatever it says while idle must be heard.
+    // Its last handler may have paused it, and events must be noticed while it is idle.
     this.#socket.resume()
     this.#owner.returned(this, this.#reader.rest)
   }
@@ -172,13 +174,19 @@ export class OriginConnection implements Leased, PinnedConnection {
     this.#owner.closed(this)
   }
 
-  /** Closes at once and, but for TLS, leaves the system nothing to wait for: where clients can have many closed, ports must not run out. */
+  /**
+   * Closes at once and, except over TLS, without leaving state in the system: clients that can make many
+   * connections close must not exhaust the ports.
+   */
   reset(): void {
     if (!this.#isClosed && !(this.#socket instanceof TLSSocket)) reset(this.#socket)
     this.close()
   }
 
-  /** Handles an event of the socket; a bug in that costs the one exchange that the event was for, whoever has the connection by then. */
+  /**
+   * Handles an event of the socket; a bug fails the exchange of the event, even if the connection has been
+   * lent on since.
+   */
   #on<T = void>(event: string, handle: (what: T) => void): void {
     let lease: Lease | null = null
     const handleFor = (what: T) => {
@@ -208,7 +216,7 @@ export class OriginConnection implements Leased, PinnedConnection {
 
   #ended(): void {
     this.#reader.mayReuse = false
-    // A reset, which only the write was told of, is not the end of a body or of a tunnel.
+    // A reset that only the write noticed is not the end of a body or of a tunnel.
     const { error } = this.#writeError
     if (error !== null) return this.#failed(failureOf(error))
     const lease = this.#lease

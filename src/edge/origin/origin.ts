@@ -1,4 +1,4 @@
-// One origin: how it is reached, its connections of either version, and what uploads may have of them.
+// One origin: its addresses, its connections of both versions, and the limits on its uploads.
 
 import { isIP, type Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
@@ -18,23 +18,23 @@ import { Uploads } from './uploads.ts'
 import { type Http1Owner, Http1Connections } from './http1-connections.ts'
 import { undialled, type ConnectionRequest, type ConnectionQueue } from './connection-queue.ts'
 
-/** What every origin is reached with. */
+/** What all origins share. */
 export interface Means {
   readonly clock: Clock
   readonly metrics: EdgeMetrics
   readonly log: Logger
   readonly lookup: NameLookup
   readonly guard: AddressGuard
-  /** Whether the process has a descriptor for another connection beside so many that are being opened. */
+  /** Whether the process has a descriptor for one more connection besides `dials` that are being opened. */
   readonly mayDial: (dials: number) => boolean
-  /** The idle connections of all origins that belong to one client each. */
+  /** The idle pinned connections of all origins. */
   readonly idlePinned: IdlePinned
 }
 
-/** One origin, with its connections and the requests that wait for one. */
+/** One origin, with its connections and the requests queued for one. */
 export class Origin implements Http1Owner, MultiplexedOwner {
   readonly config: OriginConfig
-  /** The Host value for this origin: its default port is left out (RFC 9110 section 7.2). */
+  /** The Host of this origin, without its default port (RFC 9110 section 7.2). */
   readonly authority: string
   readonly book: AddressBook | null
   readonly guard: AddressGuard
@@ -44,12 +44,12 @@ export class Origin implements Http1Owner, MultiplexedOwner {
   readonly #mayDial: Means['mayDial']
   readonly #idlePinned: IdlePinned
   readonly #http1: Http1Connections
-  /** Null where it is to have no connections of HTTP/2. */
+  /** Null if HTTP/2 is disabled. */
   readonly #http2: Multiplexed | null
   readonly #uploads: Uploads
-  /** Most connections, open and dialled. */
+  /** The maximum of connections, open and dialled. */
   readonly #most: number
-  /** Where it waits to be unused, once no configuration names it any more. */
+  /** The set of retired origins, once this is one of them. */
   #retired: Set<Origin> | null = null
   #isDestroyed = false
 
@@ -74,22 +74,22 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#http2 = http === '1' ? null : new Multiplexed(this, clock, metrics)
   }
 
-  /** Counts the exchanges that hold a connection or wait for one. */
+  /** The number of exchanges that hold a connection or wait for one. */
   get outstanding(): number {
     return this.#uploads.waiting + this.#http1.outstanding + (this.#http2?.outstanding ?? 0)
   }
 
-  /** Counts the open connections. */
+  /** The number of open connections. */
   get connections(): number {
     return this.#http1.open + this.http2Connections
   }
 
-  /** Counts those among them that speak HTTP/2. */
+  /** The number of open HTTP/2 connections. */
   get http2Connections(): number {
     return this.#http2?.open ?? 0
   }
 
-  /** Counts those who wait although no connection is dialled for them. */
+  /** The number of queued requests for which no connection is being dialled. */
   get queueLength(): number {
     const shared = this.#http2?.queueLength ?? 0
     if (this.#most === Number.POSITIVE_INFINITY) return shared
@@ -99,12 +99,11 @@ export class Origin implements Http1Owner, MultiplexedOwner {
   // ── requests ──
 
   /**
-   * Hands the request a connection, at once when one is idle; else it waits in turn, or is refused at once
-   * where too many do. A `fresh` one was never used: who asks for that had its turn already, and is not
-   * refused.
+   * Hands the request an idle connection at once, or queues it; refuses it if the queue is full. A `fresh`
+   * connection is one never used before: a request for one has been queued before, and is not refused.
    */
   acquire(request: ConnectionRequest, options: { fresh: boolean }): void {
-    // A request that began before a reload may come to it late.
+    // A request that began before a reload may still need it.
     this.#retired?.add(this)
     if (this.#http2?.takes(request)) return this.#http2.acquire(request, options)
     if (!options.fresh && this.#http1.handIdle(request)) return
@@ -114,13 +113,13 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#http1.await(request, options)
   }
 
-  /** Hands the request an idle connection that belongs to its client; false where there is none. */
+  /** Hands the request an idle connection pinned to its client; false if there is none. */
   acquirePinned(request: ConnectionRequest, pinned: PinnedConnections, clientAddress: string): boolean {
     return this.#http1.handPinned(request, pinned, clientAddress)
   }
 
   /**
-   * The same as `acquire` for a request whose body is still to come: it also waits while those have their
+   * Like `acquire`, for a request whose body is still to come: it also waits while other uploads use up their
    * share of the connections. Ends with `endUpload`.
    */
   acquireForUpload(request: ConnectionRequest): void {
@@ -133,13 +132,15 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#uploads.wait(request, this.#clock.monotonic())
   }
 
-  /** Whether an upload may begin whose client pauses: at once, and on a connection that nobody waits for. */
+  /**
+   * Whether an upload of a pausing client may begin: at once, and on a connection that no request waits for.
+   */
   get hasRoomForPause(): boolean {
     if (!this.#uploads.hasRoomForPause) return false
     return this.#http1.idle > 0 || this.vacancies > 0 || this.#http2?.hasRoom === true
   }
 
-  /** Takes note that the body of an upload is there, that its response has begun, or that it is given up. */
+  /** Called when the body of an upload is complete, its response has begun, or it is abandoned. */
   endUpload(request: ConnectionRequest): void {
     const next = this.#uploads.leave(request)
     if (next === null) return
@@ -149,17 +150,16 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#http1.await(next, { fresh: false })
   }
 
-  /** Removes one that no longer waits. */
+  /** Removes a request that no longer waits. */
   forget(request: ConnectionRequest): void {
     this.#http1.forget(request)
     this.#http2?.forget(request)
   }
 
-  // ── its configuration and the clock ──
+  // ── for the configuration and the clock ──
 
   /**
-   * Closes what is idle now and everything else as it comes back: no configuration names this origin any
-   * more.
+   * Closes idle connections now and the others when they are returned: the origin is no longer configured.
    */
   retire(retired: Set<Origin>): void {
     this.#retired = retired.add(this)
@@ -175,7 +175,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     return this.#used === 0
   }
 
-  /** Cuts every connection. */
+  /** Closes every connection at once. */
   destroy(): void {
     this.#isDestroyed = true
     this.#retired ??= new Set()
@@ -183,10 +183,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#http2?.destroy()
   }
 
-  /**
-   * Ends what has passed its deadline: dials, requests in the queue, and connections that were idle long
-   * enough.
-   */
+  /** Enforces the deadlines of dials, queued requests and idle connections. */
   sweep(now: number): void {
     this.#http1.sweep(now)
     if (this.vacancies <= 0) this.#http1.closePinned(this.queueLength, now)
@@ -196,11 +193,11 @@ export class Origin implements Http1Owner, MultiplexedOwner {
       this.#http1.expireQueue(now - timeout)
     }
     this.#http2?.sweep(now)
-    // Where requests find idle connections there is no dial, and yet the name may lead elsewhere by now.
+    // While requests find idle connections there are no dials, yet the addresses of the name may change.
     if (this.connections > 0) this.book?.refresh()
   }
 
-  // ── its connections ──
+  // ── for its connections ──
 
   get hasDescriptor(): boolean {
     const dials = this.#http1.dials + (this.#http2?.dials ?? 0)
@@ -216,7 +213,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     return this.#isDestroyed ? 0 : this.vacancies + this.#http1.idle
   }
 
-  /** Closes a connection that serves nobody now where it takes the place of a new one. */
+  /** Closes an idle connection if there is no room for a new one. */
   makeRoom(): void {
     if (this.vacancies > 0 || this.#http1.closeIdle() || this.#http2?.closeIdle()) return
     this.#http1.closePinned(1, this.#clock.monotonic())
@@ -244,7 +241,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#http2?.leaveOldAddresses()
   }
 
-  /** Counts the connections that it has, or is to have. */
+  /** The number of connections, open and dialled. */
   get #used(): number {
     return this.#http1.open + this.#http1.dials + (this.#http2?.connections ?? 0)
   }

@@ -17,12 +17,12 @@ export class Origins {
     this.#means = { ...parts, lookup, guard: new AddressGuard(), idlePinned: new IdlePinned() }
   }
 
-  /** Where this gateway itself listens for requests: no origin may lead there. */
+  /** The addresses on which this gateway itself listens: no origin may be at one of them. */
   set ownEndpoints(endpoints: readonly Endpoint[]) {
     this.#means.guard.ownEndpoints = endpoints
   }
 
-  /** Returns the origin of this configuration, a new one when there is none yet. */
+  /** Returns the origin of this configuration, and creates it if it is new. */
   get(config: OriginConfig): Origin {
     const key = JSON.stringify(config)
     let origin = this.#byConfig.get(key)
@@ -33,7 +33,7 @@ export class Origins {
     return origin
   }
 
-  /** Retires every origin that is not among those in use. */
+  /** Retires every origin that is not in use. */
   keep(inUse: ReadonlySet<Origin>): void {
     for (const [key, origin] of this.#byConfig) {
       if (inUse.has(origin)) continue

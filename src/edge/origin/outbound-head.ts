@@ -1,21 +1,21 @@
-// The head of a request on its way to an origin, whatever the version of HTTP that takes it there.
+// The head of a request to an origin, independent of the HTTP version.
 
-/** All but what is about the connection. */
+/** Without the fields about the connection. */
 export interface OutboundHead {
   readonly method: string
   readonly target: string
-  /** The host that is asked for, with its port if that is not the default. */
+  /** The host, with its port unless that is the default. */
   readonly authority: string
-  /** Field lines, `Name: value` and CRLF each, the length of the body among them where that is known. */
+  /** Field lines (`Name: value` and CRLF), with Content-Length if that is known. */
   readonly lines: string
   /** Whether a body of unknown length follows. */
   readonly isChunked: boolean
   readonly wantsUpgrade: boolean
-  /** Whether the client takes trailers, where the version has a way to say so (RFC 9110 section 10.1.4). */
+  /** Whether the client accepts trailers, in versions that can say so (RFC 9110 section 10.1.4). */
   readonly takesTrailers: boolean
 }
 
-/** Writes the head for HTTP/1.1, empty line included. */
+/** Formats the head for HTTP/1.1, with the empty line. */
 export function headText({
   method,
   target,

@@ -1,4 +1,4 @@
-// The pools of a configuration with their origins as members.
+// The pools of a configuration, with their origins as members.
 
 import type { Clock } from '../../base/clock.ts'
 import type { EdgeMetrics, PoolMember } from '../../metrics/counters/edge-metrics.ts'
@@ -14,35 +14,35 @@ import type { Origins } from './origins.ts'
 export type EdgeMember = Member<Origin>
 export type EdgePool = Pool<Origin>
 
-/** How one pool is doing in this process, as the management API shows it. */
+/** The state of a pool in this process, as the management API shows it. */
 export interface PoolState {
   readonly pool: string
   readonly origins: readonly OriginInProcess[]
 }
 
-/** How a member of a pool is doing in this process. */
+/** The state of a member of a pool in this process. */
 export interface OriginInProcess extends MemberState {
-  /** Open connections to it, whatever pools it is in. */
+  /** Open connections to it, in all of its pools. */
   readonly connections: number
-  /** Those among them that speak HTTP/2. */
+  /** Those of them that speak HTTP/2. */
   readonly http2_connections: number
-  /** Requests that wait for a connection because it may have no more. */
+  /** Requests queued because it has reached its maximum of connections. */
   readonly queued: number
 }
 
-/** Makes the pools of one snapshot: one for each configuration of a pool, however many routes lead to it. */
+/** The pools of one snapshot: one for each pool configuration, however many routes use it. */
 export class Pools {
-  /** All that are a member of some pool. */
+  /** All members of any pool. */
   readonly origins = new Set<Origin>()
   readonly #origins: Origins
   readonly #clock: Clock
   readonly #metrics: EdgeMetrics
   readonly #isRehearsal: boolean
   readonly #byConfig = new Map<PoolConfig, EdgePool>()
-  /** Takes what a check found. */
+  /** The health of the members, by check. */
   readonly #checked = new Map<string, Set<MemberHealth>>()
 
-  /** In a rehearsal the choices of pools leave those of the pools in use as they are. */
+  /** A rehearsal works on copies, so that its choices do not affect the pools in use. */
   constructor(origins: Origins, clock: Clock, metrics: EdgeMetrics, isRehearsal = false) {
     this.#origins = origins
     this.#clock = clock
@@ -50,7 +50,7 @@ export class Pools {
     this.#isRehearsal = isRehearsal
   }
 
-  /** Returns the pool of this configuration, or the one without members for null. */
+  /** Returns the pool of this configuration; for null, one without members. */
   get(config: PoolConfig | null): EdgePool {
     if (config === null) return this.#make(nobody)
     let pool = this.#byConfig.get(config)
@@ -58,7 +58,7 @@ export class Pools {
     return pool
   }
 
-  /** Makes a pool of this origin alone. */
+  /** Creates a pool of this origin alone. */
   only(origin: OriginConfig): EdgePool {
     return this.#make({ ...nobody, origins: [origin], weights: [1] })
   }
@@ -79,7 +79,7 @@ export class Pools {
     )
   }
 
-  /** Takes what active checks found; results for others than the members of these pools are passed by. */
+  /** Applies the results of active checks; those for other origins are ignored. */
   takeChecks(results: readonly KeyedCheckResult[]): void {
     for (const result of results)
       for (const health of this.#checked.get(result.key) ?? []) health.takeCheck(result)
@@ -91,7 +91,7 @@ export class Pools {
     return new Pool(config, members, this.#isRehearsal ? ledger.copy() : ledger)
   }
 
-  /** Returns what a pool of the same name, members and settings has counted, if there was one. */
+  /** Returns the ledger of a pool of the same name, members and settings, or a new one. */
   #ledgerOf({ name, balance, retries, weights }: PoolConfig, members: readonly EdgeMember[]): PoolLedger {
     const made = newLedger({ balance, retries }, members.length, this.#clock)
     if (members.length === 0) return made
@@ -117,7 +117,10 @@ export class Pools {
     return new Member(origin, config.url, weight, health)
   }
 
-  /** Returns the health of an origin under the settings of a pool; the only member of a pool is not ejected, so that clients see its own failure. */
+  /**
+   * Returns the health of an origin under the settings of a pool; the only member of a pool is never ejected,
+   * so that clients see its own failure.
+   */
   #healthOf(origin: Origin, { origins, ejection, check, slowStart }: PoolConfig): MemberHealth {
     const settings: HealthSettings = { ejection: origins.length > 1 ? ejection : null, check, slowStart }
     const key = JSON.stringify(settings)
@@ -145,10 +148,10 @@ const nobody: PoolConfig = {
   slowStart: 0,
 }
 
-/** Live as long as their origin does: a reload that keeps an origin keeps what is known of it. */
+/** Kept with the origin, so that its health survives a reload. */
 const healths = new WeakMap<Origin, Map<string, MemberHealth>>()
 
-/** By the first member of the pool: weakly, since names and settings of pools come and go while the origin stays. */
+/** By the first member of the pool; weakly, since pools come and go while the origin remains. */
 const ledgers = new WeakMap<Origin, Map<string, WeakRef<PoolLedger>>>()
 
 /** Describes the members of a pool. */

@@ -1,4 +1,4 @@
-// Reads what an origin sends on one connection: the heads of its responses, interim ones too, and their bodies.
+// Reads the responses on one connection to an origin: heads, interim ones included, and bodies.
 
 import type { Socket } from 'node:net'
 import type { OriginFault } from '../../errors/catalogue/origin-failure.ts'
@@ -7,28 +7,31 @@ import { endOfHead, mayContinue } from '../../http1/fields/field-lines.ts'
 import { parseResponseHead, type ResponseHead, responseBody } from '../../http1/heads/response-head.ts'
 import type { Lease } from './lease.ts'
 
-/** Most bytes that the head of a response may have; more is 520. */
+/** The maximum of bytes in the head of a response; more is 520. */
 const largestHead = 64 * 1024
 
-/** How long a connection is listened to before it serves again: not at all, until the loop has polled once more, or for a while. */
+/**
+ * How long to listen on a connection before it is reused: not at all, until the event loop has polled once
+ * more, or for a while.
+ */
 export type Rest = 'none' | 'turn' | 'while'
 
-/** Whose bytes are read. */
+/** The connection that is read. */
 interface ResponseTaker {
-  /** The connection can't go on. */
+  /** Called when the connection cannot continue. */
   fail(way: OriginFault): void
 }
 
 export class ResponseReader {
-  /** Whether another request may follow the one that is under way. */
+  /** Whether another request may follow the current one. */
   mayReuse = true
-  /** Ms that the origin grants an idle connection, or -1. */
+  /** Ms that the origin keeps an idle connection open, or -1. */
   grantedIdle = -1
   rest: Rest = 'none'
   readonly #taker: ResponseTaker
   readonly #socket: Socket
   #partial: Buffer | null = null
-  /** Of the final response; null before its head. */
+  /** The body of the final response; null before its head. */
   #body: BodyReader | null = null
 
   constructor(taker: ResponseTaker, socket: Socket) {
@@ -36,7 +39,7 @@ export class ResponseReader {
     this.#socket = socket
   }
 
-  /** Takes what follows for the response to a new request. */
+  /** Begins to read the response to the next request. */
   begin(): void {
     this.#body = null
     this.mayReuse = true
@@ -47,7 +50,7 @@ export class ResponseReader {
     else this.#readBody(lease, bytes, 0)
   }
 
-  /** Ends a body that lasts as long as its connection; nothing where there is none such. */
+  /** Ends a body that is delimited by the end of the connection. */
   end(lease: Lease): void {
     if (this.#body === null || this.#body.framing !== 'close') return
     this.#body.end()
@@ -74,7 +77,7 @@ export class ResponseReader {
     else this.#readBody(lease, bytes, start)
   }
 
-  /** Takes one head; false when no further reading of this chunk is wanted. */
+  /** Handles one head; false if the rest of this chunk must not be read. */
   #takeHead(lease: Lease, head: ResponseHead, bytes: Buffer): boolean {
     const handler = lease.handler
     if (head.status === 101) return this.#switch(lease, head, bytes)
@@ -84,10 +87,10 @@ export class ResponseReader {
     }
     const body = responseBody(head, handler.method)
     if (typeof body === 'string') return this.#refuse('GH_BAD_FRAMING')
-    // A body where none is allowed: read on, it would pass for the next response.
+    // A body that is not allowed would be taken for the next response.
     if (body.framing === 'none' && bytes.length > head.end && handler.method !== 'HEAD')
       return this.#refuse('GH_BAD_FRAMING')
-    // A response to half a request leaves open what the origin makes of the rest.
+    // After an early response, it is unknown what the origin does with the rest of the request.
     const isEarly = lease.phase === 'send' || this.#socket.writableLength > 0
     this.mayReuse = head.keepAlive && body.framing !== 'close' && !isEarly
     this.rest = body.framing === 'none' ? restAfter(head) : 'none'
@@ -136,19 +139,22 @@ export class ResponseReader {
     this.#taker.fail(way)
   }
 
-  /** `#fail` for places that return whether to read on. */
+  /** `#fail` for functions that return whether to read on. */
   #refuse(way: OriginFault): false {
     this.#taker.fail(way)
     return false
   }
 }
 
-/** Returns how long to listen for a body that must not come: the longer where the response announces one. */
+/** Returns how long to listen for a body that must not come: longer if the response announces one. */
 function restAfter({ contentLength, chunked }: ResponseHead): Rest {
   return contentLength > 0 || chunked ? 'while' : 'turn'
 }
 
-/** Whether the first bytes of an unfinished head still agree with `HTTP/1.`, so that a peer of another protocol fails at once and not by timeout. */
+/**
+ * Whether an unfinished head begins like `HTTP/1.`; a peer that speaks another protocol then fails at once,
+ * not by timeout.
+ */
 function mayBeHttp(bytes: Buffer): boolean {
   const length = Math.min(bytes.length, 7)
   return bytes.toString('latin1', 0, length) === 'HTTP/1.'.slice(0, length)

@@ -1,9 +1,12 @@
-// Requests whose bodies are still to come, and which last as long as their clients like: they may hold only a share of the connections of an origin, and
-// others find the rest.
+// Limits requests whose bodies are still to come, for as long as their clients like: they may use only a
+// share of an origin's connections.
 
 import { type ConnectionRequest, ConnectionQueue } from './connection-queue.ts'
 
-/** The most connections' worth of those that may begin for a pause of their client, where the origin may have any number of connections: it knows limits of its own. */
+/**
+ * The limit for uploads of pausing clients, in connections, if the origin has no maximum: it has limits of
+ * its own.
+ */
 const mostOfPauses = 100
 
 export class Uploads {
@@ -12,13 +15,13 @@ export class Uploads {
   readonly #admitted = new Set<ConnectionRequest>()
   readonly #waiting = new ConnectionQueue()
 
-  /** `connections` is the most that the origin may have, each of which carries so many requests. */
+  /** `connections` is the maximum for the origin, and `each` the number of requests per connection. */
   constructor(connections: number, each: number) {
     this.#most = Math.floor((connections * each) / 2)
     this.#mostPauses = Math.min(this.#most, mostOfPauses * each)
   }
 
-  /** Counts those who wait to be admitted. */
+  /** The number of requests that wait to be admitted. */
   get waiting(): number {
     return this.#waiting.size
   }
@@ -28,7 +31,7 @@ export class Uploads {
     return this.#admitted.size < Math.max(1, this.#most)
   }
 
-  /** The same for one whose client pauses, and may wait for a response to what it has sent. */
+  /** The same for an upload whose client pauses, and may wait for a response to what it has sent. */
   get hasRoomForPause(): boolean {
     return this.#admitted.size < this.#mostPauses
   }
@@ -37,12 +40,15 @@ export class Uploads {
     this.#admitted.add(request)
   }
 
-  /** Lets one wait from monotonic ms `now` on. */
+  /** Queues a request at monotonic ms `now`. */
   wait(request: ConnectionRequest, now: number): void {
     this.#waiting.add(request, now, { fresh: false })
   }
 
-  /** Removes one that was admitted or waits, whose body is there or that has left; admits and returns the next one in its place, null for none. */
+  /**
+   * Removes an upload that is complete or abandoned; admits and returns the next one in its place, null for
+   * none.
+   */
   leave(request: ConnectionRequest): ConnectionRequest | null {
     this.#waiting.remove(request)
     if (!this.#admitted.delete(request) || this.#waiting.size === 0) return null
@@ -52,7 +58,7 @@ export class Uploads {
     return first
   }
 
-  /** Refuses those who have waited since that time or longer. */
+  /** Refuses requests queued since that time or longer. */
   expire(by: number): void {
     this.#waiting.expire(by, 0)
   }

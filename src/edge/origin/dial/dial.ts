@@ -1,4 +1,4 @@
-// The opening of one connection to an origin: name lookup, TCP, TLS, each timed.
+// The dial of one connection to an origin: name lookup, TCP and TLS, each timed.
 
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
@@ -11,50 +11,56 @@ import type { Handshakes } from './handshakes.ts'
 import { readTunnelResponse, tunnelRequest } from './tunnel.ts'
 import { type Cause, type Failure, failureOf, fault } from '../../../errors/catalogue/origin-failure.ts'
 
-/** Bytes that a socket may hold, unsent or unread, before its peer is asked to wait: one read. More costs memory with each slow client, and saves no time. */
+/**
+ * Bytes that a socket may buffer, unsent or unread, before its peer has to wait: one read. More would cost
+ * memory per slow client, and save no time.
+ */
 export const highWaterMark = 64 * 1024
 
-/** Ms after which an address that does not respond gives way to the next one; the last has all the time that is left. So does a look-up, to old addresses. */
+/**
+ * Ms after which an unresponsive address gives way to the next one; the last has all the time that is left. A
+ * lookup likewise gives way to old addresses.
+ */
 const patience = 500
 
 export type DialPhase = 'resolve' | 'connect' | 'handshake'
 
-/** Where the connection is to lead. */
+/** The origin to dial. */
 export interface DialTarget {
   readonly config: OriginConfig
-  /** Null where the origin is an address. */
+  /** Null if the origin is an IP address. */
   readonly book: AddressBook | null
   readonly guard: AddressGuard
-  /** Whether the process has a file descriptor left for the dials that are under way. */
+  /** Whether the process has a file descriptor for the dials in progress. */
   readonly hasDescriptor: boolean
-  /** Has the TLS session of an earlier connection, which spares a handshake its costly part. */
+  /** Has the TLS session of an earlier connection, which saves the costly part of a handshake. */
   readonly handshakes: Handshakes
 }
 
-/** Who wants the connection. */
+/** The owner of the dial. */
 export interface Dialer {
   readonly target: DialTarget
-  /** The versions that a TLS handshake offers, by their names for ALPN. */
+  /** The protocols to offer in a TLS handshake, by their ALPN names. */
   readonly protocols: readonly string[]
   dialed(dial: Dial, socket: Socket): void
   dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void
-  /** Takes a bug of ours. */
+  /** Called for an internal error. */
   crashed(bug: unknown): void
 }
 
 export class Dial implements LookupWaiter {
-  /** Monotonic ms at which `expire` is to be called. */
+  /** Monotonic ms at which `expire` should be called. */
   deadline: number
-  /** Ms that each phase took; -1 when it did not happen. */
+  /** Ms of each phase; -1 for one that did not happen. */
   readonly times: Record<DialPhase, number> = { resolve: -1, connect: -1, handshake: -1 }
-  /** The one that is tried, and then the one that the connection leads to. */
+  /** The address being tried, and then the one connected to. */
   address = ''
   readonly #dialer: Dialer
   readonly #timeouts: Timeouts
   readonly #clock: Clock
   #phase: DialPhase = 'connect'
   #phaseStarted: number
-  /** When the connection must stand, whatever the number of addresses. */
+  /** When the connection must be established, however many addresses there are. */
   readonly #connectBy: number
   #addresses: readonly string[] = []
   #tried = 0
@@ -71,7 +77,7 @@ export class Dial implements LookupWaiter {
     this.deadline = this.#connectBy
   }
 
-  /** Sets out; the dialer hears of the outcome in a later turn. */
+  /** Starts; the dialer is called with the outcome in a later turn. */
   start(): void {
     this.#guarded(() => this.#start())()
   }
@@ -88,7 +94,7 @@ export class Dial implements LookupWaiter {
     this.#guarded(() => this.#expire())()
   }
 
-  /** Abandons the dial without telling the dialer. */
+  /** Abandons the dial without calling the dialer. */
   abort(): void {
     this.#isOver = true
     this.#dialer.target.book?.cancel(this)
@@ -147,7 +153,7 @@ export class Dial implements LookupWaiter {
     this.#listen(this.#socket)
   }
 
-  /** Returns what keeps this machine from dialling an address; null for nothing. */
+  /** Returns why this gateway cannot or must not dial an address; null if it may. */
   #obstacleTo(address: string): Failure | null {
     const { guard, config, hasDescriptor } = this.#dialer.target
     const found = guard.faultOf(address, config)
@@ -173,7 +179,7 @@ export class Dial implements LookupWaiter {
     this.#once(socket, 'close', () => this.#broke(fault('GH_CLOSED')))
   }
 
-  /** TLS with a proxy comes while the connection to the origin is still to be made. */
+  /** A TLS failure in this phase comes from the proxy, before the connection to the origin. */
   #failureOf(error: Cause): Failure {
     const failure = failureOf(error)
     const isOfProxy =
@@ -182,7 +188,7 @@ export class Dial implements LookupWaiter {
     return isOfProxy && !isTold ? { ...fault('GH_BAD_PROXY'), cause: error } : failure
   }
 
-  /** Has the proxy connect to the origin, for which it has all the time that is left. */
+  /** Asks the proxy to connect to the origin, for which it has all the time that is left. */
   #tunnel(socket: Socket): void {
     this.deadline = this.#connectBy
     socket.write(tunnelRequest(this.#dialer.target.config))
@@ -217,7 +223,7 @@ export class Dial implements LookupWaiter {
     return guarded(handle, bug => this.#crashed(bug))
   }
 
-  /** Fails for a bug of ours, by an unexpected failure that is no fault of the origin. */
+  /** Fails for an internal error, which is not blamed on the origin. */
   #crashed(bug: unknown): void {
     this.#dialer.crashed(bug)
     if (this.#isOver) return void this.#socket?.destroy()
@@ -261,7 +267,7 @@ export class Dial implements LookupWaiter {
     this.#tryNext()
   }
 
-  /** Keeps the most telling failure, where addresses fail in several ways: that of a family without a route is the least. */
+  /** Keeps the most telling failure of several addresses: the least telling is a family without a route. */
   #note(failure: Failure): void {
     if (this.#failure === null || this.#failure.row.isWithoutRoute) this.#failure = failure
   }
@@ -283,7 +289,7 @@ export class Dial implements LookupWaiter {
   }
 }
 
-/** The process may have no more descriptors, by its own count. */
+/** By its own count, the process has no descriptor left. */
 const shortage = failureOf({ code: 'EMFILE' })
 
 function open(dialer: Dialer, host: string): Socket {

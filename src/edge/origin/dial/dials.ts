@@ -1,4 +1,4 @@
-// The dials that are under way to one origin: as many as requests wait, and one at a time while the origin is down.
+// The dials in progress to one origin: as many as requests wait, or one at a time while the origin is down.
 
 import type { Clock } from '../../../base/clock.ts'
 import type { Timeouts } from '../../../config/model/config.ts'
@@ -9,7 +9,10 @@ export class Dials {
   readonly #dialer: Dialer
   readonly #clock: Clock
   readonly #dials = new Set<Dial>()
-  /** Whether the last attempt to connect failed: then one attempt at a time decides for all that wait, so that an unreachable origin costs little. */
+  /**
+   * Whether the last dial failed: then one dial at a time decides for all that wait, so that an unreachable
+   * origin costs little.
+   */
   #isDown = false
 
   constructor(dialer: Dialer, clock: Clock) {
@@ -21,7 +24,7 @@ export class Dials {
     return this.#dials.size
   }
 
-  /** Returns how many dials so many requests are worth. */
+  /** Returns how many dials this many requests justify. */
   worth(requests: number): number {
     return this.#isDown ? Math.min(1, requests) : requests
   }
@@ -37,18 +40,18 @@ export class Dials {
     this.#isDown = false
   }
 
-  /** Takes note of a dial that failed. Whether its failure applies to all that wait. */
+  /** Removes a failed dial; returns whether its failure applies to all that wait. */
   failed(dial: Dial, failure: Failure): boolean {
     this.#dials.delete(dial)
-    // What this machine lacks is no fault of the origin, and the next may find it.
+    // A lack of descriptors is local, and may be over at the next dial.
     const isOurs = failure.way === 'no_descriptor'
-    // A timeout has only cost the oldest its whole time; the others have their own deadlines.
+    // A timeout only used up the time of the oldest request; the others have their own deadlines.
     const isForAll = this.#isDown && !failure.row.isTimeout && !isOurs
     this.#isDown ||= !isOurs
     return isForAll
   }
 
-  /** Ends those whose deadline has passed by monotonic ms `now`. */
+  /** Enforces the deadlines at monotonic ms `now`. */
   sweep(now: number): void {
     for (const dial of this.#dials) if (now >= dial.deadline) dial.expire()
   }

@@ -1,21 +1,22 @@
-// What handshakes with an origin have shown: the TLS session that the next one may resume, and whether the origin accepts ours at all.
+// Knowledge from past handshakes with an origin: the TLS session to resume, and whether the origin accepts
+// the handshake at all.
 
 import type { Failure } from '../../../errors/catalogue/origin-failure.ts'
 
-/** What counts of a connection. */
+/** A connection after its handshake. */
 interface Shaken {
-  /** Whether it has served or waited before. */
+  /** Whether it was used or idle before. */
   readonly isReused: boolean
-  /** Whether its server accepts or refuses the handshake only after our part of it (TLS 1.3). */
+  /** Whether the server accepts or refuses the handshake only after the client's last message (TLS 1.3). */
   readonly isProvenLate: boolean
 }
 
 export class Handshakes {
-  /** Whether the origin has accepted a handshake of ours for certain: it sent a session for it, or a response. */
+  /** Whether the origin has certainly accepted a handshake: it sent a session or a response. */
   #isProven = false
   #session: Buffer | null = null
 
-  /** The session of an earlier connection; null where there is none to resume. */
+  /** The session of an earlier connection; null if there is none to resume. */
   get session(): Buffer | null {
     return this.#session
   }
@@ -25,15 +26,15 @@ export class Handshakes {
     this.#isProven = true
   }
 
-  /** Takes note of a response that came whole. */
+  /** Called for each complete response. */
   responded(): void {
     this.#isProven = true
   }
 
-  /** Whether a connection that failed before a response began did so since its origin refused the handshake. */
+  /** Whether a connection that failed before a response began was refused in the handshake. */
   wasRefused({ isReused, isProvenLate }: Shaken, failure: Failure): boolean {
     if (failure.way !== 'handshake_refused') {
-      // What it has against the handshake is never read where a body is still being written as it resets.
+      // The alert is never read if the reset interrupts the writing of a body.
       const isUnheard = failure.cause.syscall === 'write' && !isReused
       return isUnheard && !this.#isProven && isProvenLate
     }

@@ -1,13 +1,13 @@
-// What is said to a proxy to get a tunnel (RFC 9110 section 9.3.6), and what it answers.
+// The CONNECT request to a proxy (RFC 9110 section 9.3.6), and its response.
 
 import type { OriginConfig } from '../../../config/model/config.ts'
 import { type Failure, fault } from '../../../errors/catalogue/origin-failure.ts'
 
-/** The most bytes of the head of a response. */
+/** The maximum of bytes in the head of a response. */
 const longestHead = 16 * 1024
 const headEnd = Buffer.from('\r\n\r\n')
 
-/** Returns the request for a tunnel to an origin that has a proxy. */
+/** Returns the request for a tunnel to an origin behind a proxy. */
 export function tunnelRequest({
   host,
   port,
@@ -19,7 +19,10 @@ export function tunnelRequest({
   return `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${credentials}\r\n`
 }
 
-/** Reads a response of which this much has come: null where the tunnel stands, else why it does not; undefined where more has to come. */
+/**
+ * Reads what has arrived of a response: null if the tunnel is open, a failure if it is refused; undefined
+ * while the response is incomplete.
+ */
 export function readTunnelResponse(bytes: Buffer): Failure | null | undefined {
   const end = bytes.indexOf(headEnd)
   if (end < 0) return bytes.length > longestHead ? fault('GH_BAD_PROXY') : undefined
@@ -27,6 +30,6 @@ export function readTunnelResponse(bytes: Buffer): Failure | null | undefined {
   if (status === '') return fault('GH_BAD_PROXY')
   if (status === '407') return fault('GH_PROXY_AUTHENTICATION')
   if (!status.startsWith('2')) return fault('GH_PROXY_REFUSED')
-  // The peer behind the tunnel waits for us: what comes before we speak is of nobody.
+  // The peer behind the tunnel must wait for the client to speak first, so these bytes cannot come from it.
   return bytes.length > end + headEnd.length ? fault('GH_BAD_PROXY') : null
 }

@@ -19,7 +19,7 @@ import { checkByHttp2 } from '../http2/health-check.ts'
 import type { NameAnswer, NameLookup } from '../../resolver/name-lookup.ts'
 import type { Cause, Failure, OriginFault } from '../../../errors/catalogue/origin-failure.ts'
 
-/** Most bytes of a body that are read; the connection is cut at more. */
+/** The maximum of body bytes that are read; beyond it the connection is cut. */
 const largestBody = 64 * 1024
 
 export interface CheckedOrigin {
@@ -27,18 +27,21 @@ export interface CheckedOrigin {
   readonly check: CheckConfig
 }
 
-/** The status that came, or the code of what kept it from coming. */
+/** The status of the response, or the code of the error. */
 export type CheckOutcome = { readonly status: number } | { readonly error: string }
 
-/** How origins are found, and which must not be reached. */
+/** How origins are resolved, and which must not be reached. */
 export interface CheckMeans {
   readonly lookup: NameLookup
-  /** Where names led at the check before. */
+  /** The addresses of names at the last check. */
   readonly known: Map<string, readonly string[]>
   readonly guard: AddressGuard
 }
 
-/** Sends one check and returns the outcome, in no longer than the check allows; rejects for bugs of ours alone. Redirects are not followed. */
+/**
+ * Makes one check and returns its outcome within the timeout of the check; rejects for internal errors alone.
+ * Redirects are not followed.
+ */
 export async function checkHealth(
   { origin, check }: CheckedOrigin,
   means: CheckMeans,
@@ -52,7 +55,7 @@ export async function checkHealth(
   return outcomeOf(send(options), check.timeout)
 }
 
-/** Checks by HTTP/2 where the origin speaks it, else by HTTP/1.1 on the same connection. */
+/** Checks over HTTP/2 if the origin speaks it, else over HTTP/1.1 on the same connection. */
 function outcomeByHttp2(
   origin: OriginConfig,
   check: CheckConfig,
@@ -111,7 +114,7 @@ function optionsFor(origin: OriginConfig, { path, host }: CheckConfig, means: Ch
   const { verify, serverName, ca, identity } = origin.tls
   const tls = {
     rejectUnauthorized: verify,
-    // An empty one keeps the Host from taking its place.
+    // If it were left out, the Host header would be used.
     servername: serverName ?? (isIP(origin.host) === 0 ? origin.host : ''),
     ...(ca !== null && { ca }),
     ...(identity !== null && { cert: identity.certificate, key: identity.key }),
@@ -127,7 +130,7 @@ function optionsFor(origin: OriginConfig, { path, host }: CheckConfig, means: Ch
   }
 }
 
-/** Returns a look-up that finds only addresses that may be dialled. */
+/** Returns a lookup function that only finds addresses that may be dialled. */
 function lookupFor(origin: OriginConfig, means: CheckMeans): LookupFunction {
   return (name, _, tell) => {
     const answered = (answer: Addresses | Failure) => {
@@ -144,7 +147,10 @@ function lookupFor(origin: OriginConfig, means: CheckMeans): LookupFunction {
   }
 }
 
-/** Looks a name up, for the next check where it was known before: slow or unreachable DNS is no fault of an origin. */
+/**
+ * Looks a name up; if it was resolved before, only for the next check: slow or unreachable DNS is not the
+ * origin's fault.
+ */
 async function addressesOf(name: string, { lookup, known }: CheckMeans): Promise<Addresses | Failure> {
   const before = known.get(name)
   const asked = lookup.lookUp(name).then(answer => {

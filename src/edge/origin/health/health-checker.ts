@@ -1,5 +1,5 @@
-// The active health checks of all origins: checks each at its interval, and decides which are up. They run in the main
-// process only, and every worker gets the results.
+// The active health checks of all origins: runs each at its interval, and decides which origins are up. They
+// run in the main process only, and every worker gets the results.
 
 import { hash } from 'node:crypto'
 import type { Clock } from '../../../base/clock.ts'
@@ -14,10 +14,10 @@ import { NameLookup } from '../../resolver/name-lookup.ts'
 
 /** Ms over which the first checks are spread. */
 const first = 1_000
-/** The share of an interval by which it may be longer or shorter, so that gateways don't ask in step. */
+/** The fraction by which an interval varies, so that gateways do not check in step. */
 const jitter = 0.1
 
-/** A result with the key of what was checked, as data that crosses from process to process. */
+/** A result with the key of its check, as data to send between processes. */
 export interface KeyedCheckResult extends CheckResult {
   readonly key: string
 }
@@ -26,17 +26,17 @@ interface HealthCheckerOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: EdgeMetrics
-  /** Takes the results that are new, one after each check. */
+  /** Called with the new results after each check. */
   readonly told: (results: readonly KeyedCheckResult[]) => void
   readonly lookup?: NameLookup
 }
 
-/** Names an origin and how it is checked: the same in every process that has the configuration. */
+/** Returns a key for an origin and its check, the same in every process with that configuration. */
 export function checkKey(origin: OriginConfig, check: CheckConfig): string {
   return hash('sha256', JSON.stringify([origin, check]), 'base64url')
 }
 
-/** Lists what a configuration wants checked. */
+/** Lists the checks of a configuration. */
 export function checkedOrigins({ zones }: Config): CheckedOrigin[] {
   const pools = new Set(zones.flatMap(({ routes }) => routes.flatMap(({ pool }) => pool ?? [])))
   return [...pools].flatMap(({ origins, check }) =>
@@ -44,7 +44,7 @@ export function checkedOrigins({ zones }: Config): CheckedOrigin[] {
   )
 }
 
-/** Names all that a configuration wants checked. */
+/** Returns the keys of all checks of a configuration. */
 export function checkKeys(config: Config): ReadonlySet<string> {
   return new Set(checkedOrigins(config).map(({ origin, check }) => checkKey(origin, check)))
 }
@@ -60,17 +60,17 @@ export class HealthChecker {
     this.#means = { lookup, known: new Map(), guard: new AddressGuard() }
   }
 
-  /** Where this gateway itself listens for requests: no check goes there. */
+  /** The addresses on which this gateway itself listens, which are not checked. */
   set ownEndpoints(endpoints: readonly Endpoint[]) {
     this.#means.guard.ownEndpoints = endpoints
   }
 
-  /** The last result of each origin that was checked already, also where only its settings are new. */
+  /** The last result for each origin checked so far, even if its settings have changed since. */
   get results(): readonly KeyedCheckResult[] {
     return [...this.#targets.values()].flatMap(({ result }) => result ?? [])
   }
 
-  /** Checks these from now on and no others; those that were checked before go on as they are. */
+  /** Checks exactly these origins from now on; checks that remain are not restarted. */
   watch(origins: readonly CheckedOrigin[]): void {
     const wanted = new Map(origins.map(checked => [checkKey(checked.origin, checked.check), checked]))
     const known = this.#byQuestion()
@@ -101,12 +101,12 @@ export class HealthChecker {
   }
 }
 
-/** Names what is asked of whom, whatever the settings are with which it is asked. */
+/** Identifies what a check requests, whatever its other settings. */
 function questionOf({ origin, check }: CheckedOrigin): string {
   return `${check.path} ${origin.url}`
 }
 
-/** One origin that is checked: up until several checks in a row have failed, or as its predecessor was. */
+/** One checked origin: up until several checks in a row have failed, or as its predecessor left it. */
 class Target {
   result: KeyedCheckResult | null = null
   readonly checked: CheckedOrigin
@@ -117,7 +117,7 @@ class Target {
   #timer: NodeJS.Timeout | undefined
   #isUp = true
   #since: number
-  /** How many checks in a row had the contrary outcome. */
+  /** The number of checks in a row that contradict the state. */
   #contrary = 0
 
   constructor(
@@ -152,7 +152,7 @@ class Target {
     this.#timer = setTimeout(check, delay).unref()
   }
 
-  /** Checks again and again; a bug of ours is no fault of the origin. */
+  /** Makes the periodic check; a bug is not blamed on the origin. */
   async #check(): Promise<void> {
     try {
       await this.#checkOnce()

@@ -1,18 +1,18 @@
-// One request of a health check by HTTP/2, on an open connection that is its own.
+// One health check request over HTTP/2, on an open connection of its own.
 
 import type { Socket } from 'node:net'
 import { ClientSession } from '../../../http2/client/session.ts'
 import type { StreamUser } from '../../../http2/client/stream.ts'
 import { guarded } from '../../../base/guarded.ts'
 
-/** What is asked, and who hears what comes of it. */
+/** The request, and the callbacks for its outcome. */
 interface Http2Check {
   readonly scheme: 'http' | 'https'
   readonly authority: string
   readonly path: string
-  /** Takes the status; the connection is to be closed. */
+  /** Called with the status; the connection should then be closed. */
   answered(status: number): void
-  /** No response will come that can be read. */
+  /** Called if no readable response will come. */
   failed(): void
   crashed(bug: unknown): void
 }
@@ -43,7 +43,7 @@ export function checkByHttp2(socket: Socket, check: Http2Check): void {
   socket.on(
     'data',
     guarded(
-      // Whoever has so much to say before a response gives none.
+      // An origin with that much to say before its response never sends one.
       (bytes: Buffer) => session.receive(bytes) || check.failed(),
       bug => check.crashed(bug),
     ),

@@ -1,4 +1,4 @@
-// One open connection of HTTP/2 to an origin, which carries many exchanges at a time.
+// One open HTTP/2 connection to an origin, which carries many exchanges at a time.
 
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -19,37 +19,37 @@ import type { Lease } from '../lease.ts'
 import type { ResponseHandler } from '../response-handler.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 
-/** Who keeps the connection. */
+/** The owner of the connection. */
 export interface Http2Owner {
-  /** Requests that a connection of the origin takes, as far as is known. */
+  /** Requests that a connection of the origin accepts, as far as is known. */
   readonly mostRequests: number
-  /** It has room for more exchanges, or less, or none is left on it. */
+  /** Called when its room for exchanges has changed, or none are left on it. */
   changed(connection: Http2Connection): void
-  /** It is closed; nothing is handed to it any more. */
+  /** Called when it is closed, and nothing may be handed to it any more. */
   closed(connection: Http2Connection): void
-  /** An exchange more is on it, or one less. */
+  /** Called when the number of exchanges has changed by so many. */
   counted(exchanges: number): void
-  /** The origin broke the protocol. */
+  /** Called when the origin breaks the protocol. */
   broken(fault: SessionFault): void
-  /** Whether the origin refused the handshake, where a connection ends so before it has said anything. */
+  /** Whether the origin refused the handshake, judged by how a connection ended before any byte arrived. */
   hasRefused(connection: Http2Connection, failure: Failure): boolean
-  /** A response has come whole. */
+  /** Called for each complete response. */
   responded(): void
-  /** Takes a bug of ours that no exchange is behind. */
+  /** Called for an internal error outside of any exchange. */
   crashed(bug: unknown): void
 }
 
 interface Parts {
   readonly clock: Clock
   readonly scheme: 'http' | 'https'
-  /** Most exchanges at a time. */
+  /** The maximum of concurrent exchanges. */
   readonly streams: number
 }
 
-/** Ms for which no exchange goes to a connection whose origin has refused one there. */
+/** Ms for which a connection gets no exchange after its origin has refused one. */
 const restAfterRefusal = 1_000
 
-/** By the names that broken responses of HTTP/1.1 have. */
+/** By the names for the same faults in HTTP/1.1. */
 const faults: Readonly<Record<SessionFault, OriginFault>> = {
   protocol: 'GH_BAD_HEAD',
   compression: 'GH_BAD_HEAD',
@@ -61,25 +61,25 @@ const faults: Readonly<Record<SessionFault, OriginFault>> = {
 }
 
 export class Http2Connection {
-  /** Monotonic ms at which an idle connection is to be closed. */
+  /** Monotonic ms at which an idle connection should be closed. */
   deadline = Number.POSITIVE_INFINITY
-  /** Whether it has served before, so that its end may only mean that it was idle too long. */
+  /** Whether it was used before, so that its end may only mean that it was idle for too long. */
   isReused = false
   readonly scheme: 'http' | 'https'
   readonly times: Dial['times']
   readonly address: string
-  /** Whether the name of the origin leads elsewhere by now, so that no further exchange may have it. */
+  /** Whether the name of the origin now has other addresses, so that no further exchange may use it. */
   isOutdated = false
-  /** Whether another connection takes its place, since its origin might end it for what clients did. */
+  /** Whether another connection replaces it, since its origin might end it because of what clients did. */
   isReplaced = false
-  /** Whether its server accepts or refuses the handshake only after our part of it (TLS 1.3). */
+  /** Whether the server accepts or refuses the handshake only after the client's last message (TLS 1.3). */
   readonly isProvenLate: boolean
   readonly session: ClientSession
   readonly #owner: Http2Owner
   readonly #socket: Socket
   readonly #clock: Clock
   readonly #exchanges = new Set<Http2Exchange>()
-  /** Runs behind the events of a turn. */
+  /** Runs after the events of a turn. */
   readonly #turn: () => void
   readonly #readOn = guarded(
     () => this.#wasRead(this.#isClosed || this.session.readOn()),
@@ -118,17 +118,20 @@ export class Http2Connection {
     this.mayFlush()
   }
 
-  /** Counts the exchanges on it. */
+  /** The number of exchanges on it. */
   get size(): number {
     return this.#exchanges.size
   }
 
-  /** How many exchanges more it takes now. */
+  /** How many more exchanges it accepts now. */
   get room(): number {
     return this.isLeaving || this.#isClosed || this.#isResting ? 0 : this.session.room
   }
 
-  /** Whether it will take more exchanges: the origin has yet to say how many, serves none now, or is about to show that it is there. */
+  /**
+   * Whether it may accept more exchanges soon: the origin has yet to say how many, or will, once it is idle
+   * or has shown that it is alive.
+   */
   get isPromising(): boolean {
     const { isGreeted, isQuestioned, isGivenUp } = this.session
     return (
@@ -136,7 +139,7 @@ export class Http2Connection {
     )
   }
 
-  /** Whether it takes none any more. */
+  /** Whether it accepts no more exchanges. */
   get isLeaving(): boolean {
     return (
       this.isOutdated ||
@@ -154,7 +157,7 @@ export class Http2Connection {
     return this.#clock.monotonic()
   }
 
-  /** Lends a part of the connection to one exchange; there must be room. */
+  /** Lends a stream to one exchange; there must be room. */
   lend(handler: ResponseHandler): Lease {
     this.deadline = Number.POSITIVE_INFINITY
     const exchange = new Http2Exchange(this, handler)
@@ -181,7 +184,7 @@ export class Http2Connection {
     for (const { lease } of this.#end()) lease.lose()
   }
 
-  // ── its exchanges ──
+  // ── for its exchanges ──
 
   refused(): void {
     this.#restsUntil = this.now + restAfterRefusal
@@ -198,7 +201,7 @@ export class Http2Connection {
     this.changed()
   }
 
-  // ── its session ──
+  // ── for its session ──
 
   mayFlush(): void {
     setImmediate(this.#turn)
@@ -222,7 +225,7 @@ export class Http2Connection {
     )
   }
 
-  /** A bug that is no exchange's own ends the connection: what its session makes of further bytes is unknown. */
+  /** A bug outside of any exchange ends the connection, since the state of its session is unknown. */
   #crashed(bug: unknown): void {
     this.#owner.crashed(bug)
     this.#fail(fault('GH_CLOSED'))
@@ -233,7 +236,7 @@ export class Http2Connection {
     if (!this.#isClosed) this.#wasRead(this.session.receive(bytes))
   }
 
-  /** Leaves what is too much for one turn to the next one, so that no other connection waits for it. */
+  /** Continues in the next turn if there is too much for one, so that no other connection has to wait. */
   #wasRead(isDone: boolean): void {
     if (this.#isClosed) return
     if (isDone) return void this.#socket.resume()
@@ -241,7 +244,7 @@ export class Http2Connection {
     setImmediate(this.#readOn)
   }
 
-  /** Writes what the exchanges of a turn have to say. */
+  /** Writes the output of all exchanges in a turn. */
   #write(): void {
     if (this.#isClosed) return
     const bytes = this.session.take()
@@ -255,7 +258,7 @@ export class Http2Connection {
       exchange.fail(hasRefused ? 'handshake' : exchange.lease.phase, failure)
   }
 
-  /** Closes the connection, and returns the exchanges that it had. */
+  /** Closes the connection, and returns its exchanges. */
   #end(): readonly Http2Exchange[] {
     this.#isClosed = true
     const exchanges = [...this.#exchanges]

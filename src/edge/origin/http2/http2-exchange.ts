@@ -1,4 +1,5 @@
-// One exchange on a stream of a connection that carries many: what its lease asks, and what its handler gets.
+// One exchange on a stream of a multiplexed connection: carries out what its lease asks, and passes events to
+// its handler.
 
 import { invariants } from '../../../base/invariants.ts'
 import { type Failure, fault, type OriginFault } from '../../../errors/catalogue/origin-failure.ts'
@@ -20,15 +21,15 @@ interface Carrying {
   readonly address: string
   /** Monotonic ms. */
   readonly now: number
-  /** The origin has refused a request that it may take elsewhere. */
+  /** Called when the origin has refused a request, which another connection may accept. */
   refused(): void
-  /** A response has come whole. */
+  /** Called for each complete response. */
   responded(): void
-  /** The exchange is over. */
+  /** Called when the exchange is over. */
   left(exchange: Http2Exchange): void
 }
 
-/** What is wrong with a stream, by the names that have it for a connection of HTTP/1.1. */
+/** Faults of a stream, by the names for the same faults in HTTP/1.1. */
 const faults: Readonly<Record<StreamFault, OriginFault>> = {
   refused: 'GH_REFUSED_STREAM',
   http1_required: 'GH_HTTP1_REQUIRED',
@@ -64,7 +65,7 @@ export class Http2Exchange implements Leased, StreamUser {
     return this.lease.handler.method
   }
 
-  // ── what the lease asks ──
+  // ── for its lease ──
 
   send(head: OutboundHead, body: Buffer | null, trailers: readonly string[] | null): boolean {
     const isWhole = body === null && trailers === null
@@ -93,7 +94,7 @@ export class Http2Exchange implements Leased, StreamUser {
   }
 
   close(): void {
-    // On a connection that is dead, one request after the other would wait for its own timeout.
+    // On a dead connection, one request after the other would run into its own timeout.
     if (!this.lease.hasResponseBegun) this.#connection.session.doubt(this.#begunAt)
     this.#leave()
   }
@@ -105,14 +106,14 @@ export class Http2Exchange implements Leased, StreamUser {
     return true
   }
 
-  /** Nothing authenticates a connection that carries many: such credentials go by HTTP/1.1. */
+  /** A multiplexed connection cannot be authenticated: such requests use HTTP/1.1. */
   pin(): void {}
 
   cork(): void {}
   uncork(): void {}
   endSending(): void {}
 
-  // ── what the origin sends; a bug in that costs this exchange alone ──
+  // ── for the session; a bug fails this exchange alone ──
 
   interim(head: ResponseHead): void {
     this.lease.hasResponseBegun = true
@@ -144,13 +145,16 @@ export class Http2Exchange implements Leased, StreamUser {
     this.#guarded(handler => handler.originDrained())
   }
 
-  /** Fails for what the origin did to its stream. Where that came in one read with the head of a response, the client has none of it yet, and gets the error record in its place. */
+  /**
+   * Fails because of a fault of the stream. If that came in one read with the head of a response, the client
+   * has seen none of it, and gets the error response instead.
+   */
   failed(way: StreamFault): void {
     if (way === 'refused') this.#connection.refused()
     this.fail(this.lease.phase, fault(faults[way]))
   }
 
-  /** Ends the exchange for a failure. */
+  /** Ends the exchange with a failure. */
   fail(phase: Phase, failure: Failure): void {
     const { lease } = this
     if (!lease.isHeld) return
@@ -193,7 +197,7 @@ export class Http2Exchange implements Leased, StreamUser {
   }
 }
 
-/** The body of a request that is sent as it comes. */
+/** The body of a request, sent piece by piece. */
 class Http2Body implements RequestSink {
   readonly #session: ClientSession
   readonly #stream: ClientStream
@@ -209,7 +213,7 @@ class Http2Body implements RequestSink {
     return !this.#lease.isHeld || this.#session.send(this.#stream, bytes)
   }
 
-  /** Nothing is held: a turn's frames leave together. */
+  /** Nothing is buffered here: the frames of a turn are written together. */
   flush(): boolean {
     return true
   }

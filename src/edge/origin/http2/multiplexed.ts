@@ -1,4 +1,4 @@
-// The connections of HTTP/2 to one origin: who gets a stream on which of them, when another one is opened, and which requests wait.
+// The HTTP/2 connections to one origin: hands out streams, dials new connections, and queues requests.
 
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -11,26 +11,29 @@ import type { Dial, Dialer, DialPhase, DialTarget } from '../dial/dial.ts'
 import { Dials } from '../dial/dials.ts'
 import { Http2Connection, type Http2Owner } from './http2-connection.ts'
 
-/** Ms for which an idle connection is kept: servers that close theirs say so in time. */
+/** Ms that an idle connection is kept: servers that close theirs announce it. */
 const longestIdle = 60_000
-/** Ms for which an origin that does not offer HTTP/2 is not asked again. */
+/** Ms for which an origin without HTTP/2 is not tried again. */
 const memory = 300_000
-/** Fewer requests than these on a connection that its origin ends are no rule: what it refuses is sent again, and connections are dear. */
+/**
+ * An origin that ends a connection after fewer requests sets no rule by it: the refused requests are retried,
+ * and connections are expensive.
+ */
 const leastRequests = 10
 
 const alpn = ['h2', 'http/1.1']
 const noAlpn: readonly string[] = []
 
-/** The origin, which has connections of HTTP/1.1 as well. */
+/** The origin, which may also have connections of HTTP/1.1. */
 export interface MultiplexedOwner extends DialTarget {
   readonly isRetired: boolean
-  /** How many connections more the origin may have, those included for which an idle one makes room. */
+  /** How many more connections the origin may have, counting idle ones that can be replaced. */
   readonly room: number
   makeRoom(): void
   isOutdated(connection: { readonly address: string }): boolean
-  /** Has those who wait served by HTTP/1.1, the first by this connection. */
+  /** Serves the queued requests by HTTP/1.1, the first on this connection. */
   goOnByHttp1(dial: Dial, socket: Socket, waiting: ConnectionQueue): void
-  /** A connection has closed, whose place others may have. */
+  /** Called when a connection has closed and others may take its place. */
   roomMade(): void
   crashed(bug: unknown): void
 }
@@ -44,9 +47,12 @@ export class Multiplexed implements Dialer, Http2Owner {
   readonly #open = new Set<Http2Connection>()
   readonly #waiting = new ConnectionQueue()
   readonly #dials: Dials
-  /** Monotonic ms until which the origin counts as one without HTTP/2. */
+  /** Monotonic ms until which the origin is assumed not to speak HTTP/2. */
   #http1Until = 0
-  /** Requests that each connection takes, since its origin ended two in a row behind so many and refused what came after; each would be sent twice. */
+  /**
+   * Requests per connection, learned when the origin ended two in a row after that many and refused the rest,
+   * each of which had to be retried.
+   */
   mostRequests = Number.POSITIVE_INFINITY
   #mostRequestsUntil = 0
   #lastTaken = 0
@@ -60,12 +66,12 @@ export class Multiplexed implements Dialer, Http2Owner {
     this.protocols = owner.config.transport.http === '2' ? alpn : noAlpn
   }
 
-  /** Whether a request goes this way, as far as is known. */
+  /** Whether a request uses HTTP/2, as far as is known. */
   takes({ needsHttp1 }: ConnectionRequest): boolean {
     return !needsHttp1 && this.#clock.monotonic() >= this.#http1Until
   }
 
-  /** Counts the connections, open and dialled. */
+  /** The number of connections, open and dialled. */
   get connections(): number {
     return this.#open.size + this.#dials.size
   }
@@ -78,7 +84,7 @@ export class Multiplexed implements Dialer, Http2Owner {
     return this.#open.size
   }
 
-  /** Counts the exchanges that have a stream or wait for one. */
+  /** The number of exchanges that have a stream or wait for one. */
   get outstanding(): number {
     return this.#waiting.size + this.streams
   }
@@ -89,12 +95,12 @@ export class Multiplexed implements Dialer, Http2Owner {
     return sum
   }
 
-  /** Counts those who wait although no connection is dialled for them. */
+  /** The number of queued requests for which no connection is being dialled. */
   get queueLength(): number {
     return Math.max(0, this.#waiting.size - this.#dials.size * this.#streams)
   }
 
-  /** Whether an exchange could begin at once, or with a connection of its own. */
+  /** Whether an exchange could begin at once, or on a new connection. */
   get hasRoom(): boolean {
     return this.#withRoom() !== null || this.target.room > 0
   }
@@ -114,7 +120,7 @@ export class Multiplexed implements Dialer, Http2Owner {
 
   sweep(now: number): void {
     this.#dials.sweep(now)
-    // It may take more by now.
+    // The origin may accept more by now.
     if (now >= this.#mostRequestsUntil) this.mostRequests = Number.POSITIVE_INFINITY
     for (const connection of this.#open) connection.sweep(now)
     const { timeout } = this.target.config.transport.queue
@@ -123,7 +129,7 @@ export class Multiplexed implements Dialer, Http2Owner {
     if (this.#waiting.size > 0) this.dialMore()
   }
 
-  /** Closes what is idle now and everything else as its exchanges end. */
+  /** Closes idle connections now, and the others when their exchanges end. */
   retire(): void {
     for (const connection of this.#open) this.#settle(connection)
   }
@@ -133,7 +139,7 @@ export class Multiplexed implements Dialer, Http2Owner {
     for (const connection of this.#open) connection.close()
   }
 
-  /** Has no further exchange go to addresses that the name of the origin has no longer. */
+  /** Stops using addresses that the name of the origin no longer has. */
   leaveOldAddresses(): void {
     for (const connection of this.#open) {
       connection.isOutdated = this.target.isOutdated(connection)
@@ -141,7 +147,7 @@ export class Multiplexed implements Dialer, Http2Owner {
     }
   }
 
-  /** Closes a connection that serves nobody, for another one in its place; false where there is none. */
+  /** Closes an idle connection to make room for another; false if there is none. */
   closeIdle(): boolean {
     for (const connection of this.#open) {
       if (connection.size > 0) continue
@@ -151,10 +157,10 @@ export class Multiplexed implements Dialer, Http2Owner {
     return false
   }
 
-  /** Dials as many connections as those who wait are worth. */
+  /** Dials as many connections as the queued requests justify. */
   dialMore(): void {
     if (this.#waiting.size === 0) return
-    // One that serves nobody and yet has no room has still to say how many it takes, or takes none.
+    // An idle connection without room has yet to say how many exchanges it accepts, or accepts none.
     for (const { isPromising } of this.#open) if (isPromising) return
     const worth = this.#dials.worth(Math.ceil(this.#waiting.size / this.#streams))
     while (this.#dials.size < worth && this.target.room > 0) {
@@ -192,7 +198,7 @@ export class Multiplexed implements Dialer, Http2Owner {
   // ── connections ──
 
   changed(connection: Http2Connection): void {
-    // Where no other may be opened, a connection at risk is better than none.
+    // If no other may be opened, a connection at risk is better than none.
     if (connection.session.isWorn && this.target.room > 0) connection.isReplaced = true
     while (connection.room > 0 && this.#waiting.size > 0) this.#waiting.serveFirst(connection)
     this.#settle(connection)
@@ -226,7 +232,7 @@ export class Multiplexed implements Dialer, Http2Owner {
     this.target.crashed(bug)
   }
 
-  /** Takes note of how many requests a connection has taken before its origin refused further ones, 0 where it has not. */
+  /** Learns from how many requests a connection accepted before its origin refused more, 0 if it did not. */
   #learn(taken: number): void {
     if (taken < leastRequests) return
     if (taken === this.#lastTaken) {
@@ -236,7 +242,10 @@ export class Multiplexed implements Dialer, Http2Owner {
     this.#lastTaken = taken
   }
 
-  /** Finds the first connection with room: those behind it are left to grow idle. One whose origin may be gone is only for a request that could not even wait. */
+  /**
+   * Finds the first connection with room, so that later ones become idle. A silent one, whose origin may be
+   * gone, is only for a request that could not even be queued.
+   */
   #withRoom(): Http2Connection | null {
     let silent: Http2Connection | null = null
     for (const connection of this.#open) {
@@ -247,7 +256,7 @@ export class Multiplexed implements Dialer, Http2Owner {
     return silent !== null && this.#isFull() ? silent : null
   }
 
-  /** Closes a connection of no further use, or begins the time that it may be idle. */
+  /** Closes a connection of no further use, or starts its idle timeout. */
   #settle(connection: Http2Connection): void {
     if (connection.size > 0) return
     if (this.target.isRetired || connection.isLeaving) connection.close()

@@ -1,16 +1,20 @@
-// The idle connections of a process to its origins that each belong to one client: which of them makes room for a request that has no connection.
+// The idle pinned connections of a process to its origins, and which of them makes room for a request without
+// a connection.
 
 import { longestIdle } from './idle-connections.ts'
 import type { PinnedConnection } from '../lease.ts'
 
-/** Ms for which such a connection is left to its client: the next message of a handshake must find it. */
+/** Ms for which such a connection is left to its client: the next message of its authentication needs it. */
 const grace = 1_000
 
 export class IdlePinned {
-  /** With the monotonic ms at which each came back; the eldest is the first. */
+  /** With the monotonic ms at which each was returned, the oldest first. */
   readonly #since = new Map<PinnedConnection, number>()
 
-  /** Adds one from monotonic ms `now` on. It may wait for as long as its origin grants, since its client would have to authenticate again on another one. */
+  /**
+   * Adds a connection at monotonic ms `now`. It is kept for as long as the origin allows, since its client
+   * would have to authenticate again on another one.
+   */
   add(connection: PinnedConnection, now: number): void {
     const granted = connection.grantedIdle === -1 ? longestIdle : connection.grantedIdle
     connection.deadline = now + Math.min(granted, longestIdle)
@@ -21,7 +25,7 @@ export class IdlePinned {
     return this.#since.has(connection)
   }
 
-  /** Takes out one that is in use again, or has closed; false where it was not idle. */
+  /** Removes a connection that is in use again or closed; false if it was not idle. */
   delete(connection: PinnedConnection): boolean {
     return this.#since.delete(connection)
   }
@@ -30,12 +34,17 @@ export class IdlePinned {
     return this.#since.size
   }
 
-  /** Closes the one that has been idle longest, however long that is: they are not to take more file descriptors than they leave. */
+  /**
+   * Closes the one idle for longest, however short: idle connections must not use up the file descriptors.
+   */
   closeFirst(): void {
     this.#since.keys().next().value?.close()
   }
 
-  /** Closes the one that has been idle longest, of one origin or of all, where that is long enough by monotonic ms `now`; false where there is none. */
+  /**
+   * Closes the one idle for longest, of one origin or of all, if that is long enough at monotonic ms `now`;
+   * false if there is none.
+   */
   closeEldest(now: number, origin: object | null): boolean {
     for (const [connection, since] of this.#since) {
       if (since > now - grace) return false

@@ -1,21 +1,24 @@
-// The idle connections to origins that belong to one connection of a client alone, since they are authenticated, or about to be. They end with it.
+// The idle origin connections that are pinned to one client connection, since they are authenticated or about
+// to be. They are closed with it.
 
 import type { ConnectionHolder, PinnedConnection } from '../lease.ts'
 
-/** The most that wait for one client: as many as browsers open to one host. */
+/** The maximum for one client: as many as browsers open to one host. */
 const mostIdle = 6
 
 export class PinnedConnections implements ConnectionHolder {
-  /** The latest returned is the last. */
+  /** The last returned comes last. */
   readonly #idle: PinnedConnection[] = []
   #isClosed = false
 
-  /** Whether one leads to that origin, for the client at that address. */
+  /** Whether one belongs to that origin and the client at that address. */
   leadsTo(origin: object, clientAddress: string): boolean {
     return this.#find(origin, clientAddress) !== -1
   }
 
-  /** Takes out the one that came back last of those that lead to that origin, for the client at that address; null for none. */
+  /**
+   * Removes and returns the last one returned for that origin and the client at that address; null for none.
+   */
   take(origin: object, clientAddress: string): PinnedConnection | null {
     const at = this.#find(origin, clientAddress)
     return at === -1 ? null : this.#idle.splice(at, 1)[0]!
@@ -32,7 +35,7 @@ export class PinnedConnections implements ConnectionHolder {
     if (at !== -1) this.#idle.splice(at, 1)
   }
 
-  /** Closes all: the client has left. Those that are in use close as they come back. */
+  /** Closes all: the client has left. Those in use close when they are returned. */
   close(): void {
     this.#isClosed = true
     for (const connection of this.#idle.splice(0)) connection.close()

@@ -1,28 +1,32 @@
-// Connections whose last response must have no body and could be followed by one all the same: a faulty origin sends it in a packet of its own, and the
-// next request would take it for its response. They are listened to before they serve again; whatever comes meanwhile closes them.
+// Connections whose last response must not have a body, but might be followed by one: a faulty origin sends
+// it in a separate packet, and it would be taken for the next response. They are listened to before they are
+// reused, and closed if anything arrives.
 
 import { guarded } from '../../../base/guarded.ts'
 import type { OriginConnection } from '../origin-connection.ts'
 
-/** Ms for which a connection is listened to whose response announced a body, as that to a HEAD does; the next sweep ends them. */
+/** Ms to listen after a response that announced a body, as one to HEAD does; the next sweep ends it. */
 const longWhile = 100
-/** How many of those there may be: a flood of HEAD must not take all the connections that an origin can hold. */
+/** The maximum of those connections: a flood of HEAD must not take all the connections of an origin. */
 const most = 32
 
 interface RestingOwner {
-  /** Takes a connection that was silent. */
+  /** Takes a connection on which nothing arrived. */
   rested(connection: OriginConnection): void
-  /** Takes a bug of ours. */
+  /** Called for an internal error. */
   crashed(bug: unknown): void
 }
 
 export class Resting {
   readonly #owner: RestingOwner
-  /** Those that the loop has not polled since they came, and those that it has, by the end of the turn. */
+  /**
+   * Those added since the event loop last polled, and those polled since; the latter are released at the end
+   * of the turn.
+   */
   readonly #unpolled: OriginConnection[] = []
   readonly #polled: OriginConnection[] = []
   #isTurning = false
-  /** With the monotonic ms at which each is rested. */
+  /** With the monotonic ms at which each has rested. */
   readonly #forWhile = new Map<OriginConnection, number>()
   readonly #turn: () => void
 
@@ -38,12 +42,12 @@ export class Resting {
     return this.soon + this.#forWhile.size
   }
 
-  /** Counts those that are back within a turn. */
+  /** The number of those that return within a turn. */
   get soon(): number {
     return this.#unpolled.length + this.#polled.length
   }
 
-  /** Listens until the loop has polled for events once more. One turn serves all that came before it. */
+  /** Listens until the event loop has polled once more. One turn serves all that were added before it. */
   addForTurn(connection: OriginConnection): void {
     this.#unpolled.push(connection)
     if (this.#isTurning) return
@@ -51,14 +55,14 @@ export class Resting {
     setImmediate(this.#turn)
   }
 
-  /** Listens for a while; false where too many are listened to. */
+  /** Listens for a while; false if too many are resting already. */
   addForWhile(connection: OriginConnection, now: number): boolean {
     if (this.#forWhile.size >= most) return false
     this.#forWhile.set(connection, now + longWhile)
     return true
   }
 
-  /** Takes out one that has closed. */
+  /** Removes a closed connection. */
   remove(connection: OriginConnection): void {
     if (this.#forWhile.delete(connection)) return
     for (const list of [this.#unpolled, this.#polled]) {
@@ -67,7 +71,10 @@ export class Resting {
     }
   }
 
-  /** Lets those that were silent for long enough go, behind one more turn: what came during a stall is yet to be read. */
+  /**
+   * Releases those that were silent for long enough, after one more turn: what arrived during a stall is
+   * still unread.
+   */
   sweep(now: number): void {
     for (const [connection, restedAt] of this.#forWhile) {
       if (now < restedAt) return
@@ -76,13 +83,13 @@ export class Resting {
     }
   }
 
-  /** The one that has rested longest of those that rest for long; undefined for none. */
+  /** The one that has rested for longest, of those that rest for a while; undefined for none. */
   get eldest(): OriginConnection | undefined {
     const [connection] = this.#forWhile.keys()
     return connection
   }
 
-  /** An immediate runs before the next poll, and one that it sets runs behind it. */
+  /** An immediate runs before the next poll, and one that it schedules runs after it. */
   #passTurn(): void {
     try {
       for (let next = this.#polled.pop(); next !== undefined; next = this.#polled.pop())
