@@ -6,7 +6,7 @@ import type { Read } from '../../expression/readings.ts'
 import { isPlainPath, leads, withoutQuery } from '../../base/path/path.ts'
 import { pathReadings, readingWork } from '../../base/path/path-readings.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
-import { isTargetByte } from '../../http1/fields/characters.ts'
+import { isTargetByte } from '../../http1/heads/target-bytes.ts'
 import { RewriteValue } from './value.ts'
 
 const cause = { code: 'rewrite of path' }

@@ -5,7 +5,7 @@ import type { Operator } from '../../config/model/custom-errors-config.ts'
 import { errorRows } from '../catalogue/catalogue.ts'
 import { type Form, form, render } from '../render/render.ts'
 import { type Audience, type ErrorResponse, type Options, written } from './audience.ts'
-import { headersOf, reasonOf } from './response-head.ts'
+import { type Content, headersOf, phraseOf, reasonOf } from './response-head.ts'
 import { type Format, negotiate } from './negotiate.ts'
 import type { Occasion } from '../catalogue/problem.ts'
 import type { Refusal } from '../catalogue/refusal.ts'
@@ -25,12 +25,28 @@ export function compose(
   const format = negotiate(occasion.accept)
   const form = format === 'html' ? pageOf(operator) : forms[format]
   const { type, policy } = form
-  const body = render(form, refusal, occasion, documentation)
+  return responseWith(
+    { type, policy, body: render(form, refusal, occasion, documentation) },
+    refusal,
+    occasion,
+  )
+}
+
+/**
+ * Returns the response with this content, be it the gateway's or the operator's: every response to a person passes here.
+ */
+export function responseWith(
+  content: Content,
+  refusal: Refusal,
+  occasion: Occasion,
+  status = errorRows[refusal.error].status,
+): ErrorResponse {
+  const isUsual = status === errorRows[refusal.error].status
   return {
-    status: errorRows[refusal.error].status,
-    reason: reasonOf(refusal),
-    headers: headersOf(refusal, occasion, { type, policy, body }),
-    body,
+    status,
+    reason: isUsual ? reasonOf(refusal) : phraseOf(status),
+    headers: headersOf(refusal, occasion, content),
+    body: content.body,
   }
 }
 

@@ -2,10 +2,9 @@
 // other field is that of the error.
 
 import type { Facts } from '../../expression/expression.ts'
-import { errorRows } from '../catalogue/catalogue.ts'
 import type { ErrorResponse } from '../audience/audience.ts'
 import type { CustomContent } from './custom-content.ts'
-import { headersOf, phraseOf, reasonOf } from '../audience/response-head.ts'
+import { responseWith } from '../audience/people.ts'
 import type { Occasion } from '../catalogue/problem.ts'
 import type { Refusal } from '../catalogue/refusal.ts'
 
@@ -16,13 +15,7 @@ export function composeCustom(
   occasion: Occasion,
   facts: Facts,
 ): ErrorResponse {
-  const usual = errorRows[refusal.error].status
-  const status = content.status ?? usual
   const body = content.fill(refusal, occasion, facts)
-  return {
-    status,
-    reason: status === usual ? reasonOf(refusal) : phraseOf(status),
-    headers: headersOf(refusal, occasion, { type: content.type, policy: null, body }),
-    body,
-  }
+  const { type, status } = content
+  return responseWith({ type, policy: null, body }, refusal, occasion, status ?? undefined)
 }

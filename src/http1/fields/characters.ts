@@ -6,12 +6,6 @@ export const isTokenByte = byteTable(byte => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(
 /** Marks the bytes of a field value or reason phrase: HTAB, SP, visible ASCII and obs-text. */
 export const isFieldByte = byteTable(byte => byte === 0x09 || (byte >= 0x20 && byte !== 0x7f))
 
-/**
- * Marks the bytes of a request target. Wider than RFC 3986, since clients send raw `|`, `"` and UTF-8 and
- * origins accept them; a fragment (`#`) is never part of a target (RFC 9112 section 3.2).
- */
-export const isTargetByte = byteTable(byte => byte > 0x20 && byte !== 0x7f && byte !== 0x23)
-
 /** The value of each hexadecimal digit, and 255 for all other bytes. */
 export const hexValue = Uint8Array.from({ length: 256 }, (_, byte) => {
   const value = Number.parseInt(String.fromCharCode(byte), 16)
@@ -27,6 +21,6 @@ export const colon = 0x3a
 export const semicolon = 0x3b
 export const backslash = 0x5c
 
-function byteTable(holds: (byte: number) => boolean): Uint8Array {
+export function byteTable(holds: (byte: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (holds(byte) ? 1 : 0))
 }

@@ -1,7 +1,8 @@
 // The first line of a request: method, target and version (RFC 9112 section 3), with the target brought into
 // origin form.
 
-import { isTargetByte, isTokenByte, sp } from '../fields/characters.ts'
+import { isTokenByte, sp } from '../fields/characters.ts'
+import { isTargetByte } from './target-bytes.ts'
 
 /** Max bytes of a method. */
 const longestMethod = 64

@@ -1,7 +1,8 @@
 // Makes the head of a request out of the fields of a header block (RFC 9113 section 8.3), as if it had come by HTTP/1: nothing behind it knows the version.
 
 import { randomBytes } from 'node:crypto'
-import { isTargetByte, isTokenByte } from '../../http1/fields/characters.ts'
+import { isTokenByte } from '../../http1/fields/characters.ts'
+import { isTargetByte } from '../../http1/heads/target-bytes.ts'
 import { equalsIgnoreCase, field } from '../../http1/fields/fields.ts'
 import { type HeadLimits, RequestHead } from '../../http1/heads/request-head.ts'
 import type { HeadFault } from '../../http1/heads/request-line.ts'

@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { hexValue, isFieldByte, isTargetByte, isTokenByte } from '../../../src/http1/fields/characters.ts'
+import { hexValue, isFieldByte, isTokenByte } from '../../../src/http1/fields/characters.ts'
+import { isTargetByte } from '../../../src/http1/heads/target-bytes.ts'
 
 const allBytes = Array.from({ length: 256 }, (_, byte) => byte)
 
