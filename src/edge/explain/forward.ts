@@ -12,7 +12,7 @@ import type {
   ExplainedRoute,
 } from '../../zones/explanation.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { bodyLimitOf } from '../exchange/bounds.ts'
+import { bodyLimitOf } from '../steps/bound.ts'
 import { factsOf } from '../exchange/facts.ts'
 import { outboundHead } from '../forward/outbound-request.ts'
 import { redactedPath } from './redact.ts'

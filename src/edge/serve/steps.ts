@@ -4,7 +4,7 @@
 import { authenticate } from '../ai/authenticate.ts'
 import { describe } from '../ai/metadata.ts'
 import { openLog } from '../ai/open-log.ts'
-import { bound } from '../exchange/bounds.ts'
+import { bound } from '../steps/bound.ts'
 import type { Step } from '../exchange/exchange.ts'
 import { forward } from '../forward/forward-http.ts'
 import { meter } from '../meter/meter.ts'

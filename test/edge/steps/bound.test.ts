@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bound } from '../../../src/edge/exchange/bounds.ts'
+import { bound } from '../../../src/edge/steps/bound.ts'
 import { stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
 

@@ -4,7 +4,7 @@ import { formatSize } from '../../base/text/quantity.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { listHas } from '../../http1/fields/fields.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from '../exchange/exchange.ts'
 
 /**
  * Refuses a body whose announced length exceeds the limit (413), and a request that passed this gateway
