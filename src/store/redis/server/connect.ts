@@ -99,8 +99,9 @@ export function connect(dialling: Dialling, patience: number): Client {
 }
 
 /** Dials one Sentinel. */
-export function connectToSentinel(dialling: Dialling, host: Host): Client {
-  return wrap(dialSentinel(dialling, host), () => false)
+export function connectToSentinel({ address, ...dialling }: Omit<Dialling, 'guide'>, host: Host): Client {
+  const sentinel: Address = { ...address, ...dialling.sentinel, hosts: [host], db: 0 }
+  return connect({ ...dialling, address: sentinel, guide: null }, dialTimeout)
 }
 
 /**
@@ -108,26 +109,10 @@ export function connectToSentinel(dialling: Dialling, host: Host): Client {
  * then.
  */
 export function subscribe(dialling: Dialling, channel: string, onMessage: () => void): Subscription {
-  return listen(
-    dialling.address.kind === 'cluster'
-      ? dialCluster(dialling, dialTimeout)
-      : dialServer(dialling, dialTimeout, new Route(dialling)),
-    channel,
-    onMessage,
-  )
-}
-
-/** Calls back for each message of a Sentinel on a channel, and after each resubscription. */
-export function subscribeToSentinel(
-  dialling: Dialling,
-  host: Host,
-  channel: string,
-  onMessage: () => void,
-): Subscription {
-  return listen(dialSentinel(dialling, host), channel, onMessage)
-}
-
-function listen(driver: Redis | Cluster, channel: string, onMessage: () => void): Subscription {
+  const isCluster = dialling.address.kind === 'cluster'
+  const driver = isCluster
+    ? dialCluster(dialling, dialTimeout)
+    : dialServer(dialling, dialTimeout, new Route(dialling))
   let fault: string | null = 'ECONNREFUSED'
   let attempts = 0
   let retry: NodeJS.Timeout | undefined
@@ -228,18 +213,6 @@ function dialServer(dialling: Dialling, patience: number, route: Route): Redis {
     ...(guide === null ? { host, port } : { Connector: connectorOf(route, options.tls) }),
     db: address.db,
     // The facts read in each handshake say whether it is still loading.
-    enableReadyCheck: false,
-    retryStrategy: pauseBefore,
-    enableOfflineQueue: false,
-  })
-}
-
-function dialSentinel(dialling: Dialling, { host, port }: Host): Redis {
-  const address = { ...dialling.address, ...dialling.sentinel }
-  return new Redis({
-    ...commonOptions({ ...dialling, address }, dialTimeout),
-    host,
-    port,
     enableReadyCheck: false,
     retryStrategy: pauseBefore,
     enableOfflineQueue: false,

@@ -5,15 +5,7 @@
 import { inTime } from '../../../base/turns/in-time.ts'
 import type { Clock } from '../../../base/clock.ts'
 import type { Host } from './address.ts'
-import {
-  type Client,
-  connectToSentinel,
-  type Dialling,
-  type Guide,
-  isSame,
-  type Subscription,
-  subscribeToSentinel,
-} from './connect.ts'
+import { type Client, connectToSentinel, type Dialling, type Guide, isSame } from './connect.ts'
 import { tooLate } from './failure.ts'
 import { type SentinelReply, replyOf, replicasIn } from './sentinel-reply.ts'
 
@@ -37,7 +29,6 @@ export interface View {
 interface Voice {
   readonly host: Host
   readonly client: Client
-  readonly switches: Subscription
   reply: SentinelReply | null
   /** Time of the request, in monotonic ms. */
   askedAt: number
@@ -97,20 +88,14 @@ export class Sentinels implements Guide {
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#timer)
-    for (const { client, switches } of this.#voices.values()) {
-      client.cut()
-      switches.end()
-    }
+    for (const { client } of this.#voices.values()) client.cut()
   }
 
   #add(host: Host): void {
-    const dialling = { ...this.#dialling, guide: null }
-    const client = connectToSentinel(dialling, host)
+    const client = connectToSentinel(this.#dialling, host)
     client.onLoss(ignore)
     client.onReady(() => this.look())
-    const switches = subscribeToSentinel(dialling, host, '+switch-master', () => this.look())
-    const voice = { host, client, switches, reply: null, askedAt: 0 }
-    this.#voices.set(`${host.host}:${host.port}`, voice)
+    this.#voices.set(`${host.host}:${host.port}`, { host, client, reply: null, askedAt: 0 })
   }
 
   async #askAll(): Promise<void> {
@@ -166,7 +151,6 @@ export class Sentinels implements Guide {
     for (const [name, voice] of this.#voices) {
       if (known.some(host => isSame(host, voice.host))) continue
       voice.client.cut()
-      voice.switches.end()
       this.#voices.delete(name)
     }
   }
