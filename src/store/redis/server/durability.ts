@@ -78,11 +78,6 @@ interface Wanted {
   readonly end: number
 }
 
-interface Look {
-  readonly resolve: (settings: Settings) => void
-  readonly reject: (reason: unknown) => void
-}
-
 interface DurableOptions {
   /** Timeout of a command, in ms. */
   readonly timeout: number
@@ -107,10 +102,9 @@ export class DurableWrites {
   readonly #known = new Set<Script>()
   /** Scripts that the user of the server may not run, with the keys of one run. */
   readonly #denied = new Map<Script, readonly string[]>()
-  readonly #looks: Look[] = []
-  #isWorking = false
-  #work: Promise<void> = Promise.resolve()
-  #isLookDue = false
+  #work: Promise<void> | null = null
+  /** The look at the server that is due; null if none is. */
+  #look: PromiseWithResolvers<Settings> | null = null
   /** The commands for the server's facts: as many as it does not deny. */
   #factCommands = fewFacts
   #settings: Settings | null = null
@@ -173,11 +167,8 @@ export class DurableWrites {
 
   /** Returns the settings of the server that has the records. */
   settings(): Promise<Settings> {
-    return new Promise((resolve, reject) => {
-      this.#looks.push({ resolve, reject })
-      this.#settings = null
-      this.#lookSoon()
-    })
+    this.#settings = null
+    return this.#lookSoon()
   }
 
   /** Resolves once earlier requests are settled. */
@@ -202,15 +193,17 @@ export class DurableWrites {
     })
   }
 
-  #lookSoon(): void {
-    this.#isLookDue = true
+  #lookSoon(): Promise<Settings> {
+    this.#look ??= Promise.withResolvers()
+    const { promise } = this.#look
+    // Most callers do not wait for the look.
+    promise.catch(ignore)
     this.#start()
+    return promise
   }
 
   #start(): void {
-    if (this.#isWorking) return
-    this.#isWorking = true
-    this.#work = this.#workOn()
+    this.#work ??= this.#workOn()
   }
 
   /**
@@ -218,24 +211,18 @@ export class DurableWrites {
    * arrives during that forms the next batch.
    */
   async #workOn(): Promise<void> {
-    while (this.#isLookDue || this.#asks.length > 0) {
-      if (this.#isLookDue) await this.#lookAround()
+    while (this.#look !== null || this.#asks.length > 0) {
+      if (this.#look !== null) await this.#lookAround(this.#look)
       const asks = this.#asks.splice(0, mostTogether)
       if (asks.length > 0) await this.#take(asks)
     }
-    this.#isWorking = false
+    this.#work = null
   }
 
-  async #lookAround(): Promise<void> {
+  async #lookAround(look: PromiseWithResolvers<Settings>): Promise<void> {
     clearTimeout(this.#timer)
-    this.#isLookDue = false
-    const looks = this.#looks.splice(0)
-    try {
-      const settings = await this.#inspect()
-      for (const { resolve } of looks) resolve(settings)
-    } catch (error) {
-      for (const { reject } of looks) reject(error)
-    }
+    this.#look = null
+    await this.#inspect().then(look.resolve, look.reject)
     if (!this.#isClosed) this.#timer = setTimeout(() => this.#lookSoon(), period)
   }
 
