@@ -13,51 +13,13 @@ const keyPrefix = '{gatehouse'
 const noKey = `${keyPrefix}}:rights`
 
 /** Commands on keys, run by scripts or directly. */
-const onKeys = [
-  ...[
-    'del',
-    'exists',
-    'get',
-    'hdel',
-    'hexists',
-    'hget',
-    'hincrby',
-    'hkeys',
-    'hlen',
-    'hmget',
-    'hset',
-    'hsetnx',
-    'hvals',
-  ],
-  ...[
-    'incrby',
-    'lpush',
-    'lrange',
-    'ltrim',
-    'pexpire',
-    'pexpireat',
-    'pttl',
-    'set',
-    'unlink',
-    'xadd',
-    'xrange',
-    'xrevrange',
-    'zadd',
-    'zcard',
-  ],
-  ...[
-    'zcount',
-    'zlexcount',
-    'zpopmin',
-    'zrange',
-    'zrangebylex',
-    'zrangebyscore',
-    'zrank',
-    'zrem',
-    'zrevrange',
-    'zscan',
-  ],
-]
+const onKeys = `
+  del exists get hdel hexists hget hincrby hkeys hlen hmget hset hsetnx hvals incrby lpush lrange
+  ltrim pexpire pexpireat pttl set unlink xadd xrange xrevrange zadd zcard zcount zlexcount zpopmin
+  zrange zrangebylex zrangebyscore zrank zrem zrevrange zscan
+`
+  .trim()
+  .split(/\s+/)
 
 interface Need {
   /** The rule that grants it to a user. */
