@@ -10,7 +10,11 @@ const rounds = Number(process.env.ROUNDS ?? 1)
 const patience = 1_000
 
 interface Fault {
-  readonly strike: (net: SentinelNet, primary: Node) => Promise<unknown> | unknown
+  readonly strike: (
+    net: SentinelNet,
+    primary: Node,
+    stores: readonly RedisStore[],
+  ) => Promise<unknown> | unknown
   readonly mend: (net: SentinelNet, primary: Node) => Promise<unknown> | unknown
   /** Whether clients can go on with another primary before it is mended. */
   readonly goesOn: boolean
@@ -48,10 +52,12 @@ const faults: Readonly<Record<string, Fault>> = {
     goesOn: false,
   },
   'is cut off with a client, a replica and a Sentinel': {
-    strike: async (net, primary) => {
+    strike: async (net, primary, stores) => {
       const replica = net.nodes.find(node => node !== primary)!
       net.network.isolate(primary.address, replica.address, net.sentinels[0]!.address, net.clientAddress)
       await switched(net, primary)
+      // By then, the one Sentinel on their side calls the other replica down.
+      await until(() => stores.every(store => store.isUnreachable))
     },
     mend: ({ network }) => network.heal(),
     goesOn: false,
@@ -67,7 +73,7 @@ for (const [name, { strike, mend, goesOn }] of Object.entries(faults)) {
       const load = new FailoverLoad(stores)
       load.start(8)
       await until(() => load.acknowledged > 200)
-      await strike(net, primary)
+      await strike(net, primary, stores)
       if (goesOn) {
         await switched(net, primary)
         await goOn(load, stores)
