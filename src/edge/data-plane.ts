@@ -54,7 +54,7 @@ interface DataPlaneOptions {
   /** By default they count for this process alone. */
   readonly bans?: Bans
   /** Receives the counts of errors, rules and limits. */
-  readonly tell?: (tallies: readonly Tally[]) => unknown
+  readonly report?: (tallies: readonly Tally[]) => unknown
   /** Certificates and challenges of ACME; by default none. */
   readonly automatic?: AutomaticTls
   /** The share of this process in the limits on connections; by default all of it. */
@@ -126,7 +126,7 @@ export class DataPlane implements Plane {
     this.#config = config
     this.geo = this.#access.geo
     this.limiter = options.limiter ?? new Limiter({ clock })
-    this.tallies = new TallyBook(clock, options.tell ?? (() => {}))
+    this.tallies = new TallyBook(clock, options.report ?? (() => {}))
     this.coarseNow = clock.monotonic()
     this.#listen = config.listen
     this.#warnings = new LogThrottle(this.log, clock)
@@ -141,7 +141,7 @@ export class DataPlane implements Plane {
     this.#origins = new Origins({ clock, metrics: this.metrics, log: this.log, mayDial }, options.lookup)
     this.snapshot = this.#build(config, this.#access)
     bans.keep(config)
-    this.#tellOfBroken()
+    this.#logBroken()
     this.metrics.poolMembers = () => this.snapshot.pools.health()
     const tick = guarded(
       () => this.#tick(),
@@ -194,13 +194,13 @@ export class DataPlane implements Plane {
   }
 
   #commit({ config, access, snapshot }: Next, checks: readonly KeyedCheckResult[] = []): void {
-    const asked = asksForCertificates(this.#config)
+    const didRequest = requestsCertificates(this.#config)
     this.#next = null
     this.#access = access
     this.geo = access.geo
     this.#install(snapshot, config)
     this.takeChecks(checks)
-    if (asked || asksForCertificates(config)) this.#clients.retire()
+    if (didRequest || requestsCertificates(config)) this.#clients.retire()
   }
 
   #discard(): void {
@@ -228,13 +228,13 @@ export class DataPlane implements Plane {
   }
 
   #install(snapshot: Snapshot, config: Config): void {
-    const wanted = checkKeys(config)
-    for (const key of this.#checks.keys()) if (!wanted.has(key)) this.#checks.delete(key)
+    const keys = checkKeys(config)
+    for (const key of this.#checks.keys()) if (!keys.has(key)) this.#checks.delete(key)
     snapshot.pools.takeChecks([...this.#checks.values()])
     this.snapshot = snapshot
     this.#config = config
     this.#keepOnly(config)
-    this.#tellOfBroken()
+    this.#logBroken()
   }
 
   /** Drops the state of everything that the configuration in effect does not name. */
@@ -247,7 +247,7 @@ export class DataPlane implements Plane {
     this.tallies.keepZones(zones)
   }
 
-  #tellOfBroken(): void {
+  #logBroken(): void {
     for (const [zone, reason] of this.snapshot.broken)
       this.log.error({ zone, reason }, 'zone disabled: its API-managed rules failed to compile')
   }
@@ -274,16 +274,16 @@ export class DataPlane implements Plane {
   }
 
   /** Explains what would happen to a request, without doing any of it. */
-  explain(asked: RequestInQuestion): Promise<Explained> {
+  explain(didRequest: RequestInQuestion): Promise<Explained> {
     return rehearse(
       {
         plane: this,
         config: this.#config,
         limiter: this.limiter,
         bans: this.#bans,
-        parts: this.#partsWith(this.#access),
+        snapshotParts: this.#partsWith(this.#access),
       },
-      asked,
+      didRequest,
     )
   }
 
@@ -399,7 +399,7 @@ const nothingKnown: AccessSources = {
   geo: null,
 }
 
-function asksForCertificates({ zones }: Config): boolean {
+function requestsCertificates({ zones }: Config): boolean {
   return zones.some(({ tls }) => tls.client !== null)
 }
 

@@ -33,7 +33,7 @@ export interface AccessEntry {
   readonly bytesIn: number
   readonly bytesOut: number
   /** The content coding of a response that was compressed here, and its bytes before; null for others. */
-  readonly compressed: { readonly coding: string; readonly taken: number } | null
+  readonly compressed: { readonly coding: string; readonly bytesIn: number } | null
   readonly duration: number // ms
   readonly phases: Readonly<Partial<Record<string, number>>> // ms
   readonly origin: string | null
@@ -131,7 +131,7 @@ function accessLine(e: AccessEntry, isNumeric: boolean): string {
 }
 
 function compressionOf({ compressed }: AccessEntry): string {
-  return compressed === null ? 'null' : `{"encoding":"${compressed.coding}","bytes":${compressed.taken}}`
+  return compressed === null ? 'null' : `{"encoding":"${compressed.coding}","bytes":${compressed.bytesIn}}`
 }
 
 function tlsOf({ version, cipher, fingerprint }: LoggedTls): string {

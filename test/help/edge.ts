@@ -282,7 +282,7 @@ export class Edge {
       accessLog: new AccessLog(linesTo(this.accesses), config.log),
       log: createLogger('error', linesTo(this.events)),
       ...parts,
-      tell: tallies => this.#tallies.push(...tallies),
+      report: tallies => this.#tallies.push(...tallies),
       clock: parts.clock ?? new HaltingClock(t),
       metrics: this.metrics,
     })

@@ -29,7 +29,7 @@ export class AiExchange {
   /** The body of a call that cannot be planned without it. */
   body: Buffer | null = null
   /** Bytes of the body that count against the shared limit. */
-  gathered = 0
+  gatheredBytes = 0
   provider: Provider | null = null
   /** Counts the outcome of the call; null until its provider is known. */
   calls: ProviderCalls | null = null

@@ -8,7 +8,7 @@ import type { Dialect } from '../../ai/providers/provider-rows.ts'
 import type { Provider } from '../../ai/providers/providers.ts'
 import { bearerOf } from '../../tokens/bearer.ts'
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
-import { isOfTrace } from '../trace/trace.ts'
+import { isTraceField } from '../trace/trace.ts'
 import { isForGateway } from './ai-fields.ts'
 import type { AiExchange } from './ai-exchange.ts'
 
@@ -70,7 +70,7 @@ function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): Provi
     const name = fields[2 * i]!
     if (!crosses(ids[i]!, 'request') || isNotForwarded(name) || hopByHop?.has(name.toLowerCase())) continue
     if (ai.providerDialect !== null && isOfOtherApi(name, ai.providerDialect)) continue
-    if (isTraced && isOfTrace(ids[i]!)) continue
+    if (isTraced && isTraceField(ids[i]!)) continue
     const line = `${name}: ${fields[2 * i + 1]}\r\n`
     if (isOneOf(name, credentials)) credential += callersCredential(ai, name, fields[2 * i + 1]!, line)
     else if (ai.rewriting === null || !equalsIgnoreCase(name, 'accept-encoding')) lines += line

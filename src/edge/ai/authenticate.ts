@@ -18,7 +18,7 @@ import type { TokenFault } from '../../tokens/verify.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { challengeFor, runScope } from './metadata.ts'
 import { repeated } from '../ai-call/ai-fields.ts'
-import { keepCredentials } from '../exchange/gateway-credentials.ts'
+import { withholdCredentials } from '../exchange/gateway-credentials.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 
 /**
@@ -29,7 +29,7 @@ import type { Exchange, Verdict } from '../exchange/exchange.ts'
  */
 export function authenticate(x: Exchange): Verdict {
   const { ai } = x
-  if (ai === null) return keepCredentials(x)
+  if (ai === null) return withholdCredentials(x)
   if (ai.misplacedAt !== null) return deny(x, ai, 'misplaced')
   const gateway = gatewayOf(x, ai)
   return gateway instanceof Promise

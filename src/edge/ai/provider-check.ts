@@ -76,7 +76,7 @@ export class ProviderChecker {
     const abort = () => end.abort()
     const timer = setTimeout(guarded(abort, this.#options.crashed), timeout)
     try {
-      const outcome = await this.#outcomeOf(origin, provider, { key, longest: timeout, signal: end.signal })
+      const outcome = await this.#outcomeOf(origin, provider, { key, timeout, signal: end.signal })
       const duration = performance.now() - began
       if ('status' in outcome) return { status: outcome.status, error: null, code: '', duration }
       const { phase, failure } = outcome
@@ -96,9 +96,9 @@ export class ProviderChecker {
     provider: Provider,
     {
       key,
-      longest: timeout,
+      timeout,
       signal,
-    }: { readonly key: string | null; readonly longest: number; readonly signal: AbortSignal },
+    }: { readonly key: string | null; readonly timeout: number; readonly signal: AbortSignal },
   ): Promise<Outcome> {
     const dialled = await this.#dial(origin, timeout)
     if ('failure' in dialled) return dialled

@@ -279,7 +279,7 @@ export class ClientConnection implements Client, ByteSink {
   destroy(): void {
     const x = this.exchange
     if (x === null) return void this.#socket.destroy()
-    const isWhole = x.handler?.isFarewellSaid === true && this.#socket.writableLength === 0
+    const isWhole = x.handler?.isFullySent === true && this.#socket.writableLength === 0
     x.handler?.abort()
     this.#conclude(x)
     if (isWhole) this.#socket.destroy()

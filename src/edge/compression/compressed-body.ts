@@ -29,7 +29,7 @@ interface BodySource {
 
 export class CompressedBody implements ResponseSink, Encoded {
   readonly coding: ContentCoding
-  taken = 0
+  bytesIn = 0
   readonly #x: Exchange
   readonly #sink: ResponseSink
   readonly #level: number
@@ -83,10 +83,10 @@ export class CompressedBody implements ResponseSink, Encoded {
   }
 
   data(bytes: Buffer): boolean {
-    this.taken += bytes.length
+    this.bytesIn += bytes.length
     this.#queue.push(bytes)
     this.#queuedBytes += bytes.length
-    const isSmall = this.#encoder === null && this.#queuedBytes <= codings[this.coding].atOnce
+    const isSmall = this.#encoder === null && this.#queuedBytes <= codings[this.coding].maxSyncBytes
     if (isSmall && !this.#isPrompt) return true
     this.#encode()
     this.#isFull = this.#queuedBytes > maxQueued
@@ -102,7 +102,7 @@ export class CompressedBody implements ResponseSink, Encoded {
   /** Encodes a body that has arrived in one piece. */
   bodyEnd(): void {
     if (this.#encoder !== null) return
-    const bytes = codings[this.coding].whole(this.#take(), this.#level)
+    const bytes = codings[this.coding].encodeSync(this.#take(), this.#level)
     this.#x.bytesOut += bytes.length
     this.#sink.data(bytes)
   }
@@ -133,7 +133,7 @@ export class CompressedBody implements ResponseSink, Encoded {
     this.#encoder?.destroy()
     const { memory, bytesIn, bytesOut } = this.#x.plane.metrics.compression
     memory.value -= codings[this.coding].memory
-    bytesIn[this.coding].value += this.taken
+    bytesIn[this.coding].value += this.bytesIn
     bytesOut[this.coding].value += this.#x.bytesOut
   }
 

@@ -7,7 +7,7 @@ import { AcceptedCodings } from './accept-encoding.ts'
 import { MediaTypes } from './media-types.ts'
 
 /** Compiled configurations, since most routes of a zone share one. */
-const compiled = new WeakMap<CompressionConfig, Compression>()
+const cache = new WeakMap<CompressionConfig, Compression>()
 
 export class Compression {
   readonly levels: CompressionConfig['levels']
@@ -18,9 +18,9 @@ export class Compression {
 
   /** Compiles a configuration, once. */
   static of(config: CompressionConfig): Compression {
-    const known = compiled.get(config) ?? new Compression(config)
-    compiled.set(config, known)
-    return known
+    const compression = cache.get(config) ?? new Compression(config)
+    cache.set(config, compression)
+    return compression
   }
 
   constructor({ encodings, levels, minimum, types }: CompressionConfig) {

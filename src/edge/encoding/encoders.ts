@@ -33,11 +33,11 @@ interface Coding {
    * Bytes of a body up to which encoding it in one call blocks the thread for no longer than about half a
    * millisecond.
    */
-  readonly atOnce: number
+  readonly maxSyncBytes: number
   /** The flush that makes an encoder emit everything it has taken. */
   readonly flush: number
   /** Encodes a whole body at once. */
-  whole(body: Buffer, level: number): Buffer
+  encodeSync(body: Buffer, level: number): Buffer
   /** Creates an encoder; a `prompt` one emits each piece at once. */
   open(level: number, isPrompt: boolean): Encoder
 }
@@ -45,9 +45,9 @@ interface Coding {
 export const codings: Readonly<Record<ContentCoding, Coding>> = {
   zstd: {
     memory: 1792 * KiB,
-    atOnce: 128 * KiB,
+    maxSyncBytes: 128 * KiB,
     flush: constants.ZSTD_e_flush,
-    whole: (body, level) => zstdCompressSync(body, zstdOptions(level)),
+    encodeSync: (body, level) => zstdCompressSync(body, zstdOptions(level)),
     open(level, isPrompt) {
       const flush = isPrompt ? constants.ZSTD_e_flush : constants.ZSTD_e_continue
       return createZstdCompress({ ...zstdOptions(level), flush })
@@ -55,9 +55,9 @@ export const codings: Readonly<Record<ContentCoding, Coding>> = {
   },
   br: {
     memory: 2048 * KiB,
-    atOnce: 32 * KiB,
+    maxSyncBytes: 32 * KiB,
     flush: constants.BROTLI_OPERATION_FLUSH,
-    whole: (body, level) => brotliCompressSync(body, brotliOptions(level)),
+    encodeSync: (body, level) => brotliCompressSync(body, brotliOptions(level)),
     open(level, isPrompt) {
       const flush = isPrompt ? constants.BROTLI_OPERATION_FLUSH : constants.BROTLI_OPERATION_PROCESS
       return createBrotliCompress({ ...brotliOptions(level), flush })
@@ -65,9 +65,9 @@ export const codings: Readonly<Record<ContentCoding, Coding>> = {
   },
   gzip: {
     memory: 640 * KiB,
-    atOnce: 32 * KiB,
+    maxSyncBytes: 32 * KiB,
     flush: constants.Z_SYNC_FLUSH,
-    whole: (body, level) => gzipSync(body, { level }),
+    encodeSync: (body, level) => gzipSync(body, { level }),
     open(level, isPrompt) {
       const options: ZlibOptions = { level, flush: isPrompt ? constants.Z_SYNC_FLUSH : constants.Z_NO_FLUSH }
       return createGzip(options)

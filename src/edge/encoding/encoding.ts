@@ -12,5 +12,5 @@ export interface Encoding {
 export interface Encoded {
   readonly coding: ContentCoding
   /** Bytes before compression. */
-  readonly taken: number
+  readonly bytesIn: number
 }

@@ -82,34 +82,35 @@ function refusing(heading: string, detail: string, guidance: string, code: strin
   return refuse('client_certificate_rejected', { wording }, { code })
 }
 
-const ask = 'If you have none, request one from the operator of the site.'
+const advice = 'If you have none, request one from the operator of the site.'
 
-const words: Readonly<Record<CertificateFault, { heading: string; detail: string; guidance: string }>> = {
+const wordings: Readonly<Record<CertificateFault, { heading: string; detail: string; guidance: string }>> = {
   expired: {
     heading: 'Your client certificate has expired',
-    detail: 'The certificate that your program showed, or one that leads to its issuer, has expired.',
+    detail: 'The certificate that your program presented, or one that leads to its issuer, has expired.',
     guidance: 'Request a new certificate from the operator of the site, and install it.',
   },
   not_yet_valid: {
     heading: 'Your client certificate is not valid yet',
-    detail: 'The certificate that your program showed is valid from a later time on.',
+    detail: 'The certificate that your program presented is valid from a later time on.',
     guidance: 'Wait until it is valid, or request another one from the operator of the site.',
   },
   revoked: {
     heading: 'Your client certificate was revoked',
-    detail: 'The certificate that your program showed was revoked by its issuer.',
+    detail: 'The certificate that your program presented was revoked by its issuer.',
     guidance: 'Request a new certificate from the operator of the site.',
   },
   authority: {
     heading: 'Your client certificate is not of an accepted issuer',
-    detail: 'The certificate that your program showed was not issued by an authority that this site accepts.',
+    detail:
+      'The certificate that your program presented was not issued by an authority that this site accepts.',
     guidance:
       'Select the certificate that you were given for this site, and have your program send the certificates between it and its authority.',
   },
   purpose: {
     heading: 'Your certificate is not one for clients',
     detail:
-      'The certificate that your program showed was issued for another purpose than to identify clients.',
+      'The certificate that your program presented was issued for another purpose than to identify clients.',
     guidance: 'Request a certificate for client authentication from the operator of the site.',
   },
   crl: {
@@ -120,7 +121,7 @@ const words: Readonly<Record<CertificateFault, { heading: string; detail: string
   },
   other: {
     heading: 'Your client certificate was not accepted',
-    detail: 'The certificate that your program showed could not be verified.',
+    detail: 'The certificate that your program presented could not be verified.',
     guidance: 'Select the certificate that you were given for this site, or request another one.',
   },
 }
@@ -129,13 +130,13 @@ const refusals = {
   plain: refusing(
     'This site requires a client certificate',
     'This site admits only clients that show a certificate, and your program connected without the encryption (TLS) in which it could show one.',
-    `Use https, with the client certificate that you were given. ${ask}`,
+    `Use https, with the client certificate that you were given. ${advice}`,
     'GH_CERTIFICATE_PLAIN',
   ),
   missing: refusing(
     'This site requires a client certificate',
-    'This site admits only clients that show a certificate, and your program showed none.',
-    `Install the client certificate that you were given and select it when you connect. ${ask}`,
+    'This site admits only clients that show a certificate, and your program presented none.',
+    `Install the client certificate that you were given and select it when you connect. ${advice}`,
     'GH_CERTIFICATE_MISSING',
   ),
   elsewhere: refusing(
@@ -148,6 +149,6 @@ const refusals = {
 }
 
 function refuseFor(fault: CertificateFault, cause: string | null): Refusal {
-  const { heading, detail, guidance } = words[fault]
+  const { heading, detail, guidance } = wordings[fault]
   return refusing(heading, detail, guidance, cause ?? '')
 }

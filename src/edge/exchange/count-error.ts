@@ -15,7 +15,7 @@ import type { Exchange } from './exchange.ts'
 const maxLengths = { method: 32, host: 253, path: 300 } as const
 
 /** Counts an error that ended an exchange; `now` is in monotonic ms. */
-export function noteError(x: Exchange, error: ErrorName, now: number): void {
+export function countError(x: Exchange, error: ErrorName, now: number): void {
   const counter = counterOf(x, errorRows[error].code)
   counter.inc()
   if (counter.wantsOccurrence) counter.addOccurrence(occurrenceOf(x, now))

@@ -161,7 +161,7 @@ export interface RequestHandler {
   /** A shutdown is near its end: both sides are informed if their protocol can. */
   goAway?(): void
   /** Whether the client has been sent everything, so that closing its connection truncates nothing. */
-  readonly isFarewellSaid?: boolean
+  readonly isFullySent?: boolean
 }
 
 /** The verdict of a step: null to pass, a refusal to stop, or a promise of one of them. */

@@ -1,7 +1,7 @@
 // The path of a request as trusted hops report it. Only one field is believed (`client_address`), since a
 // proxy that maintains one usually passes on the others as its client sent them. Every forwarding field is
 // then written from that report, never copied: an origin that reads another element of a list would otherwise
-// believe a stranger.
+// believe an untrusted client.
 
 import { isIPv6 } from 'node:net'
 import { ownText } from '../../base/text/own-text.ts'
@@ -33,21 +33,21 @@ interface Peer {
 }
 
 /** A request as it arrived, and the hops that this gateway trusts. */
-interface Arrival {
+interface ReceivedRequest {
   readonly client: Peer
   readonly head: RequestHead
   readonly snapshot: { readonly trusted: AddressSet; readonly clientAddress: Config['clientAddress'] }
 }
 
 /** A request to send on, and the path that it has taken. */
-interface Departure extends Arrival {
+interface ForwardedRequest extends ReceivedRequest {
   readonly forwarded: Forwarded | null
   readonly outgoing: RequestHead
   readonly clientAddress: string
 }
 
 /** Returns what trusted hops report about a request from a trusted peer; null for a malformed Forwarded. */
-export function forwardedOf({ client, head, snapshot }: Arrival): Forwarded | null {
+export function forwardedOf({ client, head, snapshot }: ReceivedRequest): Forwarded | null {
   const { trusted, clientAddress } = snapshot
   if (clientAddress === 'x-forwarded-for') {
     const hops = believedHops(client.peer, head.xForwardedFor, trusted)
@@ -67,23 +67,26 @@ export function schemeOf({ tls }: Pick<Peer, 'tls'>): 'http' | 'https' {
   return tls === null ? 'http' : 'https'
 }
 
-/** The forwarding lines for a stranger and a host. */
-export interface StrangersLines {
+/** The forwarding lines for an untrusted client and a host. */
+export interface UntrustedLines {
   readonly host: string | null
   readonly text: string
 }
 
 /** A client whose connection may have had requests before. */
-interface Stranger extends Peer {
-  readonly last: { strangersLines: StrangersLines | null }
+interface UntrustedClient extends Peer {
+  readonly last: { untrustedLines: UntrustedLines | null }
 }
 
-/** Writes the forwarding lines of a request from a stranger, without any of its claims. */
-export function strangersLines({ client, head }: Arrival & { readonly client: Stranger }): string {
+/** Writes the forwarding lines of a request from an untrusted client, without any of its claims. */
+export function untrustedLines({
+  client,
+  head,
+}: ReceivedRequest & { readonly client: UntrustedClient }): string {
   const { last } = client
-  if (last.strangersLines?.host !== head.host)
-    last.strangersLines = { host: head.host, text: ownText(linesFor(client, head)) }
-  return last.strangersLines!.text
+  if (last.untrustedLines?.host !== head.host)
+    last.untrustedLines = { host: head.host, text: ownText(linesFor(client, head)) }
+  return last.untrustedLines!.text
 }
 
 function linesFor(client: Peer, head: RequestHead): string {
@@ -91,7 +94,7 @@ function linesFor(client: Peer, head: RequestHead): string {
 }
 
 /** Writes the forwarding lines of a request from a trusted hop: first the client, then each believed hop. */
-export function trustedLines(x: Departure): string {
+export function trustedLines(x: ForwardedRequest): string {
   const { client, head } = x
   const forwarded = x.forwarded!
   return (
@@ -99,12 +102,12 @@ export function trustedLines(x: Departure): string {
     `X-Forwarded-Proto: ${forwarded.proto ?? schemeOf(client)}\r\n` +
     hostLine(forwarded.host ?? head.host) +
     `Forwarded: ${elementsOf(forwarded, client, head.host)}\r\n` +
-    claims(x)
+    otherClaims(x)
   )
 }
 
 /** Writes the other fields that only a trusted hop may send, in agreement with what was believed. */
-function claims(x: Departure): string {
+function otherClaims(x: ForwardedRequest): string {
   const { fields, ids, hopByHop } = x.outgoing
   let lines = ''
   for (let i = 0; i < ids.length; i++) {
@@ -119,7 +122,7 @@ function claims(x: Departure): string {
 }
 
 /** Returns a value for such a field that agrees with what was believed; null for none. */
-function agreeingValue(x: Departure, id: FieldId, name: string, value: string): string | null {
+function agreeingValue(x: ForwardedRequest, id: FieldId, name: string, value: string): string | null {
   const { forwarded, client, snapshot, clientAddress, outgoing } = x
   const believesOthers = snapshot.clientAddress === 'x-forwarded-for'
   const scheme = forwarded!.proto ?? schemeOf(client)
@@ -210,20 +213,20 @@ function hostLine(host: string | null): string {
 }
 
 /** Joins the values of one field as received; null for none. */
-function joined({ fields, ids }: RequestHead, wanted: FieldId): string | null {
+function joined({ fields, ids }: RequestHead, id: FieldId): string | null {
   let all: string | null = null
-  for (let i = 0; i < ids.length; i++) if (ids[i] === wanted) all = appended(all, fields[2 * i + 1]!)
+  for (let i = 0; i < ids.length; i++) if (ids[i] === id) all = appended(all, fields[2 * i + 1]!)
   return all
 }
 
-function last({ fields, ids }: RequestHead, wanted: FieldId): string | null {
-  const i = ids.lastIndexOf(wanted)
+function last({ fields, ids }: RequestHead, id: FieldId): string | null {
+  const i = ids.lastIndexOf(id)
   return i === -1 ? null : fields[2 * i + 1]!
 }
 
 /**
- * Returns the last element of a list, which the nearest hop added; null for none. A stranger may have written
- * what precedes it.
+ * Returns the last element of a list, which the nearest hop added; null for none. An untrusted client may
+ * have written what precedes it.
  */
 function lastElement(list: string | null): string | null {
   const text = list === null ? '' : list.slice(list.lastIndexOf(',') + 1).trim()

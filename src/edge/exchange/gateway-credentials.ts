@@ -14,7 +14,7 @@ import { isSidePort } from '../resolver/own-addresses.ts'
  * Refuses a request with a credential of this gateway to an origin (400). Requests that may go to the side
  * port pass, and are checked again by its address.
  */
-export function keepCredentials(x: Exchange): Refusal | null {
+export function withholdCredentials(x: Exchange): Refusal | null {
   if (x.route!.config.own !== undefined) return null
   const place = placeIn(x.head, x.client.last)
   if (place === null) return null
@@ -23,7 +23,7 @@ export function keepCredentials(x: Exchange): Refusal | null {
 }
 
 /** Refuses such a request if the address to which it would be sent is not the side port's. */
-export function keepCredentialsFrom(x: Exchange, address: string): Refusal | null {
+export function withholdCredentialsFrom(x: Exchange, address: string): Refusal | null {
   const place = x.credentialPlace
   if (place === null || isSidePort(x.plane.sidePort, address, x.origin!.config.port)) return null
   return refuseCredential(x, place)

@@ -28,9 +28,9 @@ export function gatherBody(x: Exchange): Promise<Buffer> | Refusal {
 const noRoom = refuse('service_unavailable', {}, { code: 'GH_BODY_MEMORY' })
 
 /** Releases the room that a body took. */
-export function forgetBody(x: Exchange, ai: AiExchange): void {
-  x.plane.metrics.ai.bodyBytes.value -= ai.gathered
-  ai.gathered = 0
+export function releaseBody(x: Exchange, ai: AiExchange): void {
+  x.plane.metrics.ai.bodyBytes.value -= ai.gatheredBytes
+  ai.gatheredBytes = 0
   ai.body = null
 }
 
@@ -52,7 +52,7 @@ class Gathering implements RequestHandler {
   body(bytes: Buffer): void {
     const { plane, requestBody, head } = this.#x
     const { bodyBytes, callsWithoutRoom } = plane.metrics.ai
-    this.#ai.gathered += bytes.length
+    this.#ai.gatheredBytes += bytes.length
     bodyBytes.value += bytes.length
     // The usual case: it arrives at once.
     if (this.#pieces === null && requestBody.done) this.#whole = bytes

@@ -3,7 +3,7 @@
 import type { AiFields } from '../ai-call/ai-fields.ts'
 import type { FieldId } from '../../http1/fields/fields.ts'
 import type { ProviderLines } from '../ai-call/outbound-call.ts'
-import type { StrangersLines } from './forwarded-trust.ts'
+import type { UntrustedLines } from './forwarded-trust.ts'
 
 export class LastRequest {
   /** The fields of an AI call, and what its provider was sent of them. */
@@ -17,5 +17,5 @@ export class LastRequest {
   searchedFields: readonly string[] = []
   credentialPlace: string | null = null
   /** The forwarding lines for an origin. */
-  strangersLines: StrangersLines | null = null
+  untrustedLines: UntrustedLines | null = null
 }

@@ -22,7 +22,7 @@ export const typicalTls: ClientTls = {
   certificate: null,
 }
 
-export class AbsentClient implements Client {
+export class RehearsalClient implements Client {
   readonly peer: string
   readonly node: string
   readonly lastToken = new Shown()

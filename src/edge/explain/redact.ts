@@ -11,7 +11,7 @@ export function redacted(text: string): string | null {
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
 }
 
-/** Like `shown`, for a path without its query; null if it is not a path. */
+/** Like `redacted`, for a path without its query; null if it is not a path. */
 export function redactedPath(text: string): string | null {
   return text.startsWith('/') || text === '*' ? redacted(text) : null
 }

@@ -25,7 +25,7 @@ import { HeadReader } from '../client/head-reader.ts'
 import type { ClientTls, Exchange, Step } from '../exchange/exchange.ts'
 import type { Plane } from '../snapshot/plane.ts'
 import { buildSnapshot, type EdgeZone, type Snapshot, type SnapshotParts } from '../snapshot/snapshot.ts'
-import { AbsentClient, typicalTls } from './client.ts'
+import { RehearsalClient, typicalTls } from './client.ts'
 import { explanationOf } from './explanation.ts'
 import { headBytes } from './request-bytes.ts'
 import type { Decision, Rehearsed } from './rehearsed.ts'
@@ -33,20 +33,20 @@ import { steps } from '../serve/steps.ts'
 import { ReadOnlyLimiter } from './read-only-limiter.ts'
 
 /** The parts of a data plane that a rehearsal reads. */
-interface Stage {
+interface RehearsalParts {
   readonly plane: Plane
   readonly config: Config
   readonly limiter: Limiter
   readonly bans: Bans
-  readonly parts: SnapshotParts
+  readonly snapshotParts: SnapshotParts
 }
 
 /** Explains what would happen to a request; rejects only for a bug. */
-export async function rehearse(stage: Stage, question: RequestInQuestion): Promise<Explained> {
+export async function rehearse(parts: RehearsalParts, question: RequestInQuestion): Promise<Explained> {
   const access: AccessDecision[] = []
-  const limiter = new ReadOnlyLimiter(stage.limiter)
-  const plane = planeOf(stage, question, limiter, decision => access.push(decision))
-  const client = new AbsentClient(question.address, question.body, tlsFor(stage.config, question))
+  const limiter = new ReadOnlyLimiter(parts.limiter)
+  const plane = planeOf(parts, question, limiter, decision => access.push(decision))
+  const client = new RehearsalClient(question.address, question.body, tlsFor(parts.config, question))
   const start = begin(plane, client, question)
   const { x } = start
   x.keepAlive = false
@@ -85,7 +85,7 @@ function isOver(decisions: readonly Decision[]): boolean {
   return decisions.length > 0 && decisions.at(-1)!.verdict !== null
 }
 
-async function verdictOf(x: Exchange, client: AbsentClient, decide: Step): Promise<Decision['verdict']> {
+async function verdictOf(x: Exchange, client: RehearsalClient, decide: Step): Promise<Decision['verdict']> {
   const verdict = decide(x)
   if (verdict === 'responded') return 'responds'
   if (!(verdict instanceof Promise)) return verdict
@@ -108,7 +108,7 @@ function refusalOfBody(x: Exchange, { body, bodySize }: RequestInQuestion): Refu
 /** Reads the head as a connection would. */
 function begin(
   plane: Plane,
-  client: AbsentClient,
+  client: RehearsalClient,
   question: RequestInQuestion,
 ): { readonly x: Exchange; readonly refusal: Refusal | null } {
   const bytes = headBytes(question)
@@ -122,7 +122,7 @@ function begin(
 }
 
 function planeOf(
-  { plane, config, bans, parts }: Stage,
+  { plane, config, bans, snapshotParts }: RehearsalParts,
   question: RequestInQuestion,
   limiter: Counting,
   witness: (decision: AccessDecision) => void,
@@ -131,10 +131,10 @@ function planeOf(
   const snapshot = buildSnapshot(
     { ...config, zones },
     {
-      ...parts,
-      metrics: unread,
-      tallies: unheard,
-      access: { ...parts.access, bans: bans.still, metrics: unread, witness, tableOf },
+      ...snapshotParts,
+      metrics: discardedMetrics,
+      tallies: discardedTallies,
+      access: { ...snapshotParts.access, bans: bans.still, metrics: discardedMetrics, witness, tableOf },
       before: plane.snapshot,
       automatic: nothingAutomatic,
       isRehearsal: true,
@@ -149,20 +149,20 @@ function planeOf(
     clock: plane.clock,
     coarseNow: plane.coarseNow,
     date: () => plane.date(),
-    metrics: unread,
+    metrics: discardedMetrics,
     noteShortage: () => {},
     accessLog: null,
-    log: silent,
+    log: silentLog,
     spans: null,
     ai: ai && {
-      tokens: ai.tokens.countingIn(unread.ai),
+      tokens: ai.tokens.countingIn(discardedMetrics.ai),
       gateways: ai.gateways,
       logs: ai.logs,
       issuer: ai.issuer ?? null,
     },
     geo: plane.geo,
     limiter,
-    tallies: unheard,
+    tallies: discardedTallies,
     sidePort: plane.sidePort,
     securePort: plane.securePort,
     documentation: plane.documentation,
@@ -181,6 +181,6 @@ function zoneFor(host: string, inUse: Snapshot, rebuilt: Snapshot, name: string)
 
 /** Kept apart from the tables in use, which lie closer to their rules in memory. */
 const tableOf = memoizeEach((networks: readonly string[]) => AddressTable.of(networks))
-const unread = new EdgeMetrics()
-const unheard = new TallyBook(systemClock, () => {})
-const silent = createLogger('fatal', { write: () => {} })
+const discardedMetrics = new EdgeMetrics()
+const discardedTallies = new TallyBook(systemClock, () => {})
+const silentLog = createLogger('fatal', { write: () => {} })

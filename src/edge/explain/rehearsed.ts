@@ -4,7 +4,7 @@ import type { AccessDecision } from '../../access/policy.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { Compared, DecidingRule } from '../../zones/explanation.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { AbsentClient } from './client.ts'
+import type { RehearsalClient } from './client.ts'
 import type { StepName } from '../serve/steps.ts'
 import type { ReadOnlyLimiter } from './read-only-limiter.ts'
 
@@ -17,7 +17,7 @@ export interface Decision {
 /** A rehearsed request, as far as it got. */
 export interface Rehearsed {
   readonly x: Exchange
-  readonly client: AbsentClient
+  readonly client: RehearsalClient
   readonly decisions: readonly Decision[]
   /** The decisions of the access rules. */
   readonly access: readonly AccessDecision[]

@@ -23,9 +23,9 @@ function fieldIn(lines: string, name: string): string | null {
 
 function contentOf(x: Exchange): ExplainedResponse['content'] {
   if (x.refusal === null || x.audience.kind === 'ai') return null
-  const found = (x.zone?.errors ?? x.snapshot.errors).find(x.refusal.error, factsOf(x))
-  if (found === null) return null
-  const { source, rule, page } = found
+  const match = (x.zone?.errors ?? x.snapshot.errors).find(x.refusal.error, factsOf(x))
+  if (match === null) return null
+  const { source, rule, page } = match
   return {
     source,
     rule_id: rule === null ? null : idOf(rule),

@@ -10,7 +10,7 @@ import { FirstContent } from '../ai-call/content-start.ts'
 import { maxReasonSize, mayRefuseUsage, refusesUsage } from '../ai/usage-refusal.ts'
 import { deliverBug } from '../exchange/deliver.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
-import { keepCredentialsFrom } from '../exchange/gateway-credentials.ts'
+import { withholdCredentialsFrom } from '../exchange/gateway-credentials.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { ConnectionRequest } from '../origin/connection-queue.ts'
 import type { ResponseBody, TunnelHandler } from '../origin/response-handler.ts'
@@ -225,7 +225,7 @@ export class Attempt implements ConnectionRequest {
     this.#lease = lease
     this.#wait = 'sending'
     this.deadline = Number.POSITIVE_INFINITY
-    const refusal = keepCredentialsFrom(this.#x, lease.address)
+    const refusal = withholdCredentialsFrom(this.#x, lease.address)
     if (refusal === null) this.#send(lease)
     else this.#owner.report({ type: 'refusal', refusal })
   }

@@ -11,7 +11,7 @@ import { noteResponse } from '../ai/provider-states.ts'
 import { retryWithoutUsage, noteUsageRefusal } from '../ai/usage-refusal.ts'
 import { deliver } from '../exchange/deliver.ts'
 import { callTimeout, isGrpc } from '../exchange/grpc.ts'
-import { forgetBody } from '../exchange/gather-body.ts'
+import { releaseBody } from '../exchange/gather-body.ts'
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 import type { EdgeMember } from '../origin/pools.ts'
 import { refusalOfFailure } from './failure-refusal.ts'
@@ -289,7 +289,7 @@ class Forwarding implements RequestHandler, ForwardState {
     // Responses may go on for long, and nothing is sent again.
     this.#body?.forget()
     if (x.ai !== null) {
-      forgetBody(x, x.ai)
+      releaseBody(x, x.ai)
       noteUsageRefusal(x, x.ai, event.head)
     }
     this.#attempt!.relay(event)

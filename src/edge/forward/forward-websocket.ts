@@ -94,7 +94,7 @@ export class Tunnel implements RequestHandler, TunnelHandler {
   // What a shutdown asks.
 
   /** Whether the client has got a Close frame, and so is not cut off by the end of its connection. */
-  get isFarewellSaid(): boolean {
+  get isFullySent(): boolean {
     return this.#isClientTold
   }
 

@@ -10,7 +10,7 @@ import { providerFields } from '../ai-call/outbound-call.ts'
 import type { OutboundHead } from '../origin/outbound-head.ts'
 import { isSidePort } from '../resolver/own-addresses.ts'
 import { tracedLines, traceLines } from './trace-lines.ts'
-import { appended, strangersLines, trustedLines } from '../exchange/forwarded-trust.ts'
+import { appended, untrustedLines, trustedLines } from '../exchange/forwarded-trust.ts'
 
 /** Returns the head of the request to an origin at an address. */
 export function outboundHead(x: Exchange, address: string): OutboundHead {
@@ -21,7 +21,7 @@ export function outboundHead(x: Exchange, address: string): OutboundHead {
     method: head.method,
     target: head.target,
     authority: hostFor(x),
-    lines: `${x.snapshot.tracing === null ? head.crossing(x.isToSidePort) : tracedLines(x, x.snapshot.tracing)}${lengthLine(x)}${x.client.isTrusted ? trustedLines(x) : strangersLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${x.isToSidePort ? vouching(x) : ''}svc-ray: ${x.ray}\r\n`,
+    lines: `${x.snapshot.tracing === null ? head.crossing(x.isToSidePort) : tracedLines(x, x.snapshot.tracing)}${lengthLine(x)}${x.client.isTrusted ? trustedLines(x) : untrustedLines(x)}${x.client.tls === null ? '' : certificateLines(x)}${hops(x)}${x.isToSidePort ? vouching(x) : ''}svc-ray: ${x.ray}\r\n`,
     isChunked: head.chunked,
     wantsUpgrade: x.upgrade !== 'none',
     takesTrailers: x.origin!.config.transport.http !== '1' && takesTrailers(head),

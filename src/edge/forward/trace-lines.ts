@@ -4,7 +4,7 @@ import { crossingLines } from '../../http1/fields/fields.ts'
 import { traceFlag, traceParentText } from '../../http1/fields/trace-context.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Tracing } from '../trace/sampling.ts'
-import { newTraces, traceparentOf, sampledTrace, stateOf, type Trace } from '../trace/trace.ts'
+import { traceIdPrefix, traceparentOf, sampledTrace, stateOf, type Trace } from '../trace/trace.ts'
 
 /** Writes the fields of a request that go on to its origin, with its place in the trace in place of that of the client; what the operator sets takes precedence. */
 export function tracedLines(x: Exchange, tracing: Tracing): string {
@@ -27,7 +27,7 @@ export function traceLines(x: Exchange, tracing: Tracing): string {
 }
 
 /** What is around the ray, twice, of a request with which a trace begins that is not sampled. */
-const unsampled = `traceparent: 00-${newTraces}`
+const unsampled = `traceparent: 00-${traceIdPrefix}`
 const unsampledFlags = `-0${traceFlag.random}\r\n`
 
 function sampledLines(

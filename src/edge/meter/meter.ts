@@ -7,7 +7,7 @@ import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { Spent } from '../../limits/key-count.ts'
 import type { Limit } from '../../limits/limit.ts'
 import type { Counting } from '../../limits/limiter.ts'
-import { noteRefusal } from '../steps/admit.ts'
+import { countRefusal } from '../steps/admit.ts'
 import { refuseAmbiguousPath } from '../../errors/catalogue/ambiguous-path.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 import { talliesOf } from '../exchange/count-error.ts'
@@ -174,7 +174,7 @@ function conclude(x: Exchange, counts: readonly SettledCount[]): Refusal | null 
   for (const count of counts) note(x, count, exceeded)
   x.addedLines += fieldsOf(counts, exceeded)
   if (exceeded === null) return null
-  if (exceeded.rule.error === 'rate_limited') noteRefusal(x)
+  if (exceeded.rule.error === 'rate_limited') countRefusal(x)
   return refusalOf(exceeded)
 }
 

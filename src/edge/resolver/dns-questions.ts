@@ -50,7 +50,7 @@ export class DnsQuestions {
       resolver.resolve6(name, { ttl: true }),
     ])
     if (--this.#running === 0) this.#resolver = null
-    const records = [v4, v6].flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []))
+    const records = [v4, v6].flatMap(result => (result.status === 'fulfilled' ? result.value : []))
     if (records.length === 0) throw failureOf(v4) ?? failureOf(v6) ?? noRecords
     return {
       addresses: records.map(({ address }) => address),
@@ -74,8 +74,8 @@ const noRecords: Cause = { code: 'ENODATA' }
  * Returns why the lookup of one family failed; null if it has no records, since the other family may have
  * failed for another reason.
  */
-function failureOf(answer: PromiseSettledResult<unknown>): Cause | null {
-  if (answer.status === 'fulfilled') return null
-  const failure = answer.reason as Cause
+function failureOf(result: PromiseSettledResult<unknown>): Cause | null {
+  if (result.status === 'fulfilled') return null
+  const failure = result.reason as Cause
   return failure.code === noRecords.code ? null : failure
 }

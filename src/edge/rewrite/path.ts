@@ -21,7 +21,7 @@ export class PathRule {
 
   /**
    * Returns the new target, or refuses: an expression that fails (1037), a result that is not a path or leads
-   * to paths of the gateway (1035), a target over `longest` characters (1036). A request without a path
+   * to paths of the gateway (1035), a target over `maxLength` characters (1036). A request without a path
    * (OPTIONS *) keeps its target.
    */
   targetFor(target: string, facts: Facts, read: Read, maxLength: number): string | Refusal {

@@ -14,8 +14,8 @@ import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Tap } from '../ai-call/tap.ts'
 import type { Dial } from '../origin/dial/dial.ts'
 import type { ClientTls, Exchange } from '../exchange/exchange.ts'
-import { noteError } from '../exchange/count-error.ts'
-import { forgetBody } from '../exchange/gather-body.ts'
+import { countError } from '../exchange/count-error.ts'
+import { releaseBody } from '../exchange/gather-body.ts'
 import { sendSpans } from '../spans/request-spans.ts'
 
 /**
@@ -40,12 +40,12 @@ function recordAll(x: Exchange): void {
   countPhases(x, now)
   if (x.refusal !== null && !x.isPreview) {
     plane.metrics.error(errorRows[x.refusal.error].code)
-    noteError(x, x.refusal.error, now)
+    countError(x, x.refusal.error, now)
   }
   if (x.eventStream !== null) plane.metrics.eventStreams.dec()
   if (x.upgrade === 'done') plane.metrics.webSockets.dec()
   if (x.aborted) plane.metrics.clientAbort()
-  if (x.ai !== null) forgetBody(x, x.ai)
+  if (x.ai !== null) releaseBody(x, x.ai)
   if (x.trace !== null && x.trace.recording !== null) sendSpans(x, x.trace, x.trace.recording, now)
   if (x.tap?.isUnderWay) plane.ai!.logs.add(observationOf(x, x.ai!, x.tap, now))
   // A flood of invalid tokens must not become a flood of lines.
@@ -148,9 +148,9 @@ function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Obse
 }
 
 /** The last path that was recorded, and the request target that it was cut from. */
-let last: { readonly provider: Provider | null; readonly asked: string; readonly path: string } = {
+let last: { readonly provider: Provider | null; readonly target: string; readonly path: string } = {
   provider: null,
-  asked: '',
+  target: '',
   path: '',
 }
 
@@ -160,8 +160,8 @@ let last: { readonly provider: Provider | null; readonly asked: string; readonly
  */
 function pathOf({ target, provider, path }: AiExchange): string {
   if (target.api !== 'native') return cut(withoutQuery(path))
-  if (target.path !== last.asked || provider !== last.provider)
-    last = { provider, asked: target.path, path: ownText(cut(withoutQuery(path))) }
+  if (target.path !== last.target || provider !== last.provider)
+    last = { provider, target: target.path, path: ownText(cut(withoutQuery(path))) }
   return last.path
 }
 

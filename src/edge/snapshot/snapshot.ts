@@ -74,7 +74,7 @@ export interface EdgeAi {
   /** Bytes of a native call, which is streamed. */
   readonly uploadLimit: number
   /** The keys by where they are valid. A new snapshot takes over those that remain, with their state. */
-  readonly rings: ReadonlyMap<string, KeyRing>
+  readonly keyRings: ReadonlyMap<string, KeyRing>
   /** The results of recent calls, by the same names. */
   readonly calls: ReadonlyMap<string, ProviderCalls>
   /** The models that do not accept a request for usage; a new snapshot takes them over. */
@@ -231,14 +231,14 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
   const policies = { rewrite: null, redirects: 0, rateLimits: [], compression: null }
   const config: RouteConfig = { path: '/', pool: null, host: 'origin', bodyLimit, timeouts, ...policies }
   const providers = new Providers(ai)
-  const rings = new Map<string, KeyRing>()
+  const keyRings = new Map<string, KeyRing>()
   const calls = new Map<string, ProviderCalls>()
   const routes = new Map<Provider, AiRoute>()
   for (const provider of providers.all) {
     const pool = pools.only(originOf(provider, ai))
     const id = JSON.stringify([provider.name, provider.base.href])
-    const keys = rings.get(id) ?? new KeyRing(provider.keys, before?.rings.get(id))
-    rings.set(id, keys)
+    const keys = keyRings.get(id) ?? new KeyRing(provider.keys, before?.keyRings.get(id))
+    keyRings.set(id, keys)
     const latest = calls.get(id) ?? before?.calls.get(id) ?? new ProviderCalls()
     calls.set(id, latest)
     routes.set(provider, { config, limits, pool, ...passedUnchanged, keys, calls: latest })
@@ -248,7 +248,7 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
     uploadLimit: ai.uploadLimit ?? Number.POSITIVE_INFINITY,
     providers,
     route: { config, limits, pool: pools.get(null), ...passedUnchanged },
-    rings,
+    keyRings: keyRings,
     calls,
     usageRefusals: before?.usageRefusals ?? new UsageRefusals(),
     routeTo: provider => routes.get(provider)!,

@@ -34,7 +34,7 @@ export interface ZoneSettings {
   /** Why the API-managed settings failed to compile; null if they did not. */
   readonly flaw: string | null
   /** The sources of the compilation. */
-  readonly from: Pick<ZoneSettingsParts, 'account' | 'sources'> & { readonly known: KnownZone | null }
+  readonly from: Pick<ZoneSettingsParts, 'account' | 'sources'> & { readonly settings: KnownZone | null }
 }
 
 /**
@@ -49,8 +49,8 @@ export function zoneSettings(
   const { account, directory, sources } = parts
   const settings = directory === null ? nothingSet : directory.of(zone.name)
   const from = before?.from
-  if (from?.known === settings && from.account === account && from.sources === sources) return before!
-  return { ...compile(zone, settings, parts), from: { known: settings, account, sources } }
+  if (from?.settings === settings && from.account === account && from.sources === sources) return before!
+  return { ...compile(zone, settings, parts), from: { settings: settings, account, sources } }
 }
 
 function compile(

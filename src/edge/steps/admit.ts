@@ -18,7 +18,7 @@ import { talliesOf } from '../exchange/count-error.ts'
  */
 export function admit(x: Exchange): Refusal | null {
   const refusal = accessRefusal(x)
-  if (refusal !== null && countsTowardsBan(refusal)) noteRefusal(x)
+  if (refusal !== null && countsTowardsBan(refusal)) countRefusal(x)
   return refusal
 }
 
@@ -31,7 +31,7 @@ export function accessRefusal(x: Exchange): Refusal | null {
 }
 
 /** Counts a refusal towards a ban of the client, by the rules of all zones and by those of its own zone. */
-export function noteRefusal(x: Exchange): void {
+export function countRefusal(x: Exchange): void {
   x.snapshot.access.note(x.clientAddress)
   x.zone?.access.note(x.clientAddress)
 }

@@ -23,7 +23,7 @@ export function locate(x: Exchange): Refusal | 'responded' | null {
   const { ai, zones } = x.snapshot
   x.asksForPreview = asksForPreview(x)
   const zone = zones.find(x.host)
-  if (x.asksForPreview && isAbout(x, zone)) return 'responded'
+  if (x.asksForPreview && servesAbout(x, zone)) return 'responded'
   if (ai?.hosts.has(x.host)) {
     x.asksForMetadata = asksForMetadata(x, zone !== null)
     if (x.asksForMetadata || isForAi(x, zone)) return locateAi(x, ai)
@@ -41,7 +41,7 @@ export function locate(x: Exchange): Refusal | 'responded' | null {
   return route === null ? refuse('dns_resolution_error') : null
 }
 
-function isAbout(x: Exchange, zone: EdgeZone | null): boolean {
+function servesAbout(x: Exchange, zone: EdgeZone | null): boolean {
   x.zone = zone
   if (respondWithAbout(x)) return true
   x.zone = null

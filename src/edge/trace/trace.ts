@@ -37,7 +37,7 @@ export class Trace {
   /** `came` is the `traceparent` of the client; null if the trace begins here. */
   constructor({ ray, head }: Traceable, traceparent: string | null) {
     const parent = traceparent === null ? null : parseTraceParent(traceparent)!
-    this.traceId = parent?.traceId ?? `${newTraces}${ray}`
+    this.traceId = parent?.traceId ?? `${traceIdPrefix}${ray}`
     this.parentId = parent?.parentId ?? null
     this.spanId = ray
     this.flags = parent?.flags ?? traceFlag.random | traceFlag.sampled
@@ -49,7 +49,7 @@ export class Trace {
  * The first half of the id of every trace that begins in this process. The other half is the ray of the
  * request, which is random.
  */
-export const newTraces = randomHex(16)
+export const traceIdPrefix = randomHex(16)
 
 /** Returns the place of a request in its trace, created on first use; null if it is not sampled. */
 export function sampledTrace(x: Traceable, tracing: Tracing): Trace | null {
@@ -73,6 +73,6 @@ export function stateOf({ tracestate }: RequestHead): string {
 }
 
 /** Whether a field carries the trace of a request. */
-export function isOfTrace(id: FieldId): boolean {
+export function isTraceField(id: FieldId): boolean {
   return id === field.traceparent || id === field.tracestate
 }

@@ -30,39 +30,39 @@ export class BodyWriter {
   readonly #sink: ByteSink
   readonly #isChunked: boolean
   /** What is written with the next flush. */
-  #held: string
+  #pending: string
 
   constructor(sink: ByteSink, head: string, framing: Framing) {
     this.#sink = sink
-    this.#held = head
+    this.#pending = head
     this.#isChunked = framing === 'chunked'
   }
 
   /** Writes body bytes; false when the peer should be given time to read. */
   data(bytes: Buffer): boolean {
     if (bytes.length > maxCopied) return this.#writeLarge(bytes)
-    this.#held += this.#isChunked ? chunkText(bytes) : bytes.toString('latin1')
+    this.#pending += this.#isChunked ? chunkText(bytes) : bytes.toString('latin1')
     return true
   }
 
   /** Writes what is held back; false when the peer should be given time to read. */
   flush(): boolean {
-    if (this.#held === '') return true
-    const held = this.#held
-    this.#held = ''
+    if (this.#pending === '') return true
+    const pending = this.#pending
+    this.#pending = ''
     this.hasBegun = true
-    return this.#sink.write(held)
+    return this.#sink.write(pending)
   }
 
   /** Ends the body; the trailers are flat, null for none. */
   end(trailers: readonly string[] | null): void {
-    if (this.#isChunked) this.#held += lastChunk(trailers)
+    if (this.#isChunked) this.#pending += lastChunk(trailers)
     this.flush()
   }
 
   #writeLarge(bytes: Buffer): boolean {
     this.#sink.cork()
-    if (this.#isChunked) this.#held += chunkSize(bytes.length)
+    if (this.#isChunked) this.#pending += chunkSize(bytes.length)
     this.flush()
     this.hasBegun = true
     const hasRoom = this.#sink.write(bytes)

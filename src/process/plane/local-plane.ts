@@ -199,7 +199,7 @@ export class LocalPlane implements ManagedPlane {
       automatic: this.#automatic,
       ...(bans && { bans }),
       ...(share && { share }),
-      ...(tallied && { tell: tallied }),
+      ...(tallied && { report: tallied }),
     })
   }
 }

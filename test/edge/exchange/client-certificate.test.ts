@@ -129,7 +129,7 @@ test('a zone that requires a certificate takes those of its authorities, and say
   const { ask, edge, origin } = await start(t)
   const { clientCertificates: counts } = edge.metrics
   const wrong = [
-    [null, /showed none/, 'missing', 'GH_CERTIFICATE_MISSING'],
+    [null, /presented none/, 'missing', 'GH_CERTIFICATE_MISSING'],
     [shown(stranger), /not issued by an authority/, 'authority', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
     [shown(root.issue([], { days: -1 })), /expired/, 'expired', 'CERT_HAS_EXPIRED'],
     [shown(root.issue([], { from: 1 })), /later time/, 'not_yet_valid', 'CERT_NOT_YET_VALID'],

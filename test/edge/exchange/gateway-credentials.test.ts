@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { keepCredentials, keepCredentialsFrom } from '../../../src/edge/exchange/gateway-credentials.ts'
+import {
+  withholdCredentials,
+  withholdCredentialsFrom,
+} from '../../../src/edge/exchange/gateway-credentials.ts'
 import { mintToken } from '../../../src/tokens/token.ts'
 import type { EdgeSettings, Member } from '../../help/edge.ts'
 import { stepsOver } from '../../help/exchange.ts'
@@ -32,12 +35,12 @@ test('only where the whole pool may be the side port, a credential goes on', t =
     [['http://localhost:9000'], 'bad_request'],
     [['http://127.0.0.1:8081', 'http://127.0.0.1:9000'], 'bad_request'],
   ] as const)
-    assert.equal(keepCredentials(before(t, members)(bearer))?.error ?? null, status, String(members))
+    assert.equal(withholdCredentials(before(t, members)(bearer))?.error ?? null, status, String(members))
 })
 
 test('what a name stands for decides once it is resolved', t => {
   const x = before(t, ['http://gatehouse.internal:8081'])(bearer)
-  assert.equal(keepCredentials(x), null)
+  assert.equal(withholdCredentials(x), null)
   for (const [address, error] of [
     ['127.0.0.1', null],
     ['::ffff:127.0.0.1', null],
@@ -45,26 +48,26 @@ test('what a name stands for decides once it is resolved', t => {
     ['127.0.0.2', 'bad_request'],
     ['::1', 'bad_request'],
   ] as const)
-    assert.equal(keepCredentialsFrom(x, address)?.error ?? null, error, address)
+    assert.equal(withholdCredentialsFrom(x, address)?.error ?? null, error, address)
   const plain = before(t, ['http://gatehouse.internal:8081'])()
-  assert.equal(keepCredentials(plain), null)
-  assert.equal(keepCredentialsFrom(plain, '192.0.2.1'), null)
+  assert.equal(withholdCredentials(plain), null)
+  assert.equal(withholdCredentialsFrom(plain, '192.0.2.1'), null)
 })
 
 test('without a side port of this process, every pool leads to others', t => {
   const x = stepsOver(t, ['http://127.0.0.1:8081']).located(request('GET /', bearer))
-  assert.equal(keepCredentials(x)?.error, 'bad_request')
+  assert.equal(withholdCredentials(x)?.error, 'bad_request')
 })
 
 test('what is published of the side port takes credentials', t => {
   const x = before(t, [], { route: { pool: null, own: 'issuer' } })(bearer)
-  assert.equal(keepCredentials(x), null)
+  assert.equal(withholdCredentials(x), null)
   assert.equal(x.credentialPlace, null)
 })
 
 test('the refusal names the host that AI calls belong to, or this one', t => {
   const detailOf = (ai: EdgeSettings['ai']) =>
-    keepCredentials(before(t, ['http://127.0.0.1:9000'], ai && { ai })(bearer))!.wording!.detail
+    withholdCredentials(before(t, ['http://127.0.0.1:9000'], ai && { ai })(bearer))!.wording!.detail
   assert.match(detailOf({ hosts: ['ai.test'] }), /AI calls belong to the host ai\.test, under \/client/)
   assert.match(detailOf({ hosts: ['ai.test', 'site.test'] }), /AI calls belong to this host, under \/client/)
   assert.match(detailOf(undefined), /This gateway has no AI routes\./)

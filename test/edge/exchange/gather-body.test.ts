@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { AiExchange } from '../../../src/edge/ai-call/ai-exchange.ts'
-import { forgetBody, gatherBody } from '../../../src/edge/exchange/gather-body.ts'
+import { releaseBody, gatherBody } from '../../../src/edge/exchange/gather-body.ts'
 import { parseAiTarget } from '../../../src/ai/target.ts'
 import { type Staged, type Steps, stepsOver } from '../../help/exchange.ts'
 import { request } from '../../help/raw.ts'
@@ -40,8 +40,8 @@ test('a body is read completely, in one piece or many, and uses its room until i
     for (const piece of pieces) receive(x, piece)
     assert.equal((await gathering).toString(), 'hello')
     assert.deepEqual([steps.plane.metrics.ai.bodyBytes.value, x.handler], [5, null])
-    forgetBody(x, ai)
-    forgetBody(x, ai)
+    releaseBody(x, ai)
+    releaseBody(x, ai)
     assert.equal(steps.plane.metrics.ai.bodyBytes.value, 0)
   }
   const { x } = callOf(steps)

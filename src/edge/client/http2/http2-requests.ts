@@ -156,7 +156,7 @@ export class Http2Requests {
     let isWhole = true
     for (const client of this.#clients) {
       const x = client.exchange
-      isWhole &&= x?.handler?.isFarewellSaid === true
+      isWhole &&= x?.handler?.isFullySent === true
       if (x !== null) client.cut(x)
     }
     return isWhole
