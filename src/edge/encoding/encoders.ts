@@ -38,7 +38,7 @@ interface Coding {
   readonly flush: number
   /** Encodes a whole body at once. */
   encodeSync(body: Buffer, level: number): Buffer
-  /** Creates an encoder; a `prompt` one emits each piece at once. */
+  /** Creates an encoder; with `isPrompt` it emits each piece at once. */
   open(level: number, isPrompt: boolean): Encoder
 }
 

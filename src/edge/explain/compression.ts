@@ -22,7 +22,7 @@ export function compressionOf(x: Exchange): ExplainedCompression {
 }
 
 const dependence =
-  'It depends on the response: its type and length, that it is whole and not encoded yet, and that no field of it forbids changes.'
+  'It depends on the response: its type and length, whether it is complete and not encoded yet, and whether a field forbids changes.'
 
 function uncompressed(reason: string): ExplainedCompression {
   return { encoding: null, reason, condition: null }

@@ -152,7 +152,7 @@ function locateReason(x: Exchange, refusal: Refusal | null): Reason {
   if (zone.config.paused) return { reason: 'The zone is paused.', compared }
   const isUnclear = paths === null || refusal.error === 'bad_request'
   return {
-    reason: isUnclear ? 'Origins may read the path as different routes.' : 'No route leads this path.',
+    reason: isUnclear ? 'Origins may read the path as different routes.' : 'No route matches this path.',
     compared: head.target === '' ? [] : compared,
   }
 }

@@ -20,7 +20,10 @@ export function gatherLimitOf({ workers, ai }: Config, memory = availableToGatew
   return Math.max(ai.bodyLimit, Math.min(max, affordable))
 }
 
-/** Returns the bytes that a container or the like may have, or else those of the machine; a constraint of 0, or beyond what there is, is none. */
+/**
+ * Returns the memory limit of the container in bytes, or else the memory of the machine. A constraint of 0 or
+ * beyond that memory means no limit.
+ */
 export function availableToGateway(constraint = process.constrainedMemory(), total = totalmem()): number {
   return constraint > 0 && constraint < total ? constraint : total
 }

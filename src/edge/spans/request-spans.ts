@@ -218,10 +218,10 @@ function methodOf(method: string): string {
 
 /** Limits what clients can add to a span. */
 function pathOf(target: string): string {
-  return withoutQuery(target).slice(0, longestPath)
+  return withoutQuery(target).slice(0, maxPathLength)
 }
 
-const longestPath = 1024
+const maxPathLength = 1024
 
 function inTrace({ traceId, flags, state }: Trace): Pick<Span, 'traceId' | 'flags' | 'state'> {
   return { traceId, flags, state }

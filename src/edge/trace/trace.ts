@@ -34,7 +34,7 @@ export class Trace {
   /** What is recorded for the spans of the request; null if none are sent. */
   recording: Recording | null = null
 
-  /** `came` is the `traceparent` of the client; null if the trace begins here. */
+  /** `traceparent` is that of the client; null if the trace begins here. */
   constructor({ ray, head }: Traceable, traceparent: string | null) {
     const parent = traceparent === null ? null : parseTraceParent(traceparent)!
     this.traceId = parent?.traceId ?? `${traceIdPrefix}${ray}`
