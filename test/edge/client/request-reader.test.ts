@@ -26,7 +26,7 @@ function start(t: TestContext, { servesAtOnce }: { servesAtOnce: boolean }) {
   const lifetime = {
     isOpen: true,
     headBegun: () => asked.push('headBegun'),
-    receivedBehind: (bytes: number) => asked.push(`${bytes} behind`),
+    receivedAfterClose: (bytes: number) => asked.push(`${bytes} behind`),
   }
   const taker = {
     exchange: null as Exchange | null,
