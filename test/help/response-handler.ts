@@ -15,11 +15,11 @@ export class Ignoring implements ResponseHandler {
   originDrained(): void {}
   failed(..._: Parameters<ResponseHandler['failed']>): void {}
 
-  completes(): boolean {
+  acceptsUpgrade(): boolean {
     return false
   }
 
-  switched(): TunnelHandler {
+  switchProtocols(): TunnelHandler {
     throw new Error('no upgrade was asked for')
   }
 

@@ -57,7 +57,7 @@ async function startChecked(
     clock: systemClock,
     log: createLogger('error', { write: () => {} }),
     metrics: edge.metrics,
-    told: results => edge.plane.takeChecks(results),
+    onResults: results => edge.plane.takeChecks(results),
   })
   t.after(() => checker.stop())
   checker.watch(checkedOrigins(config))

@@ -16,7 +16,7 @@ import type { ConnectionRequest } from '../origin/connection-queue.ts'
 import type { ResponseBody, TunnelHandler } from '../origin/response-handler.ts'
 import type { Dial } from '../origin/dial/dial.ts'
 import type { Lease, RequestSink } from '../origin/lease.ts'
-import { longestWait } from '../origin/longest-wait.ts'
+import { maxWait } from '../origin/longest-wait.ts'
 import type { Origin } from '../origin/origin.ts'
 import type { OutboundHead } from '../origin/outbound-head.ts'
 import { PinnedConnections } from '../origin/idle/pinned-connections.ts'
@@ -138,7 +138,7 @@ export class Attempt implements ConnectionRequest {
     const x = this.#x
     const { client, clientAddress } = x
     const isUpload = this.#body?.isWhole === false && !x.requestBody.done
-    this.deadline = deadlineIn(x, longestWait(this.#origin.config, this.timeouts, isUpload))
+    this.deadline = deadlineIn(x, maxWait(this.#origin.config, this.timeouts, isUpload))
     if (
       !this.isFresh &&
       client.pinned !== null &&
@@ -153,7 +153,7 @@ export class Attempt implements ConnectionRequest {
   /** Ends the attempt: leaves the queue, or closes the connection. */
   release(): void {
     this.#relaying?.release()
-    if (this.#lease === null) this.#origin.forget(this)
+    if (this.#lease === null) this.#origin.cancel(this)
     else this.takeLease().destroy()
     this.endUpload()
   }
@@ -272,12 +272,12 @@ export class Attempt implements ConnectionRequest {
     if (isSent) x.client.finish(x)
   }
 
-  completes(head: ResponseHead): boolean {
+  acceptsUpgrade(head: ResponseHead): boolean {
     // Over HTTP/1 the client looks by itself.
     return this.#x.head.version !== '2' || acceptsKey(this.#x.outgoing, head)
   }
 
-  switched(head: ResponseHead): TunnelHandler {
+  switchProtocols(head: ResponseHead): TunnelHandler {
     const x = this.#x
     const { health } = x.member!
     const tunnel = new Tunnel(x, this.takeLease(), this.timeouts.idle)

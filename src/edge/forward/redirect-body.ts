@@ -87,11 +87,11 @@ export class RedirectBody implements ResponseHandler {
     this.#impossible()
   }
 
-  completes(): boolean {
+  acceptsUpgrade(): boolean {
     return this.#impossible()
   }
 
-  switched(): TunnelHandler {
+  switchProtocols(): TunnelHandler {
     return this.#impossible()
   }
 

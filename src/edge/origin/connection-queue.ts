@@ -18,7 +18,7 @@ export interface ConnectionRequest extends ResponseHandler {
 }
 
 /** The times of an attempt that needed no dial. */
-export const undialled: Dial['times'] = Object.freeze({ resolve: -1, connect: -1, handshake: -1 })
+export const noTimes: Dial['times'] = Object.freeze({ resolve: -1, connect: -1, handshake: -1 })
 
 /** A connection with room for an exchange. */
 interface Lendable {
@@ -73,10 +73,10 @@ export class ConnectionQueue {
 
   /** Hands the connection to the first request that accepts it; false if none does. */
   serve(connection: Lendable): boolean {
-    const line = !connection.isReused && this.#forNew.size > 0 ? this.#forNew : this.#forAny
-    const [first] = line.keys()
+    const queue = !connection.isReused && this.#forNew.size > 0 ? this.#forNew : this.#forAny
+    const [first] = queue.keys()
     if (first === undefined) return false
-    line.delete(first)
+    queue.delete(first)
     hand(first, connection)
     return true
   }
@@ -106,7 +106,7 @@ export class ConnectionQueue {
     for (const request of refused) this.remove(request)
     // A request may remove another one when notified; the loop then skips it.
     this.#refused = refused
-    for (const request of refused) tell(request, phase, failure, times)
+    for (const request of refused) notify(request, phase, failure, times)
   }
 
   /**
@@ -115,23 +115,23 @@ export class ConnectionQueue {
    */
   expire(by: number, dialled: number): void {
     const first = this.#forNew.size
-    expireIn(this.#forNew, by, dialled)
-    expireIn(this.#forAny, by, dialled - first)
+    expireAll(this.#forNew, by, dialled)
+    expireAll(this.#forAny, by, dialled - first)
   }
 }
 
-function expireIn(line: Map<ConnectionRequest, number>, by: number, dialled: number): void {
-  let place = 0
-  for (const [request, since] of line) {
+function expireAll(queue: Map<ConnectionRequest, number>, by: number, dialled: number): void {
+  let position = 0
+  for (const [request, since] of queue) {
     if (since > by) return
-    if (place++ < dialled) continue
-    line.delete(request)
-    tell(request, 'connect', fault('GH_QUEUE_TIMEOUT'), undialled)
+    if (position++ < dialled) continue
+    queue.delete(request)
+    notify(request, 'connect', fault('GH_QUEUE_TIMEOUT'), noTimes)
   }
 }
 
 /** Notifies a request of a failure; a bug in the request is reported to it. */
-function tell(request: ConnectionRequest, phase: DialPhase, failure: Failure, times: Dial['times']): void {
+function notify(request: ConnectionRequest, phase: DialPhase, failure: Failure, times: Dial['times']): void {
   try {
     request.failed(phase, failure, times)
   } catch (bug) {

@@ -8,9 +8,9 @@ import { ConnectionQueue, type ConnectionRequest, hand } from './connection-queu
 import type { Dial, Dialer, DialPhase, DialTarget } from './dial/dial.ts'
 import { Dials } from './dial/dials.ts'
 import { IdleConnections } from './idle/idle-connections.ts'
-import type { IdlePinned } from './idle/idle-pinned-connections.ts'
+import type { IdlePinnedConnections } from './idle/idle-pinned-connections.ts'
 import type { PinnedConnections } from './idle/pinned-connections.ts'
-import { Resting } from './idle/resting-connections.ts'
+import { RestingConnections } from './idle/resting-connections.ts'
 import type { ConnectionHolder } from './lease.ts'
 import { type ConnectionOwner, OriginConnection } from './origin-connection.ts'
 import type { Rest } from './response-reader.ts'
@@ -19,7 +19,7 @@ import type { Rest } from './response-reader.ts'
  * Ms that a client has for the messages of a connection-based authentication while others wait for its
  * connection.
  */
-const turn = 3_000
+const authenticationTurn = 3_000
 
 /** The origin, which may also have connections of HTTP/2. */
 export interface Http1Owner extends DialTarget {
@@ -32,10 +32,10 @@ export interface Http1Owner extends DialTarget {
   crashed(bug: unknown): void
 }
 
-interface Parts {
+interface Shared {
   readonly clock: Clock
   readonly metrics: EdgeMetrics
-  readonly idlePinned: IdlePinned
+  readonly idlePinned: IdlePinnedConnections
   /** Whether the process has a descriptor for one more connection besides `dials` that are being opened. */
   readonly mayDial: (dials: number) => boolean
 }
@@ -45,19 +45,19 @@ export class Http1Connections implements Dialer, ConnectionOwner {
   readonly protocols = ['http/1.1']
   readonly #clock: Clock
   readonly #metrics: EdgeMetrics
-  readonly #mayDial: Parts['mayDial']
+  readonly #mayDial: Shared['mayDial']
   readonly #open = new Set<OriginConnection>()
   readonly #idle = new IdleConnections()
-  readonly #resting = new Resting(this)
-  readonly #idlePinned: IdlePinned
+  readonly #resting = new RestingConnections(this)
+  readonly #idlePinned: IdlePinnedConnections
   /** The number of idle pinned connections of this origin. */
   #pinned = 0
   /** The first requests are those for which connections are being dialled. */
-  readonly #waiting = new ConnectionQueue()
+  readonly #queue = new ConnectionQueue()
   readonly #dials: Dials
   #isDestroyed = false
 
-  constructor(origin: Http1Owner, { clock, metrics, idlePinned, mayDial }: Parts) {
+  constructor(origin: Http1Owner, { clock, metrics, idlePinned, mayDial }: Shared) {
     this.target = origin
     this.#clock = clock
     this.#metrics = metrics
@@ -87,18 +87,18 @@ export class Http1Connections implements Dialer, ConnectionOwner {
 
   /** Whether the queue is full; connections that return within a turn count like dialled ones. */
   get isFull(): boolean {
-    const unprovided = this.#waiting.size - this.#dials.size - this.#resting.soon
-    return this.#isAtMost && unprovided >= this.target.config.transport.queue.size
+    const unserved = this.#queue.size - this.#dials.size - this.#resting.returningSoon
+    return this.#isAtMax && unserved >= this.target.config.transport.queue.size
   }
 
   /** Queues the request; a `fresh` connection is one never used before. */
-  await(request: ConnectionRequest, options: { fresh: boolean }): void {
-    this.#waiting.add(request, this.#clock.monotonic(), options)
+  enqueue(request: ConnectionRequest, options: { fresh: boolean }): void {
+    this.#queue.add(request, this.#clock.monotonic(), options)
     this.dialMore()
   }
 
-  forget(request: ConnectionRequest): void {
-    this.#waiting.remove(request)
+  cancel(request: ConnectionRequest): void {
+    this.#queue.remove(request)
   }
 
   // ── for the origin ──
@@ -120,40 +120,40 @@ export class Http1Connections implements Dialer, ConnectionOwner {
   /** The number of exchanges that hold a connection or wait for one. */
   get outstanding(): number {
     const unused = this.#idle.size + this.#resting.size + this.#pinned
-    return this.#waiting.size + this.#open.size - unused
+    return this.#queue.size + this.#open.size - unused
   }
 
   /** The number of queued requests for which no connection is being dialled. */
   get queueLength(): number {
-    return Math.max(0, this.#waiting.size - this.#dials.size)
+    return Math.max(0, this.#queue.size - this.#dials.size)
   }
 
   /**
    * Takes over a connection that was dialled for HTTP/2 but speaks HTTP/1.1, and the requests waiting for it.
    */
-  adopt(dial: Dial, socket: Socket, waiting: ConnectionQueue): void {
-    waiting.moveTo(this.#waiting)
-    this.#take(dial, socket)
+  adopt(dial: Dial, socket: Socket, queue: ConnectionQueue): void {
+    queue.moveTo(this.#queue)
+    this.#add(dial, socket)
   }
 
   /** Dials as many connections as the queued requests justify. */
   dialMore(): void {
-    if (this.#waiting.size === 0 || this.#isDestroyed) return
-    const worth = this.#dials.worth(this.#waiting.size)
+    if (this.#queue.size === 0 || this.#isDestroyed) return
+    const worth = this.#dials.worth(this.#queue.size)
     while (this.#dials.size < worth && this.target.vacancies > 0)
-      this.#dials.start(this.#waiting.first.timeouts)
+      this.#dials.start(this.#queue.first.timeouts)
   }
 
   /** Closes an idle connection that any client may use; false if there is none. */
   closeIdle(): boolean {
-    const idle = this.#idle.takeEldest() ?? this.#resting.eldest
+    const idle = this.#idle.takeOldest() ?? this.#resting.oldest
     idle?.close()
     return idle !== undefined
   }
 
   /** Closes up to `count` of the pinned connections that have been idle for long enough. */
   closePinned(count: number, now: number): void {
-    if (this.#pinned > 0) for (let i = count; i > 0 && this.#idlePinned.closeEldest(now, this.target); i--);
+    if (this.#pinned > 0) for (let i = count; i > 0 && this.#idlePinned.closeOldest(now, this.target); i--);
   }
 
   /** Enforces the deadlines of dials and idle connections. */
@@ -167,7 +167,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
    * Refuses requests queued since that time or longer, except those for which connections are being dialled.
    */
   expireQueue(by: number): void {
-    this.#waiting.expire(by, this.#dials.size)
+    this.#queue.expire(by, this.#dials.size)
   }
 
   /** Closes idle connections; the others close when they are returned. */
@@ -186,7 +186,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
    * Stops using addresses that the name no longer has: closes idle connections now, and the others when they
    * are returned.
    */
-  leaveOldAddresses(): void {
+  dropOldAddresses(): void {
     for (const connection of this.#open) connection.isOutdated = this.target.isOutdated(connection)
     for (const connection of this.#idle.outdated()) connection.close()
     for (const connection of this.#open)
@@ -197,11 +197,11 @@ export class Http1Connections implements Dialer, ConnectionOwner {
 
   dialed(dial: Dial, socket: Socket): void {
     this.#dials.connected(dial)
-    this.#take(dial, socket)
+    this.#add(dial, socket)
   }
 
   dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void {
-    this.#waiting.refuse(this.#dials.failed(dial, failure), phase, failure, dial.times)
+    this.#queue.refuse(this.#dials.failed(dial, failure), phase, failure, dial.times)
     this.dialMore()
   }
 
@@ -243,7 +243,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     this.target.crashed(bug)
   }
 
-  #take(dial: Dial, socket: Socket): void {
+  #add(dial: Dial, socket: Socket): void {
     const connection = new OriginConnection(this, socket, dial)
     connection.isOutdated = this.target.isOutdated(connection)
     this.#open.add(connection)
@@ -254,7 +254,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
 
   #keepPinned(connection: OriginConnection, holder: ConnectionHolder): void {
     const now = this.#clock.monotonic()
-    if (this.#isUnwanted(connection) || this.#isOwed(connection, now) || !holder.keep(connection))
+    if (this.#isUnwanted(connection) || this.#isOwedToOthers(connection, now) || !holder.keep(connection))
       return connection.close()
     this.#pinned++
     this.#idlePinned.add(connection, now)
@@ -265,9 +265,9 @@ export class Http1Connections implements Dialer, ConnectionOwner {
    * Whether others wait and the client of a connection has had its share: a client that keeps returning is
    * never idle for long, and would shut them out.
    */
-  #isOwed({ pinnedAt }: OriginConnection, now: number): boolean {
+  #isOwedToOthers({ pinnedAt }: OriginConnection, now: number): boolean {
     const { connections } = this.target.config.transport
-    return this.#isWantedNow && (this.#pinned >= connections / 2 || now - pinnedAt >= turn)
+    return this.#isWantedNow && (this.#pinned >= connections / 2 || now - pinnedAt >= authenticationTurn)
   }
 
   #forgetPinned(connection: OriginConnection, holder: ConnectionHolder): void {
@@ -278,9 +278,9 @@ export class Http1Connections implements Dialer, ConnectionOwner {
 
   #offer(connection: OriginConnection): void {
     if (connection.isReused && this.#isWantedNew) return connection.close()
-    if (this.#waiting.serve(connection)) return
-    const isKept = !this.#isUnwanted(connection) && this.#idle.keep(connection, this.#clock.monotonic())
-    if (!isKept) connection.close()
+    if (this.#queue.serve(connection)) return
+    const isIdle = !this.#isUnwanted(connection) && this.#idle.keep(connection, this.#clock.monotonic())
+    if (!isIdle) connection.close()
   }
 
   /** Whether a connection must not be used again. */
@@ -288,19 +288,17 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     return this.target.isRetired || isOutdated
   }
 
-  get #isAtMost(): boolean {
+  get #isAtMax(): boolean {
     return this.target.vacancies <= 0
   }
 
   /** Whether a queued request can only be served once a connection has closed. */
   get #isWantedNow(): boolean {
-    return this.#isAtMost && this.#waiting.size > this.#dials.size
+    return this.#isAtMax && this.#queue.size > this.#dials.size
   }
 
   /** The same for requests for a new connection. */
   get #isWantedNew(): boolean {
-    return (
-      this.#waiting.forNew > 0 && this.#isAtMost && this.#dials.size < this.#dials.worth(this.#waiting.forNew)
-    )
+    return this.#queue.forNew > 0 && this.#isAtMax && this.#dials.size < this.#dials.worth(this.#queue.forNew)
   }
 }

@@ -19,7 +19,7 @@ export interface RequestSink {
 }
 
 /** A connection or stream, as its lease sees it. */
-export interface Leased extends ByteSink {
+export interface LeasedConnection extends ByteSink {
   readonly isReused: boolean
   readonly times: Dial['times']
   readonly address: string
@@ -83,10 +83,10 @@ export class Lease implements ByteSink {
   phase: Phase = 'send'
   /** Whether any byte of the response has arrived. */
   hasResponseBegun = false
-  readonly #connection: Leased
+  readonly #connection: LeasedConnection
   #end: End | null = null
 
-  constructor(connection: Leased, handler: ResponseHandler) {
+  constructor(connection: LeasedConnection, handler: ResponseHandler) {
     this.#connection = connection
     this.handler = handler
     this.isReused = connection.isReused

@@ -9,7 +9,7 @@ const grace = 500
  * Returns the maximum of ms until a request has a connection or a failure; an upload may wait in two queues.
  * 0 for no maximum.
  */
-export function longestWait(
+export function maxWait(
   { protocol, transport }: OriginConfig,
   { connect, handshake }: Timeouts,
   isUpload: boolean,

@@ -20,7 +20,7 @@ import { guarded } from '../../base/guarded.ts'
 import {
   type ConnectionHolder,
   Lease,
-  type Leased,
+  type LeasedConnection,
   type PinnedConnection,
   type RequestSink,
 } from './lease.ts'
@@ -43,7 +43,7 @@ export interface ConnectionOwner {
   crashed(bug: unknown): void
 }
 
-export class OriginConnection implements Leased, PinnedConnection {
+export class OriginConnection implements LeasedConnection, PinnedConnection {
   /** Monotonic ms at which an idle connection should be closed. */
   deadline = Number.POSITIVE_INFINITY
   /** Whether it was used or idle before, so that its end may only mean that it was idle for too long. */
@@ -55,7 +55,7 @@ export class OriginConnection implements Leased, PinnedConnection {
   /** Whether the name of the origin now has other addresses, so that no further exchange may use it. */
   isOutdated = false
   /** Whether the server accepts or refuses the handshake only after the client's last message (TLS 1.3). */
-  readonly isProvenLate: boolean
+  readonly isJudgedLate: boolean
   readonly #owner: ConnectionOwner
   /** The client to which it is pinned by its authentication; null while any client may use it. */
   holder: ConnectionHolder | null = null
@@ -74,11 +74,11 @@ export class OriginConnection implements Leased, PinnedConnection {
     this.#reader = new ResponseReader(this, socket)
     this.times = times
     this.address = address
-    this.isProvenLate = socket instanceof TLSSocket && socket.getProtocol() === 'TLSv1.3'
+    this.isJudgedLate = socket instanceof TLSSocket && socket.getProtocol() === 'TLSv1.3'
     this.#writeError = new HeldWriteError(socket)
     readNothingAhead(socket)
     this.#on('data', (bytes: Buffer) => this.#read(bytes))
-    this.#on('end', () => this.#ended())
+    this.#on('end', () => this.#onEnd())
     this.#on('error', (error: Cause) => this.#failed(failureOf(error)))
     this.#on('close', () => this.#failed(fault('GH_CLOSED')))
     this.#on('drain', () => (this.#lease?.tunnel ?? this.#lease?.handler)?.originDrained())
@@ -111,9 +111,9 @@ export class OriginConnection implements Leased, PinnedConnection {
       return true
     }
     const writer = new BodyWriter(this, headText(head), head.isChunked ? 'chunked' : 'length')
-    const mayGoOn = body === null || writer.data(body)
+    const mayWrite = body === null || writer.data(body)
     writer.end(trailers)
-    return mayGoOn
+    return mayWrite
   }
 
   begin(head: OutboundHead, lease: Lease): RequestSink {
@@ -201,8 +201,8 @@ export class OriginConnection implements Leased, PinnedConnection {
 
   #crashed(bug: unknown, lease: Lease | null): void {
     if (lease === null || lease.isHeld) this.close()
-    const responsible = lease === null ? this.#owner : (lease.tunnel ?? lease.handler)
-    responsible.crashed(bug)
+    const handler = lease === null ? this.#owner : (lease.tunnel ?? lease.handler)
+    handler.crashed(bug)
   }
 
   #read(bytes: Buffer): void {
@@ -214,7 +214,7 @@ export class OriginConnection implements Leased, PinnedConnection {
     if (lease.isHeld) lease.handler.flushResponse()
   }
 
-  #ended(): void {
+  #onEnd(): void {
     this.#reader.mayReuse = false
     // A reset that only the write noticed is not the end of a body or of a tunnel.
     const { error } = this.#writeError

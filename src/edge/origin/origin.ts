@@ -11,15 +11,15 @@ import type { AddressGuard } from '../resolver/address-guard.ts'
 import type { Dial } from './dial/dial.ts'
 import { Multiplexed, type MultiplexedOwner } from './http2/multiplexed.ts'
 import { Handshakes } from './dial/handshakes.ts'
-import type { IdlePinned } from './idle/idle-pinned-connections.ts'
+import type { IdlePinnedConnections } from './idle/idle-pinned-connections.ts'
 import type { PinnedConnections } from './idle/pinned-connections.ts'
 import type { NameLookup } from '../resolver/name-lookup.ts'
 import { Uploads } from './uploads.ts'
 import { type Http1Owner, Http1Connections } from './http1-connections.ts'
-import { undialled, type ConnectionRequest, type ConnectionQueue } from './connection-queue.ts'
+import { noTimes, type ConnectionRequest, type ConnectionQueue } from './connection-queue.ts'
 
 /** What all origins share. */
-export interface Means {
+export interface OriginContext {
   readonly clock: Clock
   readonly metrics: EdgeMetrics
   readonly log: Logger
@@ -28,7 +28,7 @@ export interface Means {
   /** Whether the process has a descriptor for one more connection besides `dials` that are being opened. */
   readonly mayDial: (dials: number) => boolean
   /** The idle pinned connections of all origins. */
-  readonly idlePinned: IdlePinned
+  readonly idlePinned: IdlePinnedConnections
 }
 
 /** One origin, with its connections and the requests queued for one. */
@@ -41,19 +41,22 @@ export class Origin implements Http1Owner, MultiplexedOwner {
   readonly handshakes = new Handshakes()
   readonly #clock: Clock
   readonly #log: Logger
-  readonly #mayDial: Means['mayDial']
-  readonly #idlePinned: IdlePinned
+  readonly #mayDial: OriginContext['mayDial']
+  readonly #idlePinned: IdlePinnedConnections
   readonly #http1: Http1Connections
   /** Null if HTTP/2 is disabled. */
   readonly #http2: Multiplexed | null
   readonly #uploads: Uploads
   /** The maximum of connections, open and dialled. */
-  readonly #most: number
+  readonly #maxConnections: number
   /** The set of retired origins, once this is one of them. */
   #retired: Set<Origin> | null = null
   #isDestroyed = false
 
-  constructor(config: OriginConfig, { clock, metrics, log, lookup, guard, mayDial, idlePinned }: Means) {
+  constructor(
+    config: OriginConfig,
+    { clock, metrics, log, lookup, guard, mayDial, idlePinned }: OriginContext,
+  ) {
     this.config = config
     this.authority = new URL(config.url).host
     this.guard = guard
@@ -61,10 +64,10 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#log = log
     this.#mayDial = mayDial
     this.#idlePinned = idlePinned
-    this.#most = config.transport.connections || Number.POSITIVE_INFINITY
+    this.#maxConnections = config.transport.connections || Number.POSITIVE_INFINITY
     const { http, streams } = config.transport
-    this.#uploads = new Uploads(this.#most, http === '1' ? 1 : streams)
-    const changed = () => this.#leaveOldAddresses()
+    this.#uploads = new Uploads(this.#maxConnections, http === '1' ? 1 : streams)
+    const changed = () => this.#dropOldAddresses()
     const crashed = (bug: unknown) => this.crashed(bug)
     const { dns } = config.transport
     const { host } = config.transport.proxy ?? config
@@ -91,9 +94,9 @@ export class Origin implements Http1Owner, MultiplexedOwner {
 
   /** The number of queued requests for which no connection is being dialled. */
   get queueLength(): number {
-    const shared = this.#http2?.queueLength ?? 0
-    if (this.#most === Number.POSITIVE_INFINITY) return shared
-    return this.#uploads.waiting + this.#http1.queueLength + shared
+    const http2Queue = this.#http2?.queueLength ?? 0
+    if (this.#maxConnections === Number.POSITIVE_INFINITY) return http2Queue
+    return this.#uploads.waiting + this.#http1.queueLength + http2Queue
   }
 
   // ── requests ──
@@ -105,12 +108,12 @@ export class Origin implements Http1Owner, MultiplexedOwner {
   acquire(request: ConnectionRequest, options: { fresh: boolean }): void {
     // A request that began before a reload may still need it.
     this.#retired?.add(this)
-    if (this.#http2?.takes(request)) return this.#http2.acquire(request, options)
+    if (this.#http2?.mayServe(request)) return this.#http2.acquire(request, options)
     if (!options.fresh && this.#http1.handIdle(request)) return
     this.makeRoom()
     if (!options.fresh && this.#http1.isFull)
-      return request.failed('connect', fault('GH_QUEUE_FULL'), undialled)
-    this.#http1.await(request, options)
+      return request.failed('connect', fault('GH_QUEUE_FULL'), noTimes)
+    this.#http1.enqueue(request, options)
   }
 
   /** Hands the request an idle connection pinned to its client; false if there is none. */
@@ -128,8 +131,8 @@ export class Origin implements Http1Owner, MultiplexedOwner {
       return this.acquire(request, { fresh: false })
     }
     if (this.#uploads.waiting >= this.config.transport.queue.size)
-      return request.failed('connect', fault('GH_QUEUE_FULL'), undialled)
-    this.#uploads.wait(request, this.#clock.monotonic())
+      return request.failed('connect', fault('GH_QUEUE_FULL'), noTimes)
+    this.#uploads.enqueue(request, this.#clock.monotonic())
   }
 
   /**
@@ -144,16 +147,16 @@ export class Origin implements Http1Owner, MultiplexedOwner {
   endUpload(request: ConnectionRequest): void {
     const next = this.#uploads.leave(request)
     if (next === null) return
-    if (this.#http2?.takes(next)) return this.#http2.acquire(next, { fresh: true })
+    if (this.#http2?.mayServe(next)) return this.#http2.acquire(next, { fresh: true })
     if (this.#http1.handIdle(next)) return
     this.makeRoom()
-    this.#http1.await(next, { fresh: false })
+    this.#http1.enqueue(next, { fresh: false })
   }
 
   /** Removes a request that no longer waits. */
-  forget(request: ConnectionRequest): void {
-    this.#http1.forget(request)
-    this.#http2?.forget(request)
+  cancel(request: ConnectionRequest): void {
+    this.#http1.cancel(request)
+    this.#http2?.cancel(request)
   }
 
   // ── for the configuration and the clock ──
@@ -172,7 +175,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
   }
 
   get isUnused(): boolean {
-    return this.#used === 0
+    return this.#connectionsInUse === 0
   }
 
   /** Closes every connection at once. */
@@ -202,11 +205,11 @@ export class Origin implements Http1Owner, MultiplexedOwner {
   get hasDescriptor(): boolean {
     const dials = this.#http1.dials + (this.#http2?.dials ?? 0)
     if (this.#mayDial(dials)) return true
-    return this.#idlePinned.closeEldest(this.#clock.monotonic(), null) && this.#mayDial(dials)
+    return this.#idlePinned.closeOldest(this.#clock.monotonic(), null) && this.#mayDial(dials)
   }
 
   get vacancies(): number {
-    return this.#most - this.#used
+    return this.#maxConnections - this.#connectionsInUse
   }
 
   get room(): number {
@@ -219,7 +222,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#http1.closePinned(1, this.#clock.monotonic())
   }
 
-  goOnByHttp1(dial: Dial, socket: Socket, waiting: ConnectionQueue): void {
+  continueByHttp1(dial: Dial, socket: Socket, waiting: ConnectionQueue): void {
     this.#http1.adopt(dial, socket, waiting)
   }
 
@@ -236,13 +239,13 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#log.error({ err: bug, origin: this.config.url }, 'origin connection failed: internal error')
   }
 
-  #leaveOldAddresses(): void {
-    this.#http1.leaveOldAddresses()
-    this.#http2?.leaveOldAddresses()
+  #dropOldAddresses(): void {
+    this.#http1.dropOldAddresses()
+    this.#http2?.dropOldAddresses()
   }
 
   /** The number of connections, open and dialled. */
-  get #used(): number {
+  get #connectionsInUse(): number {
     return this.#http1.open + this.#http1.dials + (this.#http2?.connections ?? 0)
   }
 }

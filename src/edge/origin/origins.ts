@@ -3,23 +3,26 @@
 import type { Endpoint, OriginConfig } from '../../config/model/config.ts'
 import { AddressGuard } from '../resolver/address-guard.ts'
 import { NameLookup } from '../resolver/name-lookup.ts'
-import { IdlePinned } from './idle/idle-pinned-connections.ts'
-import { type Means, Origin } from './origin.ts'
+import { IdlePinnedConnections } from './idle/idle-pinned-connections.ts'
+import { type OriginContext, Origin } from './origin.ts'
 
 /** The origins in use, one object for each distinct configuration, so that a reload keeps the connections of those it does not change. */
 export class Origins {
-  readonly #means: Means
+  readonly #context: OriginContext
   readonly #byConfig = new Map<string, Origin>()
   /** No longer configured, but not yet without connections. */
   readonly #retired = new Set<Origin>()
 
-  constructor(parts: Pick<Means, 'clock' | 'metrics' | 'log' | 'mayDial'>, lookup = new NameLookup()) {
-    this.#means = { ...parts, lookup, guard: new AddressGuard(), idlePinned: new IdlePinned() }
+  constructor(
+    parts: Pick<OriginContext, 'clock' | 'metrics' | 'log' | 'mayDial'>,
+    lookup = new NameLookup(),
+  ) {
+    this.#context = { ...parts, lookup, guard: new AddressGuard(), idlePinned: new IdlePinnedConnections() }
   }
 
   /** The addresses on which this gateway itself listens: no origin may be at one of them. */
   set ownEndpoints(endpoints: readonly Endpoint[]) {
-    this.#means.guard.ownEndpoints = endpoints
+    this.#context.guard.ownEndpoints = endpoints
   }
 
   /** Returns the origin of this configuration, and creates it if it is new. */
@@ -27,7 +30,7 @@ export class Origins {
     const key = JSON.stringify(config)
     let origin = this.#byConfig.get(key)
     if (origin === undefined) {
-      origin = new Origin(config, this.#means)
+      origin = new Origin(config, this.#context)
       this.#byConfig.set(key, origin)
     }
     return origin
@@ -53,12 +56,12 @@ export class Origins {
       queued += origin.queueLength
       if (origin.isUnused) this.#retired.delete(origin)
     }
-    this.#means.metrics.originQueue.value = queued
+    this.#context.metrics.originQueue.value = queued
   }
 
   destroy(): void {
     for (const origin of this.#byConfig.values()) origin.destroy()
     for (const origin of this.#retired) origin.destroy()
-    this.#means.lookup.close()
+    this.#context.lookup.close()
   }
 }

@@ -40,7 +40,7 @@ export class Pools {
   readonly #isRehearsal: boolean
   readonly #byConfig = new Map<PoolConfig, EdgePool>()
   /** The health of the members, by check. */
-  readonly #checked = new Map<string, Set<MemberHealth>>()
+  readonly #byCheck = new Map<string, Set<MemberHealth>>()
 
   /** A rehearsal works on copies, so that its choices do not affect the pools in use. */
   constructor(origins: Origins, clock: Clock, metrics: EdgeMetrics, isRehearsal = false) {
@@ -52,7 +52,7 @@ export class Pools {
 
   /** Returns the pool of this configuration; for null, one without members. */
   get(config: PoolConfig | null): EdgePool {
-    if (config === null) return this.#make(nobody)
+    if (config === null) return this.#make(empty)
     let pool = this.#byConfig.get(config)
     if (pool === undefined) this.#byConfig.set(config, (pool = this.#make(config)))
     return pool
@@ -60,7 +60,7 @@ export class Pools {
 
   /** Creates a pool of this origin alone. */
   only(origin: OriginConfig): EdgePool {
-    return this.#make({ ...nobody, origins: [origin], weights: [1] })
+    return this.#make({ ...empty, origins: [origin], weights: [1] })
   }
 
   /** The pools that the configuration names. */
@@ -82,7 +82,7 @@ export class Pools {
   /** Applies the results of active checks; those for other origins are ignored. */
   takeChecks(results: readonly KeyedCheckResult[]): void {
     for (const result of results)
-      for (const health of this.#checked.get(result.key) ?? []) health.takeCheck(result)
+      for (const health of this.#byCheck.get(result.key) ?? []) health.takeCheck(result)
   }
 
   #make(config: PoolConfig): EdgePool {
@@ -93,17 +93,17 @@ export class Pools {
 
   /** Returns the ledger of a pool of the same name, members and settings, or a new one. */
   #ledgerOf({ name, balance, retries, weights }: PoolConfig, members: readonly EdgeMember[]): PoolLedger {
-    const made = newLedger({ balance, retries }, members.length, this.#clock)
-    if (members.length === 0) return made
+    const fresh = newLedger({ balance, retries }, members.length, this.#clock)
+    if (members.length === 0) return fresh
     const urls = members.map(({ target }) => target.config.url)
     const key = JSON.stringify([name, balance, retries.budget, weights, urls])
-    const known = ledgers.get(members[0]!.target) ?? new Map<string, WeakRef<PoolLedger>>()
-    ledgers.set(members[0]!.target, known)
-    const before = known.get(key)?.deref()
-    if (before !== undefined) return before
-    for (const [other, ledger] of known) if (ledger.deref() === undefined) known.delete(other)
-    known.set(key, new WeakRef(made))
-    return made
+    const existing = ledgers.get(members[0]!.target) ?? new Map<string, WeakRef<PoolLedger>>()
+    ledgers.set(members[0]!.target, existing)
+    const previous = existing.get(key)?.deref()
+    if (previous !== undefined) return previous
+    for (const [other, ledger] of existing) if (ledger.deref() === undefined) existing.delete(other)
+    existing.set(key, new WeakRef(fresh))
+    return fresh
   }
 
   #member(config: OriginConfig, weight: number, pool: PoolConfig): EdgeMember {
@@ -112,7 +112,7 @@ export class Pools {
     const health = this.#healthOf(origin, pool)
     if (pool.check !== null) {
       const key = checkKey(config, pool.check)
-      this.#checked.set(key, (this.#checked.get(key) ?? new Set()).add(health))
+      this.#byCheck.set(key, (this.#byCheck.get(key) ?? new Set()).add(health))
     }
     return new Member(origin, config.url, weight, health)
   }
@@ -124,18 +124,18 @@ export class Pools {
   #healthOf(origin: Origin, { origins, ejection, check, slowStart }: PoolConfig): MemberHealth {
     const settings: HealthSettings = { ejection: origins.length > 1 ? ejection : null, check, slowStart }
     const key = JSON.stringify(settings)
-    const known = healths.get(origin) ?? new Map<string, MemberHealth>()
-    healths.set(origin, known)
-    let health = known.get(key)
+    const existing = healths.get(origin) ?? new Map<string, MemberHealth>()
+    healths.set(origin, existing)
+    let health = existing.get(key)
     if (health === undefined) {
       health = new MemberHealth(settings, this.#clock, () => this.#metrics.ejections.inc())
-      known.set(key, health)
+      existing.set(key, health)
     }
     return health
   }
 }
 
-const nobody: PoolConfig = {
+const empty: PoolConfig = {
   name: '',
   origins: [],
   weights: [],

@@ -24,9 +24,9 @@ export interface ResponseHandler {
   flushResponse(): void
   end(trailers: string[] | null): void
   /** Whether a 101 accepts the requested WebSocket. */
-  completes(head: ResponseHead): boolean
+  acceptsUpgrade(head: ResponseHead): boolean
   /** The response is a 101; returns the handler for the bytes that follow. */
-  switched(head: ResponseHead): TunnelHandler
+  switchProtocols(head: ResponseHead): TunnelHandler
   originDrained(): void
   failed(phase: Phase, failure: Failure): void
   /** Called for an internal error while the response was read. */

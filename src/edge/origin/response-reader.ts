@@ -8,7 +8,7 @@ import { parseResponseHead, type ResponseHead, responseBody } from '../../http1/
 import type { Lease } from './lease.ts'
 
 /** The maximum of bytes in the head of a response; more is 520. */
-const largestHead = 64 * 1024
+const maxHead = 64 * 1024
 
 /**
  * How long to listen on a connection before it is reused: not at all, until the event loop has polled once
@@ -17,7 +17,7 @@ const largestHead = 64 * 1024
 export type Rest = 'none' | 'turn' | 'while'
 
 /** The connection that is read. */
-interface ResponseTaker {
+interface ResponseReaderOwner {
   /** Called when the connection cannot continue. */
   fail(way: OriginFault): void
 }
@@ -28,14 +28,14 @@ export class ResponseReader {
   /** Ms that the origin keeps an idle connection open, or -1. */
   grantedIdle = -1
   rest: Rest = 'none'
-  readonly #taker: ResponseTaker
+  readonly #owner: ResponseReaderOwner
   readonly #socket: Socket
   #partial: Buffer | null = null
   /** The body of the final response; null before its head. */
   #body: BodyReader | null = null
 
-  constructor(taker: ResponseTaker, socket: Socket) {
-    this.#taker = taker
+  constructor(owner: ResponseReaderOwner, socket: Socket) {
+    this.#owner = owner
     this.#socket = socket
   }
 
@@ -59,14 +59,14 @@ export class ResponseReader {
 
   #readHead(lease: Lease, chunk: Buffer): void {
     lease.hasResponseBegun = true
-    const before = this.#partial
-    const bytes = before === null ? chunk : Buffer.concat([before, chunk])
-    const from = before === null ? 0 : Math.max(0, before.length - 3)
+    const partial = this.#partial
+    const bytes = partial === null ? chunk : Buffer.concat([partial, chunk])
+    const from = partial === null ? 0 : Math.max(0, partial.length - 3)
     this.#partial = null
     let start = 0
     let end = endOfHead(bytes, from)
     while (end !== -1 && this.#body === null) {
-      if (end - start > largestHead) return this.#fail('GH_HEAD_TOO_LARGE')
+      if (end - start > maxHead) return this.#fail('GH_HEAD_TOO_LARGE')
       const head = parseResponseHead(bytes, start, end)
       if (typeof head === 'string') return this.#fail(head === 'framing' ? 'GH_BAD_FRAMING' : 'GH_BAD_HEAD')
       if (!this.#takeHead(lease, head, bytes)) return
@@ -103,18 +103,18 @@ export class ResponseReader {
 
   #switch(lease: Lease, head: ResponseHead, bytes: Buffer): boolean {
     const handler = lease.handler
-    if (!handler.wantsUpgrade || head.upgrade?.toLowerCase() !== 'websocket' || !handler.completes(head))
+    if (!handler.wantsUpgrade || head.upgrade?.toLowerCase() !== 'websocket' || !handler.acceptsUpgrade(head))
       return this.#refuse('GH_BAD_UPGRADE')
     this.mayReuse = false
     lease.phase = 'receive'
-    lease.tunnel = handler.switched(head)
+    lease.tunnel = handler.switchProtocols(head)
     if (bytes.length > head.end && lease.isHeld) lease.tunnel.tunnelData(bytes.subarray(head.end))
     return false
   }
 
   #keepPartial(bytes: Buffer, start: number): void {
     const rest = bytes.subarray(start)
-    if (rest.length > largestHead) return this.#fail('GH_HEAD_TOO_LARGE')
+    if (rest.length > maxHead) return this.#fail('GH_HEAD_TOO_LARGE')
     if (!mayContinue(rest, 0) || !mayBeHttp(rest)) return this.#fail('GH_BAD_HEAD')
     this.#partial = rest
   }
@@ -136,12 +136,12 @@ export class ResponseReader {
   }
 
   #fail(way: OriginFault): void {
-    this.#taker.fail(way)
+    this.#owner.fail(way)
   }
 
   /** `#fail` for functions that return whether to read on. */
   #refuse(way: OriginFault): false {
-    this.#taker.fail(way)
+    this.#owner.fail(way)
     return false
   }
 }

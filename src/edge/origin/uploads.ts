@@ -7,33 +7,33 @@ import { type ConnectionRequest, ConnectionQueue } from './connection-queue.ts'
  * The limit for uploads of pausing clients, in connections, if the origin has no maximum: it has limits of
  * its own.
  */
-const mostOfPauses = 100
+const maxPausingConnections = 100
 
 export class Uploads {
-  readonly #most: number
-  readonly #mostPauses: number
+  readonly #max: number
+  readonly #maxPausing: number
   readonly #admitted = new Set<ConnectionRequest>()
-  readonly #waiting = new ConnectionQueue()
+  readonly #queue = new ConnectionQueue()
 
   /** `connections` is the maximum for the origin, and `each` the number of requests per connection. */
-  constructor(connections: number, each: number) {
-    this.#most = Math.floor((connections * each) / 2)
-    this.#mostPauses = Math.min(this.#most, mostOfPauses * each)
+  constructor(connections: number, perConnection: number) {
+    this.#max = Math.floor((connections * perConnection) / 2)
+    this.#maxPausing = Math.min(this.#max, maxPausingConnections * perConnection)
   }
 
   /** The number of requests that wait to be admitted. */
   get waiting(): number {
-    return this.#waiting.size
+    return this.#queue.size
   }
 
   /** Whether one more would be admitted at once. */
   get hasRoom(): boolean {
-    return this.#admitted.size < Math.max(1, this.#most)
+    return this.#admitted.size < Math.max(1, this.#max)
   }
 
   /** The same for an upload whose client pauses, and may wait for a response to what it has sent. */
   get hasRoomForPause(): boolean {
-    return this.#admitted.size < this.#mostPauses
+    return this.#admitted.size < this.#maxPausing
   }
 
   admit(request: ConnectionRequest): void {
@@ -41,8 +41,8 @@ export class Uploads {
   }
 
   /** Queues a request at monotonic ms `now`. */
-  wait(request: ConnectionRequest, now: number): void {
-    this.#waiting.add(request, now, { fresh: false })
+  enqueue(request: ConnectionRequest, now: number): void {
+    this.#queue.add(request, now, { fresh: false })
   }
 
   /**
@@ -50,16 +50,16 @@ export class Uploads {
    * none.
    */
   leave(request: ConnectionRequest): ConnectionRequest | null {
-    this.#waiting.remove(request)
-    if (!this.#admitted.delete(request) || this.#waiting.size === 0) return null
-    const { first } = this.#waiting
-    this.#waiting.remove(first)
+    this.#queue.remove(request)
+    if (!this.#admitted.delete(request) || this.#queue.size === 0) return null
+    const { first } = this.#queue
+    this.#queue.remove(first)
     this.#admitted.add(first)
     return first
   }
 
   /** Refuses requests queued since that time or longer. */
   expire(by: number): void {
-    this.#waiting.expire(by, 0)
+    this.#queue.expire(by, 0)
   }
 }

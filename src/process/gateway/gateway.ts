@@ -86,7 +86,7 @@ export class Gateway {
       clock: systemClock,
       log,
       metrics: metrics.edge,
-      told: results => this.#plane?.takeChecks(results),
+      onResults: results => this.#plane?.takeChecks(results),
     })
     this.#providerChecker = new ProviderChecker({
       metrics: metrics.edge,

@@ -20,7 +20,7 @@ function start(t: TestContext, text = request('GET /')) {
   })
   t.mock.method(x.origin!, 'acquireForUpload', note('one for an upload'))
   t.mock.method(x.origin!, 'endUpload', note('upload ended'))
-  t.mock.method(x.origin!, 'forget', note('forgotten'))
+  t.mock.method(x.origin!, 'cancel', note('forgotten'))
   const events: AttemptEvent[] = []
   const owner = { isHttp1Required: false, report: (event: AttemptEvent) => void events.push(event) }
   return {

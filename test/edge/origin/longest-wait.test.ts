@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Timeouts } from '../../../src/config/model/config.ts'
 import type { TransportConfig } from '../../../src/config/model/pool-config.ts'
-import { longestWait } from '../../../src/edge/origin/longest-wait.ts'
+import { maxWait } from '../../../src/edge/origin/longest-wait.ts'
 import { edgeConfig } from '../../help/edge.ts'
 
 const timeouts: Timeouts = { connect: 5_000, handshake: 3_000, response: 0, write: 0, idle: 0, total: 0 }
@@ -14,7 +14,7 @@ test('what a request may have to wait is what it waits for, and a little more', 
     { isUpload = false, ...more }: Partial<Timeouts> & { isUpload?: boolean } = {},
   ) => {
     const config = edgeConfig([url], { transport }).zones[0]!.routes[0]!.pool!.origins[0]!
-    return longestWait(config, { ...timeouts, ...more }, isUpload)
+    return maxWait(config, { ...timeouts, ...more }, isUpload)
   }
   const limited = { connections: 1, queue: { size: 1, timeout: 2_000 } }
   assert.equal(waits('http://127.0.0.1', {}), 5_500)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { undialled } from '../../../src/edge/origin/connection-queue.ts'
+import { noTimes } from '../../../src/edge/origin/connection-queue.ts'
 import { OriginConnection } from '../../../src/edge/origin/origin-connection.ts'
 import { forbidViolations } from '../../help/invariants.ts'
 import { Ignoring } from '../../help/response-handler.ts'
@@ -30,7 +30,7 @@ async function start(t: TestContext) {
     hasRefused: () => false,
     crashed: assert.ifError,
   }
-  const connection = new OriginConnection(owner, near, { times: undialled, address: '127.0.0.1' })
+  const connection = new OriginConnection(owner, near, { times: noTimes, address: '127.0.0.1' })
   return { near, far, told, connection }
 }
 

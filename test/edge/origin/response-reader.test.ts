@@ -11,7 +11,7 @@ interface Circumstances {
   readonly method?: string
   readonly wantsUpgrade?: boolean
   /** Whether the response shows that the handshake was understood. */
-  readonly completes?: boolean
+  readonly acceptsUpgrade?: boolean
   readonly phase?: Phase
   /** Bytes of the request that the system has not taken yet. */
   readonly unsent?: number
@@ -21,7 +21,7 @@ interface Circumstances {
 function start({
   method = 'GET',
   wantsUpgrade = false,
-  completes = true,
+  acceptsUpgrade = true,
   phase = 'wait',
   unsent = 0,
 }: Circumstances = {}) {
@@ -37,8 +37,8 @@ function start({
         ? void (events[events.length - 1] += bytes.toString())
         : note(`:${bytes}`),
     end: () => note('end'),
-    completes: () => completes,
-    switched: () => ({ tunnelData: (bytes: Buffer) => note(`tunnel ${bytes}`) }),
+    acceptsUpgrade: () => acceptsUpgrade,
+    switchProtocols: () => ({ tunnelData: (bytes: Buffer) => note(`tunnel ${bytes}`) }),
   } as unknown as ResponseHandler
   const taker = {
     fail(way: string) {
@@ -153,7 +153,7 @@ test('protocols are switched only as was asked, and what follows is of the other
     `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\nhello`
   assert.deepEqual(outcomeOf(to('WebSocket'), { wantsUpgrade: true }), ['tunnel hello', false])
   assert.equal(outcomeOf(to('h2c'), { wantsUpgrade: true })[0], 'GH_BAD_UPGRADE')
-  assert.equal(outcomeOf(to('websocket'), { wantsUpgrade: true, completes: false })[0], 'GH_BAD_UPGRADE')
+  assert.equal(outcomeOf(to('websocket'), { wantsUpgrade: true, acceptsUpgrade: false })[0], 'GH_BAD_UPGRADE')
   assert.equal(outcomeOf(to('websocket'))[0], 'GH_BAD_UPGRADE')
 })
 

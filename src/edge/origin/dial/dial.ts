@@ -21,7 +21,7 @@ export const highWaterMark = 64 * 1024
  * Ms after which an unresponsive address gives way to the next one; the last has all the time that is left. A
  * lookup likewise gives way to old addresses.
  */
-const patience = 500
+const attemptTimeout = 500
 
 export type DialPhase = 'resolve' | 'connect' | 'handshake'
 
@@ -63,7 +63,7 @@ export class Dial implements LookupWaiter {
   /** When the connection must be established, however many addresses there are. */
   readonly #connectBy: number
   #addresses: readonly string[] = []
-  #tried = 0
+  #attempts = 0
   #failure: Failure | null = null
   #socket: Socket | null = null
   #isOver = false
@@ -98,16 +98,16 @@ export class Dial implements LookupWaiter {
   abort(): void {
     this.#isOver = true
     this.#dialer.target.book?.cancel(this)
-    this.#letGo()
+    this.#destroySocket()
   }
 
   #start(): void {
     const { book, config } = this.#dialer.target
     if (book === null) return this.#tryAll([(config.transport.proxy ?? config).host])
-    const known = book.inTurn()
-    if (known.length > 0) return this.#tryAll(known)
+    const addresses = book.inTurn()
+    if (addresses.length > 0) return this.#tryAll(addresses)
     this.#phase = 'resolve'
-    if (book.hasOld) this.deadline = Math.min(this.#connectBy, this.#phaseStarted + patience)
+    if (book.hasOld) this.deadline = Math.min(this.#connectBy, this.#phaseStarted + attemptTimeout)
     book.lookUp(this)
   }
 
@@ -139,16 +139,18 @@ export class Dial implements LookupWaiter {
   }
 
   #tryNext(): void {
-    const address = this.#addresses[this.#tried++]
+    const address = this.#addresses[this.#attempts++]
     if (address === undefined) return process.nextTick(this.#guarded(() => this.#fail(this.#failure!)))
     const obstacle = this.#obstacleTo(address)
     if (obstacle !== null) {
-      this.#note(obstacle)
+      this.#keepFailure(obstacle)
       return this.#tryNext()
     }
     this.address = address
-    const isLast = this.#tried === this.#addresses.length
-    this.deadline = isLast ? this.#connectBy : Math.min(this.#connectBy, this.#clock.monotonic() + patience)
+    const isLast = this.#attempts === this.#addresses.length
+    this.deadline = isLast
+      ? this.#connectBy
+      : Math.min(this.#connectBy, this.#clock.monotonic() + attemptTimeout)
     this.#socket = open(this.#dialer, address)
     this.#listen(this.#socket)
   }
@@ -156,8 +158,8 @@ export class Dial implements LookupWaiter {
   /** Returns why this gateway cannot or must not dial an address; null if it may. */
   #obstacleTo(address: string): Failure | null {
     const { guard, config, hasDescriptor } = this.#dialer.target
-    const found = guard.faultOf(address, config)
-    if (found !== null) return fault(found)
+    const faultOfAddress = guard.faultOf(address, config)
+    if (faultOfAddress !== null) return fault(faultOfAddress)
     return hasDescriptor ? null : shortage
   }
 
@@ -168,24 +170,24 @@ export class Dial implements LookupWaiter {
       this.#once(socket, event, () => this.#tunnel(socket))
     } else {
       const isTls = protocol === 'https'
-      this.#once(socket, 'connect', () => (isTls ? this.#shakeHands(socket) : this.#done(socket)))
-      this.#once(socket, 'secureConnect', () => this.#done(socket))
+      this.#once(socket, 'connect', () => (isTls ? this.#shakeHands(socket) : this.#finish(socket)))
+      this.#once(socket, 'secureConnect', () => this.#finish(socket))
     }
-    this.#hearEnd(socket)
+    this.#listenForEnd(socket)
   }
 
-  #hearEnd(socket: Socket): void {
-    this.#once(socket, 'error', (error: Cause) => this.#broke(this.#failureOf(error)))
-    this.#once(socket, 'close', () => this.#broke(fault('GH_CLOSED')))
+  #listenForEnd(socket: Socket): void {
+    this.#once(socket, 'error', (error: Cause) => this.#onFailure(this.#failureOf(error)))
+    this.#once(socket, 'close', () => this.#onFailure(fault('GH_CLOSED')))
   }
 
   /** A TLS failure in this phase comes from the proxy, before the connection to the origin. */
   #failureOf(error: Cause): Failure {
     const failure = failureOf(error)
-    const isOfProxy =
+    const mayBeProxy =
       this.#phase === 'connect' && this.#dialer.target.config.transport.proxy?.protocol === 'https'
-    const isTold = failure.row.errors.connect !== undefined || failure.way === 'no_descriptor'
-    return isOfProxy && !isTold ? { ...fault('GH_BAD_PROXY'), cause: error } : failure
+    const isSpecific = failure.row.errors.connect !== undefined || failure.way === 'no_descriptor'
+    return mayBeProxy && !isSpecific ? { ...fault('GH_BAD_PROXY'), cause: error } : failure
   }
 
   /** Asks the proxy to connect to the origin, for which it has all the time that is left. */
@@ -205,13 +207,13 @@ export class Dial implements LookupWaiter {
   }
 
   #enterTunnel(socket: Socket): void {
-    if (this.#dialer.target.config.protocol === 'http') return this.#done(socket)
+    if (this.#dialer.target.config.protocol === 'http') return this.#finish(socket)
     for (const event of ['error', 'close']) socket.removeAllListeners(event)
     socket.on('error', () => {})
     const secured = connectTls({ socket, ...tlsOptionsOf(this.#dialer) })
     this.#socket = secured
-    this.#hearEnd(secured)
-    this.#once(secured, 'secureConnect', () => this.#done(secured))
+    this.#listenForEnd(secured)
+    this.#once(secured, 'secureConnect', () => this.#finish(secured))
     this.#shakeHands(secured)
   }
 
@@ -248,27 +250,27 @@ export class Dial implements LookupWaiter {
     socket.on('session', this.#guarded(keep))
   }
 
-  #done(socket: Socket): void {
+  #finish(socket: Socket): void {
     this.#isOver = true
     this.#enter(this.#phase)
     for (const event of ['connect', 'secureConnect', 'error', 'close']) socket.removeAllListeners(event)
     this.#dialer.dialed(this, socket)
   }
 
-  #broke(failure: Failure): void {
+  #onFailure(failure: Failure): void {
     if (this.#phase === 'connect') this.#giveUpAddress(failure)
     else this.#fail(failure)
   }
 
   #giveUpAddress(failure: Failure): void {
-    this.#letGo()
+    this.#destroySocket()
     this.#dialer.target.book?.noteFailure(this.address)
-    this.#note(failure)
+    this.#keepFailure(failure)
     this.#tryNext()
   }
 
   /** Keeps the most telling failure of several addresses: the least telling is a family without a route. */
-  #note(failure: Failure): void {
+  #keepFailure(failure: Failure): void {
     if (this.#failure === null || this.#failure.row.isWithoutRoute) this.#failure = failure
   }
 
@@ -280,7 +282,7 @@ export class Dial implements LookupWaiter {
     this.#dialer.dialFailed(this, phase, failure)
   }
 
-  #letGo(): void {
+  #destroySocket(): void {
     const socket = this.#socket
     if (socket === null) return
     socket.removeAllListeners()

@@ -44,10 +44,10 @@ export class Dials {
   failed(dial: Dial, failure: Failure): boolean {
     this.#dials.delete(dial)
     // A lack of descriptors is local, and may be over at the next dial.
-    const isOurs = failure.way === 'no_descriptor'
+    const isLocal = failure.way === 'no_descriptor'
     // A timeout only used up the time of the oldest request; the others have their own deadlines.
-    const isForAll = this.#isDown && !failure.row.isTimeout && !isOurs
-    this.#isDown ||= !isOurs
+    const isForAll = this.#isDown && !failure.row.isTimeout && !isLocal
+    this.#isDown ||= !isLocal
     return isForAll
   }
 

@@ -4,11 +4,11 @@
 import type { Failure } from '../../../errors/catalogue/origin-failure.ts'
 
 /** A connection after its handshake. */
-interface Shaken {
+interface FinishedHandshake {
   /** Whether it was used or idle before. */
   readonly isReused: boolean
   /** Whether the server accepts or refuses the handshake only after the client's last message (TLS 1.3). */
-  readonly isProvenLate: boolean
+  readonly isJudgedLate: boolean
 }
 
 export class Handshakes {
@@ -32,11 +32,11 @@ export class Handshakes {
   }
 
   /** Whether a connection that failed before a response began was refused in the handshake. */
-  wasRefused({ isReused, isProvenLate }: Shaken, failure: Failure): boolean {
+  wasRefused({ isReused, isJudgedLate }: FinishedHandshake, failure: Failure): boolean {
     if (failure.way !== 'handshake_refused') {
       // The alert is never read if the reset interrupts the writing of a body.
-      const isUnheard = failure.cause.syscall === 'write' && !isReused
-      return isUnheard && !this.#isProven && isProvenLate
+      const isAlertLost = failure.cause.syscall === 'write' && !isReused
+      return isAlertLost && !this.#isProven && isJudgedLate
     }
     this.#isProven = false
     this.#session = null

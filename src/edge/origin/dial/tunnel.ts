@@ -4,7 +4,7 @@ import type { OriginConfig } from '../../../config/model/config.ts'
 import { type Failure, fault } from '../../../errors/catalogue/origin-failure.ts'
 
 /** The maximum of bytes in the head of a response. */
-const longestHead = 16 * 1024
+const maxHead = 16 * 1024
 const headEnd = Buffer.from('\r\n\r\n')
 
 /** Returns the request for a tunnel to an origin behind a proxy. */
@@ -25,7 +25,7 @@ export function tunnelRequest({
  */
 export function readTunnelResponse(bytes: Buffer): Failure | null | undefined {
   const end = bytes.indexOf(headEnd)
-  if (end < 0) return bytes.length > longestHead ? fault('GH_BAD_PROXY') : undefined
+  if (end < 0) return bytes.length > maxHead ? fault('GH_BAD_PROXY') : undefined
   const [, status = ''] = /^HTTP\/1\.[01] (\d{3})(?: |\r\n|$)/.exec(bytes.toString('latin1', 0, end)) ?? []
   if (status === '') return fault('GH_BAD_PROXY')
   if (status === '407') return fault('GH_PROXY_AUTHENTICATION')

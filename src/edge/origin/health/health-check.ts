@@ -20,7 +20,7 @@ import type { NameAnswer, NameLookup } from '../../resolver/name-lookup.ts'
 import type { Cause, Failure, OriginFault } from '../../../errors/catalogue/origin-failure.ts'
 
 /** The maximum of body bytes that are read; beyond it the connection is cut. */
-const largestBody = 64 * 1024
+const maxBody = 64 * 1024
 
 export interface CheckedOrigin {
   readonly origin: OriginConfig
@@ -31,10 +31,10 @@ export interface CheckedOrigin {
 export type CheckOutcome = { readonly status: number } | { readonly error: string }
 
 /** How origins are resolved, and which must not be reached. */
-export interface CheckMeans {
+export interface CheckContext {
   readonly lookup: NameLookup
   /** The addresses of names at the last check. */
-  readonly known: Map<string, readonly string[]>
+  readonly lastAddresses: Map<string, readonly string[]>
   readonly guard: AddressGuard
 }
 
@@ -44,12 +44,12 @@ export interface CheckMeans {
  */
 export async function checkHealth(
   { origin, check }: CheckedOrigin,
-  means: CheckMeans,
+  context: CheckContext,
   signal: AbortSignal,
 ): Promise<CheckOutcome> {
-  const fault = isIP(origin.host) === 0 ? null : means.guard.faultOf(origin.host, origin)
+  const fault = isIP(origin.host) === 0 ? null : context.guard.faultOf(origin.host, origin)
   if (fault !== null) return { error: fault }
-  const options = { ...optionsFor(origin, check, means), signal }
+  const options = { ...optionsFor(origin, check, context), signal }
   if (origin.transport.http !== '1') return outcomeByHttp2(origin, check, options)
   const send = origin.protocol === 'https' ? requestTls : requestPlain
   return outcomeOf(send(options), check.timeout)
@@ -62,7 +62,7 @@ function outcomeByHttp2(
   options: RequestOptions & { readonly signal: AbortSignal },
 ): Promise<CheckOutcome> {
   const { promise, resolve, reject } = Promise.withResolvers<CheckOutcome>()
-  const begun = performance.now()
+  const start = performance.now()
   const isTls = origin.protocol === 'https'
   // To a socket, a path is that of a file.
   const { path: _, ...address } = options
@@ -86,12 +86,12 @@ function outcomeByHttp2(
         scheme: origin.protocol,
         authority: check.host ?? new URL(origin.url).host,
         path: check.path,
-        answered: status => settle({ status }),
+        responded: status => settle({ status }),
         failed: () => fail('GH_BAD_ANSWER'),
         crashed,
       })
     const request = requestTls({ ...options, createConnection: () => socket })
-    resolve(outcomeOf(request, check.timeout - (performance.now() - begun)))
+    resolve(outcomeOf(request, check.timeout - (performance.now() - start)))
   }
   const closed = () => {
     clearTimeout(timer)
@@ -110,7 +110,11 @@ function openTls(options: RequestOptions): Socket {
   return connectTls({ ...(options as ConnectionOptions), ALPNProtocols: ['h2', 'http/1.1'] })
 }
 
-function optionsFor(origin: OriginConfig, { path, host }: CheckConfig, means: CheckMeans): RequestOptions {
+function optionsFor(
+  origin: OriginConfig,
+  { path, host }: CheckConfig,
+  context: CheckContext,
+): RequestOptions {
   const { verify, serverName, ca, identity } = origin.tls
   const tls = {
     rejectUnauthorized: verify,
@@ -125,25 +129,25 @@ function optionsFor(origin: OriginConfig, { path, host }: CheckConfig, means: Ch
     path,
     headers: { Host: host ?? new URL(origin.url).host, 'User-Agent': 'gatehouse-check', Accept: '*/*' },
     agent: false,
-    lookup: lookupFor(origin, means),
+    lookup: lookupFor(origin, context),
     ...tls,
   }
 }
 
 /** Returns a lookup function that only finds addresses that may be dialled. */
-function lookupFor(origin: OriginConfig, means: CheckMeans): LookupFunction {
-  return (name, _, tell) => {
-    const answered = (answer: Addresses | Failure) => {
-      if (!('addresses' in answer)) return tell(errorOf(answer.cause.code), [])
-      const faults = answer.addresses.map(address => means.guard.faultOf(address, origin))
-      const allowed = answer.addresses.filter((_, i) => faults[i] === null)
-      if (allowed.length === 0) return tell(errorOf(faults[0]!), [])
-      tell(
+function lookupFor(origin: OriginConfig, context: CheckContext): LookupFunction {
+  return (name, _, callback) => {
+    const responded = (result: Addresses | Failure) => {
+      if (!('addresses' in result)) return callback(errorOf(result.cause.code), [])
+      const faults = result.addresses.map(address => context.guard.faultOf(address, origin))
+      const allowed = result.addresses.filter((_, i) => faults[i] === null)
+      if (allowed.length === 0) return callback(errorOf(faults[0]!), [])
+      callback(
         null,
         allowed.map(address => ({ address, family: isIP(address) })),
       )
     }
-    void addressesOf(name, means).then(guarded(answered, bug => tell(bug as Error, [])))
+    void addressesOf(name, context).then(guarded(responded, bug => callback(bug as Error, [])))
   }
 }
 
@@ -151,14 +155,17 @@ function lookupFor(origin: OriginConfig, means: CheckMeans): LookupFunction {
  * Looks a name up; if it was resolved before, only for the next check: slow or unreachable DNS is not the
  * origin's fault.
  */
-async function addressesOf(name: string, { lookup, known }: CheckMeans): Promise<Addresses | Failure> {
-  const before = known.get(name)
-  const asked = lookup.lookUp(name).then(answer => {
-    if ('addresses' in answer) known.set(name, answer.addresses)
-    else if (answer.way === 'name_vanished') known.delete(name)
-    return answer
+async function addressesOf(
+  name: string,
+  { lookup, lastAddresses }: CheckContext,
+): Promise<Addresses | Failure> {
+  const previous = lastAddresses.get(name)
+  const current = lookup.lookUp(name).then(result => {
+    if ('addresses' in result) lastAddresses.set(name, result.addresses)
+    else if (result.way === 'name_vanished') lastAddresses.delete(name)
+    return result
   })
-  return before === undefined ? asked : { addresses: before }
+  return previous === undefined ? current : { addresses: previous }
 }
 
 type Addresses = Pick<NameAnswer, 'addresses'>
@@ -174,27 +181,27 @@ function outcomeOf(request: ClientRequest, timeout: number): Promise<CheckOutcom
     reject(bug)
     request.destroy()
   }
-  const late = () => {
+  const onTimeout = () => {
     fail('GH_RESPONSE_TIMEOUT')
     request.destroy()
   }
-  const timer = setTimeout(guarded(late, crashed), timeout)
-  const answered = (answer: IncomingMessage) => {
-    resolve({ status: answer.statusCode! })
+  const timer = setTimeout(guarded(onTimeout, crashed), timeout)
+  const responded = (response: IncomingMessage) => {
+    resolve({ status: response.statusCode! })
     let length = 0
-    answer.on('error', () => {})
+    response.on('error', () => {})
     const count = ({ length: more }: Buffer) => {
       length += more
-      if (length > largestBody) request.destroy()
+      if (length > maxBody) request.destroy()
     }
-    answer.on('data', guarded(count, crashed))
+    response.on('data', guarded(count, crashed))
   }
   const failed = ({ code }: Cause) => (code === undefined ? fail('GH_BAD_ANSWER') : resolve({ error: code }))
   const closed = () => {
     clearTimeout(timer)
     fail('GH_CLOSED')
   }
-  request.on('response', guarded(answered, crashed))
+  request.on('response', guarded(responded, crashed))
   request.on('error', guarded(failed, crashed))
   request.on('close', guarded(closed, crashed))
   request.end()

@@ -9,11 +9,11 @@ import type { Config, Endpoint, OriginConfig } from '../../../config/model/confi
 import type { CheckConfig } from '../../../config/model/pool-config.ts'
 import type { CheckResult } from '../../../pools/health.ts'
 import { AddressGuard } from '../../resolver/address-guard.ts'
-import { type CheckedOrigin, type CheckMeans, type CheckOutcome, checkHealth } from './health-check.ts'
+import { type CheckedOrigin, type CheckContext, type CheckOutcome, checkHealth } from './health-check.ts'
 import { NameLookup } from '../../resolver/name-lookup.ts'
 
 /** Ms over which the first checks are spread. */
-const first = 1_000
+const firstChecks = 1_000
 /** The fraction by which an interval varies, so that gateways do not check in step. */
 const jitter = 0.1
 
@@ -27,7 +27,7 @@ interface HealthCheckerOptions {
   readonly log: Logger
   readonly metrics: EdgeMetrics
   /** Called with the new results after each check. */
-  readonly told: (results: readonly KeyedCheckResult[]) => void
+  readonly onResults: (results: readonly KeyedCheckResult[]) => void
   readonly lookup?: NameLookup
 }
 
@@ -51,18 +51,18 @@ export function checkKeys(config: Config): ReadonlySet<string> {
 
 export class HealthChecker {
   readonly #options: HealthCheckerOptions
-  readonly #means: CheckMeans
+  readonly #context: CheckContext
   readonly #targets = new Map<string, Target>()
 
   constructor(options: HealthCheckerOptions) {
     this.#options = options
     const lookup = options.lookup ?? new NameLookup()
-    this.#means = { lookup, known: new Map(), guard: new AddressGuard() }
+    this.#context = { lookup, lastAddresses: new Map(), guard: new AddressGuard() }
   }
 
   /** The addresses on which this gateway itself listens, which are not checked. */
   set ownEndpoints(endpoints: readonly Endpoint[]) {
-    this.#means.guard.ownEndpoints = endpoints
+    this.#context.guard.ownEndpoints = endpoints
   }
 
   /** The last result for each origin checked so far, even if its settings have changed since. */
@@ -73,36 +73,37 @@ export class HealthChecker {
   /** Checks exactly these origins from now on; checks that remain are not restarted. */
   watch(origins: readonly CheckedOrigin[]): void {
     const wanted = new Map(origins.map(checked => [checkKey(checked.origin, checked.check), checked]))
-    const known = this.#byQuestion()
+    const existing = this.#byRequest()
     for (const [key, target] of this.#targets) {
       if (wanted.has(key)) continue
       target.stop()
       this.#targets.delete(key)
     }
     for (const [key, checked] of wanted)
-      if (!this.#targets.has(key)) this.#begin(key, checked, known.get(questionOf(checked)) ?? null)
+      if (!this.#targets.has(key)) this.#begin(key, checked, existing.get(requestOf(checked)) ?? null)
     const hosts = new Set(origins.map(({ origin }) => origin.host))
-    for (const name of this.#means.known.keys()) if (!hosts.has(name)) this.#means.known.delete(name)
+    for (const name of this.#context.lastAddresses.keys())
+      if (!hosts.has(name)) this.#context.lastAddresses.delete(name)
   }
 
   stop(): void {
     this.watch([])
-    this.#means.lookup.close()
+    this.#context.lookup.close()
   }
 
   #begin(key: string, checked: CheckedOrigin, predecessor: Target | null): void {
-    const target = new Target(key, checked, this.#options, this.#means, predecessor)
+    const target = new Target(key, checked, this.#options, this.#context, predecessor)
     this.#targets.set(key, target)
     target.start()
   }
 
-  #byQuestion(): Map<string, Target> {
-    return new Map([...this.#targets.values()].map(target => [questionOf(target.checked), target]))
+  #byRequest(): Map<string, Target> {
+    return new Map([...this.#targets.values()].map(target => [requestOf(target.checked), target]))
   }
 }
 
 /** Identifies what a check requests, whatever its other settings. */
-function questionOf({ origin, check }: CheckedOrigin): string {
+function requestOf({ origin, check }: CheckedOrigin): string {
   return `${check.path} ${origin.url}`
 }
 
@@ -112,25 +113,25 @@ class Target {
   readonly checked: CheckedOrigin
   readonly #key: string
   readonly #options: HealthCheckerOptions
-  readonly #means: CheckMeans
+  readonly #context: CheckContext
   readonly #stopped = new AbortController()
   #timer: NodeJS.Timeout | undefined
   #isUp = true
   #since: number
   /** The number of checks in a row that contradict the state. */
-  #contrary = 0
+  #contradictions = 0
 
   constructor(
     key: string,
     checked: CheckedOrigin,
     options: HealthCheckerOptions,
-    means: CheckMeans,
+    context: CheckContext,
     predecessor: Target | null,
   ) {
     this.#key = key
     this.checked = checked
     this.#options = options
-    this.#means = means
+    this.#context = context
     this.#since = options.clock.now()
     if (predecessor === null) return
     this.#isUp = predecessor.#isUp
@@ -139,7 +140,7 @@ class Target {
   }
 
   start(): void {
-    this.#checkIn(Math.random() * Math.min(first, this.checked.check.interval))
+    this.#checkIn(Math.random() * Math.min(firstChecks, this.checked.check.interval))
   }
 
   stop(): void {
@@ -166,14 +167,14 @@ class Target {
   }
 
   async #checkOnce(): Promise<void> {
-    const { clock, told } = this.#options
+    const { clock, onResults } = this.#options
     const { signal } = this.#stopped
-    const [lastCheckAt, begun] = [clock.now(), clock.monotonic()]
-    const outcome = await checkHealth(this.checked, this.#means, signal)
-    const lastDuration = clock.monotonic() - begun
+    const [lastCheckAt, start] = [clock.now(), clock.monotonic()]
+    const outcome = await checkHealth(this.checked, this.#context, signal)
+    const lastDuration = clock.monotonic() - start
     if (signal.aborted) return
     const interval = this.checked.check.interval * (1 - jitter + 2 * jitter * Math.random())
-    const delay = Math.max(0, begun + interval - clock.monotonic())
+    const delay = Math.max(0, start + interval - clock.monotonic())
     this.#judge(outcome)
     this.result = {
       key: this.#key,
@@ -185,7 +186,7 @@ class Target {
       lastStatus: 'status' in outcome ? outcome.status : null,
       lastError: 'error' in outcome ? outcome.error : null,
     }
-    told([this.result])
+    onResults([this.result])
     this.#checkIn(delay)
   }
 
@@ -193,16 +194,16 @@ class Target {
     const { least, most, healthy, unhealthy } = this.checked.check
     const isGood = 'status' in outcome && outcome.status >= least && outcome.status <= most
     this.#options.metrics.originChecks[isGood ? 'good' : 'bad'].inc()
-    this.#contrary = isGood === this.#isUp ? 0 : this.#contrary + 1
-    if (this.#contrary >= (isGood ? healthy : unhealthy)) this.#turn(isGood, outcome)
+    this.#contradictions = isGood === this.#isUp ? 0 : this.#contradictions + 1
+    if (this.#contradictions >= (isGood ? healthy : unhealthy)) this.#change(isGood, outcome)
   }
 
-  #turn(isUp: boolean, outcome: CheckOutcome): void {
+  #change(isUp: boolean, outcome: CheckOutcome): void {
     const { clock, log } = this.#options
     const { url } = this.checked.origin
     this.#isUp = isUp
     this.#since = clock.now()
-    this.#contrary = 0
+    this.#contradictions = 0
     if (isUp) log.info({ origin: url }, 'origin up: health checks pass again')
     else log.warn({ origin: url, ...outcome }, 'origin down: health checks fail')
   }

@@ -11,7 +11,7 @@ interface Http2Check {
   readonly authority: string
   readonly path: string
   /** Called with the status; the connection should then be closed. */
-  answered(status: number): void
+  responded(status: number): void
   /** Called if no readable response will come. */
   failed(): void
   crashed(bug: unknown): void
@@ -22,7 +22,7 @@ export function checkByHttp2(socket: Socket, check: Http2Check): void {
   const flush = () => {
     if (!socket.destroyed) socket.write(session.take())
   }
-  const keeper = {
+  const owner = {
     mayFlush: () => process.nextTick(guarded(flush, bug => check.crashed(bug))),
     broken: () => check.failed(),
     changed() {},
@@ -30,14 +30,14 @@ export function checkByHttp2(socket: Socket, check: Http2Check): void {
   const user: StreamUser = {
     method: 'GET',
     interim() {},
-    head: ({ status }) => check.answered(status),
+    head: ({ status }) => check.responded(status),
     data() {},
     flush() {},
     end() {},
     drained() {},
     failed: () => check.failed(),
   }
-  const session = new ClientSession(keeper, 1, 0)
+  const session = new ClientSession(owner, 1, 0)
   const { scheme, authority, path: target } = check
   const lines = 'user-agent: gatehouse-check\r\naccept: */*\r\n'
   socket.on(

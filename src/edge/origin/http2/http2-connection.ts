@@ -22,7 +22,7 @@ import { Http2Exchange } from './http2-exchange.ts'
 /** The owner of the connection. */
 export interface Http2Owner {
   /** Requests that a connection of the origin accepts, as far as is known. */
-  readonly mostRequests: number
+  readonly maxRequests: number
   /** Called when its room for exchanges has changed, or none are left on it. */
   changed(connection: Http2Connection): void
   /** Called when it is closed, and nothing may be handed to it any more. */
@@ -39,7 +39,7 @@ export interface Http2Owner {
   crashed(bug: unknown): void
 }
 
-interface Parts {
+interface Http2Options {
   readonly clock: Clock
   readonly scheme: 'http' | 'https'
   /** The maximum of concurrent exchanges. */
@@ -73,7 +73,7 @@ export class Http2Connection {
   /** Whether another connection replaces it, since its origin might end it because of what clients did. */
   isReplaced = false
   /** Whether the server accepts or refuses the handshake only after the client's last message (TLS 1.3). */
-  readonly isProvenLate: boolean
+  readonly isJudgedLate: boolean
   readonly session: ClientSession
   readonly #owner: Http2Owner
   readonly #socket: Socket
@@ -82,10 +82,10 @@ export class Http2Connection {
   /** Runs after the events of a turn. */
   readonly #turn: () => void
   readonly #readOn = guarded(
-    () => this.#wasRead(this.#isClosed || this.session.readOn()),
+    () => this.#afterRead(this.#isClosed || this.session.readOn()),
     bug => this.#crashed(bug),
   )
-  #hasHeard = false
+  #hasReceived = false
   #restsUntil = 0
   #isClosed = false
 
@@ -93,7 +93,7 @@ export class Http2Connection {
     owner: Http2Owner,
     socket: Socket,
     { times, address }: Pick<Dial, 'times' | 'address'>,
-    { clock, scheme, streams }: Parts,
+    { clock, scheme, streams }: Http2Options,
   ) {
     this.#owner = owner
     this.#socket = socket
@@ -101,7 +101,7 @@ export class Http2Connection {
     this.scheme = scheme
     this.times = times
     this.address = address
-    this.isProvenLate = socket instanceof TLSSocket && socket.getProtocol() === 'TLSv1.3'
+    this.isJudgedLate = socket instanceof TLSSocket && socket.getProtocol() === 'TLSv1.3'
     this.#turn = guarded(
       () => this.#write(),
       bug => this.#crashed(bug),
@@ -145,7 +145,7 @@ export class Http2Connection {
       this.isOutdated ||
       this.isReplaced ||
       this.session.isLeaving ||
-      this.session.requests >= this.#owner.mostRequests
+      this.session.requests >= this.#owner.maxRequests
     )
   }
 
@@ -195,7 +195,7 @@ export class Http2Connection {
     this.#owner.responded()
   }
 
-  left(exchange: Http2Exchange): void {
+  exchangeEnded(exchange: Http2Exchange): void {
     if (!this.#exchanges.delete(exchange)) return
     this.#owner.counted(-1)
     this.changed()
@@ -232,12 +232,12 @@ export class Http2Connection {
   }
 
   #read(bytes: Buffer): void {
-    this.#hasHeard = true
-    if (!this.#isClosed) this.#wasRead(this.session.receive(bytes))
+    this.#hasReceived = true
+    if (!this.#isClosed) this.#afterRead(this.session.receive(bytes))
   }
 
   /** Continues in the next turn if there is too much for one, so that no other connection has to wait. */
-  #wasRead(isDone: boolean): void {
+  #afterRead(isDone: boolean): void {
     if (this.#isClosed) return
     if (isDone) return void this.#socket.resume()
     this.#socket.pause()
@@ -253,7 +253,7 @@ export class Http2Connection {
 
   #fail(failure: Failure): void {
     if (this.#isClosed) return
-    const hasRefused = !this.#hasHeard && this.#owner.hasRefused(this, failure)
+    const hasRefused = !this.#hasReceived && this.#owner.hasRefused(this, failure)
     for (const exchange of this.#end())
       exchange.fail(hasRefused ? 'handshake' : exchange.lease.phase, failure)
   }

@@ -9,11 +9,11 @@ import type { ResponseHead } from '../../../http1/heads/response-head.ts'
 import type { Phase } from '../../../errors/catalogue/phase.ts'
 import type { ResponseHandler, ResponseBody } from '../response-handler.ts'
 import type { Dial } from '../dial/dial.ts'
-import { Lease, type Leased, type RequestSink } from '../lease.ts'
+import { Lease, type LeasedConnection, type RequestSink } from '../lease.ts'
 import type { OutboundHead } from '../outbound-head.ts'
 
 /** The connection. */
-interface Carrying {
+interface MultiplexedConnection {
   readonly session: ClientSession
   readonly scheme: 'http' | 'https'
   readonly isReused: boolean
@@ -26,7 +26,7 @@ interface Carrying {
   /** Called for each complete response. */
   responded(): void
   /** Called when the exchange is over. */
-  left(exchange: Http2Exchange): void
+  exchangeEnded(exchange: Http2Exchange): void
 }
 
 /** Faults of a stream, by the names for the same faults in HTTP/1.1. */
@@ -43,16 +43,16 @@ const noBody: ResponseBody = { framing: 'none' }
 const knownBody: ResponseBody = { framing: 'length' }
 const openBody: ResponseBody = { framing: 'chunked' }
 
-export class Http2Exchange implements Leased, StreamUser {
+export class Http2Exchange implements LeasedConnection, StreamUser {
   readonly lease: Lease
   readonly isReused: boolean
   readonly times: Dial['times']
   readonly address: string
-  readonly #connection: Carrying
+  readonly #connection: MultiplexedConnection
   readonly #begunAt: number
   #stream: ClientStream | null = null
 
-  constructor(connection: Carrying, handler: ResponseHandler) {
+  constructor(connection: MultiplexedConnection, handler: ResponseHandler) {
     this.#connection = connection
     this.#begunAt = connection.now
     this.isReused = connection.isReused
@@ -72,9 +72,9 @@ export class Http2Exchange implements Leased, StreamUser {
     const stream = this.#open(head, isWhole)
     if (isWhole) return true
     const { session } = this.#connection
-    const mayGoOn = body === null || session.send(stream, body)
+    const mayWrite = body === null || session.send(stream, body)
     session.endRequest(stream, trailers && linesOf(trailers))
-    return mayGoOn
+    return mayWrite
   }
 
   begin(head: OutboundHead, lease: Lease): RequestSink {
@@ -175,11 +175,11 @@ export class Http2Exchange implements Leased, StreamUser {
     return this.#stream
   }
 
-  #guarded(tell: (handler: ResponseHandler) => void): void {
+  #guarded(notify: (handler: ResponseHandler) => void): void {
     const { handler } = this.lease
     if (!this.lease.isHeld) return
     try {
-      tell(handler)
+      notify(handler)
     } catch (bug) {
       this.#crashed(handler, bug)
     }
@@ -193,7 +193,7 @@ export class Http2Exchange implements Leased, StreamUser {
 
   #leave(): void {
     if (this.#stream !== null) this.#connection.session.cancel(this.#stream)
-    this.#connection.left(this)
+    this.#connection.exchangeEnded(this)
   }
 }
 

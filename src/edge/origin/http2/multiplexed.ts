@@ -6,20 +6,20 @@ import type { Clock } from '../../../base/clock.ts'
 import { type Failure, fault } from '../../../errors/catalogue/origin-failure.ts'
 import type { SessionFault } from '../../../http2/client/session-fault.ts'
 import type { EdgeMetrics } from '../../../metrics/counters/edge-metrics.ts'
-import { ConnectionQueue, hand, undialled, type ConnectionRequest } from '../connection-queue.ts'
+import { ConnectionQueue, hand, noTimes, type ConnectionRequest } from '../connection-queue.ts'
 import type { Dial, Dialer, DialPhase, DialTarget } from '../dial/dial.ts'
 import { Dials } from '../dial/dials.ts'
 import { Http2Connection, type Http2Owner } from './http2-connection.ts'
 
 /** Ms that an idle connection is kept: servers that close theirs announce it. */
-const longestIdle = 60_000
+const maxIdle = 60_000
 /** Ms for which an origin without HTTP/2 is not tried again. */
 const memory = 300_000
 /**
  * An origin that ends a connection after fewer requests sets no rule by it: the refused requests are retried,
  * and connections are expensive.
  */
-const leastRequests = 10
+const minRequests = 10
 
 const alpn = ['h2', 'http/1.1']
 const noAlpn: readonly string[] = []
@@ -32,7 +32,7 @@ export interface MultiplexedOwner extends DialTarget {
   makeRoom(): void
   isOutdated(connection: { readonly address: string }): boolean
   /** Serves the queued requests by HTTP/1.1, the first on this connection. */
-  goOnByHttp1(dial: Dial, socket: Socket, waiting: ConnectionQueue): void
+  continueByHttp1(dial: Dial, socket: Socket, waiting: ConnectionQueue): void
   /** Called when a connection has closed and others may take its place. */
   roomMade(): void
   crashed(bug: unknown): void
@@ -45,7 +45,7 @@ export class Multiplexed implements Dialer, Http2Owner {
   readonly #metrics: EdgeMetrics
   readonly #streams: number
   readonly #open = new Set<Http2Connection>()
-  readonly #waiting = new ConnectionQueue()
+  readonly #queue = new ConnectionQueue()
   readonly #dials: Dials
   /** Monotonic ms until which the origin is assumed not to speak HTTP/2. */
   #http1Until = 0
@@ -53,9 +53,9 @@ export class Multiplexed implements Dialer, Http2Owner {
    * Requests per connection, learned when the origin ended two in a row after that many and refused the rest,
    * each of which had to be retried.
    */
-  mostRequests = Number.POSITIVE_INFINITY
-  #mostRequestsUntil = 0
-  #lastTaken = 0
+  maxRequests = Number.POSITIVE_INFINITY
+  #maxRequestsUntil = 0
+  #lastAccepted = 0
 
   constructor(owner: MultiplexedOwner, clock: Clock, metrics: EdgeMetrics) {
     this.target = owner
@@ -67,7 +67,7 @@ export class Multiplexed implements Dialer, Http2Owner {
   }
 
   /** Whether a request uses HTTP/2, as far as is known. */
-  takes({ needsHttp1 }: ConnectionRequest): boolean {
+  mayServe({ needsHttp1 }: ConnectionRequest): boolean {
     return !needsHttp1 && this.#clock.monotonic() >= this.#http1Until
   }
 
@@ -86,7 +86,7 @@ export class Multiplexed implements Dialer, Http2Owner {
 
   /** The number of exchanges that have a stream or wait for one. */
   get outstanding(): number {
-    return this.#waiting.size + this.streams
+    return this.#queue.size + this.streams
   }
 
   get streams(): number {
@@ -97,7 +97,7 @@ export class Multiplexed implements Dialer, Http2Owner {
 
   /** The number of queued requests for which no connection is being dialled. */
   get queueLength(): number {
-    return Math.max(0, this.#waiting.size - this.#dials.size * this.#streams)
+    return Math.max(0, this.#queue.size - this.#dials.size * this.#streams)
   }
 
   /** Whether an exchange could begin at once, or on a new connection. */
@@ -106,27 +106,27 @@ export class Multiplexed implements Dialer, Http2Owner {
   }
 
   acquire(request: ConnectionRequest, { fresh }: { fresh: boolean }): void {
-    const connection = this.#waiting.size === 0 || fresh ? this.#withRoom() : null
+    const connection = this.#queue.size === 0 || fresh ? this.#withRoom() : null
     if (connection !== null) return hand(request, connection)
-    if (!fresh && this.#isFull()) return request.failed('connect', fault('GH_QUEUE_FULL'), undialled)
-    this.#waiting.add(request, this.#clock.monotonic(), { fresh })
+    if (!fresh && this.#isFull()) return request.failed('connect', fault('GH_QUEUE_FULL'), noTimes)
+    this.#queue.add(request, this.#clock.monotonic(), { fresh })
     for (const { session } of this.#open) if (session.isSilent) session.doubt()
     this.dialMore()
   }
 
-  forget(request: ConnectionRequest): void {
-    this.#waiting.remove(request)
+  cancel(request: ConnectionRequest): void {
+    this.#queue.remove(request)
   }
 
   sweep(now: number): void {
     this.#dials.sweep(now)
     // The origin may accept more by now.
-    if (now >= this.#mostRequestsUntil) this.mostRequests = Number.POSITIVE_INFINITY
+    if (now >= this.#maxRequestsUntil) this.maxRequests = Number.POSITIVE_INFINITY
     for (const connection of this.#open) connection.sweep(now)
     const { timeout } = this.target.config.transport.queue
     if (timeout > 0 && this.queueLength > 0)
-      this.#waiting.expire(now - timeout, this.#dials.size * this.#streams)
-    if (this.#waiting.size > 0) this.dialMore()
+      this.#queue.expire(now - timeout, this.#dials.size * this.#streams)
+    if (this.#queue.size > 0) this.dialMore()
   }
 
   /** Closes idle connections now, and the others when their exchanges end. */
@@ -140,7 +140,7 @@ export class Multiplexed implements Dialer, Http2Owner {
   }
 
   /** Stops using addresses that the name of the origin no longer has. */
-  leaveOldAddresses(): void {
+  dropOldAddresses(): void {
     for (const connection of this.#open) {
       connection.isOutdated = this.target.isOutdated(connection)
       this.#settle(connection)
@@ -159,13 +159,13 @@ export class Multiplexed implements Dialer, Http2Owner {
 
   /** Dials as many connections as the queued requests justify. */
   dialMore(): void {
-    if (this.#waiting.size === 0) return
+    if (this.#queue.size === 0) return
     // An idle connection without room has yet to say how many exchanges it accepts, or accepts none.
     for (const { isPromising } of this.#open) if (isPromising) return
-    const worth = this.#dials.worth(Math.ceil(this.#waiting.size / this.#streams))
+    const worth = this.#dials.worth(Math.ceil(this.#queue.size / this.#streams))
     while (this.#dials.size < worth && this.target.room > 0) {
       this.target.makeRoom()
-      this.#dials.start(this.#waiting.first.timeouts)
+      this.#dials.start(this.#queue.first.timeouts)
     }
   }
 
@@ -175,7 +175,7 @@ export class Multiplexed implements Dialer, Http2Owner {
     this.#dials.connected(dial)
     if (socket instanceof TLSSocket && socket.alpnProtocol !== 'h2') {
       this.#http1Until = this.#clock.monotonic() + memory
-      return this.target.goOnByHttp1(dial, socket, this.#waiting)
+      return this.target.continueByHttp1(dial, socket, this.#queue)
     }
     const { protocol: scheme } = this.target.config
     const connection = new Http2Connection(this, socket, dial, {
@@ -190,7 +190,7 @@ export class Multiplexed implements Dialer, Http2Owner {
   }
 
   dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void {
-    this.#waiting.refuse(this.#dials.failed(dial, failure), phase, failure, dial.times)
+    this.#queue.refuse(this.#dials.failed(dial, failure), phase, failure, dial.times)
     this.dialMore()
     this.target.roomMade()
   }
@@ -200,7 +200,7 @@ export class Multiplexed implements Dialer, Http2Owner {
   changed(connection: Http2Connection): void {
     // If no other may be opened, a connection at risk is better than none.
     if (connection.session.isWorn && this.target.room > 0) connection.isReplaced = true
-    while (connection.room > 0 && this.#waiting.size > 0) this.#waiting.serveFirst(connection)
+    while (connection.room > 0 && this.#queue.size > 0) this.#queue.serveFirst(connection)
     this.#settle(connection)
     this.dialMore()
   }
@@ -233,13 +233,13 @@ export class Multiplexed implements Dialer, Http2Owner {
   }
 
   /** Learns from how many requests a connection accepted before its origin refused more, 0 if it did not. */
-  #learn(taken: number): void {
-    if (taken < leastRequests) return
-    if (taken === this.#lastTaken) {
-      this.mostRequests = taken
-      this.#mostRequestsUntil = this.#clock.monotonic() + memory
+  #learn(accepted: number): void {
+    if (accepted < minRequests) return
+    if (accepted === this.#lastAccepted) {
+      this.maxRequests = accepted
+      this.#maxRequestsUntil = this.#clock.monotonic() + memory
     }
-    this.#lastTaken = taken
+    this.#lastAccepted = accepted
   }
 
   /**
@@ -261,11 +261,11 @@ export class Multiplexed implements Dialer, Http2Owner {
     if (connection.size > 0) return
     if (this.target.isRetired || connection.isLeaving) connection.close()
     else if (connection.deadline === Number.POSITIVE_INFINITY)
-      connection.deadline = this.#clock.monotonic() + longestIdle
+      connection.deadline = this.#clock.monotonic() + maxIdle
   }
 
   #isFull(): boolean {
-    const unprovided = this.#waiting.size - this.#dials.size * this.#streams
-    return this.target.room <= 0 && unprovided >= this.target.config.transport.queue.size
+    const unserved = this.#queue.size - this.#dials.size * this.#streams
+    return this.target.room <= 0 && unserved >= this.target.config.transport.queue.size
   }
 }

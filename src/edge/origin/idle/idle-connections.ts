@@ -4,7 +4,7 @@ import type { OriginConnection } from '../origin-connection.ts'
 
 /** Ms that an idle connection is kept if the origin does not say; servers commonly close theirs after 5 s. */
 const defaultIdle = 4_000
-export const longestIdle = 60_000
+export const maxIdle = 60_000
 /**
  * Ms before the announced close by the origin at which the connection is closed here, so that no request
  * crosses the close.
@@ -25,7 +25,7 @@ export class IdleConnections {
   }
 
   /** Removes and returns the one idle for longest; undefined for none. */
-  takeEldest(): OriginConnection | undefined {
+  takeOldest(): OriginConnection | undefined {
     return this.#connections.shift()
   }
 
@@ -33,7 +33,7 @@ export class IdleConnections {
   keep(connection: OriginConnection, now: number): boolean {
     const granted = connection.grantedIdle === -1 ? defaultIdle : connection.grantedIdle - idleMargin
     if (granted <= 0) return false
-    connection.deadline = now + Math.min(granted, longestIdle)
+    connection.deadline = now + Math.min(granted, maxIdle)
     connection.isReused = true
     this.#connections.push(connection)
     return true

@@ -1,13 +1,13 @@
 // The idle pinned connections of a process to its origins, and which of them makes room for a request without
 // a connection.
 
-import { longestIdle } from './idle-connections.ts'
+import { maxIdle } from './idle-connections.ts'
 import type { PinnedConnection } from '../lease.ts'
 
 /** Ms for which such a connection is left to its client: the next message of its authentication needs it. */
 const grace = 1_000
 
-export class IdlePinned {
+export class IdlePinnedConnections {
   /** With the monotonic ms at which each was returned, the oldest first. */
   readonly #since = new Map<PinnedConnection, number>()
 
@@ -16,8 +16,8 @@ export class IdlePinned {
    * would have to authenticate again on another one.
    */
   add(connection: PinnedConnection, now: number): void {
-    const granted = connection.grantedIdle === -1 ? longestIdle : connection.grantedIdle
-    connection.deadline = now + Math.min(granted, longestIdle)
+    const granted = connection.grantedIdle === -1 ? maxIdle : connection.grantedIdle
+    connection.deadline = now + Math.min(granted, maxIdle)
     this.#since.set(connection, now)
   }
 
@@ -45,7 +45,7 @@ export class IdlePinned {
    * Closes the one idle for longest, of one origin or of all, if that is long enough at monotonic ms `now`;
    * false if there is none.
    */
-  closeEldest(now: number, origin: object | null): boolean {
+  closeOldest(now: number, origin: object | null): boolean {
     for (const [connection, since] of this.#since) {
       if (since > now - grace) return false
       if (origin !== null && connection.origin !== origin) continue

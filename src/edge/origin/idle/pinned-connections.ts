@@ -4,7 +4,7 @@
 import type { ConnectionHolder, PinnedConnection } from '../lease.ts'
 
 /** The maximum for one client: as many as browsers open to one host. */
-const mostIdle = 6
+const maxIdle = 6
 
 export class PinnedConnections implements ConnectionHolder {
   /** The last returned comes last. */
@@ -26,7 +26,7 @@ export class PinnedConnections implements ConnectionHolder {
 
   keep(connection: PinnedConnection): boolean {
     if (this.#isClosed) return false
-    if (this.#idle.push(connection) > mostIdle) this.#idle[0]!.close()
+    if (this.#idle.push(connection) > maxIdle) this.#idle[0]!.close()
     return true
   }
 

@@ -6,9 +6,9 @@ import { guarded } from '../../../base/guarded.ts'
 import type { OriginConnection } from '../origin-connection.ts'
 
 /** Ms to listen after a response that announced a body, as one to HEAD does; the next sweep ends it. */
-const longWhile = 100
+const restTime = 100
 /** The maximum of those connections: a flood of HEAD must not take all the connections of an origin. */
-const most = 32
+const maxResting = 32
 
 interface RestingOwner {
   /** Takes a connection on which nothing arrived. */
@@ -17,7 +17,7 @@ interface RestingOwner {
   crashed(bug: unknown): void
 }
 
-export class Resting {
+export class RestingConnections {
   readonly #owner: RestingOwner
   /**
    * Those added since the event loop last polled, and those polled since; the latter are released at the end
@@ -25,7 +25,7 @@ export class Resting {
    */
   readonly #unpolled: OriginConnection[] = []
   readonly #polled: OriginConnection[] = []
-  #isTurning = false
+  #isPlanned = false
   /** With the monotonic ms at which each has rested. */
   readonly #forWhile = new Map<OriginConnection, number>()
   readonly #turn: () => void
@@ -39,26 +39,26 @@ export class Resting {
   }
 
   get size(): number {
-    return this.soon + this.#forWhile.size
+    return this.returningSoon + this.#forWhile.size
   }
 
   /** The number of those that return within a turn. */
-  get soon(): number {
+  get returningSoon(): number {
     return this.#unpolled.length + this.#polled.length
   }
 
   /** Listens until the event loop has polled once more. One turn serves all that were added before it. */
   addForTurn(connection: OriginConnection): void {
     this.#unpolled.push(connection)
-    if (this.#isTurning) return
-    this.#isTurning = true
+    if (this.#isPlanned) return
+    this.#isPlanned = true
     setImmediate(this.#turn)
   }
 
   /** Listens for a while; false if too many are resting already. */
   addForWhile(connection: OriginConnection, now: number): boolean {
-    if (this.#forWhile.size >= most) return false
-    this.#forWhile.set(connection, now + longWhile)
+    if (this.#forWhile.size >= maxResting) return false
+    this.#forWhile.set(connection, now + restTime)
     return true
   }
 
@@ -84,7 +84,7 @@ export class Resting {
   }
 
   /** The one that has rested for longest, of those that rest for a while; undefined for none. */
-  get eldest(): OriginConnection | undefined {
+  get oldest(): OriginConnection | undefined {
     const [connection] = this.#forWhile.keys()
     return connection
   }
@@ -96,8 +96,8 @@ export class Resting {
         this.#owner.rested(next)
     } finally {
       this.#polled.push(...this.#unpolled.splice(0))
-      this.#isTurning = this.#polled.length > 0
-      if (this.#isTurning) setImmediate(this.#turn)
+      this.#isPlanned = this.#polled.length > 0
+      if (this.#isPlanned) setImmediate(this.#turn)
     }
   }
 }

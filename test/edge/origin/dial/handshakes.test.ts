@@ -6,13 +6,13 @@ import { failureOf, fault } from '../../../../src/errors/catalogue/origin-failur
 const refusal = failureOf({ message: '', code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' } as never)
 const resetInWrite = failureOf({ message: '', code: 'ECONNRESET', syscall: 'write' } as never)
 const resetInRead = failureOf({ message: '', code: 'ECONNRESET', syscall: 'read' } as never)
-const late = { isReused: false, isProvenLate: true }
+const late = { isReused: false, isJudgedLate: true }
 
 test('an alert of the origin is a refusal, and its session is no longer resumed', () => {
   assert.equal(refusal.way, 'handshake_refused')
   const handshakes = new Handshakes()
   handshakes.session = Buffer.from('session')
-  assert.equal(handshakes.wasRefused({ isReused: true, isProvenLate: false }, refusal), true)
+  assert.equal(handshakes.wasRefused({ isReused: true, isJudgedLate: false }, refusal), true)
   assert.equal(handshakes.session, null)
 })
 
@@ -21,7 +21,7 @@ test('a reset as we write is one too, where the origin has never accepted a hand
     handshakes.wasRefused({ ...late, ...facts }, failure)
   assert.equal(wasRefused({}), true)
   assert.equal(wasRefused({ isReused: true }), false)
-  assert.equal(wasRefused({ isProvenLate: false }), false)
+  assert.equal(wasRefused({ isJudgedLate: false }), false)
   assert.equal(wasRefused({}, resetInRead), false)
   assert.equal(wasRefused({}, fault('GH_CLOSED')), false)
   const answered = new Handshakes()

@@ -54,7 +54,7 @@ class Checks {
       clock,
       log: createLogger('info', { write: (line: string) => this.lines.push(JSON.parse(line)) }),
       metrics: this.metrics,
-      told: results => {
+      onResults: results => {
         this.told.push(...results)
         this.#news.emit('results')
       },

@@ -25,9 +25,9 @@ test('the one that came back last serves next, the eldest makes room', () => {
   for (const one of [first, second, third]) assert.ok(idle.keep(one, 0))
   assert.ok([first, second, third].every(({ isReused }) => isReused))
   assert.equal(idle.take(), third)
-  assert.equal(idle.takeEldest(), first)
+  assert.equal(idle.takeOldest(), first)
   assert.deepEqual(
-    [idle.size, idle.take(), idle.take(), idle.takeEldest()],
+    [idle.size, idle.take(), idle.take(), idle.takeOldest()],
     [1, second, undefined, undefined],
   )
 })

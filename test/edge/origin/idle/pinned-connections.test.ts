@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { IdlePinned } from '../../../../src/edge/origin/idle/idle-pinned-connections.ts'
+import { IdlePinnedConnections } from '../../../../src/edge/origin/idle/idle-pinned-connections.ts'
 import type { PinnedConnection } from '../../../../src/edge/origin/lease.ts'
 import { PinnedConnections } from '../../../../src/edge/origin/idle/pinned-connections.ts'
 
@@ -50,20 +50,20 @@ test('waiting commands are rejected when the client closes, and late replies are
 
 test('the eldest makes room, of one origin or of all, once it was idle for a second', () => {
   const closed: PinnedConnection[] = []
-  const idle = new IdlePinned()
+  const idle = new IdlePinnedConnections()
   const [first, second, third] = [
     connection({ origin: another }, closed),
     connection({}, closed),
     connection({}, closed),
   ] as const
   for (const [i, one] of [first, second, third].entries()) idle.add(one, i)
-  assert.equal(idle.closeEldest(999, null), false)
-  assert.equal(idle.closeEldest(1_000, origin), false)
-  assert.equal(idle.closeEldest(1_001, origin), true)
+  assert.equal(idle.closeOldest(999, null), false)
+  assert.equal(idle.closeOldest(1_000, origin), false)
+  assert.equal(idle.closeOldest(1_001, origin), true)
   assert.deepEqual(closed, [second])
   assert.equal(idle.delete(second), true)
   assert.equal(idle.delete(second), false)
-  assert.equal(idle.closeEldest(1_001, null), true)
+  assert.equal(idle.closeOldest(1_001, null), true)
   assert.deepEqual(closed, [second, first])
   assert.deepEqual([idle.has(first), idle.has(second)], [true, false])
 })
@@ -76,7 +76,7 @@ test('one waits for as long as its origin grants, a minute at most', () => {
     [3_600_000, 61_000],
   ] as const) {
     const one = connection({ grantedIdle })
-    new IdlePinned().add(one, 1_000)
+    new IdlePinnedConnections().add(one, 1_000)
     assert.equal(one.deadline, deadline)
   }
 })

@@ -4,14 +4,14 @@ import { type TestContext, test } from 'node:test'
 import { once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { OriginConnection } from '../../../../src/edge/origin/origin-connection.ts'
-import { Resting } from '../../../../src/edge/origin/idle/resting-connections.ts'
+import { RestingConnections } from '../../../../src/edge/origin/idle/resting-connections.ts'
 
 const named = (name: string) => ({ name }) as unknown as OriginConnection
 
-function start(): { readonly resting: Resting; readonly rested: OriginConnection[] } {
+function start(): { readonly resting: RestingConnections; readonly rested: OriginConnection[] } {
   const rested: OriginConnection[] = []
   const owner = { rested: (connection: OriginConnection) => rested.push(connection), crashed: assert.fail }
-  return { resting: new Resting(owner), rested }
+  return { resting: new RestingConnections(owner), rested }
 }
 
 /** Gives both ends of a connection. */
@@ -50,7 +50,7 @@ test('connections that rest for a turn return after the next poll, all in one tu
   const [one, two, three] = [named('one'), named('two'), named('three')]
   resting.addForTurn(one)
   resting.addForTurn(two)
-  assert.deepEqual([resting.size, resting.soon], [2, 2])
+  assert.deepEqual([resting.size, resting.returningSoon], [2, 2])
   await turn()
   assert.deepEqual(rested, [])
   resting.addForTurn(three)
@@ -66,15 +66,15 @@ test('a connection that rests for a while returns a turn after the sweep that en
   const [one, two] = [named('one'), named('two')]
   resting.addForWhile(one, 1_000)
   resting.addForWhile(two, 1_000)
-  assert.deepEqual([resting.size, resting.soon, resting.eldest], [2, 0, one])
+  assert.deepEqual([resting.size, resting.returningSoon, resting.oldest], [2, 0, one])
   resting.sweep(1_099)
   assert.deepEqual(rested, [])
   resting.remove(one)
   resting.sweep(1_100)
-  assert.deepEqual([rested, resting.soon], [[], 1])
+  assert.deepEqual([rested, resting.returningSoon], [[], 1])
   await turn()
   await turn()
-  assert.deepEqual([rested, resting.size, resting.eldest], [[two], 0, undefined])
+  assert.deepEqual([rested, resting.size, resting.oldest], [[two], 0, undefined])
 })
 
 test('only so many rest for a while', () => {
