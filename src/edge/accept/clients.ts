@@ -364,22 +364,22 @@ export class Clients {
   }
 
   /** Replaces a stage by the connection that it led to. */
-  #promote(before: EarlyStage, socket: Socket, arrival: Arrival, isHttp2 = false): void {
+  #promote(stage: EarlyStage, socket: Socket, arrival: Arrival, isHttp2 = false): void {
     const connection = isHttp2
       ? new Http2Connection(socket, this.#plane, this.#onClosed, arrival, this.#http2)
       : new ClientConnection(socket, this.#plane, this.#onClosed, arrival)
-    this.#replace(before, connection)
+    this.#replace(stage, connection)
     if (this.#plane.isDraining) connection.drain()
     socket.resume()
   }
 
-  #replace(before: EarlyStage, connection: Connection): void {
-    this.#connections.delete(before)
-    this.#evictions.delete(before)
+  #replace(stage: EarlyStage, connection: Connection): void {
+    this.#connections.delete(stage)
+    this.#evictions.delete(stage)
     this.#add(connection)
-    if (!isNew(before)) return
-    if (isNew(connection)) this.#newcomers.replace(before, connection)
-    else this.#newcomers.delete(before)
+    if (!isNew(stage)) return
+    if (isNew(connection)) this.#newcomers.replace(stage, connection)
+    else this.#newcomers.delete(stage)
   }
 
   #add(connection: Connection): void {

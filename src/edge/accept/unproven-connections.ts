@@ -25,7 +25,7 @@ const checkInterval = 2
 interface Newcomer {
   readonly peer: string
   /** What it has shown: nothing yet, more than is read in one turn, or a complete read. */
-  readonly progress: 'silent' | 'busy' | 'known'
+  readonly progress: 'silent' | 'busy' | 'proven'
 }
 
 interface WaitingConnection {
@@ -97,12 +97,12 @@ export class Newcomers {
   }
 
   /** Replaces a stage by the next one. */
-  replace(before: Newcomer, after: Newcomer): void {
-    const entry = this.#byAddress.get(clientKey(before.peer))
-    const since = entry?.newcomers.get(before)
+  replace(former: Newcomer, next: Newcomer): void {
+    const entry = this.#byAddress.get(clientKey(former.peer))
+    const since = entry?.newcomers.get(former)
     if (entry === undefined || since === undefined) return
-    entry.newcomers.delete(before)
-    entry.newcomers.set(after, since)
+    entry.newcomers.delete(former)
+    entry.newcomers.set(next, since)
   }
 
   /** Removes a closed connection. */
@@ -139,7 +139,7 @@ export class Newcomers {
     let count = 0
     for (const [newcomer, since] of newcomers) {
       const { progress } = newcomer
-      if (progress === 'known') {
+      if (progress === 'proven') {
         newcomers.delete(newcomer)
         this.#count--
       } else if (now - since < (progress === 'busy' ? maxBusy : maxSilence)) count++

@@ -175,9 +175,10 @@ export class AddressBook {
   }
 
   #replace(addresses: readonly string[]): void {
-    const before = this.#addresses
+    const previous = this.#addresses
     this.#addresses = addresses
-    const isSame = before.length === addresses.length && addresses.every(address => before.includes(address))
+    const isSame =
+      previous.length === addresses.length && addresses.every(address => previous.includes(address))
     if (!isSame) this.#parts.changed()
   }
 }

@@ -17,7 +17,7 @@ interface ReadConnection {
 }
 
 /** What a client has shown: nothing yet, more than is read in one turn, or a complete read. */
-export type ReadProgress = 'silent' | 'busy' | 'known'
+export type ReadProgress = 'silent' | 'busy' | 'proven'
 
 export class Http2Reader {
   progress: ReadProgress = 'silent'
@@ -85,7 +85,7 @@ export class Http2Reader {
     this.#account.chargeAddress()
     this.#account.count()
     if (this.hasEnded) return void this.#socket.pause()
-    this.progress = state === 'done' ? 'known' : 'busy'
+    this.progress = state === 'done' ? 'proven' : 'busy'
     if (state === 'done') return void this.#socket.resume()
     this.#socket.pause()
     if (state === 'more') this.#queue()

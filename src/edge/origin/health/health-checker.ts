@@ -72,14 +72,14 @@ export class HealthChecker {
 
   /** Checks exactly these origins from now on; checks that remain are not restarted. */
   watch(origins: readonly CheckedOrigin[]): void {
-    const wanted = new Map(origins.map(checked => [checkKey(checked.origin, checked.check), checked]))
+    const watched = new Map(origins.map(checked => [checkKey(checked.origin, checked.check), checked]))
     const existing = this.#byRequest()
     for (const [key, target] of this.#targets) {
-      if (wanted.has(key)) continue
+      if (watched.has(key)) continue
       target.stop()
       this.#targets.delete(key)
     }
-    for (const [key, checked] of wanted)
+    for (const [key, checked] of watched)
       if (!this.#targets.has(key)) this.#begin(key, checked, existing.get(requestOf(checked)) ?? null)
     const hosts = new Set(origins.map(({ origin }) => origin.host))
     for (const name of this.#context.lastAddresses.keys())
