@@ -19,7 +19,7 @@ import type { Entry, Mapping, Tree } from './tree.ts'
 
 /** Reads the one document of a text; syntax errors are reported alone, since their consequences are noise. */
 export function readTree(text: string, findings: Findings): Tree | undefined {
-  if (text.length > longestText) return findings.mistake(start, 'the file is larger than 1 MiB')
+  if (text.length > maxText) return findings.mistake(start, 'the file is larger than 1 MiB')
   const lines = new LineCounter()
   const documents = [...parseAllDocuments<Node>(text, { ...parserOptions, lineCounter: lines })]
   const [first, second] = documents
@@ -41,9 +41,9 @@ export function readTree(text: string, findings: Findings): Tree | undefined {
 }
 
 const start: Place = { line: 1, column: 1, path: '' }
-const longestText = 2 ** 20
+const maxText = 2 ** 20
 const deepest = 32
-const mostValues = 100_000
+const maxValues = 100_000
 
 // Our own words, since those of the parser may quote the file, and with it a secret.
 const anySyntaxMistake = 'check indentation, brackets and quotes'
@@ -109,8 +109,8 @@ class TreeReader {
     const tree = this.#convert(node, place, depth)
     const { anchor } = node as Scalar
     if (anchor) this.#anchored.set(anchor, { tree, size: this.#values - before })
-    return this.#values > mostValues
-      ? this.#giveUp(place, `the file has more than ${mostValues} values, counting those behind aliases`)
+    return this.#values > maxValues
+      ? this.#giveUp(place, `the file has more than ${maxValues} values, counting those behind aliases`)
       : tree
   }
 

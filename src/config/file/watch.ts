@@ -128,13 +128,13 @@ interface Entry {
 
 /** Returns the entries along a path, links followed, until one is missing. */
 function entriesOnTheWay(file: string): readonly Entry[] {
-  const found: Entry[] = []
+  const entries: Entry[] = []
   const rest = file.split(sep)
   let at = isAbsolute(file) ? sep : process.cwd()
-  for (let links = 0; rest.length > 0 && links <= mostLinks; ) {
+  for (let links = 0; rest.length > 0 && links <= maxLinks; ) {
     const name = rest.shift()!
     const target = targetOf(join(at, name))
-    found.push({ directory: at, name, decides: target !== 'none' || rest.length === 0 })
+    entries.push({ directory: at, name, decides: target !== 'none' || rest.length === 0 })
     if (target === 'missing') break
     if (target === 'none') at = join(at, name)
     else {
@@ -143,11 +143,11 @@ function entriesOnTheWay(file: string): readonly Entry[] {
       if (isAbsolute(target.path)) at = sep
     }
   }
-  return found
+  return entries
 }
 
 /** As many as Linux follows. */
-const mostLinks = 40
+const maxLinks = 40
 
 /** Returns the target of a symbolic link; `none` if the path is not a link. */
 function targetOf(path: string): { readonly path: string } | 'none' | 'missing' {

@@ -133,12 +133,12 @@ const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
  * Clients send few different Accept lines: the results for the most recent ones of reasonable length are
  * cached.
  */
-const mostRemembered = 256
+const maxRemembered = 256
 const longestRemembered = 256
 
 function remember({ remembered }: Readers, accept: string, format: Format): Format {
   if (accept.length > longestRemembered) return format
-  if (remembered.size === mostRemembered) remembered.delete(remembered.keys().next().value!)
+  if (remembered.size === maxRemembered) remembered.delete(remembered.keys().next().value!)
   // A copy, since a slice would keep the whole head of its request alive.
   remembered.set(ownText(accept), format)
   return format

@@ -68,14 +68,14 @@ export function errorNameOf(code: string): ErrorName | null {
 export function retryAfterOf(refusal: Refusal): number | null {
   const usual = errorRows[refusal.error].retryAfter
   if (usual === null || refusal.retryAfter === null || Number.isNaN(refusal.retryAfter)) return usual
-  return Math.min(Math.max(Math.ceil(refusal.retryAfter), 1), longestWait)
+  return Math.min(Math.max(Math.ceil(refusal.retryAfter), 1), maxWait)
 }
 
 const noFacts: Facts = {}
 const noFaults: readonly Fault[] = []
 
 /** The largest delta-seconds that every recipient can hold (RFC 9111, section 1.2.2). */
-const longestWait = 2_147_483_647
+const maxWait = 2_147_483_647
 
 const nameByCode: ReadonlyMap<string, ErrorName> = new Map(
   Object.entries(previews).map(([name, row]) => [String(row.code), name as ErrorName]),

@@ -21,8 +21,8 @@ import { version } from '../system/version.ts'
 import type { AcmeClient, AcmeOrderView, AcmeRequest, AcmeResponse } from 'acme-client'
 
 /** Timeout of a request with its response, in ms, and the maximum size of a response, in bytes. */
-const patience = 30_000
-const mostBytes = 1024 * 1024
+const timeout = 30_000
+const maxBytes = 1024 * 1024
 
 /** Loads the client and binds it to an account; no request is sent yet. */
 export async function connectAuthority(config: AcmeConfig, account: AuthorityAccount): Promise<Authority> {
@@ -105,8 +105,8 @@ class AcmeAuthority implements Authority {
 
   async authorizations({ authorizations }: AuthorityOrder): Promise<readonly AuthorityAuthorization[]> {
     return this.#run(async () => {
-      const found = await this.#client.getAuthorizations({ authorizations })
-      return found.map(({ status, challenges = [] }) => ({
+      const current = await this.#client.getAuthorizations({ authorizations })
+      return current.map(({ status, challenges = [] }) => ({
         status,
         challenges: challenges.map(({ type, url, token = '', error }) => ({
           type,
@@ -260,7 +260,7 @@ class Sender {
   async #exchange(method: string, url: string, data: unknown): Promise<Received> {
     const isSecure = url.startsWith('https:')
     const body = data === undefined ? null : typeof data === 'string' ? data : JSON.stringify(data)
-    const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(patience)])
+    const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(timeout)])
     try {
       return await new Promise<Received>((resolve, reject) => {
         const options = {
@@ -286,7 +286,7 @@ class Sender {
       this.throwIfClosed()
       if (cause instanceof AcmeProblem) throw cause
       const { code, message } = cause as NodeJS.ErrnoException
-      const why = signal.aborted ? `no response within ${patience / 1000} s` : (code ?? message)
+      const why = signal.aborted ? `no response within ${timeout / 1000} s` : (code ?? message)
       throw new AcmeProblem({ type: null, detail: `${new URL(url).host} unreachable (${why})`, status: null })
     }
   }
@@ -305,7 +305,7 @@ async function receive(response: IncomingMessage): Promise<Received> {
   let length = 0
   for await (const part of response) {
     length += part.length
-    if (length > mostBytes)
+    if (length > maxBytes)
       throw new AcmeProblem({
         type: null,
         detail: 'the response of the authority is longer than 1 MiB',

@@ -40,13 +40,13 @@ export class CertificateWatch {
    * that one may be in use for other names.
    */
   get expiries(): readonly CertificateExpiry[] {
-    const found = new Map<string, CertificateExpiry>()
+    const byName = new Map<string, CertificateExpiry>()
     for (const { names, keyType, notAfter } of this.#certificates) {
       const name = names[0]!
       const key = `${keyType} ${name}`
-      if (notAfter < (found.get(key)?.notAfter ?? Infinity)) found.set(key, { name, keyType, notAfter })
+      if (notAfter < (byName.get(key)?.notAfter ?? Infinity)) byName.set(key, { name, keyType, notAfter })
     }
-    return [...found.values()]
+    return [...byName.values()]
   }
 
   close(): void {

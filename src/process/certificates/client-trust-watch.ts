@@ -29,7 +29,7 @@ export class ClientTrustWatch {
   readonly #timer: NodeJS.Timeout
   #watched: readonly Watched[] = []
   /** When each warning was last logged, by its text. */
-  #said = new Map<string, number>()
+  #warnings = new Map<string, number>()
 
   constructor(zones: Config['zones'], log: Logger, clock: Clock) {
     this.#log = log
@@ -46,7 +46,7 @@ export class ClientTrustWatch {
     const watched = watchedIn(zones)
     return () => {
       this.#watched = watched
-      this.#said.clear()
+      this.#warnings.clear()
       this.#look()
     }
   }
@@ -66,9 +66,9 @@ export class ClientTrustWatch {
       if (one.notAfter - now >= one.ahead) continue
       const isOver = one.notAfter <= now
       const message = (isOver ? expired : soon)[one.kind]
-      const said = this.#said.get(`${one.name} ${message}`)
-      if (said !== undefined && now - said < pause) continue
-      this.#said.set(`${one.name} ${message}`, now)
+      const warning = this.#warnings.get(`${one.name} ${message}`)
+      if (warning !== undefined && now - warning < pause) continue
+      this.#warnings.set(`${one.name} ${message}`, now)
       const facts = { name: one.name, expires: new Date(one.notAfter).toISOString() }
       if (isOver) this.#log.error(facts, message)
       else this.#log.warn(facts, message)
@@ -89,13 +89,13 @@ const soon = {
  * Lists what zones trust, without duplicates: of several with one name, the first over all zones to expire.
  */
 function watchedIn(zones: Config['zones']): readonly Watched[] {
-  const found = new Map<string, Watched>()
+  const byName = new Map<string, Watched>()
   for (const { tls } of zones) {
     if (tls.client === null) continue
     for (const [key, one] of trustedBy(tls.client))
-      if (one.notAfter < (found.get(key)?.notAfter ?? Number.POSITIVE_INFINITY)) found.set(key, one)
+      if (one.notAfter < (byName.get(key)?.notAfter ?? Number.POSITIVE_INFINITY)) byName.set(key, one)
   }
-  return [...found.values()]
+  return [...byName.values()]
 }
 
 /**
@@ -103,10 +103,10 @@ function watchedIn(zones: Config['zones']): readonly Watched[] {
  * counts.
  */
 function trustedBy({ authorities, revocationLists }: ClientCertificates): ReadonlyMap<string, Watched> {
-  const found = new Map<string, Watched>()
+  const byName = new Map<string, Watched>()
   const add = (one: Watched) => {
     const key = `${one.kind} ${one.name}`
-    if (one.notAfter > (found.get(key)?.notAfter ?? 0)) found.set(key, one)
+    if (one.notAfter > (byName.get(key)?.notAfter ?? 0)) byName.set(key, one)
   }
   for (const pem of pemBlocks(authorities)) {
     const { subject, notAfter } = new ClientCertificate(new X509Certificate(pem), null)
@@ -117,5 +117,5 @@ function trustedBy({ authorities, revocationLists }: ClientCertificates): Readon
     const quarter = (notAfter - thisUpdate) / 4
     add({ kind: 'revocation_list', name: issuer, notAfter, ahead: Math.min(ahead, quarter) })
   }
-  return found
+  return byName
 }

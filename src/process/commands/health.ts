@@ -12,22 +12,22 @@ import { complain, print, tell } from '../terminal/output.ts'
 import { reachable, urlOf } from '../ports/urls.ts'
 
 /** Default timeout of the whole check, in seconds. */
-const usualTimeout = 2
-const longestTimeout = 3600
+const defaultTimeout = 2
+const maxTimeout = 3600
 
 /**
  * Returns 0 when each admin listener responds with 200 to /healthz in time; 1 when not, 2 for a configuration
  * with mistakes, or a wrong option.
  */
 export async function health(input: Input): Promise<number> {
-  const patience = patienceOf(input)
-  if (patience === null)
-    return complain(`--timeout must be a number of seconds, above 0 and at most ${longestTimeout}`)
+  const timeout = timeoutOf(input)
+  if (timeout === null)
+    return complain(`--timeout must be a number of seconds, above 0 and at most ${maxTimeout}`)
   const pids = input.running ? runningHere() : []
   const found =
     pids.length === 0
-      ? await healthOfConfigured(input, patience)
-      : await Promise.all(pids.map(pid => healthOfRunning(pid, patience)))
+      ? await healthOfConfigured(input, timeout)
+      : await Promise.all(pids.map(pid => healthOfRunning(pid, timeout)))
   return found === null ? 2 : report(found, input.json)
 }
 
@@ -42,22 +42,22 @@ interface Health {
 }
 
 /** Returns the timeout of the check, in ms; null if the option is wrong. */
-function patienceOf({ timeout }: Input): number | null {
-  if (timeout === undefined) return usualTimeout * 1000
+function timeoutOf({ timeout }: Input): number | null {
+  if (timeout === undefined) return defaultTimeout * 1000
   const seconds = /^\d+(?:\.\d+)?$/.test(timeout) ? Number(timeout) : 0
-  return seconds > 0 && seconds <= longestTimeout ? Math.ceil(seconds * 1000) : null
+  return seconds > 0 && seconds <= maxTimeout ? Math.ceil(seconds * 1000) : null
 }
 
 /** Returns null for a configuration with mistakes. */
-async function healthOfConfigured(input: Input, patience: number): Promise<readonly Health[] | null> {
+async function healthOfConfigured(input: Input, timeout: number): Promise<readonly Health[] | null> {
   const path = configPath(input)
   const loaded = loadConfig(path, process.env, { given: { admin: input.admin } })
   if (!isUsable(path, loaded)) return null
-  return [await healthAt(loaded.config.admin, null, AbortSignal.timeout(patience))]
+  return [await healthAt(loaded.config.admin, null, AbortSignal.timeout(timeout))]
 }
 
-async function healthOfRunning(pid: number, patience: number): Promise<Health> {
-  const signal = AbortSignal.timeout(patience)
+async function healthOfRunning(pid: number, timeout: number): Promise<Health> {
+  const signal = AbortSignal.timeout(timeout)
   const admin = await adminOf(pid, signal).catch(() => null)
   if (admin === null) return { url: null, pid, problem: `process ${pid} does not respond` }
   return healthAt(admin, pid, signal)

@@ -83,14 +83,14 @@ function reloadText({ changed, added = [], removed = [], latest = null }: Partia
 }
 
 /** How many settings are listed at most; --json has all. */
-const mostNamed = 20
+const maxNamed = 20
 
 function rowsOf({ changed, added, removed }: ChangesReport): string[][] {
   const rows = Object.entries({ changed, added, removed }).flatMap(([what, paths]) =>
     paths.map(path => [`  ${what}`, path]),
   )
-  const more = rows.length - mostNamed
-  return more <= 0 ? rows : [...rows.slice(0, mostNamed), ['  and', `${more} more`]]
+  const more = rows.length - maxNamed
+  return more <= 0 ? rows : [...rows.slice(0, maxNamed), ['  and', `${more} more`]]
 }
 
 /** Describes an upgrade; older gateways report nothing. */

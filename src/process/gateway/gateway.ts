@@ -414,9 +414,9 @@ export class Gateway {
     const isAlone = !this.#replaces || !hasBefore
     // The workers of a killed gateway keep its sockets for a few moments.
     const mayBeReleased = hasBefore || this.#inherited?.isPartial === true
-    const patience = mayBeReleased ? this.#timeouts.edgeRelease : 0
+    const timeout = mayBeReleased ? this.#timeouts.edgeRelease : 0
     const unbound = this.#config.listen.filter((_, listener) => !bound.has(listener))
-    if (isAlone) for (const endpoint of unbound) await assertFree(endpoint, patience)
+    if (isAlone) for (const endpoint of unbound) await assertFree(endpoint, timeout)
   }
 
   async #buildPlane(): Promise<ManagedPlane> {

@@ -128,23 +128,23 @@ export class Predecessor {
     if (process.connected) process.disconnect!()
   }
 
-  /** Resolves once it has sent its final counts, or after `patience` ms. */
-  async ended(patience: number): Promise<void> {
+  /** Resolves once it has sent its final counts, or after `timeout` ms. */
+  async ended(timeout: number): Promise<void> {
     const late = Promise.withResolvers<void>()
-    const timer = setTimeout(late.resolve, patience)
+    const timer = setTimeout(late.resolve, timeout)
     if (process.connected) await Promise.race([this.#ended.promise, late.promise])
     clearTimeout(timer)
   }
 
   /**
-   * Returns its counts, as far as it reports them within `patience` ms: it goes on counting while it drains.
+   * Returns its counts, as far as it reports them within `timeout` ms: it goes on counting while it drains.
    */
-  async counts(patience = 1_000): Promise<readonly Snapshot[]> {
+  async counts(timeout = 1_000): Promise<readonly Snapshot[]> {
     if (process.connected) {
       this.#isCounting ??= Promise.withResolvers()
       this.#tell({ kind: 'count' })
       const late = Promise.withResolvers<void>()
-      const timer = setTimeout(late.resolve, patience)
+      const timer = setTimeout(late.resolve, timeout)
       await Promise.race([this.#isCounting.promise, late.promise])
       clearTimeout(timer)
     }

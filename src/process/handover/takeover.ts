@@ -14,12 +14,12 @@ import { reachable } from '../ports/urls.ts'
  * How long a gateway may take to respond, in ms: long enough for a machine under full load, where it could
  * not be replaced otherwise.
  */
-const patience = 10_000
+const timeout = 10_000
 /**
  * How long it may take to be replaced, or to reload: longer than it waits for its replacement, and for its
  * workers.
  */
-const commandPatience = 90_000
+const commandTimeout = 90_000
 
 /** The content of a note. */
 interface Written {
@@ -110,8 +110,8 @@ export async function takeOver(
   if (written === null) return null
   const query = [replaces && 'replace', shares && 'share'].filter(Boolean).join('&')
   const at = { host: reachable(written.host), port }
-  const asked = ask(at, query === '' ? '/handover' : `/handover?${query}`, written.proof, patience)
-  const { status } = await asked.catch(() => ({ status: null }))
+  const response = ask(at, query === '' ? '/handover' : `/handover?${query}`, written.proof, timeout)
+  const { status } = await response.catch(() => ({ status: null }))
   if (status !== 200 && status !== 409) return null
   return { yields: status === 200, secret: Buffer.from(written.secret, 'base64url') }
 }
@@ -133,8 +133,8 @@ export async function command(
 ): Promise<CommandOutcome> {
   const written = await readNote(notePath(folder, port))
   if (written === null) return undefined
-  const asked = ask({ host: reachable(written.host), port }, `/${name}`, written.proof, commandPatience)
-  return asked.then(({ body }) => outcomeIn(body)).catch(() => undefined)
+  const response = ask({ host: reachable(written.host), port }, `/${name}`, written.proof, commandTimeout)
+  return response.then(({ body }) => outcomeIn(body)).catch(() => undefined)
 }
 
 /**
@@ -152,15 +152,15 @@ interface Answer {
   readonly body: string
 }
 
-function ask(endpoint: Endpoint, path: string, proof: string, patience: number): Promise<Answer> {
+function ask(endpoint: Endpoint, path: string, proof: string, timeout: number): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const headers = { authorization: `Bearer ${proof}`, 'content-length': 0 }
-  const signal = AbortSignal.timeout(patience)
-  const asked = request({ ...endpoint, method: 'POST', path, headers, agent: false, signal }, response => {
+  const signal = AbortSignal.timeout(timeout)
+  const sent = request({ ...endpoint, method: 'POST', path, headers, agent: false, signal }, response => {
     text(response).then(body => resolve({ status: response.statusCode, body }), reject)
   })
-  whenFailed(asked, reject)
-  asked.end()
+  whenFailed(sent, reject)
+  sent.end()
   return promise
 }
 

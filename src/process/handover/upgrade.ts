@@ -15,14 +15,14 @@ import type { UpgradeReport } from './command-reports.ts'
 import { version } from '../system/version.ts'
 
 /** In ms. */
-interface Patience {
+interface UpgradeTimeouts {
   /** How long a new gateway may take until it serves. */
   readonly start: number
   /** How long a failed one may take to stop. */
   readonly stop: number
 }
 
-const usualPatience: Patience = { start: 60_000, stop: 5_000 }
+const defaultTimeouts: UpgradeTimeouts = { start: 60_000, stop: 5_000 }
 
 /** The gateway that is to be replaced. */
 interface Replaceable {
@@ -50,14 +50,14 @@ interface UpgradeParts {
   readonly succeeded: (pid: number) => void
   /** Resolves once the previous gateway has sent its final counts. */
   readonly countedBefore?: () => Promise<void>
-  readonly patience?: Patience
+  readonly timeouts?: UpgradeTimeouts
   /** Starts the new process with a channel. */
   readonly start?: (env: NodeJS.ProcessEnv) => ChildProcess
 }
 
 export class Upgrade {
   readonly #parts: UpgradeParts
-  readonly #patience: Patience
+  readonly #timeouts: UpgradeTimeouts
   #next: ChildProcess | null = null
   /** Version of the next one; null until it has sent it. */
   #version: string | null = null
@@ -65,7 +65,7 @@ export class Upgrade {
 
   constructor(parts: UpgradeParts) {
     this.#parts = parts
-    this.#patience = parts.patience ?? usualPatience
+    this.#timeouts = parts.timeouts ?? defaultTimeouts
   }
 
   /**
@@ -132,7 +132,7 @@ export class Upgrade {
   /** Supports a new process until it serves or fails; returns why it failed. */
   #outcome(next: ChildProcess): Promise<string | null> {
     const { promise, resolve } = Promise.withResolvers<string | null>()
-    const { start } = this.#patience
+    const { start } = this.#timeouts
     const timer = setTimeout(resolve, start, `the new gateway was not ready within ${start / 1000} s`)
     next.on('error', error => resolve(cannotStart(error)))
     next.on('exit', (code, signal) =>
@@ -178,7 +178,7 @@ export class Upgrade {
   }
 
   async #abandon(next: ChildProcess): Promise<void> {
-    await ended(next, this.#patience.stop)
+    await ended(next, this.#timeouts.stop)
     this.#next = null
     await this.#parts.gateway.goOn()
   }
@@ -190,8 +190,8 @@ export class Upgrade {
   /** While the store is unreachable, the next one has no other source of tokens. */
   async #sendLoans(): Promise<void> {
     const [at, { loans }] = [machineClock(), this.#parts.gateway]
-    for (let from = 0; from < loans.length; from += mostLoans)
-      await this.#send({ kind: 'loans', at, records: loans.slice(from, from + mostLoans) })
+    for (let from = 0; from < loans.length; from += maxLoans)
+      await this.#send({ kind: 'loans', at, records: loans.slice(from, from + maxLoans) })
   }
 
   /** Resolves when the message is sent, or cannot be. */
@@ -205,7 +205,7 @@ export class Upgrade {
 }
 
 /** Records per message, so that requests are served in between. */
-const mostLoans = 500
+const maxLoans = 500
 
 const underWay = 'an upgrade is under way'
 
@@ -239,13 +239,13 @@ function nodeOnDisk({ argv0, execPath } = process): string {
   return argv0.includes('/') && existsSync(argv0) ? argv0 : execPath
 }
 
-/** Ends a process, gracefully if it can within `patience` ms. */
-async function ended(child: ChildProcess, patience: number): Promise<void> {
+/** Ends a process, gracefully if it can within `timeout` ms. */
+async function ended(child: ChildProcess, timeout: number): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
   const { promise, resolve } = Promise.withResolvers<void>()
   child.once('exit', () => resolve())
   child.kill('SIGTERM')
-  const timer = setTimeout(() => child.kill('SIGKILL'), patience)
+  const timer = setTimeout(() => child.kill('SIGKILL'), timeout)
   await promise
   clearTimeout(timer)
 }

@@ -19,7 +19,7 @@ interface ProviderFactsParts {
 }
 
 /** How many keys of a provider are tested. */
-const mostTested = 10
+const maxTested = 10
 /** How long a test result is reused, in ms: however many callers ask, a provider gets few tests. */
 const fresh = 5_000
 
@@ -107,7 +107,7 @@ async function testAll(
   ai: Config['ai'],
   checker: ProviderFactsParts['checker'],
 ): Promise<ProviderTest> {
-  const keys = provider.keys.length === 0 ? [null] : provider.keys.slice(0, mostTested)
+  const keys = provider.keys.length === 0 ? [null] : provider.keys.slice(0, maxTested)
   const results = await Promise.all(
     keys.map(async (key, i) => ({
       key: key === null ? null : i + 1,

@@ -101,15 +101,15 @@ export function noneToReplace(cause: Error, { port }: Endpoint): Error {
 }
 
 /**
- * Rejects with the error of the socket when another process still listens there after `patience` ms: on
+ * Rejects with the error of the socket when another process still listens there after `timeout` ms: on
  * shared ports, the kernel would not report it.
  */
-export async function assertFree(endpoint: Endpoint, patience = 0): Promise<void> {
+export async function assertFree(endpoint: Endpoint, timeout = 0): Promise<void> {
   for (const begun = performance.now(); ; await wait(pause)) {
     try {
       return await probe(endpoint)
     } catch (cause) {
-      if (!isInUse(cause) || performance.now() - begun >= patience) throw cause
+      if (!isInUse(cause) || performance.now() - begun >= timeout) throw cause
     }
   }
 }

@@ -65,13 +65,13 @@ export async function adminOf(pid: number, signal: AbortSignal): Promise<Running
 
 /** Returns this user's gateways with this data folder, as far as they reply in time. */
 export async function gatewaysHere(): Promise<readonly RunningGateway[]> {
-  const late = AbortSignal.timeout(patience)
+  const late = AbortSignal.timeout(timeout)
   const replies = await Promise.all(runningHere().map(pid => adminOf(pid, late).catch(() => null)))
   return replies.filter(gateway => gateway !== null)
 }
 
 /** Ms. */
-const patience = 2_000
+const timeout = 2_000
 
 /**
  * Containers may share a network, and with it these names: only those that also share process ids can reach

@@ -24,10 +24,10 @@ interface Edge {
 }
 
 /** Timeout of a call in ms, and the maximum number of bytes read of its response. */
-const mostTime = 30_000
-const mostBytes = 64 * 1024
+const maxTime = 30_000
+const maxBytes = 64 * 1024
 /** Maximum of concurrent calls. */
-const mostCalls = 4
+const maxCalls = 4
 
 export class AiEndpoint {
   readonly #edge: () => Edge
@@ -52,8 +52,7 @@ export class AiEndpoint {
   }
 
   async #send(call: TestCall, endpoint: Listener, host: string): Promise<TestResponse> {
-    if (this.#running >= mostCalls)
-      throw new Error('Too many test requests are running. Wait for one to end.')
+    if (this.#running >= maxCalls) throw new Error('Too many test requests are running. Wait for one to end.')
     this.#running++
     try {
       return await send(call, endpoint, host)
@@ -61,7 +60,7 @@ export class AiEndpoint {
       const isTimeout = (cause as Error).name === 'AbortError'
       throw new Error(
         isTimeout
-          ? `There was no whole response within ${mostTime / 1000} s.`
+          ? `There was no whole response within ${maxTime / 1000} s.`
           : 'The edge of this gateway could not be reached.',
         { cause },
       )
@@ -128,7 +127,7 @@ async function send(
     path,
     headers: { ...headers, host, 'content-type': 'application/json', accept: 'application/json' },
     agent: false,
-    signal: AbortSignal.timeout(mostTime),
+    signal: AbortSignal.timeout(maxTime),
     // The peer is this very process, whoever issued its certificate.
     ...(endpoint.tls && {
       rejectUnauthorized: false,
@@ -153,7 +152,7 @@ async function beginningOf(response: IncomingMessage): Promise<string> {
   for await (const part of response as AsyncIterable<Buffer>) {
     parts.push(part)
     length += part.length
-    if (length >= mostBytes) break
+    if (length >= maxBytes) break
   }
-  return Buffer.concat(parts).subarray(0, mostBytes).toString()
+  return Buffer.concat(parts).subarray(0, maxBytes).toString()
 }

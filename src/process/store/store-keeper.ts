@@ -18,7 +18,7 @@ export class StoreKeeper {
   #store: Store | null = null
   #path: string | null = null
   /** The content of the file, as far as known. */
-  #kept: Remembered | null = null
+  #recorded: Remembered | null = null
   /** The mark from another location: this store is that one, moved or copied, or an unknown one. */
   #elsewhere: Remembered | null = null
   #isFailing = false
@@ -45,10 +45,10 @@ export class StoreKeeper {
 
   async #remember(store: Store, path: string): Promise<void> {
     try {
-      this.#kept = await readMemory(path)
-      if (this.#kept === null) return
-      if (this.#kept.location === store.location) store.trust.expect(this.#kept)
-      else this.#elsewhere = this.#kept
+      this.#recorded = await readMemory(path)
+      if (this.#recorded === null) return
+      if (this.#recorded.location === store.location) store.trust.expect(this.#recorded)
+      else this.#elsewhere = this.#recorded
     } catch (cause) {
       this.#log.error({ path, reason: (cause as Error).message }, 'memory of the store unusable')
       store.trust.expect(unknown)
@@ -102,10 +102,10 @@ export class StoreKeeper {
   /** Applies the acceptance of an operator: the file then differs from what was written here. */
   async #takeAccepted(): Promise<void> {
     const found = await readMemory(this.#path!).catch(() => null)
-    if (found === null || isSame(found, this.#kept)) return
+    if (found === null || isSame(found, this.#recorded)) return
     // Written by the replacement of this gateway, on another store.
     if (found.location !== this.#store!.location) return
-    this.#kept = found
+    this.#recorded = found
     this.#store!.trust.expect(found)
   }
 
@@ -114,10 +114,10 @@ export class StoreKeeper {
     const { seen } = trust
     if (seen === null || seen.identity === unknown.identity) return
     const next = { ...seen, location }
-    if (isSame(next, this.#kept)) return
+    if (isSame(next, this.#recorded)) return
     try {
       await writeMemory(this.#path!, next)
-      this.#kept = next
+      this.#recorded = next
       if (this.#isFailing) this.#log.info({ path: this.#path }, 'memory of the store written again')
       this.#isFailing = false
     } catch (cause) {

@@ -14,7 +14,7 @@ export interface Remembered extends Seen {
 }
 
 const format = 1
-const mostBytes = 4_096
+const maxBytes = 4_096
 
 /** Returns the path of the file; null for a store that ends with its process. */
 export function memoryPath(location: string): string | null {
@@ -49,7 +49,7 @@ export async function writeMemory(path: string, memory: Remembered): Promise<voi
 
 /** Returns the content of a file; null if it does not have the form that `writeMemory` writes. */
 export function parseMemory(text: string): Remembered | null {
-  if (text.length > mostBytes) return null
+  if (text.length > maxBytes) return null
   let found: Partial<Record<string, unknown>> | null
   try {
     found = JSON.parse(text)

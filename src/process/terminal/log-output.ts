@@ -25,8 +25,8 @@ export function openOutput(dropped: Metrics['droppedLogLines'], isNumeric: boole
 
 /** Whether a stream leads to a file or a device, such as /dev/null, rather than a pipe or a socket. */
 function isFile({ fd }: NodeJS.WriteStream & { fd: number }): boolean {
-  const found = fstatSync(fd)
-  return found.isFile() || found.isCharacterDevice()
+  const stats = fstatSync(fd)
+  return stats.isFile() || stats.isCharacterDevice()
 }
 
 /**

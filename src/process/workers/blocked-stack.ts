@@ -16,14 +16,14 @@ export function errorLines({ stderr }: ChildProcess, passed: (line: string) => v
 
 /**
  * Returns the JavaScript stack of a process, innermost frame first; null if it cannot be obtained within
- * `patience` ms.
+ * `timeout` ms.
  */
 export async function blockedStack(
   child: ChildProcess,
   lines: Interface,
-  patience: number,
+  timeout: number,
 ): Promise<string | null> {
-  const late = AbortSignal.timeout(patience)
+  const late = AbortSignal.timeout(timeout)
   const { promise, resolve } = Promise.withResolvers<string | null>()
   let inspector: WebSocket | null = null
   const listen = (line: string) => {
@@ -64,7 +64,7 @@ interface Frame {
 /** Formats frames as in an Error. */
 function written(frames: readonly Frame[], scripts: ReadonlyMap<string, string>): string {
   return frames
-    .slice(0, mostFrames)
+    .slice(0, maxFrames)
     .map(({ functionName, location: { scriptId, lineNumber, columnNumber } }) => {
       const place = `${scripts.get(scriptId)}:${lineNumber + 1}:${columnNumber + 1}`
       return `at ${functionName || '<anonymous>'} (${place})`
@@ -72,7 +72,7 @@ function written(frames: readonly Frame[], scripts: ReadonlyMap<string, string>)
     .join('\n')
 }
 
-const mostFrames = 50
+const maxFrames = 50
 const listening = /^Debugger listening on (ws:\S+)$/
 const ofInspector =
   /^(?:Debugger (?:listening on |attached|ending on )|For help, see: |Waiting for the debugger)/

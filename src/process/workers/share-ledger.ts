@@ -27,18 +27,18 @@ interface Account {
 }
 
 /** Maximum of idle connections that a worker closes for one request. */
-const mostIdle = 16
+const maxIdle = 16
 
 export class ShareLedger {
   readonly #workers: number
   /** How long a worker may take to give up a share, in ms. */
-  readonly #patience: number
+  readonly #timeout: number
   readonly #accounts = new Map<string, Account>()
   readonly #holders = new Map<number, ShareHolder>()
 
-  constructor(workers: number, patience: number) {
+  constructor(workers: number, timeout: number) {
     this.#workers = workers
-    this.#patience = patience
+    this.#timeout = timeout
   }
 
   /**
@@ -69,7 +69,7 @@ export class ShareLedger {
     this.#claimVacant(this.#account(key), limit)
     const others = [...this.#holders.values()].filter(holder => holder !== by)
     if (!closing && this.#account(key).pool === 0) await this.#claim(others, { key, what: 'half', count })
-    const idle: ShareClaim = { key, what: 'idle', count: Math.min(count, mostIdle) }
+    const idle: ShareClaim = { key, what: 'idle', count: Math.min(count, maxIdle) }
     // One after the other, so that no more connections are closed than necessary.
     if (closing)
       for (const holder of others) if (this.#account(key).pool === 0) await this.#claim([holder], idle)
@@ -91,7 +91,7 @@ export class ShareLedger {
   /** Collects what these workers give up; resolves when all have replied, or are late. */
   async #claim(from: readonly ShareHolder[], claim: ShareClaim): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, this.#patience)
+    const timer = setTimeout(resolve, this.#timeout)
     await Promise.race([Promise.all(from.map(holder => this.#claimFrom(holder, claim))), late])
     clearTimeout(timer)
   }

@@ -5,35 +5,35 @@ export interface Supervision {
   /** A worker that lived this long is not considered to be in a crash loop. */
   readonly steadyLife: number
   /** The bounds of the delay before a worker that crashed is restarted. */
-  readonly shortestWait: number
-  readonly longestWait: number
+  readonly minWait: number
+  readonly maxWait: number
   /** How long a worker may take to stop, beyond the grace. */
   readonly drainSlack: number
   /** How long a worker may take to reload; one that has just been started has yet to listen. */
-  readonly reloadPatience: number
+  readonly reloadTimeout: number
   /** How often each worker is pinged. */
   readonly heartbeat: number
   /**
    * How many pings in a row it may miss. Counted rather than timed: after the machine was suspended no worker
    * is late.
    */
-  readonly mostMissed: number
+  readonly maxMissed: number
   /** The same for a worker that has yet to listen: it loads its code first. */
-  readonly mostMissedAtStart: number
+  readonly maxMissedAtStart: number
   /** How long the stack of a hung worker may take. */
-  readonly stackPatience: number
+  readonly stackTimeout: number
   /** How long a worker may take to report its pools; a late one is not killed for it. */
-  readonly viewPatience: number
+  readonly viewTimeout: number
   /** How long a worker may take to lend cached records: a request is waiting. */
-  readonly lendPatience: number
+  readonly lendTimeout: number
   /** How long a worker may take to give up part of a connection limit. */
-  readonly sharePatience: number
+  readonly shareTimeout: number
   /** After how many pings unused parts of such limits are shared evenly again. */
   readonly settleEvery: number
   /** How long a worker may take to report its counts. */
-  readonly snapshotPatience: number
+  readonly snapshotTimeout: number
   /** How long a worker may take to reset its connections. */
-  readonly cutPatience: number
+  readonly cutTimeout: number
   /** How long running requests may take in a worker without a supervisor. */
   readonly orphanGrace: number
   /** How long writing the last lines of a worker's log may take. */
@@ -42,20 +42,20 @@ export interface Supervision {
 
 export const usualSupervision: Supervision = {
   steadyLife: 10_000,
-  shortestWait: 100,
-  longestWait: 10_000,
+  minWait: 100,
+  maxWait: 10_000,
   drainSlack: 2_000,
-  reloadPatience: 10_000,
+  reloadTimeout: 10_000,
   heartbeat: 1_000,
-  mostMissed: 10,
-  mostMissedAtStart: 60,
-  stackPatience: 2_000,
-  viewPatience: 1_000,
-  lendPatience: 100,
-  sharePatience: 1_000,
+  maxMissed: 10,
+  maxMissedAtStart: 60,
+  stackTimeout: 2_000,
+  viewTimeout: 1_000,
+  lendTimeout: 100,
+  shareTimeout: 1_000,
   settleEvery: 10,
-  snapshotPatience: 1_000,
-  cutPatience: 500,
+  snapshotTimeout: 1_000,
+  cutTimeout: 500,
   orphanGrace: 30_000,
   lastWords: 1_000,
 }
@@ -66,9 +66,9 @@ export const usualSupervision: Supervision = {
  */
 export function backoff(
   attempt: number,
-  { shortestWait, longestWait }: Pick<Supervision, 'shortestWait' | 'longestWait'>,
+  { minWait, maxWait }: Pick<Supervision, 'minWait' | 'maxWait'>,
   random: () => number = Math.random,
 ): number {
-  const ceiling = Math.min(longestWait, shortestWait * 2 ** attempt)
+  const ceiling = Math.min(maxWait, minWait * 2 ** attempt)
   return Math.round(ceiling * (0.5 + random() / 2))
 }

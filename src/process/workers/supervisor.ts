@@ -53,7 +53,7 @@ export class Supervisor implements ManagedPlane {
   readonly #count: number
   readonly #parts: SupervisorParts
   readonly #clock: Clock
-  readonly #patience: Supervision
+  readonly #timeouts: Supervision
   readonly #workers = new Set<WorkerHandle>()
   readonly #up = new Set<WorkerHandle>()
   /** Workers that are being killed because they missed pings. */
@@ -83,8 +83,8 @@ export class Supervisor implements ManagedPlane {
     this.#sockets = new SharedSockets(count)
     this.#parts = parts
     this.#clock = parts.clock ?? systemClock
-    this.#patience = { ...usualSupervision, ...parts.supervision }
-    this.#shares = new ShareLedger(count, this.#patience.sharePatience)
+    this.#timeouts = { ...usualSupervision, ...parts.supervision }
+    this.#shares = new ShareLedger(count, this.#timeouts.shareTimeout)
     const post = new BanMessages(bans => this.#tellBans(bans))
     this.#bans = new Bans(this.#clock, { banned: (id, key, lasts) => post.add(id, key, lasts) })
     this.#bans.keep(config)
@@ -108,7 +108,7 @@ export class Supervisor implements ManagedPlane {
   async listen(sockets: readonly ListeningSocket[] = []): Promise<readonly Listener[]> {
     if (this.#isEnding) throw new Unanswered('stopped before there were workers')
     this.#sockets = new SharedSockets(this.#count, sockets)
-    this.#heartbeat = setInterval(() => this.#ping(), this.#patience.heartbeat).unref()
+    this.#heartbeat = setInterval(() => this.#ping(), this.#timeouts.heartbeat).unref()
     const listen = await this.#start(0, 0)
     this.#config = { ...this.#config, listen }
     await Promise.all(Array.from({ length: this.#count - 1 }, (_, i) => this.#start(i + 1, 0)))
@@ -128,7 +128,7 @@ export class Supervisor implements ManagedPlane {
     const prepared = new Set<WorkerHandle>()
     const outcomes = await Promise.allSettled(
       asked.map(async worker => {
-        await worker.demand({ kind: 'prepare', config: next }, this.#patience.reloadPatience)
+        await worker.demand({ kind: 'prepare', config: next }, this.#timeouts.reloadTimeout)
         prepared.add(worker)
       }),
     )
@@ -142,7 +142,7 @@ export class Supervisor implements ManagedPlane {
 
   async drain(grace: number): Promise<void> {
     this.#end()
-    const cut = setTimeout(this.#destroy, grace + this.#patience.drainSlack)
+    const cut = setTimeout(this.#destroy, grace + this.#timeouts.drainSlack)
     await Promise.all([...this.#workers].map(worker => this.#retire(worker, grace)))
     clearTimeout(cut)
     process.off('exit', this.#destroy)
@@ -152,7 +152,7 @@ export class Supervisor implements ManagedPlane {
     this.#end()
     // The system closes the connections of a killed process with a FIN, which may look like the end of a
     // response.
-    const cuts = [...this.#workers].map(worker => worker.demand({ kind: 'cut' }, this.#patience.cutPatience))
+    const cuts = [...this.#workers].map(worker => worker.demand({ kind: 'cut' }, this.#timeouts.cutTimeout))
     await Promise.allSettled(cuts)
     this.destroy()
   }
@@ -174,7 +174,7 @@ export class Supervisor implements ManagedPlane {
 
   async takeCertificates(automatic: AutomaticTls): Promise<void> {
     this.#automatic = automatic
-    const late = once(AbortSignal.timeout(this.#patience.viewPatience), 'abort')
+    const late = once(AbortSignal.timeout(this.#timeouts.viewTimeout), 'abort')
     const told = [...this.#up].map(worker => worker.ask({ kind: 'certificates', automatic }).catch(ignore))
     await Promise.race([Promise.all(told), late])
   }
@@ -194,7 +194,7 @@ export class Supervisor implements ManagedPlane {
   /** Asks the worker that has been up longest, then the next one if it does not reply in time. */
   async explain(request: RequestInQuestion): Promise<Explained | null> {
     for (const worker of [...this.#up]) {
-      const late = once(AbortSignal.timeout(this.#patience.viewPatience), 'abort').then(() => null)
+      const late = once(AbortSignal.timeout(this.#timeouts.viewTimeout), 'abort').then(() => null)
       const reply = worker.ask({ kind: 'explain', request }).catch(unlessUnanswered)
       const explained = await Promise.race([reply, late])
       if (explained !== null) return explained
@@ -220,11 +220,11 @@ export class Supervisor implements ManagedPlane {
     const wanted = checkKeys(config)
     for (const key of this.#checks.keys()) if (!wanted.has(key)) this.#checks.delete(key)
     for (const result of checks) this.#checks.set(result.key, result)
-    const { reloadPatience } = this.#patience
+    const { reloadTimeout } = this.#timeouts
     const follow = async (worker: WorkerHandle) => {
       // A worker that has started since has the previous configuration.
-      if (!prepared.has(worker)) await worker.demand({ kind: 'prepare', config }, reloadPatience)
-      await worker.demand({ kind: 'commit', checks }, reloadPatience)
+      if (!prepared.has(worker)) await worker.demand({ kind: 'prepare', config }, reloadTimeout)
+      await worker.demand({ kind: 'commit', checks }, reloadTimeout)
     }
     await Promise.all([...this.#workers].map(worker => follow(worker).catch(() => worker.kill())))
     // A configuration may change the limits on connections, and thereby their even parts.
@@ -233,7 +233,7 @@ export class Supervisor implements ManagedPlane {
 
   /** Asks every worker for its view; that of a late one is empty. */
   #views<A extends Ask & { kind: 'pools' | 'providers' | 'limits' }>(ask: A): Promise<Reply[A['kind']][]> {
-    const late = once(AbortSignal.timeout(this.#patience.viewPatience), 'abort').then(() => [])
+    const late = once(AbortSignal.timeout(this.#timeouts.viewTimeout), 'abort').then(() => [])
     const views = [...this.#up].map(worker => worker.ask(ask).catch(() => []))
     return Promise.all(views.map(view => Promise.race([view, late]))) as Promise<Reply[A['kind']][]>
   }
@@ -268,17 +268,17 @@ export class Supervisor implements ManagedPlane {
 
   async #borrow(found: AnnouncedKey, by: WorkerHandle): Promise<Loan | null> {
     const others = [...this.#up].filter(worker => worker !== by)
-    const late = once(AbortSignal.timeout(this.#patience.lendPatience), 'abort').then(() => null)
+    const late = once(AbortSignal.timeout(this.#timeouts.lendTimeout), 'abort').then(() => null)
     const loans = others.map(worker => worker.ask({ kind: 'lend', found }).catch(() => null))
     const own = this.#parts.cache?.lend(found) ?? null
     return freshest([own, ...(await Promise.all(loans.map(loan => Promise.race([loan, late]))))])
   }
 
   #ping(): void {
-    const { mostMissed, mostMissedAtStart, settleEvery } = this.#patience
+    const { maxMissed, maxMissedAtStart, settleEvery } = this.#timeouts
     if (++this.#pings % settleEvery === 0) void this.#shares.settle()
     for (const worker of this.#workers) {
-      const most = this.#up.has(worker) ? mostMissed : mostMissedAtStart
+      const most = this.#up.has(worker) ? maxMissed : maxMissedAtStart
       if (!this.#hung.has(worker) && worker.ping() >= most) void this.#endHung(worker, most)
     }
   }
@@ -287,8 +287,8 @@ export class Supervisor implements ManagedPlane {
     this.#hung.add(worker)
     this.#up.delete(worker)
     this.#cover()
-    const stack = await worker.stack(this.#patience.stackPatience)
-    const pings = { missed, interval: this.#patience.heartbeat }
+    const stack = await worker.stack(this.#timeouts.stackTimeout)
+    const pings = { missed, interval: this.#timeouts.heartbeat }
     this.#parts.log.error({ worker: worker.pid, pings, stack }, 'worker unresponsive, killing it')
     worker.kill()
   }
@@ -316,13 +316,13 @@ export class Supervisor implements ManagedPlane {
     const born = this.#clock.monotonic()
     this.#workers.add(worker)
     void worker.ended.then(end => {
-      const crashes = this.#clock.monotonic() - born < this.#patience.steadyLife ? attempt + 1 : 0
+      const crashes = this.#clock.monotonic() - born < this.#timeouts.steadyLife ? attempt + 1 : 0
       this.#bury(worker, end, crashes)
     })
     for (const socket of this.#sockets.of(slot)) worker.give(socket)
     try {
       const checks = [...this.#checks.values()]
-      const { orphanGrace, lastWords } = this.#patience
+      const { orphanGrace, lastWords } = this.#timeouts
       const ticketKeys = this.#ticketKeys
       const seen = this.#parts.trust?.seen ?? null
       const news = { seen, checks, bans: this.#bans.standing, ticketKeys, automatic: this.#automatic }
@@ -350,8 +350,8 @@ export class Supervisor implements ManagedPlane {
   /** Starts a process; tries again later if the system cannot start one now. */
   #fork(slot: number, attempt: number, heard: ConstructorParameters<typeof WorkerHandle>[1]): WorkerHandle {
     try {
-      const { snapshotPatience } = this.#patience
-      return new WorkerHandle(slot, heard, { snapshotPatience, isNumeric: this.#config.log.numeric })
+      const { snapshotTimeout } = this.#timeouts
+      return new WorkerHandle(slot, heard, { snapshotTimeout, isNumeric: this.#config.log.numeric })
     } catch (cause) {
       if (this.#isListening && !this.#isEnding) this.#restart(slot, attempt + 1)
       throw cause
@@ -373,7 +373,7 @@ export class Supervisor implements ManagedPlane {
 
   /** Starts another worker in a slot after a delay; returns the delay in ms. */
   #restart(slot: number, crashes: number): number {
-    const delay = backoff(crashes, this.#patience)
+    const delay = backoff(crashes, this.#timeouts)
     const timer = setTimeout(() => {
       this.#restarts.delete(timer)
       this.#replace(slot, crashes)

@@ -63,7 +63,7 @@ export class WorkerHandle implements Acceptor, ShareHolder {
   readonly #child: ChildProcess
   readonly #errors: Interface
   readonly #heard: Heard
-  readonly #snapshotPatience: number
+  readonly #snapshotTimeout: number
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
   readonly ended: Promise<WorkerEnd>
   #nextId = 0
@@ -72,17 +72,17 @@ export class WorkerHandle implements Acceptor, ShareHolder {
   #last: Snapshot | null = null
 
   /**
-   * Starts the process with this number among the workers, which has `snapshotPatience` ms to report its
+   * Starts the process with this number among the workers, which has `snapshotTimeout` ms to report its
    * counts; throws if the system cannot start another process.
    */
   constructor(
     slot: number,
     heard: Heard,
-    { snapshotPatience, isNumeric }: { readonly snapshotPatience: number; readonly isNumeric: boolean },
+    { snapshotTimeout, isNumeric }: { readonly snapshotTimeout: number; readonly isNumeric: boolean },
   ) {
     this.slot = slot
     this.#heard = heard
-    this.#snapshotPatience = snapshotPatience
+    this.#snapshotTimeout = snapshotTimeout
     this.#child = start(isNumeric ? [numericLog] : [])
     this.#errors = errorLines(this.#child, line => heard.wrote(line, this))
     this.#child.on('message', (message, handle: unknown) =>
@@ -136,9 +136,9 @@ export class WorkerHandle implements Acceptor, ShareHolder {
     return this.ask({ kind: 'claim', claim })
   }
 
-  /** Like `ask`, but kills the worker when it has not replied within `patience` ms. */
-  async demand<A extends Ask>(ask: A, patience: number): Promise<Reply[A['kind']]> {
-    const late = setTimeout(() => this.kill(), patience)
+  /** Like `ask`, but kills the worker when it has not replied within `timeout` ms. */
+  async demand<A extends Ask>(ask: A, timeout: number): Promise<Reply[A['kind']]> {
+    const late = setTimeout(() => this.kill(), timeout)
     return this.ask(ask).finally(() => clearTimeout(late))
   }
 
@@ -151,15 +151,15 @@ export class WorkerHandle implements Acceptor, ShareHolder {
     return this.#missed++
   }
 
-  /** Returns the worker's JavaScript stack; null if it cannot be obtained within `patience` ms. */
-  stack(patience: number): Promise<string | null> {
-    return blockedStack(this.#child, this.#errors, patience)
+  /** Returns the worker's JavaScript stack; null if it cannot be obtained within `timeout` ms. */
+  stack(timeout: number): Promise<string | null> {
+    return blockedStack(this.#child, this.#errors, timeout)
   }
 
   /** Returns the counts of the worker; if it does not reply in time, its last ones. */
   async snapshot(): Promise<Snapshot | null> {
-    const patience = AbortSignal.timeout(this.#snapshotPatience)
-    const late = once(patience, 'abort').then(() => null)
+    const timeout = AbortSignal.timeout(this.#snapshotTimeout)
+    const late = once(timeout, 'abort').then(() => null)
     const fresh = await Promise.race([this.ask({ kind: 'snapshot' }).catch(() => null), late])
     return (this.#last = fresh ?? this.#last)
   }

@@ -45,7 +45,7 @@ async function startWorkers(
   const log = createLogger('error', { write: (line: string) => lines.push(JSON.parse(line)) })
   const sidePort = { endpoint: { host: '127.0.0.1', port: 1 }, issuer: null, secret: new Uint8Array(32) }
   // However busy the machine is, no reply is late.
-  const supervision = { snapshotPatience: 60_000, viewPatience: 60_000, ...more.supervision }
+  const supervision = { snapshotTimeout: 60_000, viewTimeout: 60_000, ...more.supervision }
   const means = { documentation: 'http://127.0.0.1/errors', sidePort, metrics, log, ...more, supervision }
   const supervisor = new Supervisor(count, before, means)
   t.after(() => supervisor.destroy())
@@ -237,7 +237,7 @@ test('a worker that hangs is killed and replaced, and the log has where it hung'
   t.mock.timers.enable({ apis: ['setInterval'] })
   process.env.NODE_OPTIONS = provokable
   t.after(() => delete process.env.NODE_OPTIONS)
-  const supervision = { stackPatience: 60_000 }
+  const supervision = { stackTimeout: 60_000 }
   const { supervisor, metrics, lines, workers } = await startWorkers(t, 1, { supervision })
   process.kill(workers[0]!, 'SIGWINCH')
   beat(t, 10)
@@ -253,7 +253,7 @@ test('a worker that hangs is killed and replaced, and the log has where it hung'
 
 test('a worker that is stopped is killed and replaced, without its stack', async t => {
   t.mock.timers.enable({ apis: ['setInterval'] })
-  const { metrics, lines, workers } = await startWorkers(t, 1, { supervision: { stackPatience: 50 } })
+  const { metrics, lines, workers } = await startWorkers(t, 1, { supervision: { stackTimeout: 50 } })
   process.kill(workers[0]!, 'SIGSTOP')
   beat(t, 11)
   await turnsUntil(() => metrics.workerRestarts.value === 1)
@@ -263,7 +263,7 @@ test('a worker that is stopped is killed and replaced, without its stack', async
 test('a worker that hangs while it starts is killed and replaced', async t => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { supervisor, metrics, lines, workers } = await startWorkers(t, 1, {
-    supervision: { stackPatience: 50, shortestWait: 1 },
+    supervision: { stackTimeout: 50, minWait: 1 },
   })
   process.env.NODE_OPTIONS = '--import=data:text/javascript,for(;;);'
   t.after(() => delete process.env.NODE_OPTIONS)
@@ -295,7 +295,7 @@ test('a worker that replies late, or is pinged late, is kept', async t => {
 
 test('each crash in a row delays the restart of a worker further; a long life resets that', async t => {
   const clock = new ManualClock()
-  const supervision = { steadyLife: 1_000, shortestWait: 8, longestWait: 50 }
+  const supervision = { steadyLife: 1_000, minWait: 8, maxWait: 50 }
   const { supervisor, metrics, lines } = await startWorkers(t, 1, { clock, supervision })
   const crash = async () => {
     const before = metrics.workerRestarts.value
@@ -347,7 +347,7 @@ test('a client that connects while the only worker is being replaced waits for t
 })
 
 test('while a worker is being replaced, another one takes those who are in its queue, and leaves the port to it then', async t => {
-  const supervision = { shortestWait: 3_600_000, longestWait: 3_600_000 }
+  const supervision = { minWait: 3_600_000, maxWait: 3_600_000 }
   const { workers, port } = await startWorkers(t, 2, { supervision })
   process.kill(workers[0]!, 'SIGSTOP')
   const waiting = answers(port, 32)

@@ -69,10 +69,10 @@ export function isPassing(cause: unknown): boolean {
 }
 
 /** How long a response may take, in ms. */
-const patience = 30_000
+const timeout = 30_000
 const perPage = 100
 /** How many times a request with an Idempotency-Key is sent while the store is unreachable. */
-const mostTries = 4
+const maxTries = 4
 
 export class ApiClient {
   readonly #access: ApiAccess
@@ -105,7 +105,7 @@ export class ApiClient {
     for (let tries = 1; ; tries++) {
       const { response, text } = await this.#send(url, init, isRepeatable)
       const mayBeDone = response.status === 503 && request.once === true
-      if (!mayBeDone || tries === mostTries) return this.#read(response, text)
+      if (!mayBeDone || tries === maxTries) return this.#read(response, text)
       await sleep(1000 * Math.min(Number(response.headers.get('retry-after')) || 1, 10))
     }
   }
@@ -165,7 +165,7 @@ function requestOf(method: string, token: string, { body, ifMatch, once, signal 
 }
 
 async function exchange(url: string, init: RequestInit): Promise<Whole> {
-  const late = AbortSignal.timeout(patience)
+  const late = AbortSignal.timeout(timeout)
   const signal = init.signal ? AbortSignal.any([late, init.signal]) : late
   const response = await fetch(url, { ...init, signal })
   return { response, text: await response.text() }
@@ -186,7 +186,7 @@ function codeOf(thrown: unknown): string {
 
 /** Describes the reason in our own words: errors of `fetch` may quote their input. */
 function reasonOf(cause: unknown): string {
-  if (isTimeout(cause)) return `timed out after ${patience / 1000} s`
+  if (isTimeout(cause)) return `timed out after ${timeout / 1000} s`
   const code = codeOf(cause)
   return reasons[code] ?? `is unreachable (${code})`
 }

@@ -41,7 +41,7 @@ export async function withClient(
 export const clients = '/oauth_clients'
 
 /** How many times a change is retried after a concurrent one. */
-const mostTries = 5
+const maxTries = 5
 
 /**
  * Changes a resource only in the state just read; after a concurrent change, it reads it and computes the
@@ -61,7 +61,7 @@ export async function changeAsRead<Thing>(
       const { result: after } = await api.ask<Thing>(method, path, { body, ifMatch: etag })
       return { before, after }
     } catch (cause) {
-      if (!(cause instanceof ApiRefusal) || cause.status !== 412 || tries === mostTries) throw cause
+      if (!(cause instanceof ApiRefusal) || cause.status !== 412 || tries === maxTries) throw cause
     }
   }
 }

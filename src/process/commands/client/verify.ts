@@ -12,7 +12,7 @@ import { answerInWords, failedSentence, proofText, type ShownClient, type ShownV
 
 /** The first and the longest pause between two checks, in ms. */
 const firstPause = 250
-const longestPause = 5_000
+const maxPause = 5_000
 
 /** Returns 1 if there is nothing to verify, or the awaited verification has failed. */
 export function verify(input: Input): Promise<number> {
@@ -59,7 +59,7 @@ async function end(api: ApiClient, path: string, asked: ShownClient): Promise<Sh
     if (news !== shown) tell(visible(news))
     shown = news
     await sleep(pause)
-    pause = Math.min(pause * 1.5, longestPause)
+    pause = Math.min(pause * 1.5, maxPause)
     client = (await look(api, path)) ?? client
   }
 }

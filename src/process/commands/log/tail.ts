@@ -13,11 +13,11 @@ import { entryLine, type GatewayEntry, headLine, jsonLine, type ShownEntry } fro
 
 /** Ms between two polls, and the maximum while the gateway does not respond. */
 const interval = 1_000
-const longestPause = 10_000
+const maxPause = 10_000
 /** After how many polls the gateways of the account are listed again. */
 const looksPerList = 10
 /** Maximum of entries in one response. */
-const mostEntries = 100
+const maxEntries = 100
 
 /**
  * Returns 0 once it is interrupted or its output is closed; 1 if the API refuses, or cannot be reached at
@@ -30,7 +30,7 @@ export async function tail(input: Input): Promise<number> {
   const last = lastOf(input)
   if (flaw !== null) return complain(flaw)
   if (typeof filters === 'string') return complain(filters)
-  if (last === null) return complain(`--last must be a number from 0 to ${mostEntries}`)
+  if (last === null) return complain(`--last must be a number from 0 to ${maxEntries}`)
   const end = endOfReading()
   return withApi(input, async api => {
     const following = new Following(api, gateway, filters, end)
@@ -49,7 +49,7 @@ export async function tail(input: Input): Promise<number> {
 }
 
 function lastOf({ last = '10' }: Input): number | null {
-  return /^\d{1,3}$/.test(last) && Number(last) <= mostEntries ? Number(last) : null
+  return /^\d{1,3}$/.test(last) && Number(last) <= maxEntries ? Number(last) : null
 }
 
 /** Returns a signal that is aborted at Ctrl-C, and when stdout is closed. */
@@ -77,7 +77,7 @@ async function follow(
     } catch (cause) {
       if (end.aborted || !isPassing(cause)) throw cause
       if (pause === interval) tell(`gatehouse: ${visible(withoutQuestion(cause as Error))}; trying again`)
-      pause = Math.min(pause * 2, longestPause)
+      pause = Math.min(pause * 2, maxPause)
     }
   }
 }
@@ -122,7 +122,7 @@ class Following {
     for (const id of this.#cursors.keys())
       for (let isMore = true; isMore; ) {
         const before = this.#cursors.get(id)
-        const entries = await this.#read(id, mostEntries)
+        const entries = await this.#read(id, maxEntries)
         if (entries.length > 0) show(entries)
         // Even if no entry matched, others may follow.
         isMore = before !== null && this.#cursors.has(id) && this.#cursors.get(id) !== before

@@ -46,13 +46,13 @@ function day(moment: string | undefined): string {
 }
 
 /** How many permissions are named; an administrator has all. */
-const mostNamed = 2
+const maxNamed = 2
 
 function permissionsOf({ policies }: ShownToken): string {
   const allowed = policies.filter(({ effect }) => effect === 'allow')
   const names = [
     ...new Set(allowed.flatMap(policy => policy.permission_groups.map(({ name }) => name ?? '?'))),
   ]
-  const rest = names.length - mostNamed
-  return rest <= 1 ? names.join(', ') : `${names.slice(0, mostNamed).join(', ')} and ${rest} more`
+  const rest = names.length - maxNamed
+  return rest <= 1 ? names.join(', ') : `${names.slice(0, maxNamed).join(', ')} and ${rest} more`
 }
