@@ -69,7 +69,7 @@ test('ban a country', async t => {
 
 for (const [heading, page] of [
   ['10 requests a second per token', 'docs/rules-and-limits.md'],
-  ['4. Limit who comes in, and how often', 'README.md'],
+  ['4. Restrict and limit access', 'README.md'],
 ] as const)
   test(`10 requests a second per token, in ${page}`, async t => {
     const ask = await follow(t, heading, [await startResponder(t, ok())], page)
