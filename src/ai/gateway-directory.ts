@@ -20,7 +20,7 @@ interface DirectoryOptions {
   readonly clock?: Clock
 }
 
-type Found = Gateway | null | 'store_away'
+type Found = Gateway | null | 'store_unreachable'
 
 const size = 10_000
 const missLife = 5_000
@@ -91,7 +91,7 @@ export function isGatewayId(text: string): boolean {
   return gatewayId.test(text)
 }
 
-function unlessUnreachable(error: unknown): 'store_away' {
-  if (error instanceof StoreUnreachable) return 'store_away'
+function unlessUnreachable(error: unknown): 'store_unreachable' {
+  if (error instanceof StoreUnreachable) return 'store_unreachable'
   throw error
 }

@@ -1,5 +1,5 @@
 // Verifies a token: who owns it, and whether it is valid now.
-// While the store is unreachable, a token that was verified stays valid for the grace, and one that no process remembers is refused as `store_away`.
+// While the store is unreachable, a token that was verified stays valid for the grace, and one that no process remembers is refused as `store_unreachable`.
 
 import { timingSafeEqual } from 'node:crypto'
 import { AddressSet } from '../net/address/address.ts'
@@ -223,7 +223,7 @@ export class TokenVerifier {
     try {
       return this.#judge(await found, digest, address, api)
     } catch (error) {
-      if (error instanceof StoreUnreachable) return 'store_away'
+      if (error instanceof StoreUnreachable) return 'store_unreachable'
       throw error
     }
   }

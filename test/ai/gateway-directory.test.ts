@@ -74,11 +74,11 @@ test('while the store is unreachable a known gateway stays usable for the grace,
   await directory.find(account, 'default')
   steered.isUnreachable = true
   steered.changes.fallSilent()
-  assert.equal(await directory.find(account, 'second'), 'store_away')
+  assert.equal(await directory.find(account, 'second'), 'store_unreachable')
   clock.advance(grace)
   assert.deepEqual(await directory.find(account, 'default'), gateway)
   clock.advance(1_000)
-  assert.equal(await directory.find(account, 'default'), 'store_away')
+  assert.equal(await directory.find(account, 'default'), 'store_unreachable')
 })
 
 test('a bug of the store is not taken for an absence', async () => {

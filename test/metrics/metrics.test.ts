@@ -146,7 +146,10 @@ test('decisions of AI gateways have a series for each reason there is, and no ot
   const series = [...samples.keys()].filter(name => name.startsWith('gatehouse_ai_decisions_total'))
   assert.deepEqual(
     series.map(name => /reason="(\w+)"/.exec(name)?.[1]),
-    [...allowReasons, ...refuseReasons],
+    [
+      ...allowReasons,
+      ...refuseReasons.map(reason => (reason === 'store_unreachable' ? 'store_away' : reason)),
+    ],
   )
 })
 

@@ -85,7 +85,7 @@ for (const misfortune of ['killed', 'hanging'] as const) {
     if (misfortune === 'killed') await redis.kill()
     else redis.stop()
     const asked = performance.now()
-    assert.equal(await verifier.verify(mintToken().value, here, 'ai'), 'store_away')
+    assert.equal(await verifier.verify(mintToken().value, here, 'ai'), 'store_unreachable')
     assert.ok(performance.now() - asked < 15 * commandTimeout)
     assert.deepEqual(await verifier.verify(value, here, 'ai'), token)
     if (misfortune === 'killed') await redis.restart()

@@ -187,11 +187,11 @@ test('while the store is unreachable a verified token stays valid for the grace,
   await verifier.verify(value, here, 'ai')
   steered.isUnreachable = true
   steered.changes.fallSilent()
-  assert.equal(await verifier.verify(mintToken().value, here, 'ai'), 'store_away')
+  assert.equal(await verifier.verify(mintToken().value, here, 'ai'), 'store_unreachable')
   clock.advance(grace)
   assert.deepEqual(await verifier.verify(value, here, 'ai'), token)
   clock.advance(1_000)
-  assert.equal(await verifier.verify(value, here, 'ai'), 'store_away')
+  assert.equal(await verifier.verify(value, here, 'ai'), 'store_unreachable')
   steered.isUnreachable = false
   steered.changes.speakAgain()
   assert.deepEqual(await verifier.verify(value, here, 'ai'), token)

@@ -145,7 +145,7 @@ async function verified(
   const { authorization, address, shown } = requester
   const caller =
     requester.caller ?? (await verifier.verify(bearerOf(authorization), address, 'management', shown))
-  if (caller === 'store_away') return storeUnreachable
+  if (caller === 'store_unreachable') return storeUnreachable
   if (typeof caller !== 'string') return caller
   refusals?.note(caller, row, requester)
   const challenge = missingToken(requester, issuer, row, caller !== 'missing')
@@ -277,11 +277,11 @@ async function exists(account: string, { accounts }: Store): Promise<boolean> {
 }
 
 const unauthorized = failure('unauthorized')
-const storeUnreachable = unavailable('store_away')
+const storeUnreachable = unavailable('store_unreachable')
 const storeBusy = unavailable('store_busy')
 const noZone = failure('no_zone')
 
-function unavailable(fault: 'store_away' | 'store_busy'): ApiResponse {
+function unavailable(fault: 'store_unreachable' | 'store_busy'): ApiResponse {
   return retryLater(failure(fault))
 }
 

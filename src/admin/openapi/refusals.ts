@@ -120,8 +120,8 @@ export const bug = refusal('internal_error')
 
 export const storeUnreachable: Refusal = {
   ...refusals(
-    ['store_away', 'store_busy', 'store_degraded'],
-    `${apiFaults.store_away.when} ${apiFaults.store_busy.when} ${apiFaults.store_degraded.when}`,
+    ['store_unreachable', 'store_busy', 'store_degraded'],
+    `${apiFaults.store_unreachable.when} ${apiFaults.store_busy.when} ${apiFaults.store_degraded.when}`,
   ),
   headers: ['retry-after'],
 }

@@ -43,8 +43,12 @@ function gatewayOf(x: Exchange, { target, fields }: AiExchange): ReturnType<Gate
   return x.plane.ai!.gateways.find(target.account, id)
 }
 
-function authenticateFor(x: Exchange, ai: AiExchange, gateway: Gateway | null | 'store_away'): Verdict {
-  if (gateway === 'store_away') return deny(x, ai, 'store_away')
+function authenticateFor(
+  x: Exchange,
+  ai: AiExchange,
+  gateway: Gateway | null | 'store_unreachable',
+): Verdict {
+  if (gateway === 'store_unreachable') return deny(x, ai, 'store_unreachable')
   ai.namedGateway = gateway
   if (gateway !== null && !gateway.authentication) return grant(x, ai, gateway, null)
   const token = x.plane.ai!.tokens.verify(tokenIn(ai), x.clientAddress, 'ai', x.client.lastToken)
@@ -60,8 +64,9 @@ function decide(
   token: Token | TokenFault,
 ): Refusal | null {
   if (typeof token === 'string') {
-    if (token !== 'store_away' && isInWrongField(x.head, ai)) return deny(x, ai, 'misplaced')
-    if (token !== 'store_away') ai.challenge = challengeFor(x, token === 'missing' ? null : 'invalid_token')
+    if (token !== 'store_unreachable' && isInWrongField(x.head, ai)) return deny(x, ai, 'misplaced')
+    if (token !== 'store_unreachable')
+      ai.challenge = challengeFor(x, token === 'missing' ? null : 'invalid_token')
     return deny(x, ai, token)
   }
   if (!permits(token, 'AI Gateway Run', ai.target.account)) {
@@ -84,7 +89,7 @@ function grant(x: Exchange, ai: AiExchange, gateway: Gateway, token: Token | nul
 function deny(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
   ai.isDenied = true
   x.plane.metrics.ai.refused[reason].inc()
-  if (reason === 'store_away') return storeUnreachable
+  if (reason === 'store_unreachable') return storeUnreachable
   if (reason === 'misplaced') return misplacedRefusal(ai)
   return (reason === 'forbidden' ? forbidden : unauthorized)[ai.target.api === 'rest' ? 'rest' : 'native']
 }

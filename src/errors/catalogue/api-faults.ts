@@ -380,7 +380,7 @@ export const apiFaults = {
     sentence: 'Internal error',
     when: 'An internal error; the log has the details.',
   },
-  store_away: {
+  store_unreachable: {
     code: 10503,
     status: 503,
     sentence: 'The store is unreachable: check whether the change was made, then retry',

@@ -16,7 +16,7 @@ export const refuseReasons = [
   'other_api',
   'forbidden',
   'misplaced',
-  'store_away',
+  'store_unreachable',
 ] as const
 export type RefuseReason = (typeof refuseReasons)[number]
 

@@ -9,7 +9,11 @@ export const aiFamilies: readonly Family[] = [
     help: 'AI gateway calls allowed or refused, by result and reason.',
     read: ({ edge: { ai } }) => [
       ...byName(ai.allowed, reason => ({ result: 'allowed', reason })),
-      ...byName(ai.refused, reason => ({ result: 'refused', reason })),
+      ...byName(ai.refused, reason => ({
+        result: 'refused',
+        // The published label is older than the name in the code.
+        reason: reason === 'store_unreachable' ? 'store_away' : reason,
+      })),
     ],
   },
   {

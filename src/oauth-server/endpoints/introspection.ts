@@ -20,7 +20,7 @@ export async function introspectByToken(
 ): Promise<void> {
   const issuer = parts.issuer()
   const caller = await parts.verify(apiToken, sender.address)
-  if (caller === 'store_away') throw new StoreUnreachable()
+  if (caller === 'store_unreachable') throw new StoreUnreachable()
   if (typeof caller === 'string') {
     response.setHeader('www-authenticate', 'Bearer error="invalid_token"')
     const description = 'the API token is not valid'

@@ -18,7 +18,7 @@ const tokenFor = (account: string, groups = [run]): Token =>
   token({ account, policies: [{ id: '', effect: 'allow', accounts: [account], permissionGroups: groups }] })
 
 /** Asks whether a call may go on to a gateway, with a token that is known to be such. */
-function ask(t: TestContext, found: Gateway | null | 'store_away', verified: Token | string) {
+function ask(t: TestContext, found: Gateway | null | 'store_unreachable', verified: Token | string) {
   const steps = stepsOver(t, [])
   const services = {
     gateways: { find: () => found },
@@ -45,13 +45,13 @@ test('a gateway that requires a token admits those with permission in its accoun
     const bad = ask(t, closed, fault)
     assert.deepEqual([bad.error, bad.ai.gateway, bad.ai.isDenied], ['unauthorized', null, true])
   }
-  assert.equal(ask(t, closed, 'store_away').error, 'service_unavailable')
+  assert.equal(ask(t, closed, 'store_unreachable').error, 'service_unavailable')
 })
 
 test('access is refused when the store is unreachable', t => {
-  const away = ask(t, 'store_away', tokenFor(ours))
+  const away = ask(t, 'store_unreachable', tokenFor(ours))
   assert.deepEqual([away.error, away.ai.gateway], ['service_unavailable', null])
-  const unknown = ask(t, closed, 'store_away')
+  const unknown = ask(t, closed, 'store_unreachable')
   assert.deepEqual([unknown.error, unknown.ai.challenge], ['service_unavailable', null])
 })
 

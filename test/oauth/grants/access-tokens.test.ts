@@ -313,7 +313,7 @@ for (const [what, end] of Object.entries(ends)) {
     bring(end, set)
     const late = set.verify()
     release()
-    assert.notEqual(await early, 'store_away')
+    assert.notEqual(await early, 'store_unreachable')
     assert.equal(await late, 'unknown')
     assert.equal(await set.verify(), 'unknown')
   })

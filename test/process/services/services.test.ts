@@ -25,7 +25,7 @@ test('while the store is unreachable, what others have found is borrowed as such
   const [found, other] = [mintToken(), mintToken()]
   services.hearFound([['token', found.digest]])
   for (const { value } of [found, other])
-    assert.equal(await services.tokens.verify(value, '127.0.0.1', 'ai'), 'store_away')
+    assert.equal(await services.tokens.verify(value, '127.0.0.1', 'ai'), 'store_unreachable')
   assert.deepEqual(
     new Map(asked),
     new Map([
