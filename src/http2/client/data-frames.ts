@@ -1,4 +1,5 @@
-// Takes the DATA frames of a connection to an origin (RFC 9113 section 6.1): of each, the bytes that its response may have, without the padding.
+// Takes the DATA frames of an origin (RFC 9113 section 6.1): checks them against the response, and removes
+// the padding.
 
 import { flag } from '../frames/frames.ts'
 import type { Inflow } from './inflow.ts'
@@ -7,14 +8,20 @@ import type { SessionParts } from './session-parts.ts'
 import type { ClientStream } from './stream.ts'
 import type { Streams } from './streams.ts'
 
-/** Bytes from which a frame for a stream that is over is not such a one: their number is bounded by its window. */
+/**
+ * Frames of fewer bytes for a stream that is over count as carrying nothing; the number of larger ones is
+ * bounded by its window.
+ */
 const leastStray = 256
 
 export class DataFrames {
   readonly #session: SessionCalls
   readonly #streams: Streams
   readonly #inflow: Inflow
-  /** Of the frame that is being read: its stream, null where nobody wants it, and what is left of its padding, -1 before its length is known. */
+  /**
+   * The frame that is being read: its stream, null if it is not wanted, and its padding, -1 until the length
+   * is known.
+   */
   #stream: ClientStream | null = null
   #endsStream = false
   #padding = 0
@@ -26,7 +33,7 @@ export class DataFrames {
     this.#inflow = inflow
   }
 
-  /** Begins a frame; false where the session has failed. */
+  /** Begins a frame; returns false if the session failed. */
   begin(id: number, flags: number, length: number): boolean {
     this.#endsStream = (flags & flag.endStream) !== 0
     const stream = this.#takeWindow(id, length)
@@ -39,7 +46,7 @@ export class DataFrames {
     return !this.#session.isClosed
   }
 
-  /** Takes a part of the frame, its last one or not. */
+  /** Takes a part of the frame. */
   part(bytes: Buffer, at: number, end: number, isLast: boolean): void {
     if (this.#padding === -1 && at < end) at = this.#readPadding(bytes, at)
     const stream = this.#stream
@@ -50,7 +57,7 @@ export class DataFrames {
     if (isLast && this.#endsStream && !stream.isOver) this.#streams.end(stream, null)
   }
 
-  /** Reads the length of the padding; returns the offset behind it. */
+  /** Reads the length of the padding; returns the offset after it. */
   #readPadding(bytes: Buffer, at: number): number {
     const stream = this.#stream
     this.#padding = bytes[at]!
@@ -60,13 +67,16 @@ export class DataFrames {
     if (length < 0) this.#session.fail('protocol')
     else if (stream !== null) {
       this.#stream = this.#allowed(stream, length)
-      // Padding is given back though nobody reads it: a body of padding alone would stop at its window.
+      // Padding is given back without being read: a body of padding alone would stop at its window.
       if (!stream.isOver && !this.#endsStream) this.#inflow.giveBack(stream, this.#padding + 1)
     }
     return at + 1
   }
 
-  /** Takes the bytes of a frame from the windows; the stream, null for one that is over, false where there was no window for it. */
+  /**
+   * Takes the bytes of a frame from the windows; returns its stream, null for a stream that is over, or false
+   * if the session failed.
+   */
   #takeWindow(id: number, length: number): ClientStream | null | false {
     const stream = this.#streams.find(id)
     if (stream === false) return false
@@ -75,7 +85,7 @@ export class DataFrames {
     return this.#session.isClosed ? false : stream
   }
 
-  /** Returns the stream where its response may have so many bytes more; else fails it. */
+  /** Returns the stream if its response may have so many more bytes; otherwise fails it, and returns null. */
   #allowed(stream: ClientStream | null, length: number): ClientStream | null {
     if (stream === null) return null
     const isEnd = this.#endsStream

@@ -1,4 +1,5 @@
-// Takes the header blocks of an origin: each is an interim response, the head of the final one, or its trailer section.
+// Takes the header blocks of an origin: each is an interim response, the head of the final one, or its
+// trailer section.
 
 import { flag } from '../frames/frames.ts'
 import type { BlockLimits } from '../frames/header-block.ts'
@@ -13,13 +14,16 @@ import type { SessionParts } from './session-parts.ts'
 import type { ClientStream } from './stream.ts'
 import type { Streams } from './streams.ts'
 
-/** Most bytes of a response's head, as those of HTTP/1.1; decoded, with 32 for each field. */
+/** Max bytes of a response's head, as over HTTP/1.1: decoded, plus 32 for each field. */
 export const largestHead = 64 * 1024
-/** What bounds its block: up to there it is read for the compression's sake, and costs its stream alone. */
+/**
+ * Limits of its block: up to there it is read for the sake of the compression table, and fails only its
+ * stream.
+ */
 const blockLimits = { bytes: 4 * largestHead, frames: 32 }
-/** As how many frames a block counts in its turn. */
+/** How many frames a block counts as in its turn. */
 const workOfBlock = 16
-/** As how many frames that say nothing of a response an interim one counts. */
+/** How many frames that carry nothing an interim response counts as. */
 const idleFramesOfInterim = 10
 
 export class HeaderBlocks implements BlockTaker {
@@ -66,7 +70,7 @@ export class HeaderBlocks implements BlockTaker {
     if (head.fault === 'framing') return void streams.spoil(stream, 'bad_framing')
     if (head.status >= 200) return this.#takeHead(stream, fields, isEnd)
     if (isEnd) return void streams.spoil(stream, 'bad_head')
-    // Each goes on to the client, be it one field or as many as a head may have.
+    // Each is passed on to the client, with any number of fields.
     if (this.#session.spendControl(idleFramesOfInterim)) stream.user.interim(head)
   }
 
@@ -79,7 +83,8 @@ export class HeaderBlocks implements BlockTaker {
     if (lacks || (head.status === 204 && head.contentLength > 0))
       return void this.#streams.spoil(stream, 'bad_framing')
     this.#inflow.touch(stream)
-    // Where no more comes, that is known: a client of HTTP/1.1 would wait for the end of its connection.
+    // Nothing more comes, so the length is known: otherwise a client of HTTP/1.1 would wait for the end of
+    // its connection.
     if (isEnd && stream.mayHaveBody) head.contentLength = 0
     stream.user.head(head, stream.mayHaveBody)
     if (isEnd && !stream.isOver) this.#streams.end(stream, null)

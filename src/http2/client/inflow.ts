@@ -1,38 +1,48 @@
-// Takes the bodies of all responses of a connection within the windows that we grant (RFC 9113 section 5.2), and keeps what comes for those who do not read now.
+// Receives the bodies of all responses of a connection within the windows that we grant (RFC 9113 section
+// 5.2), and keeps what arrives while its reader is paused.
 
 import type { FrameWriter } from '../frames/frame-writer.ts'
 import { firstWindow } from '../frames/peer-settings.ts'
 import type { ClientStream } from './stream.ts'
 
-/** Bytes of the connection's window. It is given back as bytes come, so that it is never used up and a stream whose reader is slow holds up no other; each stream's own window bounds what may wait. */
+/**
+ * Bytes of the connection's window. It is given back as bytes arrive, so that it is never used up and a slow
+ * reader holds up no other stream; each stream's own window bounds what may wait.
+ */
 const connectionWindow = 16 * 1024 * 1024
-/** To what a stream's window may grow, and by how much those of all streams together: 1 MiB is 50 MB/s over 20 ms. */
+/**
+ * How far a stream's window may grow, and by how much those of all streams together: 1 MiB is 50 MB/s over 20
+ * ms.
+ */
 const widestWindow = 1024 * 1024
 const mostGrowth = 8 * 1024 * 1024
 
 export class Inflow {
   readonly #output: FrameWriter
   readonly #mayFlush: () => void
-  /** Those to be told that all that was read is delivered. */
+  /** Streams to flush when everything that was read is delivered. */
   readonly #touched: ClientStream[] = []
-  /** Bytes that were not given back to the connection's window. */
+  /** Bytes that were not given back to the connection's window yet. */
   #received = 0
   #growth = 0
-  /** Bytes that may still come for streams that are over. */
+  /** Bytes that may still arrive for streams that are over. */
   #strays = 0
 
-  /** `mayFlush` is called when there is something to be sent. */
+  /** `mayFlush` is called when there is something to send. */
   constructor(output: FrameWriter, mayFlush: () => void) {
     this.#output = output
     this.#mayFlush = mayFlush
   }
 
-  /** Opens the connection's window, behind the preface. */
+  /** Opens the connection's window, after the preface. */
   open(): void {
     this.#output.windowUpdate(0, connectionWindow - firstWindow)
   }
 
-  /** Takes the bytes of a frame from the windows, null for a stream that is over; false where there was no window for them. */
+  /**
+   * Takes the bytes of a frame from the windows (null for a stream that is over); returns false if they
+   * exceed a window.
+   */
   spend(stream: ClientStream | null, length: number): boolean {
     this.#received += length
     if (this.#received >= connectionWindow >> 1) {
@@ -44,20 +54,20 @@ export class Inflow {
     return (stream.receiveWindow -= length) >= 0
   }
 
-  /** Delivers bytes of a body, or keeps them until their user reads. */
+  /** Delivers bytes of a body, or keeps them while its reader is paused. */
   take(stream: ClientStream, bytes: Buffer): void {
     if (stream.isPaused || stream.held.length > 0) stream.hold(bytes)
     else this.#deliver(stream, bytes)
   }
 
-  /** Delivers what was kept for a user that reads again. */
+  /** Delivers what was kept to a reader that has resumed. */
   release(stream: ClientStream): void {
     while (stream.held.length > 0 && !stream.isPaused && !stream.isOver)
       this.#deliver(stream, stream.held.shift()!)
     this.flush()
   }
 
-  /** Lets the origin send more of a response, the more the longer its reader has kept up. */
+  /** Lets the origin send more of a response, and increasingly more as long as its reader keeps up. */
   giveBack(stream: ClientStream, bytes: number): void {
     stream.consumed += bytes
     if (stream.consumed < stream.fullWindow >> 1 || stream.heldEnd !== null) return
@@ -74,14 +84,14 @@ export class Inflow {
     this.#mayFlush()
   }
 
-  /** Something of a response was delivered, and `flush` is to say when that is all for now. */
+  /** Marks a stream for the next `flush`. */
   touch(stream: ClientStream): void {
     if (stream.isTouched) return
     stream.isTouched = true
     this.#touched.push(stream)
   }
 
-  /** Lets those who got something know that all that was read is delivered. */
+  /** Tells the users of marked streams that everything that was read is delivered. */
   flush(): void {
     for (const stream of this.#touched.splice(0)) {
       stream.isTouched = false
@@ -89,12 +99,12 @@ export class Inflow {
     }
   }
 
-  /** The origin may not know yet that a stream is over, and use up its window. */
+  /** Allows for bytes that the origin may send before it knows that a stream is over, up to its window. */
   expectStrays(stream: ClientStream): void {
     this.#strays += Math.max(0, stream.receiveWindow)
   }
 
-  /** Drops what is kept of a stream that is over. */
+  /** Drops what was kept of a stream that is over. */
   stop(stream: ClientStream): void {
     this.#growth -= stream.fullWindow - firstWindow
     stream.held.length = 0

@@ -1,10 +1,13 @@
-// Whether the origin of a connection still gives signs of life, in monotonic ms.
+// Whether the origin of a connection is alive, in monotonic ms.
 
-/** Ms for an origin to acknowledge our settings, and a PING where it seems dead. */
+/** Ms for an origin to acknowledge our settings, and a PING if it seems dead. */
 const patience = 10_000
-/** Ms of silence that are worth a question: there are servers that hang up on clients that ask often. Also how long the response to it may take before the origin counts as dead. */
+/**
+ * Min ms of silence before a PING: some servers hang up on clients that send it often. Also the ms in which
+ * the reply is expected soon, before the origin counts as dead.
+ */
 const leastDoubt = 1_000
-/** Ms for which an origin that owes responses may say nothing before further requests are worth the question. */
+/** Ms after which an origin that owes responses and sends nothing gets a PING before further requests. */
 const longestSilence = 5_000
 
 const never = Number.POSITIVE_INFINITY
@@ -12,7 +15,7 @@ const never = Number.POSITIVE_INFINITY
 export class Liveness {
   #now: number
   #heardAt: number
-  /** Since when the origin has owed responses. */
+  /** When the origin began to owe responses. */
   #owesSince: number
   #settingsBy: number
   #pingBy = never
@@ -23,22 +26,22 @@ export class Liveness {
     this.#settingsBy = now + patience
   }
 
-  /** Whether an origin that owes responses has said nothing for so long that it may be gone. */
+  /** Whether an origin that owes responses has sent nothing for so long that it may be dead. */
   get isSilent(): boolean {
     return this.#now - Math.max(this.#heardAt, this.#owesSince) >= longestSilence
   }
 
-  /** Whether the origin was asked for a sign of life that has not come. */
+  /** Whether a PING is unacknowledged. */
   get isAsked(): boolean {
     return this.#pingBy !== never
   }
 
-  /** Whether it was asked, and it is still early to expect none. */
+  /** Whether a PING was sent so recently that its reply may be on its way. */
   get isQuestioned(): boolean {
     return this.isAsked && this.#pingBy - this.#now > patience - leastDoubt
   }
 
-  /** Takes note of the time; returns how much has passed. */
+  /** Sets the time; returns the ms since the last call. */
   tick(now: number): number {
     const passed = now - this.#now
     this.#now = now
@@ -54,7 +57,7 @@ export class Liveness {
     this.#heardAt = this.#now
   }
 
-  /** The origin owes responses from now on. */
+  /** From now on, the origin owes responses. */
   owes(): void {
     this.#owesSince = this.#now
   }
@@ -63,14 +66,14 @@ export class Liveness {
     this.#settingsBy = never
   }
 
-  /** Whether to ask where nothing came since `since`, by default for as long as it may say nothing; it is asked then. */
+  /** Whether to send a PING since nothing came after `since`; if so, it counts as sent. */
   doubt(since = this.#now - longestSilence): boolean {
     if (this.#heardAt > since || this.#now - since < leastDoubt || this.isAsked) return false
     this.#pingBy = this.#now + patience
     return true
   }
 
-  /** Takes a sign of life; whether there was a question. */
+  /** A PING is acknowledged; returns whether one was sent. */
   answered(): boolean {
     const wasAsked = this.isAsked
     this.#pingBy = never

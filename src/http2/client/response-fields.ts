@@ -1,11 +1,11 @@
-// The head of a response as it comes out of a header block (RFC 9113 sections 8.2 and 8.3).
+// The head of a response, made of a header block (RFC 9113 sections 8.2 and 8.3).
 
 import { STATUS_CODES } from '../../net/http/node-http.ts'
 import { field } from '../../http1/fields/fields.ts'
 import { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { FieldSink, HeaderField } from '../hpack/decoder.ts'
 
-/** Reads the head of one response; `isMalformed` says whether it may stand. */
+/** Reads the head of one response, which is invalid if `isMalformed`. */
 export class ResponseFields implements FieldSink {
   readonly head = new ResponseHead()
   isMalformed = false
@@ -23,7 +23,7 @@ export class ResponseFields implements FieldSink {
   #status(status: number): void {
     this.head.status = status
     this.head.reason = STATUS_CODES[status] ?? ''
-    // Nothing can be switched on a stream (RFC 9113 section 8.6).
+    // A stream cannot switch protocols (RFC 9113 section 8.6).
     if (status === 101) this.isMalformed = true
   }
 }

@@ -1,8 +1,8 @@
-// Why a connection to an origin cannot go on, and how the origin is told so (RFC 9113 section 7).
+// Why a connection to an origin has failed, and the code that the origin gets (RFC 9113 section 7).
 
 import { type ErrorCode, errorCode } from '../frames/frames.ts'
 
-/** For what its origin sent, or did not send. */
+/** What the origin sent, or did not send. */
 export type SessionFault =
   | 'protocol'
   | 'compression'
@@ -12,7 +12,7 @@ export type SessionFault =
   | 'flood'
   | 'silence'
 
-/** Names a fault by the code of the rule that was broken. */
+/** The fault for the code of a broken rule. */
 export const faultOf: Readonly<Record<ErrorCode, SessionFault>> = {
   [errorCode.frameSize]: 'frame_size',
   [errorCode.flowControl]: 'flow_control',

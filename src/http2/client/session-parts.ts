@@ -1,4 +1,4 @@
-// What the parts of a session with an origin share.
+// What the parts of a client session share.
 
 import type { FrameWriter } from '../frames/frame-writer.ts'
 import type { PeerSettings } from '../frames/peer-settings.ts'

@@ -1,5 +1,5 @@
-// One connection of HTTP/2 in the role of the client (RFC 9113): requests become streams, and frames become responses. It has no socket and no clock: who keeps
-// it brings bytes, takes bytes, and tells the time.
+// The client's side of an HTTP/2 connection (RFC 9113): requests become streams, and frames become responses.
+// It has no socket and no clock: its owner brings bytes, takes bytes, and sets the time.
 
 import { FrameReader } from '../frames/frame-reader.ts'
 import { FrameWriter } from '../frames/frame-writer.ts'
@@ -18,26 +18,35 @@ import { codeOf, faultOf, type SessionFault } from './session-fault.ts'
 import type { ClientStream, StreamUser } from './stream.ts'
 import { Streams } from './streams.ts'
 
-/** Who keeps the session. */
+/** The owner of a session. */
 interface SessionKeeper {
-  /** There are bytes to `take`; comes once for all of them. */
+  /** There are bytes to `take`; called once for all of them. */
   mayFlush(): void
-  /** The origin broke the protocol; what is left to take is for the origin, and then the connection is to be closed. */
+  /**
+   * The origin broke the protocol; the remaining output is for the origin, and then the connection must be
+   * closed.
+   */
   broken(fault: SessionFault): void
-  /** The number of streams that may be opened has changed, or one that was open is over. */
+  /** The number of streams that may be opened has changed, or an open stream is over. */
   changed(): void
 }
 
 /** Bytes of output up to which bodies are written. */
 const outputGoal = 256 * 1024
-/** Frames that say nothing of a response, as many as an origin may send at once, and in a second. */
+/** How many frames that carry nothing of a response an origin may send at once, and a second. */
 const mostIdleFrames = 1_000
 const idleFramesPerSecond = 100
-/** What each request and each frame of its body may bring beside: windows, and what crosses its end. */
+/**
+ * How many such frames each request and each frame of its body may bring: window updates, and frames that
+ * cross its end.
+ */
 const idleFramesPerFrame = 4
-/** Streams cancelled on one connection: servers take more for an attack (rapid reset), and end all of its streams for that. */
+/**
+ * Max streams cancelled on one connection: servers take more for an attack (rapid reset), and end all of its
+ * streams.
+ */
 const mostCancelled = 100
-/** What we assume until the origin says what it takes. */
+/** Max streams before the origin has sent its settings. */
 const firstStreams = 1
 
 export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
@@ -51,11 +60,11 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
   readonly #liveness: Liveness
   readonly #peer = new PeerSettings(0)
   readonly #frames: IncomingFrames<ClientStream>
-  /** Most streams that we want. */
+  /** Max streams that we want. */
   readonly #mostStreams: number
   #cancelled = 0
   #idleFrames = mostIdleFrames
-  /** What this turn may still read, and what is left for the next one. */
+  /** What may still be read in this turn, and what is left for the next one. */
   readonly #work = new TurnWork()
   #unread: Buffer | null = null
   #isFlushing = false
@@ -84,7 +93,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     this.#inflow.open()
   }
 
-  /** Counts the streams that are open. */
+  /** Open streams. */
   get size(): number {
     return this.#streams.size
   }
@@ -96,42 +105,44 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     return Math.max(0, Math.min(this.#mostStreams, granted) - this.#streams.size)
   }
 
-  /** Whether the origin has said how many streams it takes. */
+  /** Whether the origin has sent its settings. */
   get isGreeted(): boolean {
     return this.#frames.hasSettings
   }
 
-  /** Whether the origin owes responses and has said nothing for so long that it may be gone. */
+  /** Whether the origin owes responses and has sent nothing for so long that it may be dead. */
   get isSilent(): boolean {
     return this.#streams.size > 0 && this.#liveness.isSilent
   }
 
-  /** Whether the origin was asked for a sign of life, and it is still early to expect none. */
+  /** Whether a PING was sent so recently that its reply may be on its way. */
   get isQuestioned(): boolean {
     return this.#liveness.isQuestioned
   }
 
-  /** Whether that is so no longer. */
+  /** Whether the reply to a PING is late. */
   get isGivenUp(): boolean {
     return this.#liveness.isAsked && !this.isQuestioned
   }
 
-  /** Whether so many streams were cancelled that the origin may soon take them for an attack. */
+  /** Whether so many streams were cancelled that the origin may soon take it for an attack. */
   get isWorn(): boolean {
     return this.#cancelled >= mostCancelled
   }
 
-  /** Whether no stream will be opened any more: the origin wants none, or the numbers are used up. */
+  /** Whether no further stream can be opened, since the origin accepts none, or the ids are used up. */
   get isLeaving(): boolean {
     return this.#streams.areLast || this.isClosed
   }
 
-  /** Counts the requests that were sent. */
+  /** Requests that were sent. */
   get requests(): number {
     return this.#streams.opened
   }
 
-  /** How many of them the origin has taken, where it refused later ones as it left by its own rule; 0 otherwise. */
+  /**
+   * How many of them the origin has accepted, if it left in good order and refused later ones; 0 otherwise.
+   */
   get requestsTaken(): number {
     return this.#streams.taken
   }
@@ -149,7 +160,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     return stream
   }
 
-  /** Sends bytes of a request's body; false when the origin should be given time to read. */
+  /** Sends bytes of a request's body; returns false if the rest should wait for `drained`. */
   send(stream: ClientStream, bytes: Buffer): boolean {
     if (stream.isClosed || bytes.length === 0) return true
     this.wantFlush()
@@ -163,7 +174,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     this.wantFlush()
   }
 
-  /** Reads no more of a response until `resume`. */
+  /** Stops the delivery of a response until `resume`. */
   pause(stream: ClientStream): void {
     stream.isPaused = true
   }
@@ -175,14 +186,17 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     this.#streams.endHeld(stream)
   }
 
-  /** Cancels a stream; its user hears nothing more. Nothing to do for one that is over. */
+  /** Cancels a stream, whose user gets no more events; does nothing if it is over. */
   cancel(stream: ClientStream): void {
     if (stream.isOver) return
     this.#cancelled++
     this.#streams.cancel(stream)
   }
 
-  /** Asks the origin for a sign of life where nothing came since monotonic ms `since`, by default for as long as it may say nothing; until it comes, no stream is opened. */
+  /**
+   * Sends a PING if nothing came since monotonic ms `since` (by default, for as long as an origin may be
+   * silent); no stream is opened before its reply.
+   */
   doubt(since?: number): void {
     if (this.isClosed || !this.#liveness.doubt(since)) return
     this.#output.ping()
@@ -192,20 +206,20 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
 
   // ── the connection ──
 
-  /** Takes out what is to be written now. */
+  /** Returns what is to be written now. */
   take(): Buffer {
     this.#isFlushing = false
     this.#outflow.fill()
     return this.#output.take()
   }
 
-  /** Learns whether the connection takes more at once; until it does, bodies wait. */
+  /** Tells whether the connection accepts more output at once; until then, bodies wait. */
   written(mayGoOn: boolean): void {
     this.#outflow.goal = mayGoOn ? outputGoal : 0
     if (mayGoOn && this.#outflow.canSend) this.wantFlush()
   }
 
-  /** Part of sending, as `sent` and `sentFrame`; not for callers. */
+  /** Part of sending, like `sent` and `sentFrame`; not for callers. */
   drained({ user }: ClientStream): void {
     user.drained()
   }
@@ -219,7 +233,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     this.#idleFrames += idleFramesPerFrame
   }
 
-  /** Announces that no stream will follow. */
+  /** Announces that no further stream will be opened. */
   leave(): void {
     if (this.isClosed) return
     this.#streams.areLast = true
@@ -227,14 +241,14 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     this.wantFlush()
   }
 
-  /** Ends the session; streams hear nothing of it. */
+  /** Ends the session without events for its streams. */
   close(): void {
     this.isClosed = true
     this.#unread = null
     this.#streams.close()
   }
 
-  /** Takes note of the time, in monotonic ms. */
+  /** Sets the time, in monotonic ms. */
   tick(now: number): void {
     const passed = this.#liveness.tick(now)
     this.#work.left = workOfTurn
@@ -242,7 +256,10 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     if (this.#liveness.isDead) this.fail('silence')
   }
 
-  /** Takes bytes as they come; false where it is not done with them, and gets no more until `readOn` in another turn says that it is. */
+  /**
+   * Takes received bytes. If it returns false, the caller must bring no more, and call `readOn` in other
+   * turns until that returns true.
+   */
   receive(bytes: Buffer): boolean {
     this.#liveness.heard()
     this.#unread = this.#unread === null ? bytes : Buffer.concat([this.#unread, bytes])
@@ -283,7 +300,10 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     return !this.isClosed
   }
 
-  /** A window that no body waits for says as little as a PING; one in small pieces costs a frame each. */
+  /**
+   * A window update that no body waits for carries as little as a PING; one in small pieces costs a frame
+   * each.
+   */
   spendWindowUpdate(stream: ClientStream | null | undefined): boolean {
     return (stream !== undefined && this.#outflow.stalledCount > 0) || this.spendControl()
   }

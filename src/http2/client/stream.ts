@@ -1,12 +1,13 @@
-// One request on a connection of HTTP/2 and its response, as the session keeps them.
+// One request to an origin and its response: what waits for its reader, and the windows both ways.
 
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import { firstWindow } from '../frames/peer-settings.ts'
 import { SendingStream } from '../session/sending-stream.ts'
 
 /**
- * What became of one stream. `refused`: the origin has surely done nothing with the request (RFC 9113 section 8.7); `http1_required`: nor then, but it takes it by HTTP/1.1
- * (section 7), as it must where it authenticates connections; `reset`: it gave the response up.
+ * Why a stream has failed. `refused`: the origin has certainly not processed the request (RFC 9113 section
+ * 8.7); `http1_required`: likewise, but it accepts the request over HTTP/1.1 (section 7), as an origin that
+ * authenticates connections must; `reset`: it has reset the stream.
  */
 export type StreamFault =
   | 'refused'
@@ -16,43 +17,43 @@ export type StreamFault =
   | 'head_too_large'
   | 'bad_framing'
 
-/** Who gets the response. */
+/** Receives the response. */
 export interface StreamUser {
   readonly method: string
   /** An interim response (1xx). */
   interim(head: ResponseHead): void
-  /** `mayHaveBody` where one may follow, be it empty. */
+  /** `mayHaveBody` if a body may follow, even an empty one. */
   head(head: ResponseHead, mayHaveBody: boolean): void
   data(bytes: Buffer): void
-  /** All that was read is delivered for now. */
+  /** Everything that was read is delivered for now. */
   flush(): void
   /** The response is whole; the trailers are flat, null for none. */
   end(trailers: string[] | null): void
   /** More of the request may be sent after `send` returned false. */
   drained(): void
-  /** The stream is over. */
+  /** The stream has failed. */
   failed(fault: StreamFault): void
 }
 
-/** Pieces in which bytes are kept. */
+/** Max buffers that are kept. */
 const mostPieces = 64
 
 export class ClientStream extends SendingStream {
   readonly user: StreamUser
-  /** Bytes that the origin may still send; a full window of them waits here for a client that does not read. */
+  /** Bytes that the origin may still send; a full window of them may wait here for a paused reader. */
   receiveWindow = firstWindow
-  /** Bytes of a full window; doubled for a response that its reader keeps up with. */
+  /** Bytes of a full window, which doubles for a response whose reader keeps up. */
   fullWindow = firstWindow
-  /** Bytes that were delivered and not yet given back. */
+  /** Bytes that were delivered but not given back yet. */
   consumed = 0
   hasHead = false
-  /** Bytes that are still to come of a body of known length, -1 where it is not. */
+  /** Bytes that are still to come of a body of known length, or -1. */
   remaining = -1
   mayHaveBody = true
-  /** Whether its user does not read now, and what came meanwhile. */
+  /** Whether its reader is paused, and what arrived since. */
   isPaused = false
   held: Buffer[] = []
-  /** The end of the response, which waits behind what is held. */
+  /** The end of the response, if it waits for what is held to be read. */
   heldEnd: { readonly trailers: string[] | null } | null = null
   isOver = false
   /** Whether bytes were delivered since the last flush. */
@@ -63,7 +64,7 @@ export class ClientStream extends SendingStream {
     this.user = user
   }
 
-  /** Keeps bytes for a user that does not read now. */
+  /** Keeps bytes for a paused reader. */
   hold(bytes: Buffer): void {
     // A byte in a frame of its own costs far more than a byte.
     if (this.held.push(bytes) > mostPieces) this.held = [Buffer.concat(this.held)]

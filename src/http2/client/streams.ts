@@ -7,19 +7,21 @@ import type { Outflow } from '../session/outflow.ts'
 import type { SessionCalls } from './session-calls.ts'
 import { ClientStream, type StreamFault, type StreamUser } from './stream.ts'
 
-/** The numbers are used up with it. */
+/** The last id. */
 const lastStream = 0x7fff_0000
 
-/** The codes that say that the origin has done nothing with a request. */
+/** The codes by which an origin says that it has not processed a request. */
 const untouched: ReadonlyMap<number, StreamFault> = new Map([
   [errorCode.refusedStream, 'refused'],
   [errorCode.http11Required, 'http1_required'],
 ])
 
 export class Streams {
-  /** Whether no further one is to be opened: the origin wants none, or the numbers are used up. */
+  /** Whether no further stream can be opened, since the origin accepts none, or the ids are used up. */
   areLast = false
-  /** How many requests the origin has taken, where it refused later ones as it left by its own rule; 0 otherwise. */
+  /**
+   * How many requests the origin has accepted, if it left in good order and refused later ones; 0 otherwise.
+   */
   taken = 0
   readonly #session: SessionCalls
   readonly #output: FrameWriter
@@ -35,17 +37,17 @@ export class Streams {
     this.#inflow = inflow
   }
 
-  /** How many are open. */
+  /** Open streams. */
   get size(): number {
     return this.#open.size
   }
 
-  /** Counts those that were ever opened. */
+  /** Streams that were ever opened. */
   get opened(): number {
     return this.#nextId >> 1
   }
 
-  /** Opens one that may send so many bytes. */
+  /** Opens a stream with a window of so many bytes. */
   open(user: StreamUser, sendWindow: number): ClientStream {
     const stream = new ClientStream(this.#nextId, user, sendWindow)
     this.#nextId += 2
@@ -54,49 +56,52 @@ export class Streams {
     return stream
   }
 
-  /** Returns one whose request or response is not over. */
+  /** Returns a stream whose request or response is not over. */
   get(id: number): ClientStream | undefined {
     return this.#open.get(id)
   }
 
-  /** Returns all of these. */
   all(): Iterable<ClientStream> {
     return this.#open.values()
   }
 
-  /** Finds one whose response is not over; null for one whose is, false after breaking for one that there never was. */
+  /**
+   * Returns the stream whose response is not over, null if it is over, or false (failing the session) if the
+   * id was never used.
+   */
   find(id: number): ClientStream | null | false {
     const stream = this.#open.get(id)
     if (stream !== undefined && stream.heldEnd === null) return stream
     return this.isIdle(id) ? this.#session.fail('protocol') : null
   }
 
-  /** Whether no stream had this id yet, or can have it: then nothing may come for it (RFC 9113 section 5.1). */
+  /**
+   * Whether no stream had this id yet, or can have it: then nothing may come for it (RFC 9113 section 5.1).
+   */
   isIdle(id: number): boolean {
     return id === 0 || id % 2 === 0 || id >= this.#nextId
   }
 
-  /** Ends one whose response is whole, behind what its user has not read. */
+  /** The response is whole; ends the stream after its reader has read everything. */
   end(stream: ClientStream, trailers: string[] | null): void {
-    // The windows of a stream that has all count no more.
+    // The windows of a complete response no longer matter.
     stream.heldEnd = { trailers }
     if (!stream.isPaused && stream.held.length === 0) this.#ended(stream, trailers)
   }
 
-  /** Ends one whose user has read all that came before its end. */
+  /** Ends a stream whose reader has read everything before its end. */
   endHeld(stream: ClientStream): void {
     if (stream.heldEnd !== null && !stream.isPaused && !stream.isOver)
       this.#ended(stream, stream.heldEnd.trailers)
   }
 
-  /** Cancels one. */
   cancel(stream: ClientStream): void {
     stream.isOver = true
     this.#drop(stream, errorCode.cancel)
     this.#session.changed()
   }
 
-  /** Fails one for what its origin sent; the connection goes on. */
+  /** Resets a stream for what its origin sent; the connection goes on. */
   spoil(stream: ClientStream, fault: StreamFault, code: ErrorCode = errorCode.protocol): null {
     this.#output.rstStream(stream.id, code)
     this.#session.spendControl()
@@ -105,7 +110,10 @@ export class Streams {
     return null
   }
 
-  /** Ends a stream that the origin has reset; if its response is whole, only the rest of the request is not wanted. */
+  /**
+   * Ends a stream that the origin has reset. If its response is whole, only the rest of the request is not
+   * wanted.
+   */
   reset(stream: ClientStream, code: ErrorCode): void {
     if (stream.heldEnd !== null) {
       this.#outflow.close(stream)
@@ -126,7 +134,7 @@ export class Streams {
     this.#session.changed()
   }
 
-  /** Fails one whose origin has ended it. */
+  /** Fails a stream that its origin has ended. */
   #fail(stream: ClientStream, fault: StreamFault): void {
     this.#inflow.expectStrays(stream)
     this.#drop(stream, null)
@@ -134,7 +142,7 @@ export class Streams {
     stream.user.failed(fault)
   }
 
-  /** Ends all with their session; their users hear nothing of it. */
+  /** Ends all streams with their session, without events for their users. */
   close(): void {
     for (const stream of this.#open.values()) {
       stream.isOver = true
@@ -150,7 +158,7 @@ export class Streams {
     this.#session.changed()
   }
 
-  /** Forgets one, and tells the origin so where there is a code. */
+  /** Forgets a stream, and resets it if there is a code. */
   #drop(stream: ClientStream, code: number | null): void {
     if (!this.#open.delete(stream.id)) return
     this.#outflow.close(stream)

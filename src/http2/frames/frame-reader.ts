@@ -1,37 +1,40 @@
-// Cuts received bytes into frames (RFC 9113 section 4.1), however they are cut into packets. The data of a DATA frame is passed on as it comes; any other frame
-// is passed on whole.
+// Splits received bytes into frames (RFC 9113 section 4.1), whatever packets they come in. The data of a DATA
+// frame is passed on as it comes; any other frame is passed on whole.
 
 import { frameType } from './frames.ts'
 
-/** Most bytes of a frame, which is what everybody has to accept. */
+/** Max bytes of a frame, which every peer must accept. */
 export const frameLimit = 16_384
 
 const headLength = 9
 
-/** Whoever acts on frames. */
+/** Handles frames. */
 export interface FrameTaker {
-  /** Takes the head of a frame; false where the connection fails with it. */
+  /** A frame begins; returns false if the connection fails. */
   frameBegun(type: number, flags: number, stream: number, length: number): boolean
-  /** Takes the payload of the frame, between two offsets. */
+  /** The payload of the frame, between two offsets. */
   frame(bytes: Buffer, at: number, end: number): void
-  /** Takes some bytes of a DATA frame, its padding included. */
+  /** Some bytes of a DATA frame, including its padding. */
   dataPart(bytes: Buffer, at: number, end: number, isLast: boolean): void
 }
 
 export class FrameReader {
   readonly #taker: FrameTaker
-  /** The head, or the payload, that has come in part. */
+  /** A head or payload of which only a part is here. */
   #partial: Buffer | null = null
   #partialLength = 0
   #isData = false
-  /** Bytes that are missing of the payload; -1 between two frames. */
+  /** Missing bytes of the payload; -1 between two frames. */
   #missing = -1
 
   constructor(taker: FrameTaker) {
     this.#taker = taker
   }
 
-  /** Reads on from `at`, to the end of one frame at most; returns the offset behind what it read, -1 where the connection failed. */
+  /**
+   * Reads from `at`, at most to the end of one frame; returns the offset after what it read, or -1 if the
+   * connection failed.
+   */
   next(bytes: Buffer, at: number): number {
     if (this.#missing === -1) {
       at = this.#head(bytes, at)
@@ -84,7 +87,7 @@ export class FrameReader {
     return at
   }
 
-  /** Adds to what has come in part of so many bytes. */
+  /** Collects the parts of a head or payload of `length` bytes. */
   #collect(bytes: Buffer, at: number, length: number): number {
     if (this.#partial === null) {
       this.#partial = Buffer.allocUnsafe(length)
@@ -97,7 +100,7 @@ export class FrameReader {
   }
 }
 
-/** Reads 31 bits, which ids of streams and windows have (RFC 9113 section 4.1). */
+/** Reads 31 bits, the size of stream ids and windows (RFC 9113 section 4.1). */
 export function uint31(bytes: Buffer, at: number): number {
   return ((bytes[at]! & 0x7f) << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
 }

@@ -1,4 +1,4 @@
-// Writes frames one behind the other, so that all of a turn leave in one piece.
+// Writes frames into one buffer, so that all frames of a turn leave in one write.
 
 import { flag, frameType } from './frames.ts'
 import { frameLimit } from './frame-reader.ts'
@@ -6,15 +6,15 @@ import { type RequestFields, writeRequestFields } from './request-block.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
 
 const headLength = 9
-/** Small output stands in parts of slabs, one behind the other; what is left of one below the least size is given up. */
+/** Small output shares slabs; a rest below the min size is given up. */
 const slabSize = 64 * 1024
 const leastRest = 8 * 1024
 const mostRests = 16
-/** Large output has a buffer of its own, which is used again once that is written. */
+/** Large output has a buffer of its own, which is reused once it is written. */
 const largeSize = 96 * 1024
 const mostLarge = 32
 
-/** For whichever connection writes next: an idle one has none. */
+/** Shared by all connections: an idle one holds no memory. */
 const rests: Buffer[] = []
 const large: Buffer[] = []
 const nothing = Buffer.alloc(0)
@@ -22,16 +22,16 @@ const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 
 export class FrameWriter {
   readonly encoder = new HpackEncoder()
-  /** Bytes that were written and not taken. */
+  /** Bytes that were written but not taken. */
   length = 0
   #bytes: Buffer = nothing
-  /** The buffer of large output that was taken last. */
+  /** The buffer of the large output that was taken last. */
   #lent: Buffer | null = null
-  /** The last frame, as long as it could still end its stream; -1 for none. */
+  /** The offset of the last frame, as long as it can still end its stream; -1 for none. */
   #lastAt = -1
   #lastStream = 0
 
-  /** Takes back the memory of what was taken, since that is on its way. */
+  /** Takes back the memory of what was taken, after that was written. */
   reclaim(): void {
     if (this.#lent !== null && large.length < mostLarge) large.push(this.#lent)
     this.#lent = null
@@ -49,7 +49,7 @@ export class FrameWriter {
     return taken
   }
 
-  /** Writes a HEADERS frame, and CONTINUATION frames where it takes more; the status is 0 for trailers. */
+  /** Writes a HEADERS frame, and CONTINUATION frames if needed; the status is 0 for trailers. */
   headers(stream: number, status: number, lines: string, isEnd: boolean): void {
     this.#begin(
       0,
@@ -69,7 +69,7 @@ export class FrameWriter {
     this.#lastStream = stream
   }
 
-  /** Writes the HEADERS frame of a request, and CONTINUATION frames where it takes more. */
+  /** Writes the HEADERS frame of a request, and CONTINUATION frames if needed. */
   request(stream: number, fields: RequestFields, isEnd: boolean): void {
     const room = 2 * fields.lines.length + fields.authority.length + fields.target.length + 64
     this.#begin(0, frameType.headers, flag.endHeaders | (isEnd ? flag.endStream : 0), stream, room)
@@ -87,14 +87,14 @@ export class FrameWriter {
     this.length += bytes.copy(this.#bytes, this.length, from, to)
   }
 
-  /** Ends a stream with its last frame where nothing came behind that, else with an empty one. */
+  /** Ends a stream with its last frame if no other followed it, or else with an empty frame. */
   endStream(stream: number): void {
     if (this.#lastAt !== -1 && this.#lastStream === stream) this.#bytes[this.#lastAt + 4]! |= flag.endStream
     else this.data(stream, nothing, 0, 0, true)
     this.#lastAt = -1
   }
 
-  /** Writes what a client begins with (RFC 9113 section 3.4); a SETTINGS frame has to follow. */
+  /** Writes the preface of a client (RFC 9113 section 3.4); a SETTINGS frame must follow. */
   preface(): void {
     if (this.#bytes.length - this.length < preface.length) this.#grow(preface.length)
     this.length += preface.copy(this.#bytes, this.length)
@@ -114,7 +114,7 @@ export class FrameWriter {
     this.#begin(0, frameType.settings, flag.ack, 0, 0)
   }
 
-  /** Answers a PING with the eight bytes at `at`. */
+  /** Acknowledges a PING with the eight bytes at `at`. */
   pingAck(bytes: Buffer, at: number): void {
     this.#begin(8, frameType.ping, flag.ack, 0, 8)
     this.length += bytes.copy(this.#bytes, this.length, at, at + 8)
@@ -143,7 +143,7 @@ export class FrameWriter {
     this.length += this.#bytes.write(detail, this.length, 'latin1')
   }
 
-  /** Writes the head of a frame, with room behind it. */
+  /** Writes the head of a frame, with room for `room` bytes after it. */
   #begin(length: number, type: number, flags: number, stream: number, room: number): void {
     if (this.#bytes.length - this.length < room + headLength) this.#grow(room + headLength)
     const bytes = this.#bytes
@@ -171,7 +171,7 @@ export class FrameWriter {
     this.length = this.#bytes.writeUInt32BE(value, this.length)
   }
 
-  /** Writes a header block that begins at `at` again, as frames of the size that everybody has to accept. */
+  /** Rewrites a header block that begins at `at` as frames of the size that every peer must accept. */
   #split(at: number, stream: number, isEnd: boolean): void {
     const block = Buffer.from(this.#bytes.subarray(at, this.length))
     this.length = at - headLength

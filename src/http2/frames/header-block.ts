@@ -1,17 +1,18 @@
-// A header block that comes in several frames (RFC 9113 section 4.3), kept until it is whole: nothing else may come between them.
+// A header block that comes in several frames (RFC 9113 section 4.3), collected until it is complete: no
+// other frame may come in between.
 
 import { frameLimit } from './frame-reader.ts'
 
-/** What bounds a block: its bytes, and the frames that it comes in. */
+/** Max bytes of a block, and max frames. */
 export interface BlockLimits {
   readonly bytes: number
   readonly frames: number
 }
 
 export class HeaderBlock {
-  /** The stream that it is for; 0 where no block is open. */
+  /** Its stream; 0 if no block is open. */
   stream = 0
-  /** Of its first frame. */
+  /** The flags of its first frame. */
   flags = 0
   #bytes: Buffer | null = null
   #length = 0
@@ -23,7 +24,7 @@ export class HeaderBlock {
     this.#length = this.#frames = 0
   }
 
-  /** Adds the bytes of a frame; names the limit that it goes beyond. */
+  /** Adds the bytes of a frame; returns the limit that they exceed, or null. */
   add(bytes: Buffer, at: number, end: number, limits: BlockLimits): keyof BlockLimits | null {
     const length = this.#length + end - at
     if (length > limits.bytes) return 'bytes'
@@ -38,7 +39,7 @@ export class HeaderBlock {
     return null
   }
 
-  /** Takes out the block, which is whole. */
+  /** Takes out the complete block. */
   take(): Buffer {
     const block = this.#bytes!.subarray(0, this.#length)
     this.drop()

@@ -1,34 +1,37 @@
-// What the other side of a connection has set (RFC 9113 section 6.5.2), as far as it counts here.
+// The settings of the peer (RFC 9113 section 6.5.2), as far as they matter here.
 
 import { frameLimit } from './frame-reader.ts'
 import { setting } from './frames.ts'
 
 /** The largest window (RFC 9113 section 6.9.1). */
 export const largestWindow = 2 ** 31 - 1
-/** Bytes of each window at first. */
+/** The initial bytes of each window. */
 export const firstWindow = 65_535
 
-/** Settings in one frame: there are nine. */
+/** Max settings in one frame: nine are defined. */
 const mostSettings = 64
 
-/** What is wrong with a frame: too many settings, a window that is too wide, or another value that its setting cannot have. */
+/** What is wrong with a frame: too many settings, a window that is too wide, or another invalid value. */
 type SettingsFlaw = 'too_many' | 'window' | 'value'
 
 export class PeerSettings {
   /** Bytes that may be sent on a new stream. */
   initialWindow = firstWindow
-  /** Streams that it takes. */
+  /** Streams that the peer accepts. */
   maxConcurrentStreams = Number.POSITIVE_INFINITY
-  /** Whether it has said how large a table of the compression may be. */
+  /** Whether the last frame set the size of the compression table. */
   limitsTable = false
   readonly #mostPush: number
 
-  /** `mostPush` is 1 for a client, and 0 for a server, which cannot ask to be pushed to. */
+  /** `maxPush` is 1 for a client, and 0 for a server, which must not enable push. */
   constructor(mostPush: 0 | 1) {
     this.#mostPush = mostPush
   }
 
-  /** Reads what a frame sets, of which the last value of each setting counts: a window that changes costs a look at all streams. */
+  /**
+   * Reads the settings of a frame, of which the last value of each counts: a changed window costs a visit to
+   * all streams.
+   */
   read(bytes: Buffer, at: number, end: number): SettingsFlaw | null {
     if (end - at > mostSettings * 6) return 'too_many'
     this.limitsTable = false

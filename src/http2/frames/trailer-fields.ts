@@ -1,4 +1,4 @@
-// What follows a body (RFC 9113 section 8.1), as the trailer section of HTTP/1 is taken.
+// The trailer section of a message (RFC 9113 section 8.1), with the rules of HTTP/1.
 
 import { field } from '../../http1/fields/fields.ts'
 import { TrailerSection } from '../../http1/body/trailers.ts'
@@ -8,7 +8,7 @@ export class TrailerFields implements FieldSink {
   isMalformed = false
   readonly #section = new TrailerSection(null)
 
-  /** Those that may go on to the next hop; flat, null for none. */
+  /** The fields that may go on to the next hop; flat, null for none. */
   get fields(): string[] | null {
     return this.#section.fields
   }
@@ -20,5 +20,5 @@ export class TrailerFields implements FieldSink {
   }
 }
 
-/** Skips a block that nobody waits for, which counts for the table of the compression all the same. */
+/** Skips a block that is not needed, but still updates the compression table. */
 export const nobody: FieldSink = { take() {} }

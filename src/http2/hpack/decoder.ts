@@ -1,11 +1,15 @@
-// Reads header blocks (RFC 7541). What was read of a field stays with its entry in the table, so that a field that repeats costs a look-up.
+// Reads header blocks (RFC 7541). What was learned about a field is stored with its table entry, so that a
+// repeated field costs a look-up.
 
 import { isFieldByte, isTokenByte, htab, sp } from '../../http1/fields/characters.ts'
 import { type FieldId, field, fieldId } from '../../http1/fields/fields.ts'
 import { decodeHuffman } from './huffman.ts'
 import { staticFields } from './static-table.ts'
 
-/** The pseudo fields of a request, in the order of their bits (RFC 9113 section 8.3.1, RFC 8441 section 4). */
+/**
+ * The pseudo-header fields of a request, in the order of their bits (RFC 9113 section 8.3.1, RFC 8441 section
+ * 4).
+ */
 export const pseudo = {
   none: 0,
   method: 1,
@@ -20,15 +24,18 @@ type Pseudo = (typeof pseudo)[keyof typeof pseudo]
 
 /** A field of a header block. */
 export interface HeaderField {
-  /** As received, which must be in lower case. */
+  /** As received; must be in lower case. */
   readonly name: string
   /** Latin1. */
   readonly value: string
   readonly id: FieldId
   readonly pseudo: Pseudo
-  /** Whether its name and value may stand in a message (RFC 9113 section 8.2.1); those of pseudo fields are judged by what they mean. */
+  /**
+   * Whether its name and value are valid in a message (RFC 9113 section 8.2.1); pseudo-header fields are
+   * checked by their meaning.
+   */
   readonly isSound: boolean
-  /** As it counts in the table and in a header list: bytes, and 32 more (RFC 7541 section 4.1). */
+  /** Its size in the table and in a header list: bytes, plus 32 (RFC 7541 section 4.1). */
   readonly size: number
 }
 
@@ -44,24 +51,25 @@ const overhead = 32
 const most = tableSize / overhead
 const statics = staticFields.map(([name, value]) => headerField(name, value))
 const firstDynamic = statics.length
-/** Where a field was evicted. */
+/** Replaces an evicted field. */
 const nothing = statics[0]!
 
 export class HpackDecoder {
   /** A ring of the fields in the dynamic table. */
   readonly #fields: HeaderField[] = []
-  /** The place in the ring behind the newest field. */
+  /** The index in the ring after the newest field. */
   #next = 0
   #count = 0
   #size = 0
   #limit = tableSize
-  /** How a string was read, and where it ended. */
+  /** Where the string that was read last ended. */
   #at = 0
   #isFaulty = false
 
   /**
-   * Reads the block between `at` and `end` and hands each field to the sink, as long as their sizes come to no more than `most`. Returns the size of all of
-   * them, -1 where the block breaks the compression, after which the connection cannot go on. Nor can it where they come to more than `bearable`: the rest is not read.
+   * Reads the block between `at` and `end` and hands each field to the sink, until their sizes exceed `max`.
+   * Returns the total size, or -1 if the block is malformed, after which the connection cannot go on. Nor can
+   * it if the size exceeds `bearable`: the rest is not read.
    */
   decode(
     bytes: Buffer,
@@ -128,7 +136,7 @@ export class HpackDecoder {
     this.#size += added.size
   }
 
-  /** Removes the oldest fields until the others take no more than `size` bytes. */
+  /** Removes the oldest fields until the others take at most `size` bytes. */
   #evict(size: number): void {
     while (this.#size > size && this.#count > 0) {
       const oldest = (this.#next - this.#count--) & (most - 1)
@@ -144,11 +152,11 @@ export class HpackDecoder {
     return true
   }
 
-  /** Reads an integer whose first bits stand under `mask` (RFC 7541 section 5.1). */
+  /** Reads an integer whose first bits are under `mask` (RFC 7541 section 5.1). */
   #integer(bytes: Buffer, mask: number, end: number): number {
     let value = bytes[this.#at++]! & mask
     if (value < mask) return value
-    // Four bytes more are above all that a block can hold.
+    // With four more bytes, it exceeds any block.
     for (let shift = 0; shift <= 21; shift += 7) {
       if (this.#at >= end) break
       const byte = bytes[this.#at++]!
@@ -221,7 +229,7 @@ function isLowerToken(name: string): boolean {
   return true
 }
 
-/** Whether a value has the bytes of one only, and no blanks around it (RFC 9113 section 8.2.1). */
+/** Whether a value contains only valid bytes, and no blanks around it (RFC 9113 section 8.2.1). */
 function isFieldValue(value: string): boolean {
   const { length } = value
   if (length === 0) return true

@@ -1,6 +1,9 @@
-// The Huffman code of header strings (RFC 7541 section 5.2 and appendix B), read by a table.
+// The Huffman code of header strings (RFC 7541 section 5.2 and appendix B), decoded with tables.
 
-/** Bits of the code of each byte, and of the end of a string. The code is canonical, so that its bits follow from these lengths. */
+/**
+ * Bits of the code of each byte, and of the end of a string. The code is canonical, so its bits follow from
+ * these lengths.
+ */
 const lengths: readonly number[] = [
   13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28,
   28, 28, 28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7,
@@ -16,7 +19,7 @@ const lengths: readonly number[] = [
 const end = 256
 const longest = 30
 
-/** By length: the first code, the place of its symbol in `byCode`, and how many codes there are. */
+/** By length: the first code, the index of its symbol in `byCode`, and the number of codes. */
 const firstCode = new Uint32Array(longest + 1)
 const firstPlace = new Uint16Array(longest + 1)
 const counts = new Uint16Array(longest + 1)
@@ -27,10 +30,12 @@ const short = new Uint16Array(256)
 
 fillTables()
 
-/** Where strings are decoded into: room for the longest one that a block may hold, grown as needed. */
+/** Buffer for decoded strings: holds the longest string of a block, and grows as needed. */
 let scratch: Buffer = Buffer.allocUnsafeSlow(4096)
 
-/** Decodes the bytes between `at` and `stop` to a latin1 string; null where they are no code, or badly padded. */
+/**
+ * Decodes the bytes between `at` and `stop` to a latin1 string; null if they are invalid, or badly padded.
+ */
 export function decodeHuffman(bytes: Uint8Array, at: number, stop: number): string | null {
   // The shortest code has five bits.
   const most = (((stop - at) * 8) / 5) | 0
@@ -51,7 +56,7 @@ export function decodeHuffman(bytes: Uint8Array, at: number, stop: number): stri
       bits -= found >>> 8
       continue
     }
-    // A longer code: taken bit by bit from where the eight stand, and those that follow.
+    // A longer code: read bit by bit after the first eight.
     let long = (held >>> (bits - 8)) & 0xff
     let size = 8
     bits -= 8
@@ -81,12 +86,12 @@ export function decodeHuffman(bytes: Uint8Array, at: number, stop: number): stri
   return isPadding(held & ((1 << bits) - 1), bits) ? into.toString('latin1', 0, length) : null
 }
 
-/** Whether the bits behind the last code are the padding of less than a byte, of ones only. */
+/** Whether the bits after the last code are valid padding: less than a byte, only ones. */
 function isPadding(rest: number, bits: number): boolean {
   return bits < 8 && rest === (1 << bits) - 1
 }
 
-/** Fills the tables. In a function: where V8 finds a loop outside of any, it may compile all of the file. */
+/** Fills the tables. In a function, since V8 may compile the whole file for a top-level loop. */
 function fillTables(): void {
   for (const length of lengths) counts[length]!++
   const places = new Uint16Array(longest + 1)

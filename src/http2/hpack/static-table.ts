@@ -1,4 +1,4 @@
-// The fields that both ends of HTTP/2 know from the start (RFC 7541 appendix A).
+// The static table of HTTP/2 (RFC 7541 appendix A).
 
 /** Names and values by index, from 1; an empty value stands for any. */
 export const staticFields: readonly (readonly [name: string, value: string])[] = [

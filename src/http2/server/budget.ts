@@ -1,4 +1,4 @@
-// How much of what costs us, and means nothing, one connection may send: some at once, and some a second.
+// How many resets and frames that carry nothing one connection may send: some at once, and some a second.
 
 /** Resets of requests that a client may cause, at once and a second. */
 const resets = { most: 200, perSecond: 33 }
@@ -10,20 +10,20 @@ export class Budgets {
   readonly resets: Budget
   readonly controlFrames: Budget
 
-  /** Begins full, at monotonic ms `now`, with so many times as much as a connection has. */
+  /** Begins full, at monotonic ms `now`, with `times` the budget of one connection. */
   constructor(now: number, times = 1) {
     this.resets = new Budget(times * resets.most, times * resets.perSecond, now)
     this.controlFrames = new Budget(times * controlFrames.most, times * controlFrames.perSecond, now)
   }
 }
 
-/** So much at once, and so much a second. */
+/** A budget that refills at a constant rate. */
 export class Budget {
   readonly #most: number
   readonly #perMs: number
   #left: number
   #filledAt: number
-  /** Of what is spent, how much was taken note of. */
+  /** How much of what is spent was noted before. */
   #noted = 0
 
   /** Begins full, at monotonic ms `now`. */
@@ -34,7 +34,7 @@ export class Budget {
     this.#filledAt = now
   }
 
-  /** Takes one; false where nothing is left. */
+  /** Takes one; returns false if nothing is left. */
   spend(now: number): boolean {
     this.#refill(now)
     if (this.#left < 1) return false
@@ -42,7 +42,7 @@ export class Budget {
     return true
   }
 
-  /** Returns how much more is spent than was taken note of before, and takes note of it; 0 where it is less than `least`. */
+  /** Returns how much was spent since it was last noted, and notes it; 0 if that is less than `least`. */
   note(least: number, now: number): number {
     this.#refill(now)
     const spent = this.#most - this.#left
@@ -53,7 +53,7 @@ export class Budget {
     return more
   }
 
-  /** Takes so much; false, and nothing is left, where there is less. */
+  /** Takes an amount; returns false, and leaves nothing, if less is left. */
   charge(amount: number, now: number): boolean {
     this.#refill(now)
     const left = this.#left - amount
@@ -61,11 +61,14 @@ export class Budget {
     return left >= 0
   }
 
-  /** Puts back what honest work is good for. */
+  /** Puts back what legitimate work makes up for. */
   earn(amount: number): void {
     this.#left = Math.min(this.#most, this.#left + amount)
   }
-  /** Each time, since what comes while it is full is lost: whoever waited would have twice as much at once. */
+  /**
+   * Called each time, since what a full budget earns is lost: otherwise a client that waited could spend
+   * twice as much at once.
+   */
   #refill(now: number): void {
     if (now === this.#filledAt) return
     this.#left = Math.min(this.#most, this.#left + (now - this.#filledAt) * this.#perMs)

@@ -1,8 +1,12 @@
-// How the streams that closed last have ended: what may still come for one depends on it (RFC 9113 section 5.1). Older ones are forgotten.
+// How the streams that closed last have ended, which decides what may still arrive for them (RFC 9113 section
+// 5.1). Older ones are forgotten.
 
 const most = 256
 
-/** Who has ended a stream: both sides in order, the client by a reset, or we by one, who must bear what was on its way. */
+/**
+ * Whether both sides have ended a stream in order, the client has reset it, or we have, and must accept what
+ * was on its way.
+ */
 export type StreamEnd = 'ended' | 'reset' | 'reset_by_us'
 
 export class ClosedStreams {
@@ -16,7 +20,7 @@ export class ClosedStreams {
     this.#next = (this.#next + 1) % most
   }
 
-  /** Returns how a stream has ended; null where it never was, or long ago. */
+  /** Returns how a stream has ended; null if it never existed, or ended long ago. */
   endOf(id: number): StreamEnd | null {
     const at = this.#ids.indexOf(id)
     return at === -1 ? null : this.#ends[at]!

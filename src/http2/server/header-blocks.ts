@@ -15,9 +15,12 @@ import type { Streams } from './streams.ts'
 import { nobody, TrailerFields } from '../frames/trailer-fields.ts'
 import { type TurnWork, workOfRequest } from '../frames/turn-work.ts'
 
-/** Frames of one header block. */
+/** Max frames of one header block. */
 const maxBlockFrames = 64
-/** Bytes by which a header list may be too large and still be refused as a request: beyond, its block repeats long fields of the table, to cost more than it has sent. */
+/**
+ * Bytes by which a header list may exceed its limit and still be refused as a request. Beyond that, its block
+ * repeats long fields of the table, to cost us more than it has sent.
+ */
 const mostExcess = 512 * 1024
 
 export class HeaderBlocks<Owner> implements BlockTaker {
@@ -74,7 +77,7 @@ export class HeaderBlocks<Owner> implements BlockTaker {
     if (size !== -1) this.#begin(id, isLast, size)
   }
 
-  /** Decodes a block into a sink; returns the size of its list, -1 where the connection has failed. */
+  /** Decodes a block into a sink; returns the size of its list, or -1 if the connection failed. */
   #decode(bytes: Buffer, at: number, end: number, sink: FieldSink): number {
     const { headerSection } = this.#user.limits
     const bearable = headerSection + mostExcess
@@ -97,7 +100,7 @@ export class HeaderBlocks<Owner> implements BlockTaker {
       return void this.#session.streamError(stream, errorCode.protocol, false)
     stream.isTunnel = fields.isTunnel
     stream.hasKey = fields.hasKey
-    // What comes through a tunnel has an end to hand over even where nothing else comes.
+    // A tunnel has an end to hand over even if nothing else comes.
     if (stream.isTunnel) stream.isBodyOver = false
     stream.bodyLeft = isWhole ? -1 : head.contentLength
     this.requestCount++
@@ -117,7 +120,7 @@ export class HeaderBlocks<Owner> implements BlockTaker {
     if (stream.isRequestWhole) return void this.#session.streamError(stream, errorCode.streamClosed)
     if (stream.lingersUntil > 0) return this.#streams.drop(stream, 'ended')
     const isTooLarge = size > this.#user.limits.headerSection
-    // Through a tunnel comes nothing but DATA (RFC 9113 section 8.5).
+    // A tunnel carries only DATA (RFC 9113 section 8.5).
     if (sink.isMalformed || isTooLarge || !isLast || stream.isTunnel)
       return void this.#session.streamError(stream, errorCode.protocol)
     this.#inflow.requestWhole(stream, sink.fields)

@@ -1,4 +1,5 @@
-// Takes the bodies of all requests of a connection within the windows that we grant (RFC 9113 section 5.2), and keeps what comes of those that nobody has asked for yet.
+// Receives the bodies of all requests of a connection within the windows that we grant (RFC 9113 section
+// 5.2), and keeps what arrives before it is asked for.
 
 import type { Allowance } from './allowance.ts'
 import type { FrameWriter } from '../frames/frame-writer.ts'
@@ -9,7 +10,10 @@ import type { SessionUser } from './session-user.ts'
 import type { Stream } from './stream.ts'
 import type { Streams } from './streams.ts'
 
-/** Bytes that a client may send of all bodies before it hears that they have come; of each, the first window, until they are asked for. */
+/**
+ * Bytes of all bodies that a client may send before we acknowledge them; of each body, it may send the first
+ * window until that is asked for.
+ */
 const connectionWindow = 1024 * 1024
 
 export class Inflow<Owner> {
@@ -22,7 +26,7 @@ export class Inflow<Owner> {
 
   // The frame that is being read.
   #flags = 0
-  /** Its stream, null where its bytes are dropped; and its padding, -1 as long as that is to come. */
+  /** Its stream, null if its bytes are dropped, and its padding, -1 until that is known. */
   #stream: Stream<Owner> | null = null
   #padding = 0
   #left = 0
@@ -35,12 +39,12 @@ export class Inflow<Owner> {
     this.#allowance = allowance
   }
 
-  /** Opens the connection's window, behind the settings. */
+  /** Opens the connection's window, after the settings. */
   open(): void {
     this.#writer.windowUpdate(0, connectionWindow - firstWindow)
   }
 
-  /** Begins a DATA frame; false where the session has failed. */
+  /** Begins a DATA frame; returns false if the session failed. */
   begin(id: number, flags: number, length: number): boolean {
     const session = this.#session
     if (id === 0) return session.fail('protocol', errorCode.protocol, 'DATA on stream 0')
@@ -59,7 +63,10 @@ export class Inflow<Owner> {
     return stream === undefined ? this.#ofClosed(id) : this.#takeWindow(stream, length)
   }
 
-  /** Drops what was on its way to a stream that we have reset; what comes behind the client's own end of one is its fault. */
+  /**
+   * Drops what was on its way to a stream that we have reset; the client must send nothing after its own end
+   * of a stream.
+   */
   #ofClosed(id: number): boolean {
     if (this.#streams.isIdle(id))
       return this.#session.fail('protocol', errorCode.protocol, 'DATA on an idle stream')
@@ -67,7 +74,7 @@ export class Inflow<Owner> {
     if (how === 'reset_by_us') return true
     if (how === 'ended')
       return this.#session.fail('protocol', errorCode.streamClosed, 'DATA on a closed stream')
-    // An error of the stream alone: the requests on others go on.
+    // An error of the stream alone: requests on other streams go on.
     this.#writer.rstStream(id, errorCode.streamClosed)
     return this.#allowance.spendControl()
   }
@@ -82,13 +89,13 @@ export class Inflow<Owner> {
     return goesOn
   }
 
-  /** Drops what comes of a request whose response is sent. */
+  /** Drops the rest of a request whose response is sent. */
   #lingerOn(stream: Stream<Owner>, length: number): void {
     if ((this.#flags & flag.endStream) !== 0) this.#streams.drop(stream, 'ended')
     else this.#giveBack(stream, length)
   }
 
-  /** Takes a part of the frame, its last one or not. */
+  /** Takes a part of the frame. */
   part(bytes: Buffer, at: number, end: number, isLast: boolean): void {
     this.#left -= end - at
     if (this.#padding === -1 && at < end && !this.#padded(bytes[at++]!, end - at)) return
@@ -99,7 +106,7 @@ export class Inflow<Owner> {
     if (isLast && !stream.isClosed && (this.#flags & flag.endStream) !== 0) this.requestWhole(stream, null)
   }
 
-  /** Takes note that all of a request has come; `trailers` are flat, null for none. */
+  /** All of a request is here; `trailers` are flat, null for none. */
   requestWhole(stream: Stream<Owner>, trailers: readonly string[] | null): void {
     if (stream.bodyLeft > 0) return void this.#session.streamError(stream, errorCode.protocol)
     stream.isRequestWhole = true
@@ -107,7 +114,7 @@ export class Inflow<Owner> {
     if (stream.isBodyWanted) this.#end(stream)
   }
 
-  /** Hands over what has come of a body, and what comes of it from now on. */
+  /** Hands over what has arrived of a body, and from now on what arrives. */
   read(stream: Stream<Owner>): void {
     if (stream.isClosed || stream.isBodyWanted || stream.isBodyOver) return
     stream.isBodyWanted = true
@@ -119,7 +126,7 @@ export class Inflow<Owner> {
     if (stream.isRequestWhole && stream.isBodyWanted && !stream.isClosed) this.#end(stream)
   }
 
-  /** Opens again the window of a body that nobody will ask for. */
+  /** Reopens the window of a body that will not be read. */
   discard(stream: Stream<Owner>): void {
     this.#giveBack(stream, firstWindow - stream.receiveWindow - stream.toGiveBack)
   }
@@ -129,7 +136,7 @@ export class Inflow<Owner> {
     this.#user.bodyEnd(stream, stream.requestTrailers)
   }
 
-  /** Takes the length of the padding, where so many bytes of the frame are here behind it. */
+  /** Takes the length of the padding; `here` bytes of the frame have arrived after it. */
   #padded(length: number, here: number): boolean {
     this.#padding = length
     const rest = this.#left + here - length
@@ -148,7 +155,7 @@ export class Inflow<Owner> {
     this.#user.body(stream, at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end))
   }
 
-  /** Lets a client send as many bytes more of a body. */
+  /** Lets the client send as many more bytes of a body. */
   #giveBack(stream: Stream<Owner>, length: number): void {
     stream.toGiveBack += length
     if (stream.toGiveBack < firstWindow / 2 || stream.isRequestWhole) return

@@ -1,4 +1,5 @@
-// Makes the head of a request out of the fields of a header block (RFC 9113 section 8.3), as if it had come by HTTP/1: nothing behind it knows the version.
+// Makes a request head of the fields of a header block (RFC 9113 section 8.3), as if it had come over HTTP/1:
+// the code that serves requests need not know the version.
 
 import { randomBytes } from 'node:crypto'
 import { isTokenByte } from '../../http1/fields/characters.ts'
@@ -8,7 +9,7 @@ import { type HeadLimits, RequestHead } from '../../http1/heads/request-head.ts'
 import type { HeadFault } from '../../http1/heads/request-line.ts'
 import { type FieldSink, type HeaderField, pseudo } from '../hpack/decoder.ts'
 
-/** Bytes of the longest method that is accepted, as over HTTP/1. */
+/** Max bytes of a method, as over HTTP/1. */
 const longestMethod = 64
 
 const keyName = 'sec-websocket-key'
@@ -17,21 +18,24 @@ const ordinary = pseudo.method | pseudo.scheme | pseudo.path
 
 export class RequestFields implements FieldSink {
   head = new RequestHead()
-  /** Why it is to be refused, null for nothing. */
+  /** Why the request is to be refused, or null. */
   fault: HeadFault | null = null
-  /** Whether it breaks RFC 9113, so that its stream has to be reset. */
+  /** Whether it breaks RFC 9113, so that its stream must be reset. */
   isMalformed = false
   /** Whether it asks for a tunnel (RFC 8441). */
   isTunnel = false
-  /** Whether it brings the key for it, as HTTP/1 does: its client looks for what the origin makes of that. */
+  /**
+   * Whether it brings the key of the WebSocket handshake, as over HTTP/1: then its client checks the origin's
+   * reply to that key.
+   */
   hasKey = false
-  /** The pseudo fields so far, and whether others have come behind them. */
+  /** The pseudo-header fields so far, and whether other fields have followed. */
   #seen = 0
   #isBehind = false
   #authority: string | null = null
   #scheme = ''
   #protocol = ''
-  /** The crumbs of Cookie fields (RFC 9113 section 8.2.3). */
+  /** The Cookie fields, joined (RFC 9113 section 8.2.3). */
   #cookie: string | null = null
 
   /** Begins the head of another request. */
@@ -52,10 +56,10 @@ export class RequestFields implements FieldSink {
     else this.#field(taken)
   }
 
-  /** Judges what only the whole head can tell, with the size of the list as it was received. */
+  /** Checks what depends on the whole head; `size` is that of the list as received. */
   settle(size: number, limits: HeadLimits): void {
     if (size > limits.headerSection) this.fault = 'http_headers_exceed_limit'
-    // Whoever is refused is refused by its host.
+    // A refusal depends on the host.
     if (this.fault !== null) this.head.host = this.#authority ?? this.head.host
     if (this.fault === 'http_headers_exceed_limit') return
     if (this.isMalformed || !this.#isComplete()) this.isMalformed = true
@@ -95,7 +99,7 @@ export class RequestFields implements FieldSink {
       this.fault = this.head.fault ?? 'bad_request'
   }
 
-  /** Whether the pseudo fields are those that its method wants. */
+  /** Whether the pseudo-header fields are those that the method requires. */
   #isComplete(): boolean {
     const { method } = this.head
     if ((this.#seen & pseudo.method) === 0 || !isToken(method)) return false
@@ -118,7 +122,7 @@ export class RequestFields implements FieldSink {
     return this.isTunnel ? this.#openTunnel() : null
   }
 
-  /** Takes the host from `:authority`, with which Host must agree (RFC 9113 section 8.3.1). */
+  /** Takes the host from `:authority`; Host must agree with it (RFC 9113 section 8.3.1). */
   #takeAuthority(): boolean {
     const { head } = this
     const authority = this.#authority
@@ -138,14 +142,14 @@ export class RequestFields implements FieldSink {
     return target.charCodeAt(0) === 0x2f && hasOnly(isTargetByte, target)
   }
 
-  /** Makes it the handshake that HTTP/1 has for it (RFC 6455 section 4.1, RFC 8441 section 5). */
+  /** Makes it the WebSocket handshake of HTTP/1 (RFC 6455 section 4.1, RFC 8441 section 5). */
   #openTunnel(): HeadFault | null {
     if (!equalsIgnoreCase(this.#protocol, 'websocket')) return 'not_implemented'
     const { head } = this
-    // What follows is no body: an origin that opens no tunnel would take the next request for one.
+    // What follows is not a body: an origin that opens no tunnel would take it for the next request.
     if (head.contentLength !== -1) return 'bad_request'
     head.method = 'GET'
-    // A proxy that has a WebSocket of HTTP/1 on its other side may pass on the key of that.
+    // A proxy with an HTTP/1 WebSocket on its other side may pass on its key.
     this.hasKey = head.fields.some((name, i) => i % 2 === 0 && name === keyName)
     const isTaken =
       head.field('upgrade', 'websocket', field.upgrade) &&

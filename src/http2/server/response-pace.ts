@@ -1,8 +1,12 @@
-// Whether a client takes its responses as fast as it must: a stream that waits for its window costs memory, and its origin a connection.
+// Whether a client reads its responses fast enough: a stream that waits for its window costs memory, and a
+// connection to its origin.
 
 import type { Stream } from './stream.ts'
 
-/** Ms that any client may be behind by the rate at which it must read, and most ms between two looks that count. */
+/**
+ * Ms that a client may fall behind the rate at which it must read, and the max ms between two sweeps that
+ * count.
+ */
 const readGrace = 60_000
 const longestLook = 1_500
 
@@ -17,7 +21,10 @@ export class ResponsePace {
     this.#lookedAt = now
   }
 
-  /** Begins a look at all streams at monotonic ms `now`, with the bytes that they have sent since the last one; a client that is overdrawn must have taken some of each. */
+  /**
+   * Begins a sweep at monotonic ms `now`; `sentOfAll` is what all streams have sent since the last one. If
+   * the client `isOverdrawn`, each stream must have sent something.
+   */
   look(now: number, sentOfAll: number, isOverdrawn: boolean): void {
     this.#isOverdrawn = isOverdrawn
     this.#since = Math.min(now - this.#lookedAt, longestLook)
@@ -25,7 +32,10 @@ export class ResponsePace {
     this.#sentOfAll = sentOfAll
   }
 
-  /** Names why a client is too slow to allow what waits on a stream, by this rate in bytes a second, 0 for any; null where it is not. One whose own window is open has to wait for those of all. */
+  /**
+   * Returns why a client is too slow for a stream that waits, or null; `rate` is in bytes a second, 0 for
+   * any. A stream whose own window is open waits for that of the connection.
+   */
   faultOf(stream: Stream<unknown>, rate: number): 'slow' | 'overdrawn' | null {
     const sent = stream.sendWindow > 0 ? this.#sentOfAll : stream.sentSince
     stream.sentSince = 0

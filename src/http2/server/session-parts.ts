@@ -1,4 +1,4 @@
-// What the parts of a session of HTTP/2 share, and what they have it do about a client that breaks the rules.
+// What the parts of a server session share, and how they report a client that breaks the rules.
 
 import type { Allowance } from './allowance.ts'
 import type { FrameWriter } from '../frames/frame-writer.ts'
@@ -20,9 +20,9 @@ export interface SessionParts<Owner> {
   readonly work: TurnWork
 }
 
-/** Whoever acts on faults of the client. */
+/** Acts on faults of the client. */
 export interface FaultTaker<Owner> {
-  /** Resets a stream whose client has broken the rules for it; false where the session has failed for it. */
+  /** Resets a stream whose client broke a rule; returns false if the session failed. */
   streamError(stream: Stream<Owner>, code: ErrorCode, hasBegun?: boolean): boolean
   /** Ends the session for a fault of the client; always false. */
   fail(fault: SessionFault, code: ErrorCode, detail: string): false

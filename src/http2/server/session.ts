@@ -1,6 +1,7 @@
-// The server's side of a connection of HTTP/2 (RFC 9113): bytes in, calls to whoever serves the requests, bytes out, and how all of it ends. Its memory is bounded:
-// for each stream, a window of 64 KiB of body that nobody has asked for and what was written of the response when it was told to wait; and once, a header block,
-// some 64 KiB of output beside heads, and 4 KiB for each table of the compression.
+// The server's side of an HTTP/2 connection (RFC 9113): bytes in, calls to the code that serves the requests,
+// bytes out, and all endings. Its memory is bounded: for each stream, a window of 64 KiB of unread body, and
+// what was written of the response until the writer was told to wait; and for the connection, a header block,
+// some 64 KiB of output besides heads, and 4 KiB for each compression table.
 
 import { Allowance } from './allowance.ts'
 import { Budgets } from './budget.ts'
@@ -18,14 +19,14 @@ import type { Stream } from './stream.ts'
 import { Streams } from './streams.ts'
 import { TurnWork, workOfRequest, workOfTurn } from '../frames/turn-work.ts'
 
-/** What every client begins with (RFC 9113 section 3.4). */
+/** The first bytes of every client (RFC 9113 section 3.4). */
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
-/** Ms between the two steps of a shutdown, so that what is on its way arrives before the second. */
+/** Ms between the two steps of a shutdown, so that requests on their way arrive before the second. */
 const shutdownPause = 1_000
 /** Bytes of output up to which bodies are written. */
 const outputGoal = 64 * 1024
-/** Bytes of output at which no more is read until it was taken. */
+/** Bytes of output at which reading pauses until they are taken. */
 const mostOutput = 256 * 1024
 
 interface SessionSettings {
@@ -43,7 +44,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
   readonly #outflow: Outflow<Stream<Owner>>
   readonly #headerBlocks: HeaderBlocks<Owner>
   readonly #frames: IncomingFrames<Stream<Owner>>
-  /** Received and not read. */
+  /** Received but unread bytes. */
   #pending: Buffer | null = null
   #prefaceAt = 0
   readonly #work: TurnWork
@@ -52,10 +53,13 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
   /** Whether the client has announced that it ends the connection. */
   #isLeaving = false
   #shutdownAt = Number.POSITIVE_INFINITY
-  /** Whether the user was told that there is output. */
+  /** Whether the user knows that there is output. */
   #isAnnounced = false
 
-  /** Begins at monotonic ms `now`, with the budgets of the client, where it has met the end of them lately, and the work that sessions share. */
+  /**
+   * Begins at monotonic ms `now`, with budgets that are less than full if the client has exhausted them
+   * recently, and the work that all sessions share.
+   */
   constructor(
     user: SessionUser<Owner>,
     { maxConcurrentStreams }: SessionSettings,
@@ -86,7 +90,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#inflow.open()
   }
 
-  /** What the client may still make it do for nothing. */
+  /** What the client may still make the session do for nothing. */
   get budgets(): Budgets {
     return this.#allowance.budgets
   }
@@ -96,17 +100,20 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     return this.#streams.size
   }
 
-  /** Streams whose responses have not begun, or wait for the client to take them; those that pause in between are left out once a second. */
+  /**
+   * Streams whose responses have not begun, or wait for the client to read; responses that pause in between
+   * are left out once a second.
+   */
   get waitingCount(): number {
     return this.#streams.waitingCount
   }
 
-  /** Streams whose responses wait for the client to take them. */
+  /** Streams whose responses wait for the client to read. */
   get stalledCount(): number {
     return this.#outflow.stalledCount
   }
 
-  /** Bytes of responses that wait for the client to take them, as of the last sweep. */
+  /** Bytes of responses that wait for the client to read, as of the last sweep. */
   get held(): number {
     return this.#streams.held
   }
@@ -121,7 +128,10 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     return this.#writer.length > 0 || this.#outflow.canSend
   }
 
-  /** Whether it is over, or is ending and has no stream left, so that the connection can be closed behind the last output. */
+  /**
+   * Whether the session is over, or is ending and has no stream left, so that the connection can be closed
+   * after the last output.
+   */
   get isDone(): boolean {
     const isLeaving = this.#isLeaving || this.#streams.areLast
     return this.#isOver || (isLeaving && this.#streams.size === 0)
@@ -129,7 +139,10 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
 
   // ── what comes in ──
 
-  /** Takes received bytes, at monotonic ms `now`. Where it is not done with them, the socket is to be paused, and `readOn` to be called in time, until it is done. */
+  /**
+   * Takes received bytes, at monotonic ms `now`. Unless it returns 'done', the caller must pause the socket
+   * and call `readOn` until it does.
+   */
   read(bytes: Buffer, now: number): ReadState {
     this.keep(bytes)
     return this.#readNow(now)
@@ -140,7 +153,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#pending = this.#pending === null ? bytes : Buffer.concat([this.#pending, bytes])
   }
 
-  /** Goes on in another turn, with so much work. */
+  /** Reads on in another turn, with so much work. */
   readOn(now: number, work = workOfTurn): ReadState {
     this.#work.left = work
     return this.#readNow(now)
@@ -220,7 +233,10 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
 
   // ── what goes out ──
 
-  /** Returns what is to be written next, some 64 KiB beside heads; null for nothing at present. To be called again when that is written, whose memory is then used again. */
+  /**
+   * Returns what to write next, some 64 KiB besides heads; null for nothing at present. To be called again
+   * when that is written, since its memory is then reused.
+   */
   takeOutput(): Buffer | null {
     this.#writer.reclaim()
     this.#outflow.fill()
@@ -229,20 +245,21 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     return null
   }
 
-  /** Asks for the body from now on, and hands over what has come. */
+  /** Hands over what has arrived of the body, and from now on what arrives. */
   readBody(stream: Stream<Owner>): void {
     this.#inflow.read(stream)
     this.#announce()
   }
 
-  /** Has the client wait with the body, of which it may send a window more. */
+  /** Makes the client wait with the body, of which it may send one more window. */
   pauseBody(stream: Stream<Owner>): void {
     stream.isBodyWanted = false
   }
 
   /**
-   * Sends an interim response, of any 1xx but 101 (RFC 9113 section 8.1); the lines are latin1, `Name: value\r\n` each. It is left out where the client takes
-   * nothing: unlike the one final response, an origin may send any number.
+   * Sends an interim response, any 1xx but 101 (RFC 9113 section 8.1); the lines are latin1, `Name:
+   * value\r\n` each. It is left out if the client reads nothing: unlike the final response, an origin may
+   * send any number.
    */
   interim(stream: Stream<Owner>, status: number, lines: string): void {
     if (stream.isClosed || stream.hasResponded || this.#writer.length > mostOutput) return
@@ -250,7 +267,10 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#announce()
   }
 
-  /** Sends the head of the response, likewise; `ended` where it has no body. Names may have any case, and fields that belong to a connection are left out. */
+  /**
+   * Sends the head of the response, with lines likewise; `ended` if it has no body. Names may have any case;
+   * fields that belong to a connection are left out.
+   */
   respond(stream: Stream<Owner>, status: number, lines: string, ended: boolean): void {
     if (stream.isClosed) return
     stream.hasResponded = true
@@ -262,24 +282,30 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#announce()
   }
 
-  /** Sends bytes of the body, which must not change any more; false where the rest is not to come before `drained`. */
+  /**
+   * Sends bytes of the body, which must not change any more; returns false if the rest must wait for
+   * `drained`.
+   */
   write(stream: Stream<Owner>, bytes: Buffer): boolean {
     if (stream.isClosed || bytes.length === 0) return true
     const mayGoOn = this.#outflow.write(stream, bytes)
     if (mayGoOn) this.#announce()
-    // That it waits is to be known, even where there is no output to take.
+    // The user must know that it waits, even if there is no output to take.
     else this.#user.outputReady()
     return mayGoOn
   }
 
-  /** Ends the response behind what waits of it; `trailers` are flat, null for none. A request that is not whole may come to its end for two seconds, and is called off then. */
+  /**
+   * Ends the response after what waits of it; `trailers` are flat, null for none. An incomplete request has
+   * two seconds to end, and is then reset.
+   */
   end(stream: Stream<Owner>, trailers: readonly string[] | null): void {
     if (stream.isClosed || stream.isWritten) return
     this.#outflow.end(stream, trailers === null ? null : linesOf(trailers))
     this.#announce()
   }
 
-  /** Ends a stream at once; what waits is dropped. */
+  /** Resets a stream; what waits is dropped. */
   reset(stream: Stream<Owner>, code: ErrorCode): void {
     if (stream.isClosed) return
     this.#streams.reset(stream, code)
@@ -290,7 +316,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#user.drained(stream)
   }
 
-  /** Ends a stream whose response is sent; part of sending, as `drained` and `sentFrame` are. */
+  /** Ends a stream whose response is sent; part of sending, like `drained` and `sentFrame`. */
   sent(stream: Stream<Owner>): void {
     this.#allowance.earnByResponse()
     if (stream.isRequestWhole) return this.#streams.drop(stream, 'ended')
@@ -304,7 +330,10 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
 
   // ── endings ──
 
-  /** Begins to end the connection (RFC 9113 section 6.8): for a second, requests that are on their way are taken; then only those that are open are served. */
+  /**
+   * Begins to end the connection (RFC 9113 section 6.8): for a second, requests on their way are accepted;
+   * then only the open ones are served.
+   */
   shutdown(now: number): void {
     if (this.#shutdownAt !== Number.POSITIVE_INFINITY || this.#isOver) return
     this.#writer.goAway(largestWindow, errorCode.none, '')
@@ -313,8 +342,9 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
   }
 
   /**
-   * Acts on deadlines that have passed, about once a second; `responseRate` is how many bytes a second a client must allow of what waits for it, 0 for any. Where it is
-   * overdrawn, it must have allowed some since the last time.
+   * Acts on deadlines that have passed, to be called about once a second. `responseRate` is how many bytes a
+   * second a client must read of what waits for it, 0 for any. If the client `isOverdrawn`, it must have read
+   * some since the last call.
    */
   sweep(now: number, responseRate: number, isOverdrawn = false): void {
     if (this.#isOver) return
@@ -325,19 +355,21 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#announce()
   }
 
-  /** Has a client that leaves at monotonic ms `now` pay for the requests whose responses it does not await, as if it had reset them. */
+  /**
+   * Charges a client that leaves at monotonic ms `now` for its unfinished requests, as if it had reset them.
+   */
   leave(now: number): void {
     this.#allowance.now = now
     for (const { lingersUntil } of this.#streams.all())
       if (lingersUntil === 0 && !this.#allowance.spendReset()) return
   }
 
-  /** Ends the session of a client that has met a limit over several connections. */
+  /** Ends the session of a client that has exceeded a limit over several connections. */
   exhaust(fault: SessionFault): void {
     this.fail(fault, errorCode.enhanceYourCalm, 'too much over several connections')
   }
 
-  /** Ends the session where the connection is gone: all streams are aborted. */
+  /** Ends the session after the connection was lost: all streams are aborted. */
   close(): void {
     if (!this.#isOver) this.#end()
   }
@@ -365,7 +397,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#streams.end()
   }
 
-  /** Has the user take what was written, once. */
+  /** Tells the user once that there is output. */
   #announce(): void {
     if (this.#isAnnounced || this.#isReading || !this.hasOutput) return
     this.#isAnnounced = true

@@ -1,4 +1,5 @@
-// One request of a client and its response: what has come of the request and nobody asked for yet, and the windows both ways.
+// One request of a client and its response: what has arrived of the request before it was asked for, and the
+// windows both ways.
 
 import { SendingStream } from '../session/sending-stream.ts'
 
@@ -10,11 +11,14 @@ export class Stream<Owner> extends SendingStream {
   owner: Owner | null = null
   /** Whether all of the request has come, some of which may wait to be asked for. */
   isRequestWhole: boolean
-  /** Whether the client asked for a tunnel by an extended CONNECT (RFC 8441); the head is that of a WebSocket handshake over HTTP/1. */
+  /**
+   * Whether the client asked for a tunnel by an extended CONNECT (RFC 8441); the head is that of a WebSocket
+   * handshake over HTTP/1.
+   */
   isTunnel = false
   /** Whether it brought the key of that handshake itself. */
   hasKey = false
-  /** Bytes that the client may still send, and those that were read and not given back yet. */
+  /** Bytes that the client may still send, and bytes that were read but not given back yet. */
   receiveWindow: number
   toGiveBack = 0
   /** Bytes of the body that must still come, -1 if unknown. */
@@ -25,9 +29,12 @@ export class Stream<Owner> extends SendingStream {
   requestTrailers: readonly string[] | null = null
   /** Whether the final head of the response was written. */
   hasResponded = false
-  /** Monotonic ms until which the client may still send the rest of a request that has its response; 0 for other streams. */
+  /**
+   * Monotonic ms until which the client may still send the rest of a request that has its response; 0 for
+   * other streams.
+   */
   lingersUntil = 0
-  /** Ms in which something waited, and those that the client has made up for by allowing bytes. */
+  /** Ms in which something waited, and the part of them that the bytes read since make up for. */
   waited = 0
   earned = 0
   #held: Buffer | null = null
@@ -39,7 +46,10 @@ export class Stream<Owner> extends SendingStream {
     this.receiveWindow = receiveWindow
   }
 
-  /** Keeps bytes of the body until they are asked for: copied, since many small ones would keep as many large packets. */
+  /**
+   * Keeps bytes of the body until they are asked for: copied, since many small ones would keep as many large
+   * packets.
+   */
   hold(bytes: Buffer, at: number, end: number): void {
     const length = this.#heldLength + end - at
     if (this.#held === null || this.#held.length < length) {

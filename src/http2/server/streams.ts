@@ -1,4 +1,5 @@
-// The streams of a session: which are open, what may still come for those that are not, and whether clients take their responses and finish their requests in time.
+// The streams of a session: which are open, what may still arrive for closed ones, and whether clients read
+// their responses and finish their requests in time.
 
 import { ClosedStreams, type StreamEnd } from './closed-streams.ts'
 import type { FrameWriter } from '../frames/frame-writer.ts'
@@ -8,13 +9,16 @@ import { ResponsePace } from './response-pace.ts'
 import type { SessionUser } from './session-user.ts'
 import type { Stream } from './stream.ts'
 
-/** Ms in which a client may send the rest of a body whose response it has, since some take a reset for a failure even then (RFC 9113 section 8.1). */
+/**
+ * Ms in which a client may send the rest of a body whose response it has, since some take a reset for a
+ * failure even then (RFC 9113 section 8.1).
+ */
 const linger = 2_000
 
 export class Streams<Owner> {
-  /** The highest that the client has begun. */
+  /** The highest id that the client has used. */
   highest = 0
-  /** Bytes of responses that wait for the client to take them, as of the last sweep. */
+  /** Bytes of responses that wait for the client to read, as of the last sweep. */
   held = 0
   readonly #user: SessionUser<Owner>
   readonly #writer: FrameWriter
@@ -24,10 +28,10 @@ export class Streams<Owner> {
   readonly #closed = new ClosedStreams()
   readonly #pace: ResponsePace
   #pausingCount = 0
-  /** Those above it are refused, in a shutdown. */
+  /** In a shutdown, streams above it are refused. */
   #last = Number.POSITIVE_INFINITY
 
-  /** Begins at monotonic ms `now`; `most` may be open. */
+  /** Begins at monotonic ms `now`; `max` streams may be open. */
   constructor(
     user: SessionUser<Owner>,
     writer: FrameWriter,
@@ -42,42 +46,45 @@ export class Streams<Owner> {
     this.#pace = new ResponsePace(now)
   }
 
-  /** How many are open. */
+  /** Open streams. */
   get size(): number {
     return this.#open.size
   }
 
-  /** How many have responses that have not begun, or wait for the client to take them; those that pause in between are left out by each sweep. */
+  /**
+   * Streams whose responses have not begun, or wait for the client to read; each sweep leaves out those that
+   * pause in between.
+   */
   get waitingCount(): number {
     return Math.max(0, this.#open.size - this.#pausingCount)
   }
 
-  /** Whether no further one is taken. */
+  /** Whether no further stream is accepted. */
   get areLast(): boolean {
     return this.#last !== Number.POSITIVE_INFINITY
   }
 
-  /** Returns one that is open. */
   get(id: number): Stream<Owner> | undefined {
     return this.#open.get(id)
   }
 
-  /** Returns all that are open. */
   all(): Iterable<Stream<Owner>> {
     return this.#open.values()
   }
 
-  /** Whether none has this number yet, or ever: then nothing may come for it (RFC 9113 section 5.1). */
+  /**
+   * Whether no stream had this id yet, or can have it: then nothing may come for it (RFC 9113 section 5.1).
+   */
   isIdle(id: number): boolean {
     return id === 0 || id > this.highest || id % 2 === 0
   }
 
-  /** Returns how one has ended; null where it never was, or long ago. */
+  /** Returns how a stream has ended; null if it never existed, or ended long ago. */
   endOf(id: number): StreamEnd | null {
     return this.#closed.endOf(id)
   }
 
-  /** Whether another one may be opened. */
+  /** Whether another stream may be opened. */
   admits(id: number): boolean {
     return id <= this.#last && this.#open.size < this.#most
   }
@@ -86,38 +93,38 @@ export class Streams<Owner> {
     this.#open.set(stream.id, stream)
   }
 
-  /** Refuses one with which nothing was done, so that the client may try again. */
+  /** Refuses a stream before anything was done with it, so that the client may retry. */
   refuse(id: number): void {
     this.#writer.rstStream(id, errorCode.refusedStream)
     this.#closed.add(id, 'reset_by_us')
   }
 
-  /** Takes none from now on; returns the last that was. */
+  /** Accepts no further stream; returns the last accepted one. */
   takeNoMore(): number {
     this.#last = this.highest
     return this.#last
   }
 
-  /** Ends one by a reset; what waits is dropped. */
+  /** Resets a stream; what waits is dropped. */
   reset(stream: Stream<Owner>, code: ErrorCode): void {
     this.#writer.rstStream(stream.id, code)
     this.drop(stream, 'reset_by_us')
   }
 
-  /** Forgets one that has ended; what waits is dropped. */
+  /** Forgets a stream that has ended; what waits is dropped. */
   drop(stream: Stream<Owner>, end: StreamEnd): void {
     this.#outflow.close(stream)
     this.#open.delete(stream.id)
     this.#closed.add(stream.id, end)
   }
 
-  /** Leaves the client some time from monotonic ms `now` for the rest of a request whose response is sent. */
+  /** Gives the client some time from monotonic ms `now` for the rest of a request whose response is sent. */
   linger(stream: Stream<Owner>, now: number): void {
     stream.close()
     stream.lingersUntil = now + linger
   }
 
-  /** Ends all with their session. */
+  /** Ends all streams with their session. */
   end(): void {
     this.held = 0
     const streams = [...this.#open.values()]
@@ -126,7 +133,10 @@ export class Streams<Owner> {
     for (const stream of streams) if (stream.lingersUntil === 0) this.#user.aborted(stream, 'session')
   }
 
-  /** Ends at monotonic ms `now` those that are too slow by so many bytes a second, 0 for any, and those that have lingered; where a client is overdrawn, it must have allowed some since the last time. */
+  /**
+   * At monotonic ms `now`, ends the streams that are slower than so many bytes a second, 0 for any, and those
+   * that have lingered. If the client `isOverdrawn`, it must have read some since the last sweep.
+   */
   sweep(now: number, responseRate: number, isOverdrawn: boolean): void {
     this.#pace.look(now, this.#outflow.takeSent(), isOverdrawn)
     this.#pausingCount = this.held = 0

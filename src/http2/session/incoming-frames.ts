@@ -1,5 +1,5 @@
-// Reads the frames of a connection: checks them against the rules of both roles (RFC 9113 section 6), acts on settings,
-// windows and pings, and hands the rest to the session.
+// Reads the frames of a connection: checks them against the rules of both roles (RFC 9113 section 6), acts on
+// settings, windows and pings, and hands the rest to the session.
 
 import { type FrameTaker, frameLimit, uint31 } from '../frames/frame-reader.ts'
 import type { FrameWriter } from '../frames/frame-writer.ts'
@@ -18,7 +18,10 @@ export interface FrameRole<Stream> {
   streamError(stream: Stream, code: ErrorCode): void
   /** Pays for a frame that carries nothing; false if the session failed for it. */
   spendControl(): boolean
-  /** Pays for a window update of a stream, null for the connection and undefined for a closed stream; likewise. */
+  /**
+   * Pays for a window update of a stream, null for the connection and undefined for a closed stream;
+   * likewise.
+   */
   spendWindowUpdate(stream: Stream | null | undefined): boolean
   settingsApplied(): void
   settingsAcknowledged(): void
@@ -245,7 +248,10 @@ export class IncomingFrames<Stream extends SendingStream> implements FrameTaker 
     else this.#wrongSize('PRIORITY of a wrong size')
   }
 
-  /** Whether a stream that is not open was open before, so that the frame may have been on its way; else the session fails. */
+  /**
+   * Whether a stream that is not open was open before, so that the frame may have been on its way; else the
+   * session fails.
+   */
   #isClosed(id: number, what: string): boolean {
     return !this.#parts.streams.isIdle(id) || this.#violated(`${what} on an idle stream`)
   }

@@ -1,5 +1,5 @@
-// Sends the bodies of all streams of a connection within its windows (RFC 9113 section 5.2), a frame of each in turn,
-// so that no stream holds up another.
+// Sends the bodies of all streams of a connection within its windows (RFC 9113 section 5.2), a frame of each
+// in turn, so that no stream holds up another.
 
 import { frameLimit } from '../frames/frame-reader.ts'
 import type { FrameWriter } from '../frames/frame-writer.ts'
@@ -12,7 +12,7 @@ interface Sender<Stream> {
   drained(stream: Stream): void
   /** The whole message is sent. */
   sent(stream: Stream): void
-  /** A frame of data was sent; `isCut` if a window has made it shorter than it could be. */
+  /** A frame of data was sent; `isCut` if a window made it shorter than possible. */
   sentFrame(isCut: boolean): void
 }
 
