@@ -5,10 +5,10 @@
  * always needed.
  */
 export function memoizeOnce<Value>(make: () => Value): () => Value {
-  let kept: { readonly value: Value } | null = null
+  let cached: { readonly value: Value } | null = null
   return () => {
-    kept ??= { value: make() }
-    return kept.value
+    cached ??= { value: make() }
+    return cached.value
   }
 }
 
@@ -30,10 +30,10 @@ export function memoizeLast<Key extends string | number, Value>(
 export function memoizeEach<Source extends object, Others extends unknown[], Value>(
   make: (source: Source, ...others: Others) => Value,
 ): (source: Source, ...others: Others) => Value {
-  const known = new WeakMap<Source, { readonly value: Value }>()
+  const cache = new WeakMap<Source, { readonly value: Value }>()
   return (source, ...others) => {
-    let kept = known.get(source)
-    if (kept === undefined) known.set(source, (kept = { value: make(source, ...others) }))
-    return kept.value
+    let cached = cache.get(source)
+    if (cached === undefined) cache.set(source, (cached = { value: make(source, ...others) }))
+    return cached.value
   }
 }

@@ -80,7 +80,7 @@ export class ClientCertificate {
     let one = this.#certificate
     while (!authorities.some(authority => isIssued(one, authority))) {
       const issuer = one.issuerCertificate
-      if (issuer === undefined || chain.length === mostIssuers || !isIssued(one, issuer)) return []
+      if (issuer === undefined || chain.length === maxIssuers || !isIssued(one, issuer)) return []
       chain.push(issuer.raw)
       one = issuer
     }
@@ -94,7 +94,7 @@ export class ClientCertificate {
 }
 
 /** More than any chain has. */
-const mostIssuers = 16
+const maxIssuers = 16
 
 function isIssued(one: X509Certificate, issuer: X509Certificate): boolean {
   return one.checkIssued(issuer) && one.verify(issuer.publicKey)

@@ -4,9 +4,9 @@
 // certificate per host nor refuse with an alert. OpenSSL checks the rest of the message.
 
 /** Max bytes of a hello: honest clients send up to 2 KiB, and 4 with post-quantum keys. */
-const mostBytes = 16 * 1024
+const maxBytes = 16 * 1024
 /** Max records that it may be split into: usually it is one. */
-const mostRecords = 16
+const maxRecords = 16
 
 const handshakeRecord = 22
 const clientHello = 1
@@ -74,7 +74,7 @@ function messageOf(bytes: Buffer): Buffer | ClientHelloFault | null {
     if (at + 1 < bytes.length && bytes[at + 1] !== 3) return at === 0 ? 'not_tls' : 'client_hello'
     if (at + 5 > bytes.length) break
     const length = bytes.readUInt16BE(at + 3)
-    if (length === 0 || ++records > mostRecords) return 'client_hello'
+    if (length === 0 || ++records > maxRecords) return 'client_hello'
     const end = at + 5 + length
     const content = bytes.subarray(at + 5, end)
     message = message === null ? content : Buffer.concat([message, content])
@@ -82,7 +82,7 @@ function messageOf(bytes: Buffer): Buffer | ClientHelloFault | null {
     if (whole !== null) return whole
     at = end
   }
-  return bytes.length > mostBytes ? 'client_hello' : null
+  return bytes.length > maxBytes ? 'client_hello' : null
 }
 
 /** Returns the body of the message once it is complete. */
@@ -90,7 +90,7 @@ function wholeOf(message: Buffer): Buffer | ClientHelloFault | null {
   if (message.length > 0 && message[0] !== clientHello) return 'client_hello'
   if (message.length < 4) return null
   const length = message.readUIntBE(1, 3)
-  if (length > mostBytes) return 'client_hello'
+  if (length > maxBytes) return 'client_hello'
   return message.length < 4 + length ? null : message.subarray(4, 4 + length)
 }
 

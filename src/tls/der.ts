@@ -7,7 +7,7 @@ export interface Part {
 }
 
 /** Max bytes of a length: larger than any certificate needs. */
-const longest = 4
+const maxLengthBytes = 4
 
 /**
  * Splits DER into its consecutive values, up to the first that is cut off, or has a length that is not DER
@@ -19,7 +19,7 @@ export function partsOf(der: Buffer): Part[] {
     const short = der[at + 1]!
     const bytes = short < 0x80 ? 0 : short - 0x80
     const from = at + 2 + bytes
-    if (short === 0x80 || bytes > longest || from > der.length) break
+    if (short === 0x80 || bytes > maxLengthBytes || from > der.length) break
     const to = from + (bytes === 0 ? short : der.readUIntBE(at + 2, bytes))
     if (to > der.length) break
     parts.push({ tag: der[at]!, content: der.subarray(from, to) })

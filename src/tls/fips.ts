@@ -42,8 +42,8 @@ const tls13 = 0x0304
 export function offersFips({ suites, groups, versions, isBound }: ClientOffer): boolean {
   const speaks13 = versions.includes(tls13)
   if (!speaks13 && !isBound) return false
-  const known = speaks13 ? suitesOf13 : suitesOf12
-  return suites.some(suite => known.has(suite)) && groups.some(group => curves.has(group))
+  const approved = speaks13 ? suitesOf13 : suitesOf12
+  return suites.some(suite => approved.has(suite)) && groups.some(group => curves.has(group))
 }
 
 /**

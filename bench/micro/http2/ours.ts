@@ -18,6 +18,8 @@ class Connection implements SessionUser<string> {
   readonly headTimeout = 10_000
   readonly #socket: TLSSocket
   readonly #session = new ServerSession<string>(this, { maxConcurrentStreams: 128 }, performance.now())
+  /** The session reuses the memory of its output, so nothing more is taken before it is written. */
+  #isWriting = false
   #isReading = true
 
   constructor(socket: TLSSocket) {
@@ -54,8 +56,14 @@ class Connection implements SessionUser<string> {
   }
 
   readonly flush = (): void => {
+    if (this.#isWriting) return
     const bytes = this.#session.takeOutput()
-    if (bytes !== null) this.#socket.write(bytes, this.flush)
+    if (bytes === null) return
+    this.#isWriting = true
+    this.#socket.write(bytes, () => {
+      this.#isWriting = false
+      this.flush()
+    })
   }
 
   #respond(stream: Stream<string>): void {

@@ -1,6 +1,6 @@
 // The site that a Referer field names.
 
-import { longestHost } from '../../net/address/host-names.ts'
+import { maxHostLength } from '../../net/address/host-names.ts'
 
 /** The maximum number of characters of a URL that are searched for its host: browsers send no longer one. */
 const longestRead = 1024
@@ -26,7 +26,7 @@ export function refererHost(url: string): string {
   const port = referer.lastIndexOf(':', end - 1)
   if (port >= start && referer.charCodeAt(end - 1) !== bracket) end = port
   if (referer.charCodeAt(end - 1) === dot) end--
-  if (end - start > longestHost) return ''
+  if (end - start > maxHostLength) return ''
   return referer.slice(start, end).toLowerCase()
 }
 

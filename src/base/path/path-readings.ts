@@ -17,12 +17,12 @@ export function pathReadings(target: string): readonly string[] | null {
   if (isPlainPath(target)) return [target]
   const path = decodedPath(target)
   if (!ambiguous.test(path)) return [withPlainDots(path)]
-  return path.length > longest ? null : readingsOf(path, normalPath(path))
+  return path.length > maxLength ? null : readingsOf(path, normalPath(path))
 }
 
 /** Returns how many steps (see `Work`) finding the readings of a path of so many characters takes at most. */
 export function readingWork(length: number): number {
-  return 200 + 2 * Math.min(length, longest) + length / 8
+  return 200 + 2 * Math.min(length, maxLength) + length / 8
 }
 
 /** Whether a path has only one reading, itself, which others can be compared with. */
@@ -33,9 +33,9 @@ export function isReadAlike(path: string): boolean {
 
 const root = ['/']
 /** Max readings of a legitimate path: a URL as a segment, with another in its query, has nine. */
-const most = 12
+const maxReadings = 12
 /** Max characters of a path with several readings, which bounds their cost. */
-const longest = 4096
+const maxLength = 4096
 const ambiguous =
   /\/(?:\/|%20|(?:\.|%2E){1,2}(?:\/|$))|[;\\]|%(?:[01]|20(?:[/%]|$)|23|2F|3B|3F|5C|25[\dA-Fa-f]{2}|(?:25)*u[\dA-Fa-f]{4})/
 
@@ -77,7 +77,7 @@ function readingsOf(path: string, normal: string): readonly string[] | null {
 function readBy(habits: readonly Habit[], readings: Set<string>): Set<string> | null {
   for (const habit of habits) {
     for (const reading of [...readings]) readings.add(habit(reading))
-    if (readings.size > most) return null
+    if (readings.size > maxReadings) return null
   }
   return readings
 }

@@ -60,16 +60,16 @@ export function withoutEmpty(path: string): string {
 export function withoutDots(path: string): string {
   if (!hasDotSegment(path)) return path
   const segments = path.split('/')
-  const kept: string[] = [segments[0]!]
+  const resolved: string[] = [segments[0]!]
   for (let i = 1; i < segments.length; i++) {
     const segment = segments[i]!
     if (segment === '..') {
-      if (kept.length > 1) kept.pop()
-    } else if (segment !== '.') kept.push(segment)
+      if (resolved.length > 1) resolved.pop()
+    } else if (segment !== '.') resolved.push(segment)
   }
   const last = segments.at(-1)!
-  if (last === '.' || last === '..') kept.push('')
-  return kept.join('/')
+  if (last === '.' || last === '..') resolved.push('')
+  return resolved.join('/')
 }
 
 /** Whether `.` or `..` is a segment of a path. */

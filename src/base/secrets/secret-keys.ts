@@ -10,17 +10,17 @@ interface KeyedDigest {
   readonly key: string
 }
 
-const least = 32
+const minLength = 32
 
 export class SecretKeys {
   readonly #current: DerivedKeys
   /** The current one first. */
-  readonly #known: readonly DerivedKeys[]
+  readonly #keys: readonly DerivedKeys[]
 
   /** Takes keys of at least 32 bytes each. */
   constructor(current: Buffer, old: readonly Buffer[] = []) {
     this.#current = derive(current)
-    this.#known = [this.#current, ...old.map(derive)]
+    this.#keys = [this.#current, ...old.map(derive)]
   }
 
   /** 8 hex digits that identify the key without revealing it. */
@@ -29,7 +29,7 @@ export class SecretKeys {
   }
 
   knows(keyId: string): boolean {
-    return this.#known.some(({ id }) => id === keyId)
+    return this.#keys.some(({ id }) => id === keyId)
   }
 
   /** Digests a secret, whose 256 random bits need neither salt nor a slow hash. */
@@ -39,10 +39,13 @@ export class SecretKeys {
 
   /** Compares in constant time; returns false, in the same time, if the key of the digest is unknown. */
   matches({ digest, key }: KeyedDigest, value: string): boolean {
-    const keys = this.#known.find(({ id }) => id === key)
-    const kept = Buffer.from(digest, 'hex')
-    const shown = digestUnder(keys ?? this.#current, value)
-    const isSame = timingSafeEqual(shown, kept.length === shown.length ? kept : Buffer.alloc(shown.length))
+    const keys = this.#keys.find(({ id }) => id === key)
+    const expected = Buffer.from(digest, 'hex')
+    const actual = digestUnder(keys ?? this.#current, value)
+    const isSame = timingSafeEqual(
+      actual,
+      expected.length === actual.length ? expected : Buffer.alloc(actual.length),
+    )
     return isSame && keys !== undefined
   }
 
@@ -53,7 +56,7 @@ export class SecretKeys {
 
   /** Decrypts a text that the current key or an older one has sealed; else returns null. */
   unseal(sealed: string, context: string): string | null {
-    for (const { sealing } of this.#known) {
+    for (const { sealing } of this.#keys) {
       const text = unseal(sealing, sealed, context)
       if (text !== null) return text
     }
@@ -69,7 +72,7 @@ interface DerivedKeys {
 }
 
 function derive(key: Buffer): DerivedKeys {
-  if (key.length < least) throw new RangeError(`a secret key must have at least ${least} bytes`)
+  if (key.length < minLength) throw new RangeError(`a secret key must have at least ${minLength} bytes`)
   const part = (use: string, length: number) =>
     Buffer.from(hkdfSync('sha256', key, '', `gatehouse client secrets: ${use}`, length))
   return { id: part('id', 4).toString('hex'), digesting: part('digest', 32), sealing: part('seal', 32) }

@@ -28,9 +28,9 @@ export class Glob {
     if (end < first.length || !text.startsWith(first) || !text.endsWith(parts[last]!)) return false
     let at = first.length
     for (let i = 1; i < last; i++) {
-      const found = text.indexOf(parts[i]!, at)
-      if (found === -1) return false
-      at = found + parts[i]!.length
+      const index = text.indexOf(parts[i]!, at)
+      if (index === -1) return false
+      at = index + parts[i]!.length
       if (at > end) return false
     }
     return true

@@ -5,8 +5,8 @@
  * for a day that is in no calendar.
  */
 export function parseMoment(text: string, { allowsDay = false } = {}): number | null {
-  const [found, year, month, day, time] = moment.exec(text) ?? []
-  if (found === undefined || (time === undefined && !allowsDay)) return null
+  const [match, year, month, day, time] = moment.exec(text) ?? []
+  if (match === undefined || (time === undefined && !allowsDay)) return null
   // Date.parse takes the 31st of February for the 3rd of March.
   if (new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() !== Number(day))
     return null

@@ -8,11 +8,11 @@ export function didYouMean(word: string, known: Iterable<string>): string {
 
 /** Returns the known word that was probably meant; null if none is similar. */
 export function nearest(word: string, known: Iterable<string>): string | null {
-  const most = word.length < 5 ? 1 : 2
+  const maxDistance = word.length < 5 ? 1 : 2
   const [best] = [...known]
-    .filter(candidate => Math.abs(candidate.length - word.length) <= most)
+    .filter(candidate => Math.abs(candidate.length - word.length) <= maxDistance)
     .map(candidate => ({ candidate, distance: editDistance(word, candidate) }))
-    .filter(({ distance }) => distance <= most)
+    .filter(({ distance }) => distance <= maxDistance)
     .sort((a, b) => a.distance - b.distance)
   return best?.candidate ?? null
 }

@@ -14,12 +14,12 @@ export async function makeInTurns<T, Made>(
   items: readonly T[],
   make: (item: T, index: number) => Made,
 ): Promise<readonly Made[]> {
-  const made: Made[] = []
+  const results: Made[] = []
   for (const [index, item] of items.entries()) {
     await pause()
-    made.push(make(item, index))
+    results.push(make(item, index))
   }
-  return made
+  return results
 }
 
 /** Maps each item asynchronously, in order, with turns for other work in between. */
@@ -27,10 +27,10 @@ export async function mapInTurns<T, Made>(
   items: readonly T[],
   work: (item: T) => Promise<Made>,
 ): Promise<readonly Made[]> {
-  const made: Made[] = []
+  const results: Made[] = []
   for (let at = 0; at < items.length; at += atOnce) {
     if (at > 0) await nextTurn()
-    made.push(...(await Promise.all(items.slice(at, at + atOnce).map(work))))
+    results.push(...(await Promise.all(items.slice(at, at + atOnce).map(work))))
   }
-  return made
+  return results
 }

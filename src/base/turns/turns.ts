@@ -7,7 +7,7 @@ import { shortExchanges } from './short-exchanges.ts'
 const waiting: (() => void)[] = []
 
 /** Ms that a step may take before others get their turn. */
-const longestStep = 0.25
+const maxStep = 0.25
 
 /**
  * Ms into a turn after which no other step begins in it. Short steps share a turn, since each turn has a
@@ -16,12 +16,12 @@ const longestStep = 0.25
 const latestBegin = 0.1
 
 /** Max ms that a step waits: if exchanges never end, long work still gets its share of the time. */
-const longestWait = 5
+const maxWait = 5
 
 /** Whether a turn with steps is scheduled or running. */
 let isGoing = false
 /** When the first step of the latest turn began. */
-let begun = 0
+let begunAt = 0
 /**
  * How many of the waiting callers may still have a step in this turn; later arrivals wait for the next turn.
  */
@@ -45,20 +45,20 @@ export function nextTurn(): Promise<void> {
 
 /** Waits for another turn if this one has lasted long enough: to be called between two pieces of work. */
 export async function pause(): Promise<void> {
-  if (performance.now() - begun >= longestStep) await nextTurn()
+  if (performance.now() - begunAt >= maxStep) await nextTurn()
 }
 
 function beginTurn(): void {
   const now = performance.now()
   if (due === 0) due = now
   const wait = shortExchanges.wait(now)
-  if (now - due < longestWait) {
+  if (now - due < maxWait) {
     // Data that has arrived is read first.
     if (shortExchanges.haveMoved()) return void setImmediate(beginTurn)
     if (wait > 0) return leave(wait)
   }
   due = 0
-  begun = now
+  begunAt = now
   admissible = waiting.length
   admitOne()
 }
@@ -75,7 +75,7 @@ function nextTickAfterStep(): void {
 }
 
 function afterStep(): void {
-  if (admissible > 0 && performance.now() - begun < latestBegin) return admitOne()
+  if (admissible > 0 && performance.now() - begunAt < latestBegin) return admitOne()
   isGoing = waiting.length > 0
   if (isGoing) setImmediate(beginTurn)
 }

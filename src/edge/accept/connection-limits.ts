@@ -1,7 +1,7 @@
 // Limits the number of client connections: in total, per address, and by file descriptors.
 
 import { clientKey } from '../../net/address/client-key.ts'
-import { freeDescriptors, mostDescriptors } from '../../net/socket/descriptors.ts'
+import { freeDescriptors, maxDescriptors } from '../../net/socket/descriptors.ts'
 import type { Config } from '../../config/model/config.ts'
 import { allConnections, Share } from './connection-share.ts'
 
@@ -37,7 +37,7 @@ export class ConnectionLimits {
   measure(): void {
     this.#descriptors = freeDescriptors() - spareDescriptors
     this.#max = Math.floor(this.#descriptors / 2)
-    this.#descriptorEnd = mostDescriptors() - spareDescriptors
+    this.#descriptorEnd = maxDescriptors() - spareDescriptors
   }
 
   /**

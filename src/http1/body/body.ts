@@ -10,7 +10,7 @@ export type Framing = 'none' | 'length' | 'chunked' | 'close'
 const extensionsLimit = 16 * 1024
 
 /** Max hex digits of a chunk size: 2^40 bytes, far beyond any real chunk and far from rounding. */
-const largestChunkDigits = 10
+const maxChunkDigits = 10
 
 /** What the next byte of a chunked body belongs to. */
 const chunk = {
@@ -133,7 +133,7 @@ export class BodyReader {
     const digit = hexValue[byte]!
     if (digit !== 255) {
       this.#remaining = this.#remaining * 16 + digit
-      return ++this.#digits <= largestChunkDigits
+      return ++this.#digits <= maxChunkDigits
     }
     // The grammar allows white space before the semicolon, but only request smuggling uses it.
     this.#state = byte === cr ? chunk.sizeLf : chunk.extension

@@ -12,7 +12,7 @@ interface ConnectionOptions {
 }
 
 /** Max characters of all Connection fields together. */
-const longest = 1024
+const maxLength = 1024
 
 /**
  * Reads the options of all Connection fields of a message, joined with commas (null if it has none). Returns
@@ -20,7 +20,7 @@ const longest = 1024
  */
 export function connectionOptions(value: string | null): ConnectionOptions | null {
   if (value === null) return nothing
-  if (value.length > longest) return null
+  if (value.length > maxLength) return null
   if (equalsIgnoreCase(value, 'keep-alive')) return keepAlive
   if (equalsIgnoreCase(value, 'close')) return close
   const options = new Set(

@@ -11,8 +11,8 @@ interface ForwardedElement {
 }
 
 /** More hops and characters than any request needs. */
-const mostElements = 100
-const longest = 16 * 1024
+const maxElements = 100
+const maxLength = 16 * 1024
 
 /**
  * Reads the joined values of Forwarded, the first hop first; null if they violate RFC 7239 section 4, or have
@@ -20,7 +20,7 @@ const longest = 16 * 1024
  * since many proxies write them.
  */
 export function parseForwarded(list: string): ForwardedElement[] | null {
-  if (list.length > longest) return null
+  if (list.length > maxLength) return null
   const elements: ForwardedElement[] = []
   let element: ForwardedElement | null = null
   for (let at = 0; ; at++) {
@@ -35,7 +35,7 @@ export function parseForwarded(list: string): ForwardedElement[] | null {
     }
     if (at < list.length && list[at] !== ',' && list[at] !== ';') return null
     if (at < list.length && list[at] === ';') continue
-    if (element !== null && elements.push(element) > mostElements) return null
+    if (element !== null && elements.push(element) > maxElements) return null
     if (at >= list.length) return elements
     element = null
   }

@@ -27,7 +27,7 @@ const mark = 'gatehouse'
 /** Returns a Cookie value without our cookies, the others byte for byte; null if none is left. */
 export function withoutOwnCookies(value: string): string | null {
   if (!value.includes(mark)) return value
-  let kept = ''
+  let others = ''
   let isBehindOwn = false
   let hasOwn = false
   let hasOthers = false
@@ -39,15 +39,15 @@ export function withoutOwnCookies(value: string): string | null {
       hasOthers && !isBehindOwn && value.charCodeAt(at - 1) === comma && !pair.includes('=')
     isBehindOwn = !isMember && ((isBehindOwn && attribute.test(pair)) || isOwn(pair))
     if (isBehindOwn) hasOwn = true
-    else if (hasOthers) kept += value.slice(at - 1, end)
+    else if (hasOthers) others += value.slice(at - 1, end)
     else if (pair.trim() !== '') {
       hasOthers = true
-      kept = pair.trimStart()
+      others = pair.trimStart()
     }
     at = end + 1
   }
   if (!hasOwn) return value
-  return hasOthers ? kept : null
+  return hasOthers ? others : null
 }
 
 /**

@@ -49,8 +49,8 @@ export function traceParentText({ traceId, parentId, flags }: TraceParent): stri
 export function parseTraceState(joined: string): string | null {
   const members: string[] = []
   const keys = new Set<string>()
-  const parts = joined.split(',', mostParts + 1)
-  if (parts.length > mostParts) return null
+  const parts = joined.split(',', maxParts + 1)
+  if (parts.length > maxParts) return null
   for (const part of parts) {
     const text = trimmed(part)
     if (text === '') continue
@@ -58,7 +58,7 @@ export function parseTraceState(joined: string): string | null {
     members.push(text)
     keys.add(text.slice(0, text.indexOf('=')))
   }
-  return members.length > mostMembers || keys.size < members.length ? null : members.join(',')
+  return members.length > maxMembers || keys.size < members.length ? null : members.join(',')
 }
 
 const wholeLength = 55
@@ -87,9 +87,9 @@ function isHex(value: string, from: number, to: number): boolean {
   return true
 }
 
-const mostMembers = 32
+const maxMembers = 32
 /** Empty members count for nothing, but only so many are read. */
-const mostParts = 4 * mostMembers
+const maxParts = 4 * maxMembers
 /** A key (section 3.3.1.3.1) and a value (section 3.3.1.3.2) that does not end with a blank. */
 const member = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[ !-+\--<>-~]{0,255}[!-+\--<>-~]$/
 

@@ -8,12 +8,12 @@ import { type HeadLimits, parseRequestHead, RequestHead, settle } from './reques
 import { type HeadFault, readRequestLine } from './request-line.ts'
 
 /** Max bytes of field lines that are remembered. */
-const longest = 4096
+const maxBytes = 4096
 /**
  * After so many heads in a row with different lines, the connection probably carries many clients, and
  * nothing is remembered any more.
  */
-const mostMisses = 8
+const maxMisses = 8
 
 export class RepeatedHead {
   /** The head whose lines are remembered, or null. */
@@ -36,7 +36,7 @@ export class RepeatedHead {
     const repeated = this.#head === null ? null : this.#parseAgain(this.#head, bytes, start, end, limits)
     if (repeated !== null) return repeated
     const head = parseRequestHead(bytes, start, end, limits)
-    if (this.#misses < mostMisses && ++this.#misses > 0) this.#remember(bytes, start, end, head)
+    if (this.#misses < maxMisses && ++this.#misses > 0) this.#remember(bytes, start, end, head)
     return head
   }
 
@@ -83,7 +83,7 @@ export class RepeatedHead {
   #remember(bytes: Buffer, start: number, end: number, head: RequestHead | HeadFault): void {
     const linesAt = bytes.indexOf(lf, start) + 1
     const size = end - linesAt
-    if (typeof head === 'string' || size > longest || head.ids.includes(field.upgrade)) return
+    if (typeof head === 'string' || size > maxBytes || head.ids.includes(field.upgrade)) return
     if (bytes[start + head.method.length + 1] !== slash) return
     if (this.#lines.length < size) this.#lines = Buffer.allocUnsafeSlow(size)
     bytes.copy(this.#lines, 0, linesAt, end)

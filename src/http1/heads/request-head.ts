@@ -57,13 +57,13 @@ export class RequestHead implements FieldReader, RequestLine {
   end = 0
   fault: HeadFault | null = null
   /** Max field lines. */
-  #most: number
+  #maxFields: number
   /** The lines that go on, once requested, and whether they are in one piece of memory. */
   #crossing: string | null = null
   #isFlat = false
 
-  constructor(most = Number.POSITIVE_INFINITY) {
-    this.#most = most
+  constructor(maxFields = Number.POSITIVE_INFINITY) {
+    this.#maxFields = maxFields
   }
 
   /**
@@ -72,11 +72,11 @@ export class RequestHead implements FieldReader, RequestLine {
    */
   field(name: string, value: string, id: FieldId): boolean {
     this.fields.push(name, value)
-    if (this.ids.push(id) > this.#most) {
+    if (this.ids.push(id) > this.#maxFields) {
       this.fault = 'http_headers_exceed_limit'
       return false
     }
-    return id === field.other || this.#known(value, id)
+    return id === field.other || this.#apply(value, id)
   }
 
   /** Writes the field lines that go on to the next hop, as `crossingLines` does. */
@@ -127,7 +127,7 @@ export class RequestHead implements FieldReader, RequestLine {
     return this.#crossing
   }
 
-  #known(value: string, id: FieldId): boolean {
+  #apply(value: string, id: FieldId): boolean {
     switch (id) {
       case field.host:
         if (this.host !== null) return false

@@ -5,7 +5,7 @@ import { isTokenByte, sp } from '../fields/characters.ts'
 import { isTargetByte } from './target-bytes.ts'
 
 /** Max bytes of a method. */
-const longestMethod = 64
+const maxMethod = 64
 
 /** Why a head is refused; each is the name of an error. */
 export type HeadFault =
@@ -30,7 +30,7 @@ export interface RequestLine {
 export function readRequestLine(bytes: Buffer, text: string, start: number, head: RequestLine): number {
   let at = start
   while (isTokenByte[bytes[at]!] === 1) at++
-  if (at === start || at - start > longestMethod || bytes[at] !== sp) return -1
+  if (at === start || at - start > maxMethod || bytes[at] !== sp) return -1
   head.method = text.slice(0, at - start)
   const targetStart = ++at
   while (isTargetByte[bytes[at]!] === 1) at++

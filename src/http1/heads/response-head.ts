@@ -12,7 +12,7 @@ import { type FieldReader, parseContentLength, readFieldLines } from '../fields/
 export type ResponseFault = 'unparsable' | 'framing'
 
 /** Max field lines of a response: each costs time, and no legitimate origin sends so many. */
-const mostFields = 1000
+const maxFields = 1000
 
 /** A parsed response head; fields as received. */
 export class ResponseHead implements FieldReader {
@@ -51,12 +51,12 @@ export class ResponseHead implements FieldReader {
   /** Takes one field line. Part of parsing, not for callers. */
   field(name: string, value: string, id: FieldId): boolean {
     this.fields.push(name, value)
-    if (this.ids.push(id) > mostFields) this.fault = 'unparsable'
-    if (id !== field.other) this.#known(value, id)
+    if (this.ids.push(id) > maxFields) this.fault = 'unparsable'
+    if (id !== field.other) this.#apply(value, id)
     return this.fault === null
   }
 
-  #known(value: string, id: FieldId): void {
+  #apply(value: string, id: FieldId): void {
     switch (id) {
       case field.contentLength:
         this.#contentLength(value)

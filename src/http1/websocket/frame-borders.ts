@@ -5,7 +5,7 @@ const maskBit = 0x80
 const final = 0x80
 const close = 8
 /** Max payload bytes of a control frame (RFC 6455 section 5.5). */
-const largestControl = 125
+const maxControl = 125
 const keySize = 4
 
 /** Follows what one side sends: reads the heads of frames and skips the rest. */
@@ -113,7 +113,7 @@ export class FrameBorders {
       (second & maskBit) === this.#masked &&
       size <= Number.MAX_SAFE_INTEGER &&
       (opcode & 7) <= 2 &&
-      (!isControl || ((first & final) !== 0 && size <= largestControl))
+      (!isControl || ((first & final) !== 0 && size <= maxControl))
     ) {
       this.#left = this.#masked === 0 ? size : size + keySize
     } else this.isLost = true

@@ -2,7 +2,7 @@
 // bytes pass.
 
 /** Max bytes of a text; longer ones are skipped. */
-const largest = 1024 * 1024
+const maxLength = 1024 * 1024
 
 export class FrameMessages {
   readonly #onText: (text: string) => void
@@ -78,7 +78,7 @@ export class FrameMessages {
     if (this.#pieces === null) return
     this.#size += bytes.length
     const isFirst = this.#pieces.length === 0
-    if (this.#size > largest || (isFirst && !this.#wants(bytes))) this.#pieces = null
+    if (this.#size > maxLength || (isFirst && !this.#wants(bytes))) this.#pieces = null
     else this.#pieces.push(Buffer.from(bytes))
   }
 

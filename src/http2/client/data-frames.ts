@@ -12,7 +12,7 @@ import type { Streams } from './streams.ts'
  * Frames of fewer bytes for a stream that is over count as carrying nothing; the number of larger ones is
  * bounded by its window.
  */
-const leastStray = 256
+const minStray = 256
 
 export class DataFrames {
   readonly #session: SessionCalls
@@ -81,7 +81,7 @@ export class DataFrames {
     const stream = this.#streams.find(id)
     if (stream === false) return false
     if (!this.#inflow.spend(stream, length)) return this.#session.fail('flow_control')
-    if (stream === null && length < leastStray) this.#session.spendControl()
+    if (stream === null && length < minStray) this.#session.spendControl()
     return this.#session.isClosed ? false : stream
   }
 

@@ -15,12 +15,12 @@ import type { ClientStream } from './stream.ts'
 import type { Streams } from './streams.ts'
 
 /** Max bytes of a response's head, as over HTTP/1.1: decoded, plus 32 for each field. */
-export const largestHead = 64 * 1024
+export const maxHead = 64 * 1024
 /**
  * Limits of its block: up to there it is read for the sake of the compression table, and fails only its
  * stream.
  */
-const blockLimits = { bytes: 4 * largestHead, frames: 32 }
+const blockLimits = { bytes: 4 * maxHead, frames: 32 }
 /** How many frames a block counts as in its turn. */
 const workOfBlock = 16
 /** How many frames that carry nothing an interim response counts as. */
@@ -62,9 +62,9 @@ export class HeaderBlocks implements BlockTaker {
   #readHead(stream: ClientStream, isEnd: boolean, bytes: Buffer, from: number, to: number): void {
     const streams = this.#streams
     const fields = new ResponseFields()
-    const size = this.#decoder.decode(bytes, from, to, largestHead, fields)
+    const size = this.#decoder.decode(bytes, from, to, maxHead, fields)
     if (size === -1) return void this.#session.fail('compression')
-    if (size > largestHead) return void streams.spoil(stream, 'head_too_large')
+    if (size > maxHead) return void streams.spoil(stream, 'head_too_large')
     const { head } = fields
     if (fields.isMalformed || head.status === 0) return void streams.spoil(stream, 'bad_head')
     if (head.fault === 'framing') return void streams.spoil(stream, 'bad_framing')
@@ -93,9 +93,9 @@ export class HeaderBlocks implements BlockTaker {
   #readTrailers(stream: ClientStream, isEnd: boolean, bytes: Buffer, from: number, to: number): void {
     const streams = this.#streams
     const fields = new TrailerFields()
-    const size = this.#decoder.decode(bytes, from, to, largestHead, fields)
+    const size = this.#decoder.decode(bytes, from, to, maxHead, fields)
     if (size === -1) return void this.#session.fail('compression')
-    if (size > largestHead) return void streams.spoil(stream, 'head_too_large')
+    if (size > maxHead) return void streams.spoil(stream, 'head_too_large')
     if (fields.isMalformed || !isEnd || stream.remaining > 0) return void streams.spoil(stream, 'bad_framing')
     streams.end(stream, fields.fields)
   }

@@ -14,11 +14,11 @@ const connectionWindow = 16 * 1024 * 1024
  * How far a stream's window may grow, and by how much those of all streams together: 1 MiB is 50 MB/s over 20
  * ms.
  */
-const widestWindow = 1024 * 1024
-const mostGrowth = 8 * 1024 * 1024
+const maxStreamWindow = 1024 * 1024
+const maxGrowth = 8 * 1024 * 1024
 
 export class Inflow {
-  readonly #output: FrameWriter
+  readonly #writer: FrameWriter
   readonly #mayFlush: () => void
   /** Streams to flush when everything that was read is delivered. */
   readonly #touched: ClientStream[] = []
@@ -29,14 +29,14 @@ export class Inflow {
   #strays = 0
 
   /** `mayFlush` is called when there is something to send. */
-  constructor(output: FrameWriter, mayFlush: () => void) {
-    this.#output = output
+  constructor(writer: FrameWriter, mayFlush: () => void) {
+    this.#writer = writer
     this.#mayFlush = mayFlush
   }
 
   /** Opens the connection's window, after the preface. */
   open(): void {
-    this.#output.windowUpdate(0, connectionWindow - firstWindow)
+    this.#writer.windowUpdate(0, connectionWindow - firstWindow)
   }
 
   /**
@@ -46,7 +46,7 @@ export class Inflow {
   spend(stream: ClientStream | null, length: number): boolean {
     this.#received += length
     if (this.#received >= connectionWindow >> 1) {
-      this.#output.windowUpdate(0, this.#received)
+      this.#writer.windowUpdate(0, this.#received)
       this.#received = 0
       this.#mayFlush()
     }
@@ -72,15 +72,15 @@ export class Inflow {
     stream.consumed += bytes
     if (stream.consumed < stream.fullWindow >> 1 || stream.heldEnd !== null) return
     let more = stream.consumed
-    const growth = Math.min(stream.fullWindow, widestWindow - stream.fullWindow)
-    if (!stream.isPaused && growth > 0 && this.#growth + growth <= mostGrowth) {
+    const growth = Math.min(stream.fullWindow, maxStreamWindow - stream.fullWindow)
+    if (!stream.isPaused && growth > 0 && this.#growth + growth <= maxGrowth) {
       this.#growth += growth
       stream.fullWindow += growth
       more += growth
     }
     stream.consumed = 0
     stream.receiveWindow += more
-    this.#output.windowUpdate(stream.id, more)
+    this.#writer.windowUpdate(stream.id, more)
     this.#mayFlush()
   }
 

@@ -1,20 +1,20 @@
 // Whether the origin of a connection is alive, in monotonic ms.
 
 /** Ms for an origin to acknowledge our settings, and a PING if it seems dead. */
-const patience = 10_000
+const ackTimeout = 10_000
 /**
  * Min ms of silence before a PING: some servers hang up on clients that send it often. Also the ms in which
  * the reply is expected soon, before the origin counts as dead.
  */
-const leastDoubt = 1_000
+const minSilence = 1_000
 /** Ms after which an origin that owes responses and sends nothing gets a PING before further requests. */
-const longestSilence = 5_000
+const maxSilence = 5_000
 
 const never = Number.POSITIVE_INFINITY
 
 export class Liveness {
   #now: number
-  #heardAt: number
+  #receivedAt: number
   /** When the origin began to owe responses. */
   #owesSince: number
   #settingsBy: number
@@ -22,23 +22,23 @@ export class Liveness {
 
   /** Begins when our settings are sent. */
   constructor(now: number) {
-    this.#now = this.#heardAt = this.#owesSince = now
-    this.#settingsBy = now + patience
+    this.#now = this.#receivedAt = this.#owesSince = now
+    this.#settingsBy = now + ackTimeout
   }
 
   /** Whether an origin that owes responses has sent nothing for so long that it may be dead. */
   get isSilent(): boolean {
-    return this.#now - Math.max(this.#heardAt, this.#owesSince) >= longestSilence
+    return this.#now - Math.max(this.#receivedAt, this.#owesSince) >= maxSilence
   }
 
   /** Whether a PING is unacknowledged. */
-  get isAsked(): boolean {
+  get isPingPending(): boolean {
     return this.#pingBy !== never
   }
 
   /** Whether a PING was sent so recently that its reply may be on its way. */
-  get isQuestioned(): boolean {
-    return this.isAsked && this.#pingBy - this.#now > patience - leastDoubt
+  get isPingFresh(): boolean {
+    return this.isPingPending && this.#pingBy - this.#now > ackTimeout - minSilence
   }
 
   /** Sets the time; returns the ms since the last call. */
@@ -53,8 +53,8 @@ export class Liveness {
     return this.#now >= this.#settingsBy || this.#now >= this.#pingBy
   }
 
-  heard(): void {
-    this.#heardAt = this.#now
+  received(): void {
+    this.#receivedAt = this.#now
   }
 
   /** From now on, the origin owes responses. */
@@ -67,16 +67,16 @@ export class Liveness {
   }
 
   /** Whether to send a PING since nothing came after `since`; if so, it counts as sent. */
-  doubt(since = this.#now - longestSilence): boolean {
-    if (this.#heardAt > since || this.#now - since < leastDoubt || this.isAsked) return false
-    this.#pingBy = this.#now + patience
+  probe(since = this.#now - maxSilence): boolean {
+    if (this.#receivedAt > since || this.#now - since < minSilence || this.isPingPending) return false
+    this.#pingBy = this.#now + ackTimeout
     return true
   }
 
   /** A PING is acknowledged; returns whether one was sent. */
-  answered(): boolean {
-    const wasAsked = this.isAsked
+  pingAcknowledged(): boolean {
+    const wasPending = this.isPingPending
     this.#pingBy = never
-    return wasAsked
+    return wasPending
   }
 }

@@ -7,7 +7,7 @@ import { type ErrorCode, errorCode, setting } from '../frames/frames.ts'
 import { PeerSettings } from '../frames/peer-settings.ts'
 import { TurnWork, workOfTurn } from '../frames/turn-work.ts'
 import { DataFrames } from './data-frames.ts'
-import { HeaderBlocks, largestHead } from './header-blocks.ts'
+import { HeaderBlocks, maxHead } from './header-blocks.ts'
 import { Inflow } from './inflow.ts'
 import { Liveness } from './liveness.ts'
 import { type FrameRole, IncomingFrames } from '../session/incoming-frames.ts'
@@ -19,7 +19,7 @@ import type { ClientStream, StreamUser } from './stream.ts'
 import { Streams } from './streams.ts'
 
 /** The owner of a session. */
-interface SessionKeeper {
+interface SessionOwner {
   /** There are bytes to `take`; called once for all of them. */
   mayFlush(): void
   /**
@@ -34,7 +34,7 @@ interface SessionKeeper {
 /** Bytes of output up to which bodies are written. */
 const outputGoal = 256 * 1024
 /** How many frames that carry nothing of a response an origin may send at once, and a second. */
-const mostIdleFrames = 1_000
+const maxIdleFrames = 1_000
 const idleFramesPerSecond = 100
 /**
  * How many such frames each request and each frame of its body may bring: window updates, and frames that
@@ -45,37 +45,37 @@ const idleFramesPerFrame = 4
  * Max streams cancelled on one connection: servers take more for an attack (rapid reset), and end all of its
  * streams.
  */
-const mostCancelled = 100
+const maxCancelled = 100
 /** Max streams before the origin has sent its settings. */
-const firstStreams = 1
+const initialStreams = 1
 
 export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
   isClosed = false
-  readonly #keeper: SessionKeeper
+  readonly #owner: SessionOwner
   readonly #reader: FrameReader
-  readonly #output = new FrameWriter()
-  readonly #outflow = new Outflow<ClientStream>(this.#output, this, outputGoal)
-  readonly #inflow = new Inflow(this.#output, () => this.wantFlush())
-  readonly #streams = new Streams(this, this.#output, this.#outflow, this.#inflow)
+  readonly #writer = new FrameWriter()
+  readonly #outflow = new Outflow<ClientStream>(this.#writer, this, outputGoal)
+  readonly #inflow = new Inflow(this.#writer, () => this.wantFlush())
+  readonly #streams = new Streams(this, this.#writer, this.#outflow, this.#inflow)
   readonly #liveness: Liveness
   readonly #peer = new PeerSettings(0)
   readonly #frames: IncomingFrames<ClientStream>
   /** Max streams that we want. */
-  readonly #mostStreams: number
+  readonly #maxStreams: number
   #cancelled = 0
-  #idleFrames = mostIdleFrames
+  #idleFrames = maxIdleFrames
   /** What may still be read in this turn, and what is left for the next one. */
   readonly #work = new TurnWork()
   #unread: Buffer | null = null
   #isFlushing = false
 
   /** `now` is monotonic ms. */
-  constructor(keeper: SessionKeeper, mostStreams: number, now: number) {
-    this.#keeper = keeper
-    this.#mostStreams = mostStreams
+  constructor(owner: SessionOwner, maxStreams: number, now: number) {
+    this.#owner = owner
+    this.#maxStreams = maxStreams
     this.#liveness = new Liveness(now)
     const parts = {
-      writer: this.#output,
+      writer: this.#writer,
       outflow: this.#outflow,
       inflow: this.#inflow,
       streams: this.#streams,
@@ -85,10 +85,10 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     const dataFrames = new DataFrames(this, parts)
     this.#frames = new IncomingFrames(this, new HeaderBlocks(this, parts), dataFrames, parts)
     this.#reader = new FrameReader(this.#frames)
-    this.#output.preface()
-    this.#output.settings([
+    this.#writer.preface()
+    this.#writer.settings([
       [setting.enablePush, 0],
-      [setting.maxHeaderListSize, largestHead],
+      [setting.maxHeaderListSize, maxHead],
     ])
     this.#inflow.open()
   }
@@ -100,9 +100,9 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
 
   /** How many streams may be opened now. */
   get room(): number {
-    if (this.isLeaving || this.#liveness.isAsked) return 0
-    const granted = this.isGreeted ? this.#peer.maxConcurrentStreams : firstStreams
-    return Math.max(0, Math.min(this.#mostStreams, granted) - this.#streams.size)
+    if (this.isLeaving || this.#liveness.isPingPending) return 0
+    const granted = this.isGreeted ? this.#peer.maxConcurrentStreams : initialStreams
+    return Math.max(0, Math.min(this.#maxStreams, granted) - this.#streams.size)
   }
 
   /** Whether the origin has sent its settings. */
@@ -116,18 +116,18 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
   }
 
   /** Whether a PING was sent so recently that its reply may be on its way. */
-  get isQuestioned(): boolean {
-    return this.#liveness.isQuestioned
+  get isPingFresh(): boolean {
+    return this.#liveness.isPingFresh
   }
 
   /** Whether the reply to a PING is late. */
-  get isGivenUp(): boolean {
-    return this.#liveness.isAsked && !this.isQuestioned
+  get isPingLate(): boolean {
+    return this.#liveness.isPingPending && !this.isPingFresh
   }
 
   /** Whether so many streams were cancelled that the origin may soon take it for an attack. */
-  get isWorn(): boolean {
-    return this.#cancelled >= mostCancelled
+  get hasCancelledMany(): boolean {
+    return this.#cancelled >= maxCancelled
   }
 
   /** Whether no further stream can be opened, since the origin accepts none, or the ids are used up. */
@@ -155,7 +155,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     if (this.#streams.size === 0) this.#liveness.owes()
     const stream = this.#streams.open(user, this.#peer.initialWindow)
     if (isWhole) stream.close()
-    this.#output.request(stream.id, fields, isWhole)
+    this.#writer.request(stream.id, fields, isWhole)
     this.wantFlush()
     return stream
   }
@@ -197,11 +197,11 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
    * Sends a PING if nothing came since monotonic ms `since` (by default, for as long as an origin may be
    * silent); no stream is opened before its reply.
    */
-  doubt(since?: number): void {
-    if (this.isClosed || !this.#liveness.doubt(since)) return
-    this.#output.ping()
+  probe(since?: number): void {
+    if (this.isClosed || !this.#liveness.probe(since)) return
+    this.#writer.ping()
     this.wantFlush()
-    this.#keeper.changed()
+    this.#owner.changed()
   }
 
   // ── the connection ──
@@ -210,7 +210,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
   take(): Buffer {
     this.#isFlushing = false
     this.#outflow.fill()
-    return this.#output.take()
+    return this.#writer.take()
   }
 
   /** Tells whether the connection accepts more output at once; until then, bodies wait. */
@@ -237,7 +237,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
   leave(): void {
     if (this.isClosed) return
     this.#streams.areLast = true
-    this.#output.goAway(0, errorCode.none, '')
+    this.#writer.goAway(0, errorCode.none, '')
     this.wantFlush()
   }
 
@@ -252,7 +252,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
   tick(now: number): void {
     const passed = this.#liveness.tick(now)
     this.#work.left = workOfTurn
-    this.#idleFrames = Math.min(mostIdleFrames, this.#idleFrames + (passed * idleFramesPerSecond) / 1000)
+    this.#idleFrames = Math.min(maxIdleFrames, this.#idleFrames + (passed * idleFramesPerSecond) / 1000)
     if (this.#liveness.isDead) this.fail('silence')
   }
 
@@ -261,7 +261,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
    * turns until that returns true.
    */
   receive(bytes: Buffer): boolean {
-    this.#liveness.heard()
+    this.#liveness.received()
     this.#unread = this.#unread === null ? bytes : Buffer.concat([this.#unread, bytes])
     return this.#read()
   }
@@ -280,7 +280,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
       at = this.#reader.next(bytes, at)
     if (at !== -1 && at < bytes.length && !this.isClosed) this.#unread = bytes.subarray(at)
     this.#inflow.flush()
-    if (!this.isClosed && (this.#output.length > 0 || this.#outflow.canSend)) this.wantFlush()
+    if (!this.isClosed && (this.#writer.length > 0 || this.#outflow.canSend)) this.wantFlush()
     return this.#unread === null
   }
 
@@ -317,7 +317,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
   }
 
   pingAcknowledged(): void {
-    if (this.#liveness.answered()) this.changed()
+    if (this.#liveness.pingAcknowledged()) this.changed()
   }
 
   rstStream(stream: ClientStream, code: ErrorCode): void {
@@ -329,20 +329,20 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
   }
 
   changed(): void {
-    this.#keeper.changed()
+    this.#owner.changed()
   }
 
   fail(fault: SessionFault, detail: string = fault): false {
     if (this.isClosed) return false
     this.isClosed = true
-    this.#output.goAway(0, codeOf[fault], detail)
-    this.#keeper.broken(fault)
+    this.#writer.goAway(0, codeOf[fault], detail)
+    this.#owner.broken(fault)
     return false
   }
 
   wantFlush(): void {
     if (this.#isFlushing) return
     this.#isFlushing = true
-    this.#keeper.mayFlush()
+    this.#owner.mayFlush()
   }
 }

@@ -36,7 +36,7 @@ export interface StreamUser {
 }
 
 /** Max buffers that are kept. */
-const mostPieces = 64
+const maxPieces = 64
 
 export class ClientStream extends SendingStream {
   readonly user: StreamUser
@@ -67,6 +67,6 @@ export class ClientStream extends SendingStream {
   /** Keeps bytes for a paused reader. */
   hold(bytes: Buffer): void {
     // A byte in a frame of its own costs far more than a byte.
-    if (this.held.push(bytes) > mostPieces) this.held = [Buffer.concat(this.held)]
+    if (this.held.push(bytes) > maxPieces) this.held = [Buffer.concat(this.held)]
   }
 }

@@ -24,15 +24,15 @@ export class Streams {
    */
   taken = 0
   readonly #session: SessionCalls
-  readonly #output: FrameWriter
+  readonly #writer: FrameWriter
   readonly #outflow: Outflow<ClientStream>
   readonly #inflow: Inflow
   readonly #open = new Map<number, ClientStream>()
   #nextId = 1
 
-  constructor(session: SessionCalls, output: FrameWriter, outflow: Outflow<ClientStream>, inflow: Inflow) {
+  constructor(session: SessionCalls, writer: FrameWriter, outflow: Outflow<ClientStream>, inflow: Inflow) {
     this.#session = session
-    this.#output = output
+    this.#writer = writer
     this.#outflow = outflow
     this.#inflow = inflow
   }
@@ -103,7 +103,7 @@ export class Streams {
 
   /** Resets a stream for what its origin sent; the connection goes on. */
   spoil(stream: ClientStream, fault: StreamFault, code: ErrorCode = errorCode.protocol): null {
-    this.#output.rstStream(stream.id, code)
+    this.#writer.rstStream(stream.id, code)
     this.#session.spendControl()
     if (!stream.isOver) this.#fail(stream, fault)
     this.#session.changed()
@@ -165,7 +165,7 @@ export class Streams {
     this.#inflow.stop(stream)
     if (code === null) return
     if (stream.heldEnd === null) this.#inflow.expectStrays(stream)
-    this.#output.rstStream(stream.id, code)
+    this.#writer.rstStream(stream.id, code)
     this.#session.wantFlush()
   }
 }

@@ -8,11 +8,11 @@ import { HpackEncoder } from '../hpack/encoder.ts'
 const headLength = 9
 /** Small output shares slabs; a rest below the min size is given up. */
 const slabSize = 64 * 1024
-const leastRest = 8 * 1024
-const mostRests = 16
+const minRest = 8 * 1024
+const maxRests = 16
 /** Large output has a buffer of its own, which is reused once it is written. */
 const largeSize = 96 * 1024
-const mostLarge = 32
+const maxLarge = 32
 
 /** Shared by all connections: an idle one holds no memory. */
 const rests: Buffer[] = []
@@ -33,7 +33,7 @@ export class FrameWriter {
 
   /** Takes back the memory of what was taken, after that was written. */
   reclaim(): void {
-    if (this.#lent !== null && large.length < mostLarge) large.push(this.#lent)
+    if (this.#lent !== null && large.length < maxLarge) large.push(this.#lent)
     this.#lent = null
   }
 
@@ -42,7 +42,7 @@ export class FrameWriter {
     const bytes = this.#bytes
     const taken = bytes.subarray(0, this.length)
     if (bytes.length === largeSize) this.#lent = bytes
-    else if (bytes.length - this.length >= leastRest) keepRest(bytes.subarray(this.length))
+    else if (bytes.length - this.length >= minRest) keepRest(bytes.subarray(this.length))
     this.#bytes = nothing
     this.length = 0
     this.#lastAt = -1
@@ -188,14 +188,14 @@ export class FrameWriter {
     const before = this.#bytes
     const needed = this.length + room
     if (needed > largeSize) this.#bytes = Buffer.allocUnsafeSlow(2 * needed)
-    else if (needed > leastRest) this.#bytes = large.pop() ?? Buffer.allocUnsafeSlow(largeSize)
+    else if (needed > minRest) this.#bytes = large.pop() ?? Buffer.allocUnsafeSlow(largeSize)
     else this.#bytes = rests.pop() ?? Buffer.allocUnsafeSlow(slabSize)
     before.copy(this.#bytes, 0, 0, this.length)
     if (before.length === largeSize) large.push(before)
-    else if (before.length >= leastRest && before.length <= slabSize) keepRest(before)
+    else if (before.length >= minRest && before.length <= slabSize) keepRest(before)
   }
 }
 
 function keepRest(rest: Buffer): void {
-  if (rests.length < mostRests) rests.push(rest)
+  if (rests.length < maxRests) rests.push(rest)
 }

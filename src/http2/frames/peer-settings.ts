@@ -4,12 +4,12 @@ import { frameLimit } from './frame-reader.ts'
 import { setting } from './frames.ts'
 
 /** The largest window (RFC 9113 section 6.9.1). */
-export const largestWindow = 2 ** 31 - 1
+export const maxWindow = 2 ** 31 - 1
 /** The initial bytes of each window. */
 export const firstWindow = 65_535
 
 /** Max settings in one frame: nine are defined. */
-const mostSettings = 64
+const maxSettings = 64
 
 /** What is wrong with a frame: too many settings, a window that is too wide, or another invalid value. */
 type SettingsFlaw = 'too_many' | 'window' | 'value'
@@ -21,11 +21,11 @@ export class PeerSettings {
   maxConcurrentStreams = Number.POSITIVE_INFINITY
   /** Whether the last frame set the size of the compression table. */
   limitsTable = false
-  readonly #mostPush: number
+  readonly #maxPush: number
 
   /** `maxPush` is 1 for a client, and 0 for a server, which must not enable push. */
-  constructor(mostPush: 0 | 1) {
-    this.#mostPush = mostPush
+  constructor(maxPush: 0 | 1) {
+    this.#maxPush = maxPush
   }
 
   /**
@@ -33,7 +33,7 @@ export class PeerSettings {
    * all streams.
    */
   read(bytes: Buffer, at: number, end: number): SettingsFlaw | null {
-    if (end - at > mostSettings * 6) return 'too_many'
+    if (end - at > maxSettings * 6) return 'too_many'
     this.limitsTable = false
     for (; at < end; at += 6) {
       const flaw = this.#take(bytes.readUInt16BE(at), bytes.readUInt32BE(at + 2))
@@ -48,7 +48,7 @@ export class PeerSettings {
         this.limitsTable = true
         return null
       case setting.enablePush:
-        return value <= this.#mostPush ? null : 'value'
+        return value <= this.#maxPush ? null : 'value'
       case setting.enableConnectProtocol:
         return value <= 1 ? null : 'value'
       case setting.maxConcurrentStreams:
@@ -58,7 +58,7 @@ export class PeerSettings {
         return value >= frameLimit && value < 2 ** 24 ? null : 'value'
       case setting.initialWindowSize:
         this.initialWindow = value
-        return value <= largestWindow ? null : 'window'
+        return value <= maxWindow ? null : 'window'
       default:
         return null
     }

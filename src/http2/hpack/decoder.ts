@@ -48,7 +48,7 @@ export interface FieldSink {
 const tableSize = 4096
 
 const overhead = 32
-const most = tableSize / overhead
+const maxFields = tableSize / overhead
 const statics = staticFields.map(([name, value]) => headerField(name, value))
 const firstDynamic = statics.length
 /** Replaces an evicted field. */
@@ -75,7 +75,7 @@ export class HpackDecoder {
     bytes: Buffer,
     at: number,
     end: number,
-    most: number,
+    max: number,
     sink: FieldSink,
     bearable = Number.POSITIVE_INFINITY,
   ): number {
@@ -95,7 +95,7 @@ export class HpackDecoder {
       else taken = this.#literal(bytes, first, end)
       if (taken === null || this.#isFaulty) return -1
       size += taken.size
-      if (size <= most) sink.take(taken)
+      if (size <= max) sink.take(taken)
       else if (size > bearable) return size
     }
     return size
@@ -124,14 +124,14 @@ export class HpackDecoder {
   #fieldAt(index: number): HeaderField | null {
     if (index < firstDynamic) return index === 0 ? null : statics[index]!
     const back = index - firstDynamic
-    return back < this.#count ? this.#fields[(this.#next - 1 - back) & (most - 1)]! : null
+    return back < this.#count ? this.#fields[(this.#next - 1 - back) & (maxFields - 1)]! : null
   }
 
   #add(added: HeaderField): void {
     this.#evict(this.#limit - added.size)
     if (added.size > this.#limit) return
     this.#fields[this.#next] = added
-    this.#next = (this.#next + 1) & (most - 1)
+    this.#next = (this.#next + 1) & (maxFields - 1)
     this.#count++
     this.#size += added.size
   }
@@ -139,7 +139,7 @@ export class HpackDecoder {
   /** Removes the oldest fields until the others take at most `size` bytes. */
   #evict(size: number): void {
     while (this.#size > size && this.#count > 0) {
-      const oldest = (this.#next - this.#count--) & (most - 1)
+      const oldest = (this.#next - this.#count--) & (maxFields - 1)
       this.#size -= this.#fields[oldest]!.size
       this.#fields[oldest] = nothing
     }

@@ -17,12 +17,12 @@ const lengths: readonly number[] = [
 ]
 
 const end = 256
-const longest = 30
+const maxBits = 30
 
 /** By length: the first code, the index of its symbol in `byCode`, and the number of codes. */
-const firstCode = new Uint32Array(longest + 1)
-const firstPlace = new Uint16Array(longest + 1)
-const counts = new Uint16Array(longest + 1)
+const firstCode = new Uint32Array(maxBits + 1)
+const firstPlace = new Uint16Array(maxBits + 1)
+const counts = new Uint16Array(maxBits + 1)
 /** Symbols in the order of their codes. */
 const byCode = new Uint16Array(lengths.length)
 /** By the next eight bits: length of the code times 256 plus its byte; 0 for a longer one. */
@@ -38,8 +38,8 @@ let scratch: Buffer = Buffer.allocUnsafeSlow(4096)
  */
 export function decodeHuffman(bytes: Uint8Array, at: number, stop: number): string | null {
   // The shortest code has five bits.
-  const most = (((stop - at) * 8) / 5) | 0
-  if (most > scratch.length) scratch = Buffer.allocUnsafeSlow(most * 2)
+  const maxLength = (((stop - at) * 8) / 5) | 0
+  if (maxLength > scratch.length) scratch = Buffer.allocUnsafeSlow(maxLength * 2)
   const into = scratch
   let length = 0
   let held = 0
@@ -50,10 +50,10 @@ export function decodeHuffman(bytes: Uint8Array, at: number, stop: number): stri
       bits += 8
     }
     if (bits < 8) break
-    const found = short[(held >>> (bits - 8)) & 0xff]!
-    if (found !== 0) {
-      into[length++] = found
-      bits -= found >>> 8
+    const entry = short[(held >>> (bits - 8)) & 0xff]!
+    if (entry !== 0) {
+      into[length++] = entry
+      bits -= entry >>> 8
       continue
     }
     // A longer code: read bit by bit after the first eight.
@@ -67,7 +67,7 @@ export function decodeHuffman(bytes: Uint8Array, at: number, stop: number): stri
         bits = 8
       }
       long = ((long << 1) | ((held >>> --bits) & 1)) >>> 0
-      if (++size > longest) return null
+      if (++size > maxBits) return null
       const offset = long - firstCode[size]!
       if (offset < 0 || offset >= counts[size]!) continue
       const symbol = byCode[firstPlace[size]! + offset]!
@@ -77,10 +77,10 @@ export function decodeHuffman(bytes: Uint8Array, at: number, stop: number): stri
     }
   }
   while (bits >= 5) {
-    const found = short[(held << (8 - bits)) & 0xff]!
-    const size = found >>> 8
+    const entry = short[(held << (8 - bits)) & 0xff]!
+    const size = entry >>> 8
     if (size === 0 || size > bits) break
-    into[length++] = found
+    into[length++] = entry
     bits -= size
   }
   return isPadding(held & ((1 << bits) - 1), bits) ? into.toString('latin1', 0, length) : null
@@ -94,8 +94,8 @@ function isPadding(rest: number, bits: number): boolean {
 /** Fills the tables. In a function, since V8 may compile the whole file for a top-level loop. */
 function fillTables(): void {
   for (const length of lengths) counts[length]!++
-  const places = new Uint16Array(longest + 1)
-  for (let length = 1, code = 0, place = 0; length <= longest; length++) {
+  const places = new Uint16Array(maxBits + 1)
+  for (let length = 1, code = 0, place = 0; length <= maxBits; length++) {
     code <<= 1
     firstCode[length] = code
     places[length] = firstPlace[length] = place

@@ -1,9 +1,9 @@
 // How many resets and frames that carry nothing one connection may send: some at once, and some a second.
 
 /** Resets of requests that a client may cause, at once and a second. */
-const resets = { most: 200, perSecond: 33 }
+const resets = { max: 200, perSecond: 33 }
 /** Frames that carry nothing, likewise. */
-const controlFrames = { most: 2_000, perSecond: 100 }
+const controlFrames = { max: 2_000, perSecond: 100 }
 
 /** The budgets of a connection, or of several of one client. */
 export class Budgets {
@@ -12,14 +12,14 @@ export class Budgets {
 
   /** Begins full, at monotonic ms `now`, with `times` the budget of one connection. */
   constructor(now: number, times = 1) {
-    this.resets = new Budget(times * resets.most, times * resets.perSecond, now)
-    this.controlFrames = new Budget(times * controlFrames.most, times * controlFrames.perSecond, now)
+    this.resets = new Budget(times * resets.max, times * resets.perSecond, now)
+    this.controlFrames = new Budget(times * controlFrames.max, times * controlFrames.perSecond, now)
   }
 }
 
 /** A budget that refills at a constant rate. */
 export class Budget {
-  readonly #most: number
+  readonly #max: number
   readonly #perMs: number
   #left: number
   #filledAt: number
@@ -27,10 +27,10 @@ export class Budget {
   #noted = 0
 
   /** Begins full, at monotonic ms `now`. */
-  constructor(most: number, perSecond: number, now: number) {
-    this.#most = most
+  constructor(max: number, perSecond: number, now: number) {
+    this.#max = max
     this.#perMs = perSecond / 1000
-    this.#left = most
+    this.#left = max
     this.#filledAt = now
   }
 
@@ -45,7 +45,7 @@ export class Budget {
   /** Returns how much was spent since it was last noted, and notes it; 0 if that is less than `least`. */
   note(least: number, now: number): number {
     this.#refill(now)
-    const spent = this.#most - this.#left
+    const spent = this.#max - this.#left
     this.#noted = Math.min(this.#noted, spent)
     const more = spent - this.#noted
     if (more < least) return 0
@@ -63,7 +63,7 @@ export class Budget {
 
   /** Puts back what legitimate work makes up for. */
   earn(amount: number): void {
-    this.#left = Math.min(this.#most, this.#left + amount)
+    this.#left = Math.min(this.#max, this.#left + amount)
   }
   /**
    * Called each time, since what a full budget earns is lost: otherwise a client that waited could spend
@@ -71,7 +71,7 @@ export class Budget {
    */
   #refill(now: number): void {
     if (now === this.#filledAt) return
-    this.#left = Math.min(this.#most, this.#left + (now - this.#filledAt) * this.#perMs)
+    this.#left = Math.min(this.#max, this.#left + (now - this.#filledAt) * this.#perMs)
     this.#filledAt = now
   }
 }

@@ -1,7 +1,7 @@
 // How the streams that closed last have ended, which decides what may still arrive for them (RFC 9113 section
 // 5.1). Older ones are forgotten.
 
-const most = 256
+const capacity = 256
 
 /**
  * Whether both sides have ended a stream in order, the client has reset it, or we have, and must accept what
@@ -10,14 +10,14 @@ const most = 256
 export type StreamEnd = 'ended' | 'reset' | 'reset_by_us'
 
 export class ClosedStreams {
-  readonly #ids = new Int32Array(most)
+  readonly #ids = new Int32Array(capacity)
   readonly #ends: StreamEnd[] = []
   #next = 0
 
   add(id: number, end: StreamEnd): void {
     this.#ids[this.#next] = id
     this.#ends[this.#next] = end
-    this.#next = (this.#next + 1) % most
+    this.#next = (this.#next + 1) % capacity
   }
 
   /** Returns how a stream has ended; null if it never existed, or ended long ago. */

@@ -21,7 +21,7 @@ const maxBlockFrames = 64
  * Bytes by which a header list may exceed its limit and still be refused as a request. Beyond that, its block
  * repeats long fields of the table, to cost us more than it has sent.
  */
-const mostExcess = 512 * 1024
+const maxExcess = 512 * 1024
 
 export class HeaderBlocks<Owner> implements BlockTaker {
   /** Requests that have begun so far. */
@@ -80,7 +80,7 @@ export class HeaderBlocks<Owner> implements BlockTaker {
   /** Decodes a block into a sink; returns the size of its list, or -1 if the connection failed. */
   #decode(bytes: Buffer, at: number, end: number, sink: FieldSink): number {
     const { headerSection } = this.#user.limits
-    const bearable = headerSection + mostExcess
+    const bearable = headerSection + maxExcess
     const size = this.#decoder.decode(bytes, at, end, headerSection, sink, bearable)
     if (size === -1) this.#session.fail('protocol', errorCode.compression, 'a header block that is none')
     if (size <= bearable) return size
@@ -127,10 +127,10 @@ export class HeaderBlocks<Owner> implements BlockTaker {
   }
 
   #ofClosed(id: number, bytes: Buffer, at: number, end: number): void {
-    const how = this.#streams.endOf(id)
-    if (how === null)
+    const closing = this.#streams.endOf(id)
+    if (closing === null)
       return void this.#session.fail('protocol', errorCode.protocol, 'a stream with a lower number')
-    if (how !== 'reset_by_us')
+    if (closing !== 'reset_by_us')
       return void this.#session.fail('protocol', errorCode.streamClosed, 'HEADERS on a closed stream')
     if (this.#decode(bytes, at, end, nobody) !== -1) this.#allowance.spendControl()
   }

@@ -70,9 +70,9 @@ export class Inflow<Owner> {
   #ofClosed(id: number): boolean {
     if (this.#streams.isIdle(id))
       return this.#session.fail('protocol', errorCode.protocol, 'DATA on an idle stream')
-    const how = this.#streams.endOf(id)
-    if (how === 'reset_by_us') return true
-    if (how === 'ended')
+    const streamEnd = this.#streams.endOf(id)
+    if (streamEnd === 'reset_by_us') return true
+    if (streamEnd === 'ended')
       return this.#session.fail('protocol', errorCode.streamClosed, 'DATA on a closed stream')
     // An error of the stream alone: requests on other streams go on.
     this.#writer.rstStream(id, errorCode.streamClosed)

@@ -10,7 +10,7 @@ import type { HeadFault } from '../../http1/heads/request-line.ts'
 import { type FieldSink, type HeaderField, pseudo } from '../hpack/decoder.ts'
 
 /** Max bytes of a method, as over HTTP/1. */
-const longestMethod = 64
+const maxMethod = 64
 
 const keyName = 'sec-websocket-key'
 
@@ -106,10 +106,10 @@ export class RequestFields implements FieldSink {
     if (method !== 'CONNECT')
       return (this.#seen & (ordinary | pseudo.protocol)) === ordinary && this.head.target !== ''
     this.isTunnel = (this.#seen & pseudo.protocol) !== 0
-    const wanted = this.isTunnel
+    const required = this.isTunnel
       ? ordinary | pseudo.authority | pseudo.protocol
       : pseudo.method | pseudo.authority
-    return this.#seen === wanted
+    return this.#seen === required
   }
 
   #settle(limits: HeadLimits): HeadFault | null {
@@ -164,7 +164,7 @@ function isScheme(scheme: string): boolean {
 }
 
 function isToken(method: string): boolean {
-  return method !== '' && method.length <= longestMethod && hasOnly(isTokenByte, method)
+  return method !== '' && method.length <= maxMethod && hasOnly(isTokenByte, method)
 }
 
 function hasOnly(table: Uint8Array, text: string): boolean {

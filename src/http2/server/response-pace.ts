@@ -8,7 +8,7 @@ import type { Stream } from './stream.ts'
  * count.
  */
 const readGrace = 60_000
-const longestLook = 1_500
+const maxInterval = 1_500
 
 export class ResponsePace {
   #since = 0
@@ -27,7 +27,7 @@ export class ResponsePace {
    */
   look(now: number, sentOfAll: number, isOverdrawn: boolean): void {
     this.#isOverdrawn = isOverdrawn
-    this.#since = Math.min(now - this.#lookedAt, longestLook)
+    this.#since = Math.min(now - this.#lookedAt, maxInterval)
     this.#lookedAt = now
     this.#sentOfAll = sentOfAll
   }

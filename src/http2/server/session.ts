@@ -12,7 +12,7 @@ import { HeaderBlocks } from './header-blocks.ts'
 import { Inflow } from './inflow.ts'
 import { type FrameRole, IncomingFrames } from '../session/incoming-frames.ts'
 import { Outflow } from '../session/outflow.ts'
-import { largestWindow, PeerSettings } from '../frames/peer-settings.ts'
+import { maxWindow, PeerSettings } from '../frames/peer-settings.ts'
 import type { FaultTaker } from './session-parts.ts'
 import type { ReadState, SessionFault, SessionUser } from './session-user.ts'
 import type { Stream } from './stream.ts'
@@ -27,7 +27,7 @@ const shutdownPause = 1_000
 /** Bytes of output up to which bodies are written. */
 const outputGoal = 64 * 1024
 /** Bytes of output at which reading pauses until they are taken. */
-const mostOutput = 256 * 1024
+const maxOutput = 256 * 1024
 
 interface SessionSettings {
   /** Streams that a client may have open. */
@@ -174,7 +174,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     if (bytes === null) return 'done'
     let at = this.#readPreface(bytes, 0)
     while (at < bytes.length && !this.#isOver) {
-      if (this.#work.left <= 0 || this.#writer.length > mostOutput) {
+      if (this.#work.left <= 0 || this.#writer.length > maxOutput) {
         this.#pending = at === 0 ? bytes : bytes.subarray(at)
         return this.#work.left <= 0 ? 'more' : 'full'
       }
@@ -262,7 +262,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
    * send any number.
    */
   interim(stream: Stream<Owner>, status: number, lines: string): void {
-    if (stream.isClosed || stream.hasResponded || this.#writer.length > mostOutput) return
+    if (stream.isClosed || stream.hasResponded || this.#writer.length > maxOutput) return
     this.#writer.headers(stream.id, status, lines, false)
     this.#announce()
   }
@@ -336,7 +336,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
    */
   shutdown(now: number): void {
     if (this.#shutdownAt !== Number.POSITIVE_INFINITY || this.#isOver) return
-    this.#writer.goAway(largestWindow, errorCode.none, '')
+    this.#writer.goAway(maxWindow, errorCode.none, '')
     this.#shutdownAt = now + shutdownPause
     this.#announce()
   }

@@ -23,7 +23,7 @@ export class Streams<Owner> {
   readonly #user: SessionUser<Owner>
   readonly #writer: FrameWriter
   readonly #outflow: Outflow<Stream<Owner>>
-  readonly #most: number
+  readonly #max: number
   readonly #open = new Map<number, Stream<Owner>>()
   readonly #closed = new ClosedStreams()
   readonly #pace: ResponsePace
@@ -36,13 +36,13 @@ export class Streams<Owner> {
     user: SessionUser<Owner>,
     writer: FrameWriter,
     outflow: Outflow<Stream<Owner>>,
-    most: number,
+    max: number,
     now: number,
   ) {
     this.#user = user
     this.#writer = writer
     this.#outflow = outflow
-    this.#most = most
+    this.#max = max
     this.#pace = new ResponsePace(now)
   }
 
@@ -86,7 +86,7 @@ export class Streams<Owner> {
 
   /** Whether another stream may be opened. */
   admits(id: number): boolean {
-    return id <= this.#last && this.#open.size < this.#most
+    return id <= this.#last && this.#open.size < this.#max
   }
 
   add(stream: Stream<Owner>): void {

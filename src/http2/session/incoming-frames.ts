@@ -5,7 +5,7 @@ import { type FrameTaker, frameLimit, uint31 } from '../frames/frame-reader.ts'
 import type { FrameWriter } from '../frames/frame-writer.ts'
 import { type ErrorCode, errorCode, flag, frameType } from '../frames/frames.ts'
 import { type BlockLimits, HeaderBlock } from '../frames/header-block.ts'
-import { largestWindow, type PeerSettings } from '../frames/peer-settings.ts'
+import { maxWindow, type PeerSettings } from '../frames/peer-settings.ts'
 import type { TurnWork } from '../frames/turn-work.ts'
 import type { Outflow } from './outflow.ts'
 import type { SendingStream } from './sending-stream.ts'
@@ -193,7 +193,7 @@ export class IncomingFrames<Stream extends SendingStream> implements FrameTaker 
     work.left -= streams.size >> 2
     for (const stream of streams.all()) {
       stream.sendWindow += change
-      if (stream.sendWindow > largestWindow) return this.#tooWide()
+      if (stream.sendWindow > maxWindow) return this.#tooWide()
       outflow.ready(stream)
     }
     return true
@@ -214,7 +214,7 @@ export class IncomingFrames<Stream extends SendingStream> implements FrameTaker 
     }
     if (increment === 0) return role.streamError(stream, errorCode.protocol)
     stream.sendWindow += increment
-    if (stream.sendWindow > largestWindow) return role.streamError(stream, errorCode.flowControl)
+    if (stream.sendWindow > maxWindow) return role.streamError(stream, errorCode.flowControl)
     outflow.ready(stream)
   }
 

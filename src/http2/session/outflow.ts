@@ -3,7 +3,7 @@
 
 import { frameLimit } from '../frames/frame-reader.ts'
 import type { FrameWriter } from '../frames/frame-writer.ts'
-import { firstWindow, largestWindow } from '../frames/peer-settings.ts'
+import { firstWindow, maxWindow } from '../frames/peer-settings.ts'
 import type { SendingStream } from './sending-stream.ts'
 
 /** Learns what was sent. */
@@ -103,7 +103,7 @@ export class Outflow<Stream extends SendingStream> {
   /** Widens the window of the connection; returns false if it is too wide then. */
   widen(increment: number): boolean {
     this.#window += increment
-    return this.#window <= largestWindow
+    return this.#window <= maxWindow
   }
 
   #sendFrame(stream: Stream): void {

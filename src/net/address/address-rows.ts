@@ -109,18 +109,18 @@ export class AddressRows {
   /** Drops each row that the previous one covers: networks are either nested or disjoint. */
   *#outermost(order: Uint32Array): Generator<void, AddressRows> {
     const { starts, prefixes, width, count } = this
-    const kept = new AddressRows(width as 1 | 4, count)
+    const outermost = new AddressRows(width as 1 | 4, count)
     for (let i = 0; i < count; i++) {
       if (i % step === step - 1) yield
       const row = order[i]!
       const prefix = prefixes[row]!
-      const last = kept.count - 1
-      const shorter = last === -1 ? 0 : Math.min(prefix, kept.prefixes[last]!)
-      if (last !== -1 && agree(kept.starts, width * last, starts, width * row, shorter))
-        kept.prefixes[last] = shorter
-      else kept.add(starts.subarray(width * row, width * row + width), prefix)
+      const last = outermost.count - 1
+      const shorter = last === -1 ? 0 : Math.min(prefix, outermost.prefixes[last]!)
+      if (last !== -1 && agree(outermost.starts, width * last, starts, width * row, shorter))
+        outermost.prefixes[last] = shorter
+      else outermost.add(starts.subarray(width * row, width * row + width), prefix)
     }
-    return kept.#cut()
+    return outermost.#cut()
   }
 
   #cut(): this {

@@ -20,7 +20,7 @@ export function believedHops(peer: string, forwardedFor: string | null, trusted:
   let client = canonicalAddress(peer) ?? peer
   const hops = [client]
   let end = forwardedFor?.length ?? 0
-  for (let members = 0; forwardedFor && end > 0 && members < mostMembers && trusted.has(client); members++) {
+  for (let members = 0; forwardedFor && end > 0 && members < maxMembers && trusted.has(client); members++) {
     const start = forwardedFor.lastIndexOf(',', end - 1) + 1
     const member = forwardedFor.slice(start, end).trim()
     end = start - 1
@@ -32,7 +32,7 @@ export function believedHops(peer: string, forwardedFor: string | null, trusted:
   return hops
 }
 
-const mostMembers = 100
+const maxMembers = 100
 
 /**
  * A set of addresses and CIDR networks, compiled once; it finds an IPv4 address under its IPv6-mapped

@@ -1,7 +1,7 @@
 // Sets of host names and wildcards.
 
 /** Max characters of a host name (RFC 1035 section 2.3.4). */
-export const longestHost = 253
+export const maxHostLength = 253
 
 export class HostNames {
   readonly #exact = new Set<string>()
@@ -24,7 +24,7 @@ export class HostNames {
 
   /** Whether the set contains a lower-case name; false for a text that is longer than any name. */
   has(host: string): boolean {
-    if (host.length > longestHost) return false
+    if (host.length > maxHostLength) return false
     if (this.#exact.has(host)) return true
     for (const length of this.#lengths) {
       const at = host.length - length

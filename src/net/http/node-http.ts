@@ -12,7 +12,7 @@ export { Agent, createServer, request, STATUS_CODES }
  * How long the rest of a body is read and dropped after a last response, in ms: without a byte, and in all.
  */
 const linger = 2_000
-const longestLinger = 30_000
+const maxLinger = 30_000
 
 /**
  * Makes a server read the rest of a body after the last response of a connection. Node closes at once, and
@@ -34,7 +34,7 @@ export function lingerBehindResponses(server: Server): void {
 function lingerOn(socket: Socket): void {
   socket.end()
   let seen = socket.bytesRead
-  let left = longestLinger / linger
+  let left = maxLinger / linger
   const timer = setInterval(() => {
     if (socket.bytesRead === seen || --left === 0) socket.destroy()
     seen = socket.bytesRead

@@ -34,8 +34,8 @@ export class AcceptedConnection {
 
   /** The address of the client; empty if it has left. */
   get peer(): string {
-    const found: { address?: string } = {}
-    return this.#handle.getpeername(found) === 0 ? (canonicalAddress(found.address ?? '') ?? '') : ''
+    const peer: { address?: string } = {}
+    return this.#handle.getpeername(peer) === 0 ? (canonicalAddress(peer.address ?? '') ?? '') : ''
   }
 
   get descriptor(): number {

@@ -4,15 +4,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 
 /** Returns the soft limit of open files; infinity if unknown, as on systems other than Linux. */
-export function mostDescriptors(): number {
+export function maxDescriptors(): number {
   const limit = /^Max open files +(\d+)/m.exec(contentOf('/proc/self/limits'))?.[1]
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)
 }
 
 /** Returns how many descriptors may still be opened. */
 export function freeDescriptors(): number {
-  const most = mostDescriptors()
-  return most === Number.POSITIVE_INFINITY ? most : most - readdirSync('/proc/self/fd').length
+  const max = maxDescriptors()
+  return max === Number.POSITIVE_INFINITY ? max : max - readdirSync('/proc/self/fd').length
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { freeDescriptors, mostDescriptors } from '../../../src/net/socket/descriptors.ts'
+import { freeDescriptors, maxDescriptors } from '../../../src/net/socket/descriptors.ts'
 import { ConnectionLimits } from '../../../src/edge/accept/connection-limits.ts'
 import { edgeConfig } from '../../help/edge.ts'
 
@@ -39,7 +39,7 @@ test('without limits any address may have any number', () => {
 test('a connection that got one of the last descriptors is refused, whoever has the others', () => {
   const limits = new ConnectionLimits()
   const take = (descriptor: number) => limits.take('192.0.2.1', false, descriptor, any)
-  const last = mostDescriptors() - 1
+  const last = maxDescriptors() - 1
   assert.equal(take(last), null)
   limits.measure()
   assert.deepEqual(

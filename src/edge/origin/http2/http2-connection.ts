@@ -133,9 +133,9 @@ export class Http2Connection {
    * or has shown that it is alive.
    */
   get isPromising(): boolean {
-    const { isGreeted, isQuestioned, isGivenUp } = this.session
+    const { isGreeted, isPingFresh, isPingLate } = this.session
     return (
-      (this.size === 0 || !isGreeted || isQuestioned) && !isGivenUp && !this.isLeaving && !this.#isResting
+      (this.size === 0 || !isGreeted || isPingFresh) && !isPingLate && !this.isLeaving && !this.#isResting
     )
   }
 

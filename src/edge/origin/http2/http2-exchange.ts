@@ -95,7 +95,7 @@ export class Http2Exchange implements LeasedConnection, StreamUser {
 
   close(): void {
     // On a dead connection, one request after the other would run into its own timeout.
-    if (!this.lease.hasResponseBegun) this.#connection.session.doubt(this.#begunAt)
+    if (!this.lease.hasResponseBegun) this.#connection.session.probe(this.#begunAt)
     this.#leave()
   }
 

@@ -110,7 +110,7 @@ export class Multiplexed implements Dialer, Http2Owner {
     if (connection !== null) return hand(request, connection)
     if (!fresh && this.#isFull()) return request.failed('connect', fault('GH_QUEUE_FULL'), noTimes)
     this.#queue.add(request, this.#clock.monotonic(), { fresh })
-    for (const { session } of this.#open) if (session.isSilent) session.doubt()
+    for (const { session } of this.#open) if (session.isSilent) session.probe()
     this.dialMore()
   }
 
@@ -199,7 +199,7 @@ export class Multiplexed implements Dialer, Http2Owner {
 
   changed(connection: Http2Connection): void {
     // If no other may be opened, a connection at risk is better than none.
-    if (connection.session.isWorn && this.target.room > 0) connection.isReplaced = true
+    if (connection.session.hasCancelledMany && this.target.room > 0) connection.isReplaced = true
     while (connection.room > 0 && this.#queue.size > 0) this.#queue.serveFirst(connection)
     this.#settle(connection)
     this.dialMore()
