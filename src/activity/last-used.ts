@@ -17,15 +17,15 @@ interface HourlyUsesOptions<Use> {
 
 export const hourLength = 3_600_000
 /** How long a use waits for others, and the delay before a retry while the store is unreachable, in ms. */
-const patience = 1000
+const delay = 1000
 /** The maximum number of queued uses, and of keys remembered as recorded. */
-const most = 10_000
+const maxQueued = 10_000
 
 export class LastUsedTimes<Use> {
   readonly #options: HourlyUsesOptions<Use>
   readonly #clock: Clock
   /** The keys recorded in this hour. */
-  readonly #noted = new Set<string>()
+  readonly #recorded = new Set<string>()
   #hour = 0
   readonly #waiting = new Map<string, Use>()
   #timer: NodeJS.Timeout | null = null
@@ -44,19 +44,19 @@ export class LastUsedTimes<Use> {
   hour(): number {
     const now = this.#clock.now()
     const hour = now - (now % hourLength)
-    if (hour !== this.#hour || this.#noted.size >= most) this.#noted.clear()
+    if (hour !== this.#hour || this.#recorded.size >= maxQueued) this.#recorded.clear()
     this.#hour = hour
     return hour
   }
 
   /** Whether a use should be recorded, in the hour of the last call of `hour`. */
   wants(key: string): boolean {
-    return !this.#noted.has(key) && !this.#isClosed && this.#waiting.size < most
+    return !this.#recorded.has(key) && !this.#isClosed && this.#waiting.size < maxQueued
   }
 
   /** Queues a wanted use; never throws, and never waits. */
   note(key: string, use: Use): void {
-    this.#noted.add(key)
+    this.#recorded.add(key)
     this.#waiting.set(key, use)
     this.#attend()
   }
@@ -81,7 +81,7 @@ export class LastUsedTimes<Use> {
         this.#writing = null
         this.#attend()
       })
-    }, patience).unref()
+    }, delay).unref()
   }
 
   async #writeAll(): Promise<void> {

@@ -24,7 +24,7 @@ interface RequestHistoryOptions {
 
 const minute = 60_000
 const hour = 3_600_000
-const usualPeriod = 15_000
+const defaultPeriod = 15_000
 
 type Totals = ReadonlyMap<string, Record<string, number>>
 
@@ -37,9 +37,9 @@ export class RequestHistory {
   #totals: Totals = new Map()
   #queuedLogs = 0
   #timer: NodeJS.Timeout | undefined
-  #looking: Promise<void> | null = null
+  #sampling: Promise<void> | null = null
 
-  constructor({ read, clock = systemClock, period = usualPeriod }: RequestHistoryOptions) {
+  constructor({ read, clock = systemClock, period = defaultPeriod }: RequestHistoryOptions) {
     this.#read = read
     this.#clock = clock
     this.#period = period
@@ -47,7 +47,7 @@ export class RequestHistory {
 
   /** Starts sampling. */
   start(): void {
-    this.#timer = setInterval(() => void this.look().catch(() => {}), this.#period).unref()
+    this.#timer = setInterval(() => void this.sample().catch(() => {}), this.#period).unref()
   }
 
   close(): void {
@@ -60,11 +60,11 @@ export class RequestHistory {
   }
 
   /** Counts the requests since the last sample. */
-  look(): Promise<void> {
-    this.#looking ??= this.#count().finally(() => {
-      this.#looking = null
+  sample(): Promise<void> {
+    this.#sampling ??= this.#count().finally(() => {
+      this.#sampling = null
     })
-    return this.#looking
+    return this.#sampling
   }
 
   /** Returns the last 60 minutes, the current one last. */

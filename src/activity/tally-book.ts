@@ -4,7 +4,7 @@
 import type { Clock } from '../base/clock.ts'
 import { isZoneScope, zoneScope } from './tally-scopes.ts'
 import {
-  mostOccurrences,
+  maxOccurrences,
   type Occurrence,
   slotOf,
   type Tally,
@@ -14,10 +14,10 @@ import {
 /** Time from the first count to the handover of all, in ms. */
 const period = 1_000
 /** The maximum number of names, and of occurrences in total, per handover; the rest are not counted. */
-const mostCounted = 10_000
-const mostSamples = 400
+const maxCounted = 10_000
+const maxSamples = 400
 /** The maximum number of counters kept by name. */
-const mostKept = 20_000
+const maxCounters = 20_000
 
 /** The counters of one scope. */
 export class TallyScope {
@@ -39,8 +39,8 @@ export class TallyScope {
   counter(kind: TallyKind, name: string): TallyCounter {
     const last = this.#last
     if (last !== null && last.what.name === name && last.what.kind === kind) return last
-    const known = this.#counters.get(kind)?.get(name)
-    if (known !== undefined) return (this.#last = known)
+    const existing = this.#counters.get(kind)?.get(name)
+    if (existing !== undefined) return (this.#last = existing)
     const counter = this.#make(kind, name)
     const counters = this.#counters.get(kind) ?? new Map<string, TallyCounter>()
     this.#counters.set(kind, counters.set(name, counter))
@@ -63,7 +63,7 @@ export class TallyScope {
   }
 
   #make(kind: TallyKind, name: string): TallyCounter {
-    this.#book.noteKept()
+    this.#book.noteCounter()
     return new TallyCounter(this.#book, { kind, scope: this.#scope, name })
   }
 }
@@ -89,7 +89,7 @@ export class TallyCounter {
    * Whether an occurrence of the last counted event should be added: the first ones before each handover are.
    */
   get wantsOccurrence(): boolean {
-    return this.#occurrences.length < mostOccurrences && this.#count > 0 && this.#book.hasRoom
+    return this.#occurrences.length < maxOccurrences && this.#count > 0 && this.#book.hasRoom
   }
 
   addOccurrence(occurrence: Occurrence): void {
@@ -112,7 +112,7 @@ export class TallyBook {
   readonly #scopes = new Map<string, TallyScope>()
   #listed: TallyCounter[] = []
   #samples = 0
-  #kept = 0
+  #counterCount = 0
   #timer: NodeJS.Timeout | null = null
 
   /** `send` hands tallies over; it must neither throw nor reject. */
@@ -139,7 +139,7 @@ export class TallyBook {
   }
 
   get hasRoom(): boolean {
-    return this.#samples < mostSamples
+    return this.#samples < maxSamples
   }
 
   noteOccurrence(): void {
@@ -148,16 +148,16 @@ export class TallyBook {
 
   /** Includes a counter in the next handover; returns false if there are too many. */
   list(counter: TallyCounter): boolean {
-    if (this.#listed.length === mostCounted) return false
+    if (this.#listed.length === maxCounted) return false
     this.#listed.push(counter)
     this.#timer ??= setTimeout(() => this.flush(), period).unref()
     return true
   }
 
   /** Records that a counter was created: names of gateways and rules come and go. */
-  noteKept(): void {
-    if (++this.#kept <= mostKept) return
-    this.#kept = 0
+  noteCounter(): void {
+    if (++this.#counterCount <= maxCounters) return
+    this.#counterCount = 0
     for (const scope of this.#scopes.values()) scope.clear()
   }
 

@@ -8,7 +8,7 @@ import { lastOf, type Tally } from '../store/records/tally.ts'
 /** Time from the first tally to the write of all, in ms. */
 const period = 1_000
 /** The maximum number of queued tallies; more are dropped. */
-const mostWaiting = 20_000
+const maxQueued = 20_000
 
 interface TallyKeeperOptions {
   readonly store: Pick<Store, 'tallies'>
@@ -30,7 +30,7 @@ export class TallyKeeper {
   }
 
   /** Queues the tallies of a process. */
-  take(tallies: readonly Tally[]): void {
+  add(tallies: readonly Tally[]): void {
     for (const tally of tallies) this.#join(tally)
     this.#writeSoon()
   }
@@ -45,9 +45,9 @@ export class TallyKeeper {
 
   #join(tally: Tally): void {
     const key = JSON.stringify([tally.kind, tally.scope, tally.name, tally.slot])
-    const known = this.#waiting.get(key)
-    if (known === undefined && this.#waiting.size >= mostWaiting) return
-    this.#waiting.set(key, known === undefined ? tally : joined(known, tally))
+    const existing = this.#waiting.get(key)
+    if (existing === undefined && this.#waiting.size >= maxQueued) return
+    this.#waiting.set(key, existing === undefined ? tally : joined(existing, tally))
   }
 
   #writeSoon(): void {

@@ -14,7 +14,7 @@ import type { SidePortAuth } from '../net/http/side-port-auth.ts'
 import type { Endpoint } from '../config/model/config.ts'
 import type { Token } from '../store/records/records.ts'
 import { StoreUnreachable } from '../store/contract/store.ts'
-import { Shown } from '../tokens/verify.ts'
+import { LastToken } from '../tokens/verify.ts'
 import { type ApiResponse, failure } from './http/envelope.ts'
 import type { SidePortApp } from './api/side-port-app.ts'
 import { noPage } from './service/no-page.ts'
@@ -90,7 +90,7 @@ export class AdminServer {
   /** Connections to the side port that wait for another request. */
   readonly #idle = new Set<Socket>()
   /** The last token of each connection. */
-  readonly #shown = new WeakMap<Socket, Shown>()
+  readonly #shown = new WeakMap<Socket, LastToken>()
   readonly #bug: (cause: unknown) => void
   /** Authenticates the edge, whose client addresses are then trusted; null to trust none. */
   sidePortAuth: SidePortAuth | null
@@ -346,9 +346,9 @@ export class AdminServer {
     }
   }
 
-  #shownOn(socket: Socket): Shown {
+  #shownOn(socket: Socket): LastToken {
     let shown = this.#shown.get(socket)
-    if (shown === undefined) this.#shown.set(socket, (shown = new Shown()))
+    if (shown === undefined) this.#shown.set(socket, (shown = new LastToken()))
     return shown
   }
 
@@ -403,7 +403,7 @@ async function* oneInATurn(parts: readonly string[]): AsyncGenerator<string> {
   }
 }
 
-function requesterOf(request: IncomingMessage, sender: Sender, shown: Shown): Requester {
+function requesterOf(request: IncomingMessage, sender: Sender, shown: LastToken): Requester {
   const { headers } = request
   return {
     accept: headers.accept ?? null,

@@ -13,16 +13,16 @@ export interface Candidate {
 export function byNames(
   identities: readonly TlsIdentity[],
 ): ReadonlyMap<string, ReadonlyMap<string, Candidate>> {
-  const found = new Map<string, Map<string, Candidate>>()
+  const groups = new Map<string, Map<string, Candidate>>()
   for (const identity of identities) {
     const certificate = new Certificate(identity.certificate)
     for (const name of certificate.names) {
-      const ofName = found.get(name) ?? new Map<string, Candidate>()
+      const ofName = groups.get(name) ?? new Map<string, Candidate>()
       if (!ofName.has(certificate.keyType)) ofName.set(certificate.keyType, { identity, certificate })
-      found.set(name, ofName)
+      groups.set(name, ofName)
     }
   }
-  return found
+  return groups
 }
 
 /**

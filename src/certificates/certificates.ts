@@ -31,7 +31,7 @@ const groups = 'X25519MLKEM768:X25519:P-256:P-384'
 const secureOptions = constants.SSL_OP_PRIORITIZE_CHACHA
 
 /** The number of bytes by which OpenSSL tells sessions apart. */
-const longestIdContext = 32
+const maxIdContext = 32
 
 /** The requirements of a zone for the handshake. */
 interface Demands {
@@ -102,7 +102,7 @@ export class Certificates {
   }
 
   /** Uses these keys for sealing and opening sessions from now on. */
-  takeTicketKeys(keys: TicketKeySet): void {
+  useTicketKeys(keys: TicketKeySet): void {
     this.#ticketKeys = new TicketKeys(keys)
     for (const context of this.#contexts.values()) this.#ticketKeys.applyTo(context)
   }
@@ -132,7 +132,7 @@ export class Certificates {
         // Others are unknown to the provider.
         ...(hasFipsProvider() && fipsOptions),
         // A session must be resumed with the certificates and settings that it began with.
-        sessionIdContext: digest.slice(0, longestIdContext),
+        sessionIdContext: digest.slice(0, maxIdContext),
         sessionTimeout: sessionLifetime / 1000,
       })
     this.#ticketKeys.applyTo(context)
@@ -166,7 +166,7 @@ function meeting(context: SecureContext, { client, isFips, ciphers }: Demands): 
   const preferring = ciphers.length === 0 ? approved : withFirst(ciphers, approved)
   const made = client === null ? createSecureContext(preferring) : contextAsking(preferring, client)
   // A reload may leave variants that no zone needs any more.
-  if (meeting.size === mostMeeting) meeting.delete(meeting.keys().next().value!)
+  if (meeting.size === maxVariants) meeting.delete(meeting.keys().next().value!)
   meeting.set(key, made)
   return made
 }
@@ -176,18 +176,18 @@ function withFirst(suites: readonly string[], options: SecureContextOptions): Se
   const all = new Set(options.ciphers!.split(':'))
   const first = new Set(suites.map(nameInOpenSsl)).intersection(all)
   // A session of TLS 1.2 keeps the suite that it began with.
-  const sessionIdContext = hash('sha256', `${suites} ${options.sessionIdContext}`).slice(0, longestIdContext)
+  const sessionIdContext = hash('sha256', `${suites} ${options.sessionIdContext}`).slice(0, maxIdContext)
   return { ...options, ciphers: [...first.union(all)].join(':'), secureOptions: 0, sessionIdContext }
 }
 
 /** The maximum number of variants of one context. */
-const mostMeeting = 1000
+const maxVariants = 1000
 
 const fipsOptions = { ciphers: fipsCiphers, ecdhCurve: fipsGroups, sigalgs: fipsSignatures }
 
 /** Returns a session id context under which no session that began with unapproved keys is resumed. */
 function fipsIdOf({ sessionIdContext = '' }: SecureContextOptions): string {
-  return `fips ${sessionIdContext}`.slice(0, longestIdContext)
+  return `fips ${sessionIdContext}`.slice(0, maxIdContext)
 }
 
 /**

@@ -27,7 +27,7 @@ const period = 12 * hour
 /** The maximum difference between the clocks of machines. */
 const skew = hour / 6
 /** Delay between two reads of the store, and the same until the key is known, in ms. */
-const usualWait = 60_000
+const defaultWait = 60_000
 const shortWait = 5_000
 const most = 100
 
@@ -43,12 +43,12 @@ export class TicketKeeper {
   readonly #changed: TicketKeeperOptions['changed']
   readonly #clock: Clock
   /** By id. */
-  readonly #known = new Map<string, KnownKey>()
+  readonly #keys = new Map<string, KnownKey>()
   #current = ''
   /** The ids that were last passed to `changed`, the current one first. */
   #passedOn = ''
   #timer: NodeJS.Timeout | undefined
-  #looking: Promise<void> | null = null
+  #reading: Promise<void> | null = null
   #isClosed = false
 
   constructor({ store, secrets, log, changed, clock = systemClock }: TicketKeeperOptions) {
@@ -61,7 +61,7 @@ export class TicketKeeper {
 
   /** When the current key came into use for sealing, in ms since the epoch. */
   get since(): number {
-    return this.#known.get(this.#current)?.startsAt ?? 0
+    return this.#keys.get(this.#current)?.startsAt ?? 0
   }
 
   /** Whether other processes have the current key, too. */
@@ -71,28 +71,28 @@ export class TicketKeeper {
 
   /** Finds or makes the keys, then reads them again periodically; never rejects. */
   start(): Promise<void> {
-    this.#looking = this.#look().then(() => {
+    this.#reading = this.#read().then(() => {
       if (this.#isClosed) return
       clearTimeout(this.#timer)
-      this.#timer = setTimeout(() => void this.start(), this.isShared ? usualWait : shortWait).unref()
+      this.#timer = setTimeout(() => void this.start(), this.isShared ? defaultWait : shortWait).unref()
     })
-    return this.#looking
+    return this.#reading
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
-    await this.#looking
+    await this.#reading
   }
 
-  async #look(): Promise<void> {
+  async #read(): Promise<void> {
     const failure = await this.#share().then(
       () => undefined,
       (cause: unknown) => cause,
     )
     const now = this.#clock.now()
-    for (const [id, { startsAt }] of this.#known)
-      if (now >= startsAt + period + sessionLifetime) this.#known.delete(id)
+    for (const [id, { startsAt }] of this.#keys)
+      if (now >= startsAt + period + sessionLifetime) this.#keys.delete(id)
     this.#passOn(this.#choose(now), failure)
   }
 
@@ -104,7 +104,7 @@ export class TicketKeeper {
     for (const key of items) this.#learn(key)
     const start = startOf(now)
     for (const startsAt of [start, start + period])
-      if (!this.#known.has(this.#idOf(startsAt))) await this.#make(startsAt)
+      if (!this.#keys.has(this.#idOf(startsAt))) await this.#make(startsAt)
     for (const { id, startsAt } of items)
       if (now >= startsAt + period + sessionLifetime + skew)
         await this.#store.ticketKeys.remove(ticketOwner, id)
@@ -116,24 +116,25 @@ export class TicketKeeper {
     const bytes = newTicketKey()
     const sealed = this.#secrets.seal(bytes.toString('base64url'), sealContext(id))
     const made: TicketKey = { account: ticketOwner, id, startsAt, sealed, createdAt: this.#clock.now() }
-    if (await this.#store.ticketKeys.insert(made)) this.#known.set(id, { startsAt, bytes })
-    else await this.#store.ticketKeys.get(ticketOwner, id).then(found => found && this.#learn(found.record))
+    if (await this.#store.ticketKeys.insert(made)) this.#keys.set(id, { startsAt, bytes })
+    else
+      await this.#store.ticketKeys.get(ticketOwner, id).then(stored => stored && this.#learn(stored.record))
   }
 
   /** Keys sealed with other server keys cannot be read, and are used only by their makers. */
   #learn({ id, startsAt, sealed }: TicketKey): void {
-    if (this.#known.has(id)) return
+    if (this.#keys.has(id)) return
     const text = this.#secrets.unseal(sealed, sealContext(id))
-    if (text !== null) this.#known.set(id, { startsAt, bytes: Buffer.from(text, 'base64url') })
+    if (text !== null) this.#keys.set(id, { startsAt, bytes: Buffer.from(text, 'base64url') })
   }
 
   /** Returns the id of the key that seals now. */
   #choose(now: number): string {
     const startsAt = startOf(now)
     const shared = this.#idOf(startsAt)
-    if (this.#known.has(shared)) return shared
+    if (this.#keys.has(shared)) return shared
     const own = ownPrefix + startsAt
-    if (!this.#known.has(own)) this.#known.set(own, { startsAt, bytes: newTicketKey() })
+    if (!this.#keys.has(own)) this.#keys.set(own, { startsAt, bytes: newTicketKey() })
     return own
   }
 
@@ -143,10 +144,10 @@ export class TicketKeeper {
     if (wasShared && !this.isShared)
       this.#log.warn({ err: failure }, 'keys of TLS sessions not shared: the store has none that can be read')
     if (!wasShared && this.isShared) this.#log.info('keys of TLS sessions shared again')
-    const ids = [current, ...[...this.#known.keys()].filter(id => id !== current)]
+    const ids = [current, ...[...this.#keys.keys()].filter(id => id !== current)]
     if (ids.join() === this.#passedOn) return
     this.#passedOn = ids.join()
-    const [key, ...others] = ids.map(id => this.#known.get(id)!.bytes)
+    const [key, ...others] = ids.map(id => this.#keys.get(id)!.bytes)
     this.#changed({ current: key!, others })
   }
 

@@ -4,18 +4,18 @@ import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/record
 import { nextCheckAt } from './schedule.ts'
 
 /**
- * Whether a result for `asked` counts for the stored verification. A proof counts as long as host and code
+ * Whether a result for `checked` counts for the stored verification. A proof counts as long as host and code
  * are the same; any other result only while this attempt is the one that is due, since a later attempt is
  * more recent.
  */
 export function counts(
-  kept: DomainVerification | null,
-  asked: DomainVerification,
+  stored: DomainVerification | null,
+  checked: DomainVerification,
   answer: DnsAnswer,
 ): boolean {
-  if (kept === null || kept.nextCheckAt === null) return false
-  if (kept.host !== asked.host || kept.code !== asked.code) return false
-  return answer.outcome === 'found' || kept.nextCheckAt === asked.nextCheckAt
+  if (stored === null || stored.nextCheckAt === null) return false
+  if (stored.host !== checked.host || stored.code !== checked.code) return false
+  return answer.outcome === 'found' || stored.nextCheckAt === checked.nextCheckAt
 }
 
 /**
@@ -24,12 +24,12 @@ export function counts(
  */
 export function afterAnswer(
   client: OAuthClient,
-  kept: DomainVerification,
+  stored: DomainVerification,
   answer: DnsAnswer,
   now: number,
 ): OAuthClient {
-  const checks = kept.checks + 1
-  const verification = { ...kept, ...verdict(kept, answer, now), checks, lastAnswer: answer }
+  const checks = stored.checks + 1
+  const verification = { ...stored, ...verdict(stored, answer, now), checks, lastAnswer: answer }
   if (verification.status === 'in_progress') return { ...client, verification }
   return { ...client, verification, revision: client.revision + 1, updatedAt: now }
 }

@@ -7,7 +7,7 @@ import { hostOf } from './host.ts'
 export const challengePrefix = 'svc_oauth_client_publisher='
 
 /** How long the owner has to publish the record, in ms. */
-const patience = 2 * 24 * 60 * 60_000
+const verificationPeriod = 2 * 24 * 60 * 60_000
 /** The shortest time between two DNS checks, in ms, however often the owner requests one. */
 const pause = 5_000
 /** The maximum difference between the clocks of processes, in ms. */
@@ -25,15 +25,15 @@ export function challengeText({ code }: DomainVerification): string {
  * first does not help.
  */
 export function verificationFor(
-  kept: DomainVerification | null,
+  current: DomainVerification | null,
   clientUri: string | null,
   now: number,
 ): DomainVerification | null | 'host_frozen' {
-  if (clientUri === null) return kept?.status === 'verified' ? kept : null
+  if (clientUri === null) return current?.status === 'verified' ? current : null
   const host = hostOf(clientUri)
-  if (kept === null) return begun(host, randomBytes(16).toString('hex'), now)
-  if (kept.host === host) return again(kept, now)
-  return kept.status === 'verified' ? 'host_frozen' : begun(host, randomBytes(16).toString('hex'), now)
+  if (current === null) return begun(host, randomBytes(16).toString('hex'), now)
+  if (current.host === host) return again(current, now)
+  return current.status === 'verified' ? 'host_frozen' : begun(host, randomBytes(16).toString('hex'), now)
 }
 
 function begun(host: string, code: string, now: number): DomainVerification {
@@ -42,7 +42,7 @@ function begun(host: string, code: string, now: number): DomainVerification {
     code,
     status: 'pending',
     startedAt: now,
-    deadline: now + patience,
+    deadline: now + verificationPeriod,
     nextCheckAt: now,
     checks: 0,
     lastAnswer: null,
@@ -50,13 +50,13 @@ function begun(host: string, code: string, now: number): DomainVerification {
   }
 }
 
-function again(kept: DomainVerification, now: number): DomainVerification {
-  const { host, code, status, deadline, nextCheckAt, lastAnswer } = kept
-  if (status === 'verified') return kept
+function again(current: DomainVerification, now: number): DomainVerification {
+  const { host, code, status, deadline, nextCheckAt, lastAnswer } = current
+  if (status === 'verified') return current
   // After the clock was set back, stored times are too far ahead: then everything starts over.
-  if (status === 'failed' || now >= deadline || deadline - now > patience + slack)
+  if (status === 'failed' || now >= deadline || deadline - now > verificationPeriod + slack)
     return { ...begun(host, code, now), lastAnswer }
   // Never later than before, and unchanged if it is already due: a check may be running.
   const soon = Math.max(now, Math.min(lastAnswer?.at ?? 0, now) + pause)
-  return { ...kept, nextCheckAt: Math.min(nextCheckAt ?? now, soon) }
+  return { ...current, nextCheckAt: Math.min(nextCheckAt ?? now, soon) }
 }

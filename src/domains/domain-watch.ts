@@ -24,7 +24,7 @@ interface DomainWatchOptions {
 }
 
 /** The maximum number of concurrent lookups. */
-const mostAtOnce = 16
+const maxConcurrent = 16
 /**
  * Time until verifications claimed by this process are handed out again, in ms, unless it renews the lease:
  * after a crash, a verification waits no longer than that.
@@ -41,12 +41,12 @@ export class DomainWatch {
   readonly #period: number
   readonly #running = new Set<Promise<void>>()
   /** The verifications whose lookups are running. */
-  readonly #held = new Set<OAuthClient>()
+  readonly #claimed = new Set<OAuthClient>()
   #timer: NodeJS.Timeout | null = null
   #renewer: NodeJS.Timeout | null = null
   #unfollow: (() => void) | null = null
   /** The current poll, and whether another one is needed. */
-  #looking: Promise<void> | null = null
+  #polling: Promise<void> | null = null
   #isLookDue = false
   /** Whether the store failed last time, so that an outage is logged once. */
   #isFailing = false
@@ -62,13 +62,13 @@ export class DomainWatch {
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#look(), this.#period).unref()
+    this.#timer = setInterval(() => this.#poll(), this.#period).unref()
     this.#renewer = setInterval(() => void this.#renew(), renewal).unref()
     // A client that was just written is checked at once, while its owner is watching.
     this.#unfollow = this.#store.changes.follow(({ kind }) => {
-      if (kind === 'oauth_client') this.#look()
+      if (kind === 'oauth_client') this.#poll()
     })
-    this.#look()
+    this.#poll()
   }
 
   /** Starts no more checks and abandons the current ones; another process takes them over after the lease. */
@@ -78,25 +78,25 @@ export class DomainWatch {
     if (this.#renewer) clearInterval(this.#renewer)
     this.#unfollow?.()
     this.#lookup.close()
-    await this.#looking
+    await this.#polling
     await Promise.all(this.#running)
   }
 
-  #look(): void {
+  #poll(): void {
     this.#isLookDue = true
-    if (this.#mayLook()) this.#looking ??= this.#lookOn()
+    if (this.#mayLook()) this.#polling ??= this.#pollUntilDone()
   }
 
   #mayLook(): boolean {
-    return this.#isLookDue && !this.#isClosed && this.#running.size < mostAtOnce
+    return this.#isLookDue && !this.#isClosed && this.#running.size < maxConcurrent
   }
 
-  async #lookOn(): Promise<void> {
+  async #pollUntilDone(): Promise<void> {
     while (this.#mayLook()) {
       this.#isLookDue = false
-      await this.#claim(mostAtOnce - this.#running.size)
+      await this.#claim(maxConcurrent - this.#running.size)
     }
-    this.#looking = null
+    this.#polling = null
   }
 
   async #claim(limit: number): Promise<void> {
@@ -113,20 +113,20 @@ export class DomainWatch {
 
   /** Renews the leases of lookups that take long. */
   async #renew(): Promise<void> {
-    if (this.#held.size === 0) return
+    if (this.#claimed.size === 0) return
     try {
-      await this.#store.oauthClients.renewLeases([...this.#held], lease)
+      await this.#store.oauthClients.renewLeases([...this.#claimed], lease)
     } catch (failure) {
       this.#fail(failure)
     }
   }
 
   #run(client: Versioned<OAuthClient>): void {
-    this.#held.add(client.record)
+    this.#claimed.add(client.record)
     const running = this.#attend(client).then(() => {
       this.#running.delete(running)
-      this.#held.delete(client.record)
-      if (this.#isLookDue) this.#look()
+      this.#claimed.delete(client.record)
+      if (this.#isLookDue) this.#poll()
     })
     this.#running.add(running)
   }
@@ -151,12 +151,16 @@ export class DomainWatch {
    * Writes the change that follows from a result. Concurrent changes by others are kept, and may invalidate
    * it.
    */
-  async #keep(claimed: Versioned<OAuthClient>, asked: DomainVerification, answer: DnsAnswer): Promise<void> {
+  async #keep(
+    claimed: Versioned<OAuthClient>,
+    checked: DomainVerification,
+    answer: DnsAnswer,
+  ): Promise<void> {
     const { account, id } = claimed.record
     let current: Versioned<OAuthClient> | null = claimed
     while (current !== null) {
       const { record, version }: Versioned<OAuthClient> = current
-      if (!counts(record.verification, asked, answer)) return
+      if (!counts(record.verification, checked, answer)) return
       const next = afterAnswer(record, record.verification!, answer, this.#clock.now())
       if (await this.#store.oauthClients.replace(next, version)) return this.#tell(next)
       current = await this.#store.oauthClients.get(account, id)

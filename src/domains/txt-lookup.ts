@@ -17,23 +17,23 @@ interface Question {
   /** The current query. */
   query: TxtQuery | null
   isOver: boolean
-  readonly settle: (found: readonly string[] | DnsOutcome) => void
+  readonly settle: (result: readonly string[] | DnsOutcome) => void
 }
 
 /** The maximum number of concurrent queries: resolvers drop bursts. */
-const mostAtOnce = 16
+const maxConcurrent = 16
 /** How many times each resolver is queried. */
 const tries = 2
 
 /** How much of the records is kept. */
-const mostRecords = 10
-const longestRecord = 255
+const maxRecords = 10
+const maxRecordLength = 255
 
 export class TxtLookup {
   readonly #resolvers: readonly string[]
   readonly #timeout: number
   readonly #waiting = new Set<Question>()
-  readonly #asked = new Set<Question>()
+  readonly #questions = new Set<Question>()
   #isClosed = false
 
   /** Throws if a resolver is not an IP address. */
@@ -54,43 +54,46 @@ export class TxtLookup {
     const timer = setTimeout(() => this.#end(question, 'timeout'), this.#timeout)
     this.#waiting.add(question)
     this.#askNext()
-    const found = await promise
+    const result = await promise
     clearTimeout(timer)
-    return { at: now, ...(typeof found === 'string' ? { outcome: found, records: [] } : judge(found, text)) }
+    return {
+      at: now,
+      ...(typeof result === 'string' ? { outcome: result, records: [] } : judge(result, text)),
+    }
   }
 
   /** Cancels all lookups: their outcome is `error`, as is that of every later lookup. */
   close(): void {
     this.#isClosed = true
-    for (const question of [...this.#waiting, ...this.#asked]) this.#end(question, 'error')
+    for (const question of [...this.#waiting, ...this.#questions]) this.#end(question, 'error')
   }
 
   #askNext(): void {
     for (const question of this.#waiting) {
-      if (this.#asked.size >= mostAtOnce) return
+      if (this.#questions.size >= maxConcurrent) return
       this.#waiting.delete(question)
-      this.#asked.add(question)
+      this.#questions.add(question)
       void this.#send(question)
     }
   }
 
   async #send(question: Question): Promise<void> {
     question.settle(await this.#askAll(question))
-    this.#asked.delete(question)
+    this.#questions.delete(question)
     this.#askNext()
   }
 
   /** Queries one resolver after the other until one has a result. */
   async #askAll(question: Question): Promise<readonly string[] | DnsOutcome> {
     const servers = serversOf(this.#resolvers)
-    const patience = Math.max(1, Math.floor(this.#timeout / (tries * servers.length)))
+    const timeout = Math.max(1, Math.floor(this.#timeout / (tries * servers.length)))
     let outcome: DnsOutcome = 'error'
     for (const server of servers) {
       if (question.isOver) break
-      question.query = new TxtQuery(server, question.host, { patience, tries })
-      const found = await question.query.found
-      if (typeof found !== 'string') return found
-      outcome = found
+      question.query = new TxtQuery(server, question.host, { timeout, tries })
+      const result = await question.query.result
+      if (typeof result !== 'string') return result
+      outcome = result
       if (outcome === 'no_records' || outcome === 'no_such_name') break
     }
     return outcome
@@ -116,14 +119,14 @@ function serversOf(resolvers: readonly string[]): readonly string[] {
 
 function judge(texts: readonly string[], text: string): Pick<DnsAnswer, 'outcome' | 'records'> {
   if (texts.length === 0) return { outcome: 'no_records', records: [] }
-  return { outcome: texts.includes(text) ? 'found' : 'no_match', records: shown(texts) }
+  return { outcome: texts.includes(text) ? 'found' : 'no_match', records: displayable(texts) }
 }
 
 /** Puts records meant for this gateway first, and removes characters that a page could not display. */
-function shown(texts: readonly string[]): string[] {
+function displayable(texts: readonly string[]): string[] {
   const ours = texts.filter(text => text.includes(challengePrefix))
   const others = texts.filter(text => !text.includes(challengePrefix))
   return [...ours, ...others]
-    .slice(0, mostRecords)
-    .map(text => text.slice(0, longestRecord).replace(/[\0-\x1f\x7f-\x9f\xad]/g, '\ufffd'))
+    .slice(0, maxRecords)
+    .map(text => text.slice(0, maxRecordLength).replace(/[\0-\x1f\x7f-\x9f\xad]/g, '\ufffd'))
 }

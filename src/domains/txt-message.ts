@@ -17,8 +17,8 @@ const [cname, txt, opt, internet] = [5, 16, 41, 1] as const
 /** The size of a reply by UDP, in bytes, that is not fragmented on the way. */
 const largestDatagram = 1232
 /** The maximum length of a chain of aliases. */
-const mostHops = 16
-const longestName = 255
+const maxHops = 16
+const maxNameLength = 255
 
 /**
  * Writes the question for the TXT records of a host; with `extension`, it announces the accepted size of
@@ -55,12 +55,17 @@ export function readTxtReply(message: Buffer, id: number, host: string): TxtRepl
   // Servers without the extension may omit the question here (RFC 6891 section 7).
   if (questions === 0 && code === 1) return { kind: 'format_error' }
   const reader = new Reader(message)
-  const asked = wireName(host)
-  if (questions !== 1 || reader.name() !== asked || reader.number() !== txt || reader.number() !== internet)
+  const requested = wireName(host)
+  if (
+    questions !== 1 ||
+    reader.name() !== requested ||
+    reader.number() !== txt ||
+    reader.number() !== internet
+  )
     return null
   if ((flags & 0x02_00) !== 0) return { kind: 'truncated' }
   if (code !== 0) return { kind: failures[code] ?? 'other' }
-  return textsIn(reader, message.readUInt16BE(6), asked)
+  return textsIn(reader, message.readUInt16BE(6), requested)
 }
 
 const failures: Readonly<Record<number, Exclude<TxtReply['kind'], 'records' | 'truncated'>>> = {
@@ -74,9 +79,9 @@ const failures: Readonly<Record<number, Exclude<TxtReply['kind'], 'records' | 't
  * Returns the texts of a name among `count` records, following their CNAME records; null if they cannot be
  * parsed.
  */
-function textsIn(reader: Reader, count: number, asked: string): TxtReply | null {
+function textsIn(reader: Reader, count: number, requested: string): TxtReply | null {
   const aliases = new Map<string, string>()
-  const found: (readonly [owner: string, text: string])[] = []
+  const texts: (readonly [owner: string, text: string])[] = []
   for (let i = 0; i < count; i++) {
     const owner = reader.name()
     const [type, kind] = [reader.number(), reader.number()]
@@ -91,17 +96,17 @@ function textsIn(reader: Reader, count: number, asked: string): TxtReply | null 
     } else if (kind === internet && type === txt) {
       const text = reader.text(end)
       if (text === null) return null
-      found.push([owner, text])
+      texts.push([owner, text])
     } else reader.at = end
   }
-  const reached = reachedFrom(asked, aliases)
-  return { kind: 'records', texts: found.filter(([owner]) => reached.has(owner)).map(([, text]) => text) }
+  const reached = reachedFrom(requested, aliases)
+  return { kind: 'records', texts: texts.filter(([owner]) => reached.has(owner)).map(([, text]) => text) }
 }
 
-function reachedFrom(asked: string, aliases: ReadonlyMap<string, string>): ReadonlySet<string> {
-  const reached = new Set([asked])
-  let next = aliases.get(asked)
-  while (next !== undefined && !reached.has(next) && reached.size <= mostHops) {
+function reachedFrom(requested: string, aliases: ReadonlyMap<string, string>): ReadonlySet<string> {
+  const reached = new Set([requested])
+  let next = aliases.get(requested)
+  while (next !== undefined && !reached.has(next) && reached.size <= maxHops) {
     reached.add(next)
     next = aliases.get(next)
   }
@@ -165,7 +170,7 @@ class Reader {
         continue
       }
       const end = at + 1 + length
-      if (length > 63 || this.isOver(end) || name.length + 1 + length > longestName) return null
+      if (length > 63 || this.isOver(end) || name.length + 1 + length > maxNameLength) return null
       name += String.fromCharCode(length) + lowerCase(this.#message.toString('latin1', at + 1, end))
       at = end
       if (length > 0) continue

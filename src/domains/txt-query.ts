@@ -8,7 +8,7 @@ import { readTxtReply, type TxtReply, writeTxtQuestion } from './txt-message.ts'
 
 interface QueryOptions {
   /** The timeout of one try, in ms, and the number of tries. */
-  readonly patience: number
+  readonly timeout: number
   readonly tries: number
 }
 
@@ -17,25 +17,25 @@ type Closing = () => void
 
 export class TxtQuery {
   /** The texts, or why there are none; never rejects. */
-  readonly found: Promise<readonly string[] | DnsOutcome>
+  readonly result: Promise<readonly string[] | DnsOutcome>
   readonly #host: string
   readonly #server: { readonly host: string; readonly port: number }
   readonly #id = randomInt(0x1_00_00)
-  readonly #settle: (found: readonly string[] | DnsOutcome) => void
+  readonly #settle: (result: readonly string[] | DnsOutcome) => void
   readonly #closing: Closing[] = []
   #extension = true
   #isOver = false
 
   /** Queries a server, an address with a port unless that is 53, for the TXT records of a host. */
-  constructor(server: string, host: string, { patience, tries }: QueryOptions) {
+  constructor(server: string, host: string, { timeout, tries }: QueryOptions) {
     const { promise, resolve } = Promise.withResolvers<readonly string[] | DnsOutcome>()
-    this.found = promise
+    this.result = promise
     this.#settle = resolve
     this.#host = host
     this.#server = partsOf(server)
-    const timer = setTimeout(() => this.#end('timeout'), patience * tries)
+    const timer = setTimeout(() => this.#end('timeout'), timeout * tries)
     this.#closing.push(() => clearTimeout(timer))
-    this.#askByUdp(patience)
+    this.#askByUdp(timeout)
   }
 
   /** Ends the query with the outcome `error`, unless it has already ended. */
@@ -43,21 +43,21 @@ export class TxtQuery {
     this.#end('error')
   }
 
-  #end(found: readonly string[] | DnsOutcome): void {
+  #end(result: readonly string[] | DnsOutcome): void {
     if (this.#isOver) return
     this.#isOver = true
     for (const close of this.#closing.splice(0)) close()
-    this.#settle(found)
+    this.#settle(result)
   }
 
   #question(): Buffer {
     return writeTxtQuestion(this.#id, this.#host, this.#extension)
   }
 
-  #askByUdp(patience: number): void {
+  #askByUdp(timeout: number): void {
     const { host, port } = this.#server
     const socket = createSocket(isIPv6(host.replace(/%.*/, '')) ? 'udp6' : 'udp4')
-    const ask = () => socket.send(this.#question(), () => {})
+    const send = () => socket.send(this.#question(), () => {})
     socket.on('error', () => this.#end('error'))
     socket.on('message', message => {
       // Anybody who guesses the port can send anything: the real reply may still arrive.
@@ -66,12 +66,12 @@ export class TxtQuery {
       if (reply.kind === 'truncated') return this.#askByTcp()
       if (reply.kind !== 'format_error' || !this.#extension) return this.#end(foundIn(reply))
       this.#extension = false
-      ask()
+      send()
     })
     socket.on('connect', () => {
       if (this.#isOver) return
-      ask()
-      const again = setInterval(ask, patience)
+      send()
+      const again = setInterval(send, timeout)
       this.#closing.push(() => clearInterval(again))
     })
     // From now on the system drops datagrams from any other address or port, and reports a closed port.

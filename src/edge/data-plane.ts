@@ -295,8 +295,8 @@ export class DataPlane implements Plane {
 
   /** Takes the keys that seal TLS sessions; a reload keeps them. */
   takeTicketKeys(keys: TicketKeySet): void {
-    this.snapshot.certificates.takeTicketKeys(keys)
-    this.#next?.snapshot.certificates.takeTicketKeys(keys)
+    this.snapshot.certificates.useTicketKeys(keys)
+    this.#next?.snapshot.certificates.useTicketKeys(keys)
   }
 
   /** Stops accepting, lets running exchanges finish, and cuts what is left after `grace` ms. */

@@ -135,8 +135,8 @@ export class Automaton {
   #stateOf(reached: readonly number[], before: number): State {
     const pcs = [...new Set(reached)].sort((a, b) => a - b)
     const key = String.fromCharCode(before, ...pcs)
-    const known = this.#states.get(key)
-    if (known !== undefined) return known
+    const existing = this.#states.get(key)
+    if (existing !== undefined) return existing
     if (this.#states.size === maxStates) {
       this.#states.clear()
       this.#start = this.#begin()

@@ -6,7 +6,7 @@ import { parseFor, type Scope } from './language.ts'
 import { Memo } from './memo.ts'
 import { failure, spend, useWork } from './meter.ts'
 import { beginning, survey } from './work.ts'
-import { mostWork, Work } from './work-budget.ts'
+import { maxWork, Work } from './work-budget.ts'
 
 export type { Facts, RequestFacts, Scope }
 export type ResultType = 'bool' | 'string'
@@ -36,7 +36,7 @@ export interface ExpressionFlaw {
   readonly column: number
 }
 
-const mostBytes = 4096
+const maxBytes = 4096
 const compiled = new Memo<Expression<boolean> | Expression<string>>(4000)
 
 /**
@@ -60,8 +60,8 @@ export function compileExpression(
   type: ResultType,
 ): Expression<boolean> | Expression<string> | ExpressionFlaw {
   const key = `${scope} ${type} ${text}`
-  const known = compiled.get(key)
-  if (known !== undefined) return known
+  const cached = compiled.get(key)
+  if (cached !== undefined) return cached
   const result = compile(text, scope, type)
   if ('evaluate' in result) compiled.set(key, result)
   return result
@@ -74,7 +74,7 @@ export function describeFlaw(flaw: ExpressionFlaw): string {
 
 function compile(text: string, scope: Scope, type: ResultType) {
   if (text.trim() === '') return flawAt(text, 0, 'it is empty')
-  if (Buffer.byteLength(text) > mostBytes) return flawAt(text, 0, 'it is longer than 4 KiB')
+  if (Buffer.byteLength(text) > maxBytes) return flawAt(text, 0, 'it is longer than 4 KiB')
   try {
     const run = parseFor(scope, text)
     const checked = run.check()
@@ -82,7 +82,7 @@ function compile(text: string, scope: Scope, type: ResultType) {
     const { flaw, readsGeo, readsPath, work } = survey(run.ast)
     if (flaw !== null) return flawAt(text, flaw.node.pos, flaw.message)
     if (checked.type !== type) return flawAt(text, 0, `it returns ${checked.type} but must return ${type}`)
-    if (work > mostWork.rules.api) return flawAt(text, 0, 'it could take too many steps for one request')
+    if (work > maxWork.rules.api) return flawAt(text, 0, 'it could take too many steps for one request')
     const facts = { text, needsGeo: readsGeo, readsPath, work }
     return type === 'bool'
       ? new Compiled<boolean>(facts, run, 'boolean')
@@ -153,7 +153,7 @@ function flawAt(text: string, offset: number, message: string): ExpressionFlaw {
   return { message, line: before.length, column: before.at(-1)!.length + 1 }
 }
 
-const longestMessage = 160
+const maxMessageLength = 160
 const tokens: Readonly<Record<string, string>> = {
   EOF: 'the end',
   LPAREN: '(',
@@ -171,6 +171,6 @@ function readable(summary: string): string {
   const line = summary
     .replace(/[^\x20-\x7e]+/g, ' ')
     .replace(/\b[A-Z]{3,}\b/g, name => tokens[name] ?? name)
-    .slice(0, longestMessage)
+    .slice(0, maxMessageLength)
   return line.charAt(0).toLowerCase() + line.slice(1)
 }

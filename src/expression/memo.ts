@@ -2,17 +2,17 @@
 // mostly from the same texts.
 
 /** The minimum number of values set between two sweeps. */
-const fewest = 32
+const minSets = 32
 
 /** Caches up to a number of values, and of these only those still in use elsewhere. */
 export class Memo<T extends object> {
   readonly #values = new Map<string, WeakRef<T>>()
-  readonly #most: number
+  readonly #max: number
   /** How many values are to be set before the next sweep of unused ones. */
-  #untilSweep = fewest
+  #untilSweep = minSets
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(max: number) {
+    this.#max = max
   }
 
   get(key: string): T | undefined {
@@ -24,7 +24,7 @@ export class Memo<T extends object> {
     this.#values.delete(key)
     this.#values.set(key, new WeakRef(value))
     if (--this.#untilSweep === 0) this.#sweep()
-    if (this.#values.size <= this.#most) return
+    if (this.#values.size <= this.#max) return
     const [oldest] = this.#values.keys()
     this.#values.delete(oldest!)
   }
@@ -32,6 +32,6 @@ export class Memo<T extends object> {
   /** Removes the texts of unused values; the next sweep follows after as many sets as this one examined. */
   #sweep(): void {
     for (const [key, value] of this.#values) if (value.deref() === undefined) this.#values.delete(key)
-    this.#untilSweep = Math.max(fewest, this.#values.size)
+    this.#untilSweep = Math.max(minSets, this.#values.size)
   }
 }

@@ -82,7 +82,7 @@ export function meter(node: ASTNode): void {
       spend(Math.ceil(cost(of, by)))
       return handle(args, a, b)
     }
-  } else if (looksInside(node)) {
+  } else if (iterates(node)) {
     metered.handle = (left, right, a, b) => {
       spend(weigh(left) + weigh(right))
       return handle(left, right, a, b)
@@ -93,7 +93,7 @@ export function meter(node: ASTNode): void {
 /**
  * Whether an operator iterates over lists or maps; literals count by their parts, and a map is not searched.
  */
-function looksInside({ op, args }: ASTNode): boolean {
+function iterates({ op, args }: ASTNode): boolean {
   if (op !== '==' && op !== '!=' && op !== '+' && op !== 'in') return false
   const [left, right] = args as unknown as readonly Checked[]
   if (op === 'in' && (right!.op === 'list' || right!.checkedType?.kind === 'map')) return false

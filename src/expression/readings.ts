@@ -40,9 +40,9 @@ function evaluate(
   if (paths.length === 1) return condition.evaluate(facts, read.work)
   let result: boolean | null = !decisive
   for (const path of paths) {
-    const answer = condition.evaluate(facts, read.work, path)
-    if (answer === decisive) return decisive
-    if (answer === null) result = null
+    const value = condition.evaluate(facts, read.work, path)
+    if (value === decisive) return decisive
+    if (value === null) result = null
   }
   return result
 }

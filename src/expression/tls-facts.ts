@@ -38,9 +38,9 @@ export const noTls: TlsFacts = { version: '', cipher: '', serverName: '', client
  * The maximum length of a certificate's texts, the maximum number of alternative names of a kind, and their
  * average length: rules are priced for these.
  */
-export const longestName = 1024
-export const mostNames = 128
-export const usualName = 128
+export const maxNameLength = 1024
+export const maxNames = 128
+export const typicalName = 128
 
 export const tlsFields = {
   version: 'string',
@@ -145,14 +145,14 @@ export class ClientView {
 
 /** Throws if a text is too long, so that the expression fails. */
 function bounded(text: string): string {
-  if (text.length > longestName) throw tooLarge
+  if (text.length > maxNameLength) throw tooLarge
   return text
 }
 
 function boundedList(names: readonly string[]): readonly string[] {
   let characters = 0
   for (const name of names) characters += bounded(name).length
-  if (names.length > mostNames || characters > mostNames * usualName) throw tooLarge
+  if (names.length > maxNames || characters > maxNames * typicalName) throw tooLarge
   return names
 }
 

@@ -6,7 +6,7 @@
  * The maximum steps of a request for all its rules: those of the file, and those that the API has set for its
  * zone.
  */
-export const mostWork = {
+export const maxWork = {
   /** Access rules, rate limits and rewrites. */
   rules: { file: 14_000, api: 7_000 },
   /** Error rules. */
@@ -17,7 +17,7 @@ export const mostWork = {
 export class Work {
   left: number
 
-  constructor({ file, api }: { readonly file: number; readonly api: number } = mostWork.rules) {
+  constructor({ file, api }: { readonly file: number; readonly api: number } = maxWork.rules) {
     this.left = file + api
   }
 
@@ -33,4 +33,4 @@ export class Work {
  * The assumed size of inputs when rules are priced; larger ones are processed, too, as long as steps are
  * left. Characters of a path, a query or a value, and of a User-Agent; header names, values of one name.
  */
-export const usual = { text: 512, agent: 200, names: 32, values: 4 } as const
+export const typical = { text: 512, agent: 200, names: 32, values: 4 } as const

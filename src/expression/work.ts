@@ -2,7 +2,7 @@
 
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { costOfCall, meter } from './meter.ts'
-import { usual } from './work-budget.ts'
+import { typical } from './work-budget.ts'
 
 /** The result of walking an expression. */
 interface Survey {
@@ -30,10 +30,10 @@ interface Place {
 
 /** The steps to begin an evaluation. */
 export const beginning = 8
-const textSteps = usual.text / 64
+const textSteps = typical.text / 64
 /** The usual argument of functions: a text of a request, or one of the elements that a loop iterates over. */
-const usualText = ' '.repeat(usual.text)
-const usualPart = ' '.repeat(64)
+const typicalText = ' '.repeat(typical.text)
+const typicalPart = ' '.repeat(64)
 const structures: ReadonlySet<string> = new Set(['request', 'response', 'error'])
 const loops: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter'])
 const functions: ReadonlySet<string> = new Set([
@@ -108,13 +108,13 @@ class Walk implements Survey {
 
   #loop(over: ASTNode, [variable, ...bodies]: readonly ASTNode[], { bound, times }: Place): void {
     if (variable?.op !== 'id') return
-    const inside = { bound: new Set([...bound, variable.args]), times: times * usualLength(over) }
+    const inside = { bound: new Set([...bound, variable.args]), times: times * typicalLength(over) }
     this.#visitAll(bodies, inside)
   }
 
   #call(node: ASTNode, name: string, { times }: Place): void {
     if (!functions.has(name)) return this.#refuse(`unknown function ${name}()`, node)
-    this.work += times * (costOfCall(name)?.(times === 1 ? usualText : usualPart) ?? 0)
+    this.work += times * (costOfCall(name)?.(times === 1 ? typicalText : typicalPart) ?? 0)
     // A pattern meters itself.
     if (name !== 'matches') meter(node)
   }
@@ -129,10 +129,10 @@ function isStructure(node: ASTNode, { bound }: Place): boolean {
 }
 
 /** Returns the usual number of elements of a list or map that a loop iterates over. */
-function usualLength(over: ASTNode): number {
+function typicalLength(over: ASTNode): number {
   if (over.op === 'list') return over.args.length
-  if (over.op === '[]' || over.op === '[?]') return usual.values
+  if (over.op === '[]' || over.op === '[?]') return typical.values
   const [name, , args] = over.op === 'rcall' ? over.args : []
-  if (name === 'orValue') return usual.values
-  return name === 'split' && args![0]!.args === '' ? usual.text : usual.names
+  if (name === 'orValue') return typical.values
+  return name === 'split' && args![0]!.args === '' ? typical.text : typical.names
 }

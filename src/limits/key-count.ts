@@ -27,7 +27,7 @@ export class KeyCount {
   readonly #name: string
   #storeKey: string | null = null
   /** The count in the store, and when it was requested (monotonic ms). */
-  #known = 0
+  #storeCount = 0
   #knownAt = Number.NEGATIVE_INFINITY
   /** Requests admitted here: those not reported yet, since when, and those reported but not confirmed yet. */
   #unreported = 0
@@ -38,7 +38,7 @@ export class KeyCount {
   /** When the window ends, in ms since the epoch and in monotonic ms, and when to check that again. */
   #endsAt = Number.POSITIVE_INFINITY
   #overAt = Number.POSITIVE_INFINITY
-  #looksAt = Number.POSITIVE_INFINITY
+  #checkAt = Number.POSITIVE_INFINITY
   /** The local count, until the store replies again. */
   #alone: SlidingWindow | null = null
   /** Whether the key is reported to the store at all. */
@@ -53,7 +53,7 @@ export class KeyCount {
   constructor(limit: Limit, name: string) {
     this.limit = limit
     this.#name = name
-    if (limit.span.kind !== 'sliding') this.#looksAt = Number.NEGATIVE_INFINITY
+    if (limit.span.kind !== 'sliding') this.#checkAt = Number.NEGATIVE_INFINITY
   }
 
   get unreported(): number {
@@ -72,7 +72,7 @@ export class KeyCount {
     if (this.#alone !== null) return this.#alone.count(now)
     // The times of those requests are unknown, so they expire evenly.
     const age = Math.min(1, (now - this.#knownAt) / span.period)
-    return this.#known * (1 - age) + this.#unreported + this.#underWay
+    return this.#storeCount * (1 - age) + this.#unreported + this.#underWay
   }
 
   /** The key in the store: a digest, which reveals nothing that callers sent. */
@@ -81,15 +81,15 @@ export class KeyCount {
   }
 
   /** Starts over if the window has ended. */
-  look(now: number, clock: Clock): void {
-    if (now < this.#looksAt) return
+  refresh(now: number, clock: Clock): void {
+    if (now < this.#checkAt) return
     const time = clock.now()
     const endsAt = endOf(this.limit.span, time)
     this.#overAt = now + endsAt - time
-    this.#looksAt = Math.min(this.#overAt, now + longestTrust)
+    this.#checkAt = Math.min(this.#overAt, now + longestTrust)
     if (endsAt === this.#endsAt) return
     this.#endsAt = endsAt
-    this.#known = this.#unreported = this.#underWay = 0
+    this.#storeCount = this.#unreported = this.#underWay = 0
     this.#knownAt = this.#fullUntil = Number.NEGATIVE_INFINITY
   }
 
@@ -99,10 +99,12 @@ export class KeyCount {
 
   /** Whether one more certainly fits, whatever other processes have admitted since the last reply. */
   isFar(now: number): boolean {
-    const { ceiling, growth, unreported, blind, most } = this.limit
-    const unheard = this.#unreported + this.#underWay
-    const mayBe = this.#known + unheard + growth * (now - this.#knownAt)
-    return (unheard < unreported && mayBe <= ceiling) || (unheard < blind && 2 * this.#known <= most)
+    const { ceiling, growth, unreported, blind, max } = this.limit
+    const unconfirmed = this.#unreported + this.#underWay
+    const mayBe = this.#storeCount + unconfirmed + growth * (now - this.#knownAt)
+    return (
+      (unconfirmed < unreported && mayBe <= ceiling) || (unconfirmed < blind && 2 * this.#storeCount <= max)
+    )
   }
 
   /** Whether a report to the store is due before a query becomes necessary. */
@@ -135,9 +137,9 @@ export class KeyCount {
 
   /** Returns the outcome for a request that is already admitted and counted. */
   allow(now: number): Spent {
-    const { most, span, period } = this.limit
+    const { max, span, period } = this.limit
     const wait = span.kind === 'sliding' ? period : this.#overAt - now
-    return { isAllowed: true, remaining: Math.max(0, most - this.#used), wait }
+    return { isAllowed: true, remaining: Math.max(0, max - this.#used), wait }
   }
 
   refuse(now: number): Spent {
@@ -145,37 +147,37 @@ export class KeyCount {
   }
 
   /** Builds a query to the store that counts nothing. */
-  get question(): CounterAsk {
-    return { key: this.storeKey, window: this.#window, limit: this.limit.most, done: 0, wanted: 0 }
+  get emptyQuery(): CounterAsk {
+    return { key: this.storeKey, window: this.#window, limit: this.limit.max, done: 0, wanted: 0 }
   }
 
   /** Builds the query to the store, whose report is then in progress. */
-  ask(now: number, wanted: number): CounterAsk {
+  buildQuery(now: number, wanted: number): CounterAsk {
     // Requests that have left the window in the meantime are no longer reported.
     if (this.#alone !== null) this.#unreported = Math.min(this.#unreported, this.#alone.count(now))
     const done = this.#unreported
     this.#unreported = 0
     this.#underWay += done
-    return { key: this.storeKey, window: this.#window, limit: this.limit.most, done, wanted }
+    return { key: this.storeKey, window: this.#window, limit: this.limit.max, done, wanted }
   }
 
   /** Applies the reply to a query sent at `askedAt`. */
-  learn(ask: CounterAsk, { count, wait }: CounterReply, askedAt: number, now: number): void {
-    if (!this.#isOfNow(ask)) return
-    this.#underWay -= ask.done
-    this.#known = count
-    this.#knownAt = askedAt
+  learn(query: CounterAsk, { count, wait }: CounterReply, queriedAt: number, now: number): void {
+    if (!this.#isOfNow(query)) return
+    this.#underWay -= query.done
+    this.#storeCount = count
+    this.#knownAt = queriedAt
     this.#alone = null
     // Requests taken back in the meantime make room that the store does not know of.
-    if (wait > 0 && this.#used >= this.limit.most) this.#fullUntil = now + wait
+    if (wait > 0 && this.#used >= this.limit.max) this.#fullUntil = now + wait
   }
 
   /** Requeues what a failed report contained. */
-  unask(ask: CounterAsk, now: number): void {
-    if (!this.#isOfNow(ask)) return
-    this.#underWay -= ask.done
+  requeue(query: CounterAsk, now: number): void {
+    if (!this.#isOfNow(query)) return
+    this.#underWay -= query.done
     if (this.#unreported === 0) this.#unreportedSince = now
-    this.#unreported += ask.done
+    this.#unreported += query.done
   }
 
   /** Decides by what this process knows alone. */
@@ -190,10 +192,10 @@ export class KeyCount {
 
   /** Returns what `spendAlone` would, without counting. */
   peekAlone(now: number): Spent {
-    const { most, span } = this.limit
+    const { max, span } = this.limit
     if (span.kind !== 'sliding') return this.#outcome(this.#used, this.#overAt - now, this.#overAt - now)
     const window = this.#alone ?? this.#part(now, span.period)
-    return this.#outcome(window.count(now), window.wait(now, most), span.period)
+    return this.#outcome(window.count(now), window.wait(now, max), span.period)
   }
 
   /**
@@ -202,7 +204,7 @@ export class KeyCount {
    */
   peek(now: number, reply: CounterReply | null): Spent {
     const { span, period } = this.limit
-    const used = (reply === null ? this.#known : reply.count) + this.#unreported
+    const used = (reply === null ? this.#storeCount : reply.count) + this.#unreported
     const full = span.kind === 'sliding' ? period : this.#overAt - now
     return this.#outcome(used, reply?.wait ?? full, full)
   }
@@ -212,8 +214,8 @@ export class KeyCount {
    * not fit.
    */
   #outcome(used: number, wait: number, full: number): Spent {
-    const { most } = this.limit
-    if (used < most) return { isAllowed: true, remaining: most - used - 1, wait: full }
+    const { max } = this.limit
+    if (used < max) return { isAllowed: true, remaining: max - used - 1, wait: full }
     return { isAllowed: false, remaining: 0, wait: Math.max(0, wait) }
   }
 
@@ -228,7 +230,7 @@ export class KeyCount {
   }
 
   get #used(): number {
-    return this.#known + this.#unreported + this.#underWay
+    return this.#storeCount + this.#unreported + this.#underWay
   }
 
   /**

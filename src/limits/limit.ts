@@ -11,7 +11,7 @@ type Span =
 export interface Limit {
   /** Unique among all limits that are counted in the same store. */
   readonly name: string
-  readonly most: number
+  readonly max: number
   readonly span: Span
   /** In ms; for a month, the shortest one. */
   readonly period: number
@@ -32,7 +32,7 @@ export interface Limit {
  * The unreported share of a limit that a process may admit: four processes may be wrong at once, by two
  * percent in total, however sudden the rush.
  */
-const unheard = 1 / 200
+const unreportedShare = 1 / 200
 /**
  * For a smaller limit a single request exceeds that share. It is admitted only if enough others still fit for
  * a sudden rush to be noticed before the limit;
@@ -45,17 +45,17 @@ const smallest = 20
  * Compiles a limit. Limits with the same name, span and period share their counts. With `exact`, each request
  * waits for the store.
  */
-export function limitOf(name: string, most: number, span: Span, { exact = false } = {}): Limit {
+export function limitOf(name: string, max: number, span: Span, { exact = false } = {}): Limit {
   const period = 'period' in span ? span.period : span.kind === 'day' ? day : 28 * day
   return {
     name: `${span.kind} ${period} ${name}`,
-    most,
+    max,
     span,
     period,
-    ceiling: (most < small ? 0.25 : 0.75) * most,
-    growth: (10 * most) / period,
-    unreported: exact || most < smallest ? 0 : Math.max(1, Math.floor(most * unheard)),
-    blind: exact ? 0 : Math.floor(most * unheard),
+    ceiling: (max < small ? 0.25 : 0.75) * max,
+    growth: (10 * max) / period,
+    unreported: exact || max < smallest ? 0 : Math.max(1, Math.floor(max * unreportedShare)),
+    blind: exact ? 0 : Math.floor(max * unreportedShare),
   }
 }
 
@@ -69,8 +69,8 @@ export function rateLimitOf({
 }
 
 /** Compiles a quota of a zone. */
-export function quotaLimitOf(zone: string, kind: 'day' | 'month', most: number): Limit {
-  return limitOf(`quota ${zone}`, most, { kind })
+export function quotaLimitOf(zone: string, kind: 'day' | 'month', max: number): Limit {
+  return limitOf(`quota ${zone}`, max, { kind })
 }
 
 /** The name of the limit of an AI gateway in its headers, the same for every gateway. */
@@ -83,10 +83,10 @@ export const gatewayLimitName = 'ai-gateway'
 export function gatewayLimitOf(
   { account, id }: { readonly account: string; readonly id: string },
   kind: 'sliding' | 'fixed',
-  most: number,
+  max: number,
   period: number,
 ): Limit {
-  return limitOf(`${gatewayLimitName} ${account}/${id}`, most, { kind, period }, { exact: true })
+  return limitOf(`${gatewayLimitName} ${account}/${id}`, max, { kind, period }, { exact: true })
 }
 
 /**

@@ -30,15 +30,15 @@ interface LimiterOptions {
 }
 
 /** Longer keys, in characters, are replaced by a digest. */
-const longestKey = 200
+const maxKeyLength = 200
 /** The maximum number of keys kept in memory; for others the store has to be queried. */
-const mostKeys = 50_000
+const maxKeys = 50_000
 /** The maximum number of keys with waiting requests. */
-const mostAsking = 1_000
+const maxWaiting = 1_000
 /** How long the keys nearest to limits are cached, in ms: finding them takes some ms. */
 const nearestPeriod = 1_000
 /** In ms; lenient towards a busy machine. */
-const usualPatience = 150
+const defaultTimeout = 150
 
 export class Limiter {
   readonly #clock: Clock
@@ -53,14 +53,14 @@ export class Limiter {
   #last: { readonly limit: Limit; readonly key: string; readonly count: KeyCount } | null = null
   readonly #newKeys = new NewKeys()
   readonly #reports: Reports | null
-  readonly #patience: number
-  #asking = 0
+  readonly #timeout: number
+  #waiting = 0
   #nearest: { readonly at: number; readonly keys: Promise<readonly NearKey[]> } | null = null
 
   constructor(options: LimiterOptions) {
-    const { clock, counters, metrics = new LimitMetrics(), log, patience = usualPatience } = options
+    const { clock, counters, metrics = new LimitMetrics(), log, patience = defaultTimeout } = options
     this.#clock = clock
-    this.#patience = patience
+    this.#timeout = patience
     this.#counters = counters ?? null
     this.#watch = counters ? new CountersWatch(counters, log ?? null) : null
     this.#reports = this.#watch && new Reports(count => this.#call(count, 0), this.#watch, clock)
@@ -69,7 +69,7 @@ export class Limiter {
 
   /** Created with the first key: it takes a MiB from the start, and most configurations limit nothing. */
   get #counts(): LRUCache<string, KeyCount> {
-    return (this.#made ??= new LRUCache({ max: mostKeys, dispose: count => this.#dismiss(count) }))
+    return (this.#made ??= new LRUCache({ max: maxKeys, dispose: count => this.#dismiss(count) }))
   }
 
   /**
@@ -78,13 +78,13 @@ export class Limiter {
    */
   spend(limit: Limit, key: string, now = this.#clock.monotonic()): Spent | Promise<Spent> {
     const count = this.#countOf(limit, key)
-    count.look(now, this.#clock)
+    count.refresh(now, this.#clock)
     if (count.isFull(now)) return count.refuse(now)
     if (this.#watch === null) return count.spendAlone(now)
     if (!count.isShared && !(count.isShared = this.#newKeys.take(limit, now)))
       return this.#spendUnshared(count, now)
-    if (this.#watch.isOut || this.#asking >= mostAsking) return this.#spendAlone(count, now)
-    if (!count.isFar(now)) return this.#ask(count)
+    if (this.#watch.isOut || this.#waiting >= maxWaiting) return this.#spendAlone(count, now)
+    if (!count.isFar(now)) return this.#enqueue(count)
     const spent = count.admit(now)
     if (count.isDue(now)) void this.#reports!.send(count)
     else this.#reports!.list(count)
@@ -94,17 +94,17 @@ export class Limiter {
   /** Returns what `spend` probably would, without counting; `now` is in monotonic ms. Never rejects. */
   peek(limit: Limit, key: string, now = this.#clock.monotonic()): Spent | Promise<Spent> {
     const name = keyName(limit, key)
-    const known = this.#counts.peek(name)
-    const count = known?.limit.most === limit.most ? known : new KeyCount(limit, name)
-    count.look(now, this.#clock)
+    const existing = this.#counts.peek(name)
+    const count = existing?.limit.max === limit.max ? existing : new KeyCount(limit, name)
+    count.refresh(now, this.#clock)
     if (count.isFull(now)) return count.refuse(now)
-    const isAlone = this.#watch === null || this.#watch.isOut || (known !== undefined && !count.isShared)
+    const isAlone = this.#watch === null || this.#watch.isOut || (existing !== undefined && !count.isShared)
     return isAlone ? count.peekAlone(now) : this.#peekInStore(count, now)
   }
 
   async #peekInStore(count: KeyCount, now: number): Promise<Spent> {
-    const reply = this.#counters!.spend(count.question).catch(() => null)
-    return count.peek(now, await inTime(reply, this.#patience, () => null))
+    const reply = this.#counters!.spend(count.emptyQuery).catch(() => null)
+    return count.peek(now, await inTime(reply, this.#timeout, () => null))
   }
 
   /** Returns the keys nearest to each limit, at most a second old. */
@@ -134,9 +134,9 @@ export class Limiter {
 
   #findCount(limit: Limit, key: string): KeyCount {
     const name = keyName(limit, key)
-    const known = this.#counts.get(name)
+    const existing = this.#counts.get(name)
     // After a reload, the name may belong to another limit.
-    if (known !== undefined && known.limit.most === limit.most) return known
+    if (existing !== undefined && existing.limit.max === limit.max) return existing
     const count = new KeyCount(limit, name)
     this.#counts.set(name, count)
     return count
@@ -157,7 +157,7 @@ export class Limiter {
   }
 
   /** Makes a request wait for the reply of the store; those that arrive during a query share the next one. */
-  #ask(count: KeyCount): Promise<Spent> {
+  #enqueue(count: KeyCount): Promise<Spent> {
     const { promise, resolve } = Promise.withResolvers<Spent>()
     if (count.line !== null) count.line.push(resolve)
     else {
@@ -168,14 +168,14 @@ export class Limiter {
   }
 
   async #serve(count: KeyCount): Promise<void> {
-    this.#asking++
+    this.#waiting++
     while (count.line!.length > 0) {
       const waiting = count.line!
       count.line = []
       await this.#settle(count, waiting)
     }
     count.line = null
-    this.#asking--
+    this.#waiting--
   }
 
   async #settle(count: KeyCount, waiting: NonNullable<KeyCount['line']>): Promise<void> {
@@ -192,7 +192,7 @@ export class Limiter {
     if (count.isFull(this.#clock.monotonic())) return 0
     if (this.#watch!.isOut) return null
     const call = this.#call(count, wanted)
-    const granted = await inTime(call, this.#patience, () => null)
+    const granted = await inTime(call, this.#timeout, () => null)
     if (granted !== null) return granted
     if (!this.#watch!.isOut) {
       this.#watch!.pause()
@@ -206,18 +206,18 @@ export class Limiter {
 
   /** Queries the store; returns the number granted, or null if it failed. */
   async #call(count: KeyCount, wanted: number): Promise<number | null> {
-    const askedAt = this.#clock.monotonic()
-    const ask = count.ask(askedAt, wanted)
+    const queriedAt = this.#clock.monotonic()
+    const query = count.buildQuery(queriedAt, wanted)
     this.#metrics.storeCalls.inc()
     try {
-      const reply = await this.#counters!.spend(ask)
+      const reply = await this.#counters!.spend(query)
       const now = this.#clock.monotonic()
-      if (now - askedAt <= this.#patience) this.#watch!.hear()
-      count.learn(ask, reply, askedAt, now)
+      if (now - queriedAt <= this.#timeout) this.#watch!.hear()
+      count.learn(query, reply, queriedAt, now)
       return reply.granted
     } catch (error) {
       this.#watch!.fail(error)
-      count.unask(ask, this.#clock.monotonic())
+      count.requeue(query, this.#clock.monotonic())
       this.#reports!.list(count)
       return null
     }
@@ -239,5 +239,5 @@ export class Limiter {
  * request head alive.
  */
 function keyName(limit: Limit, key: string): string {
-  return `${limit.name}\n${key.length > longestKey ? hash('sha256', key, 'base64url') : key}`
+  return `${limit.name}\n${key.length > maxKeyLength ? hash('sha256', key, 'base64url') : key}`
 }

@@ -9,14 +9,14 @@ import type { Logger } from '../log/log.ts'
 import { type Peers, type Store, StoreUnreachable } from '../store/contract/store.ts'
 
 /** Delay between two comparisons, in ms. */
-const usualPeriod = 10_000
+const defaultPeriod = 10_000
 /** How long a difference is expected, in ms, for example while machines are reloaded one after the other. */
-const usualGrace = 5 * 60_000
+const defaultGrace = 5 * 60_000
 /**
  * The number of periods for which a silent machine's limits are kept, so that a restart does not look like a
  * removal.
  */
-const patience = 6
+const silentPeriods = 6
 
 /** The limits of a machine, as text, by rule. */
 type Limits = Readonly<Record<string, string>>
@@ -45,13 +45,13 @@ export class LimitsWatch {
   #since = new Map<string, number>()
   #differences: readonly LimitDifference[] = []
   /** When the data of the others was last received, and when it becomes complete, in monotonic ms. */
-  #heard = performance.now()
+  #heardAt = performance.now()
   #complete = 0
   readonly #end = new AbortController()
   #work: Promise<void> = Promise.resolve()
 
   constructor(config: LimitsConfig, options: LimitsWatchOptions) {
-    const { store, log, period = usualPeriod, grace = usualGrace } = options
+    const { store, log, period = defaultPeriod, grace = defaultGrace } = options
     this.#store = store
     this.#log = log
     this.#period = period
@@ -70,7 +70,7 @@ export class LimitsWatch {
    */
   start(name: string): void {
     const { peers } = this.#store
-    if (peers !== null) this.#work = this.#looks(peers, name)
+    if (peers !== null) this.#work = this.#run(peers, name)
   }
 
   reload(config: LimitsConfig): void {
@@ -83,24 +83,24 @@ export class LimitsWatch {
     await this.#work
   }
 
-  async #looks(peers: Peers, name: string): Promise<void> {
+  async #run(peers: Peers, name: string): Promise<void> {
     const { signal } = this.#end
     while (!signal.aborted) {
-      await this.#look(peers, name)
+      await this.#compare(peers, name)
       await sleep(this.#period, null, { signal, ref: false }).catch(() => {})
     }
   }
 
-  async #look(peers: Peers, name: string): Promise<void> {
-    const lifetime = patience * this.#period
+  async #compare(peers: Peers, name: string): Promise<void> {
+    const lifetime = silentPeriods * this.#period
     try {
       const own = this.#limits
-      const found = await peers.exchange(name, JSON.stringify(own), lifetime)
+      const published = await peers.exchange(name, JSON.stringify(own), lifetime)
       const now = performance.now()
       // After an outage of the store, the others need time to publish again.
-      if (now - this.#heard > lifetime - this.#period) this.#complete = now + lifetime
-      this.#heard = now
-      if (now >= this.#complete) this.#judge(differencesIn(own, found), now)
+      if (now - this.#heardAt > lifetime - this.#period) this.#complete = now + lifetime
+      this.#heardAt = now
+      if (now >= this.#complete) this.#judge(differencesIn(own, published), now)
     } catch (cause) {
       // Other parts report that the store is unreachable; the known data stays.
       if (!(cause instanceof StoreUnreachable))
@@ -108,10 +108,10 @@ export class LimitsWatch {
     }
   }
 
-  #judge(found: readonly LimitDifference[], now: number): void {
-    this.#since = new Map(found.map(({ rule }) => [rule, this.#since.get(rule) ?? now]))
+  #judge(published: readonly LimitDifference[], now: number): void {
+    this.#since = new Map(published.map(({ rule }) => [rule, this.#since.get(rule) ?? now]))
     const before = new Set(this.#differences.map(({ rule }) => rule))
-    this.#differences = found.filter(({ rule }) => now - this.#since.get(rule)! >= this.#grace)
+    this.#differences = published.filter(({ rule }) => now - this.#since.get(rule)! >= this.#grace)
     for (const { rule, limits } of this.#differences)
       if (!before.delete(rule))
         this.#log.warn({ rule, limits }, 'machines on the store have different limits for a rule')
@@ -140,8 +140,8 @@ function limitsOf({ rateLimits, zones, management }: LimitsConfig): Limits {
   ])
 }
 
-function differencesIn(own: Limits, found: ReadonlyMap<string, string>): readonly LimitDifference[] {
-  const machines = [...found].toSorted().map(([name, words]) => [name, readLimits(words)] as const)
+function differencesIn(own: Limits, published: ReadonlyMap<string, string>): readonly LimitDifference[] {
+  const machines = [...published].toSorted().map(([name, text]) => [name, readLimits(text)] as const)
   return Object.keys(own).flatMap(rule => {
     const those = machines.filter(([, limits]) => Object.hasOwn(limits, rule))
     const byLimit = Map.groupBy(those, ([, limits]) => limits[rule]!)
@@ -151,9 +151,9 @@ function differencesIn(own: Limits, found: ReadonlyMap<string, string>): readonl
 }
 
 /** Parses the data of another machine, perhaps of another version; empty if it has another format. */
-function readLimits(words: string): Limits {
+function readLimits(text: string): Limits {
   try {
-    const read: unknown = JSON.parse(words)
+    const read: unknown = JSON.parse(text)
     if (typeof read !== 'object' || read === null) return {}
     return Object.fromEntries(Object.entries(read).filter(([, limit]) => typeof limit === 'string'))
   } catch {

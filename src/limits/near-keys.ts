@@ -4,9 +4,9 @@ import { nextTurn } from '../base/turns/turns.ts'
 import type { KeyCount } from './key-count.ts'
 
 /** The number of counts examined in one turn of the event loop: less than a ms. */
-const mostInTurn = 1_000
+const maxPerTurn = 1_000
 /** The maximum number of keys returned per limit. */
-export const mostNear = 10
+export const maxNear = 10
 
 /** A key and its estimated count, as data that can be sent between processes. */
 export interface NearKey {
@@ -25,12 +25,12 @@ export interface NearKey {
 export async function nearestOf(counts: readonly KeyCount[], now: number): Promise<readonly NearKey[]> {
   const byLimit = new Map<string, NearCount[]>()
   for (const [i, count] of counts.entries()) {
-    if (i % mostInTurn === mostInTurn - 1) await nextTurn()
+    if (i % maxPerTurn === maxPerTurn - 1) await nextTurn()
     const used = count.estimate(now)
     if (used < 1) continue
     const near = byLimit.get(count.limit.name)
     if (near === undefined) byLimit.set(count.limit.name, [{ count, used }])
-    else if (near.length < mostNear || used > near.at(-1)!.used) insert(near, { count, used })
+    else if (near.length < maxNear || used > near.at(-1)!.used) insert(near, { count, used })
   }
   return [...byLimit.values()].flatMap(near => near.map(viewNear))
 }
@@ -39,10 +39,10 @@ export async function nearestOf(counts: readonly KeyCount[], now: number): Promi
 export function joinNear(views: readonly (readonly NearKey[])[]): readonly NearKey[] {
   const byKey = new Map<string, NearKey>()
   for (const near of views.flat()) {
-    const known = byKey.get(near.storeKey)
-    byKey.set(near.storeKey, known === undefined ? near : joined(known, near))
+    const existing = byKey.get(near.storeKey)
+    byKey.set(near.storeKey, existing === undefined ? near : joined(existing, near))
   }
-  return [...byKey.values()].sort((one, other) => other.used - one.used).slice(0, mostNear)
+  return [...byKey.values()].sort((one, other) => other.used - one.used).slice(0, maxNear)
 }
 
 interface NearCount {
@@ -53,7 +53,7 @@ interface NearCount {
 function insert(near: NearCount[], one: NearCount): void {
   const at = near.findIndex(({ used }) => used < one.used)
   near.splice(at < 0 ? near.length : at, 0, one)
-  if (near.length > mostNear) near.pop()
+  if (near.length > maxNear) near.pop()
 }
 
 function viewNear({ count, used }: NearCount): NearKey {

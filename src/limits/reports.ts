@@ -6,7 +6,7 @@ import type { KeyCount } from './key-count.ts'
 
 /** Delay between two checks for pending reports, and the maximum delay of a report, in ms. */
 const sweepPeriod = 1_000
-const longestUnreported = 5_000
+const maxDelay = 5_000
 
 export class Reports {
   readonly #report: (count: KeyCount) => Promise<unknown>
@@ -64,7 +64,7 @@ export class Reports {
     this.#listed = []
     for (const count of listed) {
       count.isListed = false
-      if (count.unreportedFor(now) < Math.min(longestUnreported, count.limit.period / 10)) this.list(count)
+      if (count.unreportedFor(now) < Math.min(maxDelay, count.limit.period / 10)) this.list(count)
       else void this.send(count)
     }
   }

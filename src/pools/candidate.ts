@@ -12,7 +12,7 @@ export interface Candidate {
 }
 
 /** What a choice may depend on. */
-export interface Asking {
+export interface ChoiceRequest {
   readonly clientAddress: string
   /** The fields as a flat list: name, value, name, value, … */
   readonly head: { readonly fields: readonly string[] }
@@ -22,7 +22,7 @@ export interface Balance {
   /** Chooses a candidate that has not been tried; null if all were, or none may get requests. */
   choose<C extends Candidate>(
     candidates: readonly C[],
-    request: Asking,
+    request: ChoiceRequest,
     tried: readonly Candidate[],
   ): C | null
   /** Returns an independent balance in the same state. */

@@ -51,7 +51,7 @@ export class Circuit {
   }
 
   /** Records a response; true if it closes the circuit. */
-  answered(request: object, now: number): boolean {
+  responded(request: object, now: number): boolean {
     if (this.#trial !== request) return false
     this.#close(now)
     return true

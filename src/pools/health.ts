@@ -51,7 +51,7 @@ export class MemberHealth {
   /**
    * How many failures in a row make it `failing`, and how long they are remembered without a request, in ms.
    */
-  readonly #mostFailures: number
+  readonly #maxFailures: number
   readonly #memory: number
   /** In a row, since the last success. */
   #failures = 0
@@ -66,7 +66,7 @@ export class MemberHealth {
   constructor(settings: HealthSettings, clock: Clock, ejected: () => void) {
     this.#circuit = settings.ejection === null ? null : new Circuit(settings.ejection)
     const { failures, longest } = settings.ejection ?? usualEjection
-    this.#mostFailures = failures
+    this.#maxFailures = failures
     this.#memory = longest
     this.#slowStart = settings.slowStart
     this.#clock = clock
@@ -141,8 +141,8 @@ export class MemberHealth {
   }
 
   /** Records the head of a response: the origin is alive. */
-  answered(request: object): void {
-    if (!this.#isFine && this.#circuit?.answered(request, this.#clock.monotonic())) this.#comeBack()
+  responded(request: object): void {
+    if (!this.#isFine && this.#circuit?.responded(request, this.#clock.monotonic())) this.#comeBack()
   }
 
   /** Records a complete response. */
@@ -178,7 +178,7 @@ export class MemberHealth {
    * Records the result of an active check. It ends only states that checks caused, since an origin that
    * passes them may still fail its requests.
    */
-  takeCheck(result: CheckResult): void {
+  applyCheck(result: CheckResult): void {
     const wasDown = this.check?.isUp === false
     this.check = result
     if (!result.isUp) this.#isFine = false
@@ -190,7 +190,7 @@ export class MemberHealth {
     this.#failures++
     this.#lastFailedAt = this.#clock.monotonic()
     // For an origin that has never succeeded, one failure is enough.
-    if (this.#failingAt === 0 && (!this.#isProven || this.#failures >= this.#mostFailures))
+    if (this.#failingAt === 0 && (!this.#isProven || this.#failures >= this.#maxFailures))
       this.#failingAt = this.#clock.now()
   }
 

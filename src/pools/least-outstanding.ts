@@ -1,6 +1,6 @@
 // Chooses the member with the fewest unfinished requests relative to its weight; equal members take turns.
 
-import { type Asking, type Balance, type Candidate, weightOf } from './candidate.ts'
+import { type ChoiceRequest, type Balance, type Candidate, weightOf } from './candidate.ts'
 import { Turns } from './turns.ts'
 
 export class LeastOutstanding implements Balance {
@@ -17,7 +17,7 @@ export class LeastOutstanding implements Balance {
 
   choose<C extends Candidate>(
     candidates: readonly C[],
-    _request: Asking,
+    _request: ChoiceRequest,
     tried: readonly Candidate[],
   ): C | null {
     let least = Number.POSITIVE_INFINITY

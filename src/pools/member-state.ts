@@ -2,7 +2,7 @@
 // Made for the edge's pools.
 
 import type { CheckResult, HealthState } from './health.ts'
-import type { Member, Reached } from './pool.ts'
+import type { Member, MemberTarget } from './pool.ts'
 
 export interface MemberState {
   readonly url: string
@@ -25,7 +25,7 @@ export interface MemberState {
 /** Returns the state of the member with this URL. */
 export function memberState(
   url: string,
-  { weight, health, outstanding, share }: Member<Reached>,
+  { weight, health, outstanding, share }: Member<MemberTarget>,
 ): MemberState {
   const { state, since, ejections, failures, ejectedUntil, check } = health
   return {

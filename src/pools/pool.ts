@@ -4,7 +4,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { PoolConfig } from '../config/model/config.ts'
 import type { BalanceConfig } from '../config/model/pool-config.ts'
-import type { Asking, Balance, Candidate } from './candidate.ts'
+import type { ChoiceRequest, Balance, Candidate } from './candidate.ts'
 import type { MemberHealth } from './health.ts'
 import { LeastOutstanding } from './least-outstanding.ts'
 import { hashOf, Rendezvous } from './rendezvous.ts'
@@ -12,12 +12,12 @@ import { RetryBudget } from './retry-budget.ts'
 import { RoundRobin } from './round-robin.ts'
 
 /** The target of a member. */
-export interface Reached {
+export interface MemberTarget {
   /** The number of unfinished requests. */
   readonly outstanding: number
 }
 
-export class Member<Target extends Reached> implements Candidate {
+export class Member<Target extends MemberTarget> implements Candidate {
   readonly target: Target
   readonly weight: number
   readonly health: MemberHealth
@@ -40,11 +40,11 @@ export class Member<Target extends Reached> implements Candidate {
   }
 }
 
-export class Pool<Target extends Reached> {
+export class Pool<Target extends MemberTarget> {
   readonly name: string
   readonly members: readonly Member<Target>[]
   /** The maximum number of retries of one request, and the budget of all together. */
-  readonly mostRetries: number
+  readonly maxRetries: number
   readonly budget: RetryBudget
   /** Statuses that lead to a retry with another member. */
   readonly retryOn: ReadonlySet<number>
@@ -63,7 +63,7 @@ export class Pool<Target extends Reached> {
     this.ledger = ledger
     this.name = name
     this.members = members
-    this.mostRetries = retries.most
+    this.maxRetries = retries.most
     this.budget = budget
     this.retryOn = new Set(retryOn)
     this.ejectOn = new Set(ejectOn)
@@ -74,13 +74,13 @@ export class Pool<Target extends Reached> {
    * Chooses the member for a request; null if none is healthy. The caller must report to its health when the
    * request is sent, and how it ended.
    */
-  pick(request: Asking): Member<Target> | null {
+  pick(request: ChoiceRequest): Member<Target> | null {
     this.budget.earn()
     return this.pickAnother(request, none)
   }
 
   /** Like `pick`, for a request that is bound to a member, as long as that one is healthy. */
-  pickBound(request: Asking, isBoundTo: (target: Target) => boolean): Member<Target> | null {
+  pickBound(request: ChoiceRequest, isBoundTo: (target: Target) => boolean): Member<Target> | null {
     const bound = this.members.find(({ share, target }) => share > 0 && isBoundTo(target))
     if (bound === undefined) return this.pick(request)
     this.budget.earn()
@@ -88,7 +88,7 @@ export class Pool<Target extends Reached> {
   }
 
   /** Chooses a member that has not been tried; null if no other is healthy. */
-  pickAnother(request: Asking, tried: readonly Member<Target>[]): Member<Target> | null {
+  pickAnother(request: ChoiceRequest, tried: readonly Member<Target>[]): Member<Target> | null {
     return this.#balance.choose(this.members, request, tried)
   }
 
@@ -152,7 +152,7 @@ class OnlyOne implements Balance {
 
   choose<C extends Candidate>(
     candidates: readonly C[],
-    _request: Asking,
+    _request: ChoiceRequest,
     tried: readonly Candidate[],
   ): C | null {
     return candidates.length === 1 && tried.length === 0 && candidates[0]!.share > 0 ? candidates[0]! : null

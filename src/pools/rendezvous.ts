@@ -3,7 +3,7 @@
 // returns gets the same ones again.
 
 import { equalsIgnoreCase } from '../http1/fields/fields.ts'
-import { type Asking, type Balance, type Candidate, weightOf } from './candidate.ts'
+import { type ChoiceRequest, type Balance, type Candidate, weightOf } from './candidate.ts'
 
 export class Rendezvous implements Balance {
   readonly #header: string | null
@@ -23,7 +23,7 @@ export class Rendezvous implements Balance {
 
   choose<C extends Candidate>(
     candidates: readonly C[],
-    request: Asking,
+    request: ChoiceRequest,
     tried: readonly Candidate[],
   ): C | null {
     const key = hashOf(this.#keyOf(request))
@@ -38,7 +38,7 @@ export class Rendezvous implements Balance {
     return best
   }
 
-  #keyOf({ head: { fields }, clientAddress }: Asking): string {
+  #keyOf({ head: { fields }, clientAddress }: ChoiceRequest): string {
     if (this.#header === null) return clientAddress
     for (let i = 0; i < fields.length; i += 2)
       if (equalsIgnoreCase(fields[i]!, this.#header)) return fields[i + 1]!

@@ -1,6 +1,6 @@
 // Members take turns, each in proportion to its weight.
 
-import { type Asking, type Balance, type Candidate, weightOf } from './candidate.ts'
+import { type ChoiceRequest, type Balance, type Candidate, weightOf } from './candidate.ts'
 import { Turns } from './turns.ts'
 
 export class RoundRobin implements Balance {
@@ -17,7 +17,7 @@ export class RoundRobin implements Balance {
 
   choose<C extends Candidate>(
     candidates: readonly C[],
-    _request: Asking,
+    _request: ChoiceRequest,
     tried: readonly Candidate[],
   ): C | null {
     for (let i = 0; i < candidates.length; i++) {

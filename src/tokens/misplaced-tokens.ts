@@ -20,22 +20,22 @@ export const character = `(?:[\\w-]|${escaping}${ofSecret})`
  * This many of a secret's 43 characters count as a credential: fewer leave too much to guess, and a text that
  * only mentions a prefix contains none.
  */
-export const fewest = 32
+export const minLength = 32
 
 /** A credential, wherever it begins. */
-const ours = new RegExp(`${prefixes}${character}{${fewest}}`)
+const ours = new RegExp(`${prefixes}${character}{${minLength}}`)
 /** The shortest length, in characters. */
-const shortest = 'svct_'.length + fewest
+const shortest = 'svct_'.length + minLength
 const shortestBasic = 'Basic '.length + Math.ceil((shortest * 4) / 3)
 const basicCredentials = /(?<![A-Za-z0-9])basic[ \t]+([\w+/=-]+)/gi
 /** The maximum number of Basic credentials decoded in one field. */
-const mostBasic = 16
+const maxBasic = 16
 /** Part of every encoding of a credential, and of hardly any other text. */
 const suspicious = /svc|%|\\/
 /** The end of `Basic` and a space; a separate pattern, since a combined one costs three times as much. */
 const suspiciousOfBasic = /[iI][cC][ \t]/
 /** A token in its proper place, as almost always. */
-const wellBorne = /^[Bb][Ee][Aa][Rr][Ee][Rr][ \t]+svc[tors]_[\w-]*$/
+const wellPlaced = /^[Bb][Ee][Aa][Rr][Ee][Rr][ \t]+svc[tors]_[\w-]*$/
 
 /** Whether a text contains a credential of this gateway. */
 export function holdsOurs(text: string): boolean {
@@ -55,7 +55,7 @@ export function valueHoldsOurs(value: string): boolean {
 function basicHoldsOurs(value: string): boolean {
   let count = 0
   for (const [, credentials] of value.matchAll(basicCredentials)) {
-    if (++count > mostBasic) return true
+    if (++count > maxBasic) return true
     if (ours.test(Buffer.from(credentials!, 'base64').toString('latin1'))) return true
   }
   return false
@@ -63,7 +63,7 @@ function basicHoldsOurs(value: string): boolean {
 
 /** Whether a field that may carry a token of this gateway contains one in any other form than `Bearer`. */
 export function hasMisplacedToken(value: string): boolean {
-  return !wellBorne.test(value) && valueHoldsOurs(value) && token68Of(value)?.search(ours) !== 0
+  return !wellPlaced.test(value) && valueHoldsOurs(value) && token68Of(value)?.search(ours) !== 0
 }
 
 /**
@@ -88,8 +88,8 @@ export function placeInLine({
 export function placeInField(name: string, value: string, mayBear: boolean): string | null {
   if (holdsOurs(name)) return 'the name of a header'
   const isMisplaced = mayBear ? hasMisplacedToken(value) : valueHoldsOurs(value)
-  return isMisplaced ? `the header ${name.slice(0, longestName).toLowerCase()}` : null
+  return isMisplaced ? `the header ${name.slice(0, maxNameLength).toLowerCase()}` : null
 }
 
 /** The maximum number of characters of a name that are shown. */
-const longestName = 64
+const maxNameLength = 64

@@ -4,9 +4,9 @@
 const places = 1 << 14
 const shift = 32 - 14
 /** Beyond this number, most tokens would seem familiar. */
-const most = places / 4
+const maxTokens = places / 4
 /** The number of characters at the end of a token that are hashed: they belong to the tag and are random. */
-const told = 3
+const hashedLength = 3
 
 export class RecentTokenFilter {
   readonly #marks = new Uint8Array(places)
@@ -20,7 +20,7 @@ export class RecentTokenFilter {
   note(token: string): void {
     const place = placeOf(token)
     if (this.#marks[place] === 1) return
-    if (this.#count++ === most) {
+    if (this.#count++ === maxTokens) {
       this.#marks.fill(0)
       this.#count = 1
     }
@@ -30,7 +30,7 @@ export class RecentTokenFilter {
 
 function placeOf(token: string): number {
   let place = 0
-  for (let i = token.length - told; i < token.length; i++)
+  for (let i = token.length - hashedLength; i < token.length; i++)
     place = Math.imul(place ^ token.charCodeAt(i), 0x9e3779b1)
   return place >>> shift
 }

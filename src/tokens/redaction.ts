@@ -1,9 +1,9 @@
 // Removes credentials of this gateway from texts to be stored or shown: callers paste them, and models repeat
 // them.
 
-import { character, fewest, holdsOurs, prefixes } from './misplaced-tokens.ts'
+import { character, minLength, holdsOurs, prefixes } from './misplaced-tokens.ts'
 
-const all = new RegExp(`(${prefixes})${character}{${fewest},}`, 'g')
+const all = new RegExp(`(${prefixes})${character}{${minLength},}`, 'g')
 const basic = /(?<![A-Za-z0-9])(basic[ \t]+)([\w+/=-]{48,})/gi
 
 /** Replaces a secret. */
@@ -14,9 +14,9 @@ export const mask = '[redacted]'
  * replaced by its prefix and `[redacted]`.
  */
 export function redacted(text: string): string {
-  return text.replace(all, `$1${mask}`).replace(basic, (found, scheme, credentials) => {
+  return text.replace(all, `$1${mask}`).replace(basic, (match, scheme, credentials) => {
     const isOurs = holdsOurs(Buffer.from(credentials, 'base64').toString('latin1'))
-    return isOurs ? `${scheme}${mask}` : found
+    return isOurs ? `${scheme}${mask}` : match
   })
 }
 
@@ -25,9 +25,9 @@ export function redacted(text: string): string {
  * credential begins.
  */
 export function redactedPieces(pieces: readonly string[]): string[] {
-  const secrets = Array.from(pieces.join('').matchAll(all), ({ 0: found, 1: prefix, index }) => ({
+  const secrets = Array.from(pieces.join('').matchAll(all), ({ 0: match, 1: prefix, index }) => ({
     from: index + prefix!.length,
-    to: index + found.length,
+    to: index + match.length,
   }))
   let end = 0
   return pieces.map(piece => {

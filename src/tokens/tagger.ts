@@ -14,7 +14,7 @@ export class Tagger {
   readonly #inner: Buffer
   readonly #outer: Buffer
   readonly #right = Buffer.alloc(tagLength)
-  readonly #shown = Buffer.alloc(tagLength)
+  readonly #presented = Buffer.alloc(tagLength)
 
   /** Takes a key of at most 64 bytes, and the number of tagged characters. */
   constructor(key: Buffer, length: number) {
@@ -32,8 +32,8 @@ export class Tagger {
   verifies(tagged: string): boolean {
     if (tagged.length !== this.#length + tagLength) return false
     this.#right.write(this.#digest(tagged), 'latin1')
-    this.#shown.write(tagged.slice(this.#length), 'latin1')
-    return timingSafeEqual(this.#right, this.#shown)
+    this.#presented.write(tagged.slice(this.#length), 'latin1')
+    return timingSafeEqual(this.#right, this.#presented)
   }
 
   #digest(text: string): string {

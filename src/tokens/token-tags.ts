@@ -12,20 +12,20 @@ import { digestOf, isTagged, type Minted, mintToken, taggerOf } from './token.ts
 /** Delay before a retry to read the key of an unreachable store, in ms. */
 const pause = 1_000
 /** The number of hex digits kept from the digest of a token without a tag. */
-const told = 16
+const digestLength = 16
 
-interface Known {
+interface LoadedKey {
   readonly tagger: Tagger
   readonly untagged: ReadonlySet<string>
 }
 
-/** Makes the key of a store; `given` is the digest of a valid token without a tag. */
-export function newTokenKey(now: number, given: readonly string[] = []): TokenKey {
+/** Makes the key of a store; `untagged` has the digests of valid tokens without a tag. */
+export function newTokenKey(now: number, untagged: readonly string[] = []): TokenKey {
   return {
     account: tokenKeyOwner,
     id: tokenKeyId,
     key: randomBytes(32).toString('base64url'),
-    untagged: given.map(digest => digest.slice(0, told)),
+    untagged: untagged.map(digest => digest.slice(0, digestLength)),
     createdAt: now,
   }
 }
@@ -38,11 +38,11 @@ export function taggerOfKey({ key }: TokenKey): Tagger {
 export class TokenTags {
   readonly #store: Store
   readonly #clock: Clock
-  #known: Known | null = null
+  #loaded: LoadedKey | null = null
   /** Whether the store may have another key than the known one. */
   #isDue = true
   #nextLook = Number.NEGATIVE_INFINITY
-  #looking: Promise<void> | null = null
+  #reading: Promise<void> | null = null
 
   constructor(store: Store, clock = systemClock) {
     this.#store = store
@@ -54,18 +54,18 @@ export class TokenTags {
     this.#store.changes.follow(({ kind }) => {
       if (kind !== 'token_key' && kind !== 'everything') return
       this.#isDue = true
-      void this.#look()
+      void this.#refresh()
     })
-    await this.#look()
+    await this.#refresh()
   }
 
   /** Whether a well-formed token may be in the store; compares in constant time. */
-  mayBeKept(value: string): boolean {
-    if (this.#isDue && this.#clock.monotonic() >= this.#nextLook) void this.#look()
-    if (this.#known === null) return true
-    const { tagger, untagged } = this.#known
+  mayExist(value: string): boolean {
+    if (this.#isDue && this.#clock.monotonic() >= this.#nextLook) void this.#refresh()
+    if (this.#loaded === null) return true
+    const { tagger, untagged } = this.#loaded
     if (isTagged(value) && tagger.verifies(value)) return true
-    return untagged.size > 0 && untagged.has(digestOf(value).slice(0, told))
+    return untagged.size > 0 && untagged.has(digestOf(value).slice(0, digestLength))
   }
 
   /** Makes a token tagged with a key that the store has; rejects with `StoreUnreachable` if none is known. */
@@ -76,34 +76,34 @@ export class TokenTags {
 
   /** Ensures that the store has a key and that it is known; rejects with `StoreUnreachable`. */
   async ready(): Promise<void> {
-    if (this.#known === null) this.#take(await keyOf(this.#store, this.#clock.now()))
+    if (this.#loaded === null) this.#use(await keyOf(this.#store, this.#clock.now()))
   }
 
   /** Makes a token with a tag; requires an earlier `ready`. */
   mintAtOnce(prefix: 'svct_' | 'svco_'): Minted {
-    return mintToken(prefix, this.#known?.tagger)
+    return mintToken(prefix, this.#loaded?.tagger)
   }
 
-  #look(): Promise<void> {
-    this.#looking ??= this.#read().finally(() => {
-      this.#looking = null
+  #refresh(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null
     })
-    return this.#looking
+    return this.#reading
   }
 
   async #read(): Promise<void> {
     this.#nextLook = this.#clock.monotonic() + pause
     this.#isDue = false
     try {
-      this.#take((await this.#store.tokenKeys.get(tokenKeyOwner, tokenKeyId))?.record ?? null)
+      this.#use((await this.#store.tokenKeys.get(tokenKeyOwner, tokenKeyId))?.record ?? null)
     } catch (error) {
       this.#isDue = true
       if (!(error instanceof StoreUnreachable)) throw error
     }
   }
 
-  #take(key: TokenKey | null): void {
-    this.#known = key && { tagger: taggerOfKey(key), untagged: new Set(key.untagged) }
+  #use(key: TokenKey | null): void {
+    this.#loaded = key && { tagger: taggerOfKey(key), untagged: new Set(key.untagged) }
   }
 }
 
@@ -113,8 +113,8 @@ export class TokenTags {
  */
 export async function keyOf(store: Store, now: number): Promise<TokenKey> {
   for (;;) {
-    const kept = await store.tokenKeys.get(tokenKeyOwner, tokenKeyId)
-    if (kept !== null) return kept.record
+    const stored = await store.tokenKeys.get(tokenKeyOwner, tokenKeyId)
+    if (stored !== null) return stored.record
     // Of several concurrent processes, one succeeds.
     await store.tokenKeys.insert(newTokenKey(now, await digestsIn(store)))
   }

@@ -27,7 +27,7 @@ interface VerifierOptions {
   /** Returns what the owners of personal tokens may do; without it, no such token is valid. */
   readonly people?: PeopleOfTokens | null
   /** Recognises tokens that were never issued, so that the store is not queried; null for no such check. */
-  readonly tags?: Pick<TokenTags, 'mayBeKept'> | null
+  readonly tags?: Pick<TokenTags, 'mayExist'> | null
   /** Called with the digest of each token that is in the store. */
   readonly found?: ((kind: FormOfToken, digest: string) => void) | undefined
   /** Asks other processes for cached tokens while the store is unreachable; never rejects. */
@@ -66,17 +66,17 @@ interface PeopleOfTokens {
 type FormOfToken = 'token' | 'access_token'
 
 /** The last token on a connection: usually the next one is the same, and then needs no new digest. */
-export class Shown {
+export class LastToken {
   /** Null before the first one. */
   value: string | null = null
   digest = ''
   form: FormOfToken = 'token'
   /** The cached token, once its digest was confirmed. */
-  known: Known | null = null
+  compiled: CompiledToken | null = null
 }
 
 /** A token, compiled for the checks at each use. */
-interface Known {
+interface CompiledToken {
   readonly token: Token
   readonly digest: Buffer
   readonly allowed: AddressSet | null
@@ -90,17 +90,17 @@ const missLife = 5_000
 
 export class TokenVerifier {
   readonly #options: VerifierOptions
-  readonly #known: Readonly<Record<FormOfToken, ReadThrough<Known> | null>>
+  readonly #caches: Readonly<Record<FormOfToken, ReadThrough<CompiledToken> | null>>
   readonly #lookups: AiMetrics['lookups']
   readonly #clock: Clock
   readonly #recentTokens = new RecentTokenFilter()
 
-  constructor(options: VerifierOptions, known: TokenVerifier | null = null) {
+  constructor(options: VerifierOptions, source: TokenVerifier | null = null) {
     const { store, metrics, access = null, people = null, clock = systemClock } = options
     this.#options = options
     this.#lookups = metrics.lookups
     this.#clock = clock
-    this.#known = (known === null ? null : known.#known) ?? {
+    this.#caches = (source === null ? null : source.#caches) ?? {
       token: rememberedOf(options, 'token', {
         find: digest => {
           const found = store.tokens.findByDigest(digest)
@@ -134,10 +134,10 @@ export class TokenVerifier {
     value: string | null,
     address: string | null,
     api: Api,
-    shown: Shown | null = null,
+    last: LastToken | null = null,
   ): MaybeAtOnce<Token | TokenFault> {
     if (value === null) return 'missing'
-    if (value === shown?.value) return this.#verifyDigest(shown.form, shown.digest, address, api, shown)
+    if (value === last?.value) return this.#verifyDigest(last.form, last.digest, address, api, last)
     const form = value.charCodeAt(markOfForm) === accessMark ? 'access_token' : 'token'
     if (!isWellFormed(value, form === 'token' ? 'svct_' : 'svco_')) return 'malformed'
     const mayBeRecent = this.#recentTokens.has(value)
@@ -146,7 +146,7 @@ export class TokenVerifier {
     const verdict = this.#verifyDigest(form, digest, address, api, null, mayBeRecent ? value : null)
     if (typeof verdict === 'object' && !(verdict instanceof Promise)) {
       this.#recentTokens.note(value)
-      if (shown !== null) show(shown, value, digest, form)
+      if (last !== null) show(last, value, digest, form)
     }
     return verdict
   }
@@ -156,30 +156,30 @@ export class TokenVerifier {
    * `StoreUnreachable`.
    */
   async recall(form: FormOfToken, digest: string): Promise<void> {
-    await this.#known[form]?.recall(digest)
+    await this.#caches[form]?.recall(digest)
     this.#lookups.told.inc()
   }
 
   /** Returns a cached token for another process on this machine; null for none. */
   lend(form: FormOfToken, digest: string): Lent<Token> | null {
-    const lent = this.#known[form]?.lend(digest) ?? null
-    return lent && { value: lent.value.token, age: lent.age }
+    const loan = this.#caches[form]?.lend(digest) ?? null
+    return loan && { value: loan.value.token, age: loan.age }
   }
 
   /** Yields all cached tokens, by form and digest. */
   *loans(): Iterable<readonly [form: FormOfToken, digest: string, lent: Lent<Token>]> {
     for (const form of ['token', 'access_token'] as const)
-      for (const [digest, { value, age }] of this.#known[form]?.loans() ?? [])
+      for (const [digest, { value, age }] of this.#caches[form]?.loans() ?? [])
         yield [form, digest, { value: value.token, age }]
   }
 
   /** Caches what another process had cached, with the same expiry. */
-  adopt(form: FormOfToken, digest: string, lent: Lent<Token>): void {
-    this.#known[form]?.adopt(digest, compileLent(lent))
+  adopt(form: FormOfToken, digest: string, loan: Lent<Token>): void {
+    this.#caches[form]?.adopt(digest, compileLent(loan))
   }
 
   #isMadeUp(value: string): boolean {
-    return this.#options.tags?.mayBeKept(value) === false
+    return this.#options.tags?.mayExist(value) === false
   }
 
   /** `untried` is the token if its tag was not checked. */
@@ -188,21 +188,21 @@ export class TokenVerifier {
     digest: string,
     address: string | null,
     api: Api,
-    shown: Shown | null,
+    last: LastToken | null,
     untried: string | null = null,
   ): MaybeAtOnce<Token | TokenFault> {
-    const cache = this.#known[form]
-    const held = cache === null ? null : cache.held(digest)
-    if (held === undefined)
+    const cache = this.#caches[form]
+    const cached = cache === null ? null : cache.cached(digest)
+    if (cached === undefined)
       return untried !== null && this.#isMadeUp(untried)
         ? 'unknown'
         : this.#lookUp(cache!, digest, address, api)
     this.#lookups.remembered.inc()
-    return this.#judge(held, digest, address, api, shown)
+    return this.#judge(cached, digest, address, api, last)
   }
 
   #lookUp(
-    cache: ReadThrough<Known>,
+    cache: ReadThrough<CompiledToken>,
     digest: string,
     address: string | null,
     api: Api,
@@ -215,7 +215,7 @@ export class TokenVerifier {
   }
 
   async #judgeLater(
-    found: Promise<Known | null>,
+    found: Promise<CompiledToken | null>,
     digest: string,
     address: string | null,
     api: Api,
@@ -229,15 +229,16 @@ export class TokenVerifier {
   }
 
   #judge(
-    known: Known | null,
+    compiled: CompiledToken | null,
     digest: string,
     address: string | null,
     api: Api,
-    shown: Shown | null = null,
+    last: LastToken | null = null,
   ): Token | TokenFault {
-    if (known === null || (known !== shown?.known && !matches(known.digest, digest))) return 'unknown'
-    if (shown !== null) shown.known = known
-    const { token, allowed, denied } = known
+    if (compiled === null || (compiled !== last?.compiled && !matches(compiled.digest, digest)))
+      return 'unknown'
+    if (last !== null) last.compiled = compiled
+    const { token, allowed, denied } = compiled
     if (token.status === 'disabled') return 'disabled'
     const now = this.#clock.now()
     if (token.notBefore !== null && now < token.notBefore) return 'not_yet_valid'
@@ -248,14 +249,14 @@ export class TokenVerifier {
       if (address === null) return 'address_unknown'
       if (denied?.has(address) || allowed?.has(address) === false) return 'address_denied'
     }
-    if (now >= known.tellFrom) this.#tellUse(known)
+    if (now >= compiled.tellFrom) this.#tellUse(compiled)
     return token
   }
 
-  #tellUse(known: Known): void {
+  #tellUse(compiled: CompiledToken): void {
     const { used } = this.#options
     if (used === undefined) return
-    known.tellFrom = known.token.actor === undefined ? used(known.token) : Infinity
+    compiled.tellFrom = compiled.token.actor === undefined ? used(compiled.token) : Infinity
   }
 }
 
@@ -265,10 +266,10 @@ function reachOf(token: Token | null, people: PeopleOfTokens | null): MaybeAtOnc
   return people === null ? null : people.reach({ ...token, person })
 }
 
-function show(shown: Shown, value: string, digest: string, form: FormOfToken): void {
-  shown.value = ownText(value)
-  shown.digest = digest
-  shown.form = form
+function show(last: LastToken, value: string, digest: string, form: FormOfToken): void {
+  last.value = ownText(value)
+  last.digest = digest
+  last.form = form
 }
 
 /** Index of the character that tells the forms apart, and that of an access token: `svco_`. */
@@ -279,8 +280,8 @@ function rememberedOf(
   { store, grace, found, borrow, clock = systemClock }: VerifierOptions,
   form: FormOfToken,
   source: TokenSource,
-): ReadThrough<Known> {
-  return new ReadThrough<Known>({
+): ReadThrough<CompiledToken> {
+  return new ReadThrough<CompiledToken>({
     load: digest => {
       const token = source.find(digest)
       return token instanceof Promise ? token.then(compile) : compile(token)
@@ -299,15 +300,15 @@ function rememberedOf(
   })
 }
 
-function compileLent(lent: Lent<Token>): Lent<Known>
-function compileLent(lent: Lent<Token> | null): Lent<Known> | null
-function compileLent(lent: Lent<Token> | null): Lent<Known> | null {
-  return lent && { value: compile(lent.value), age: lent.age }
+function compileLent(loan: Lent<Token>): Lent<CompiledToken>
+function compileLent(loan: Lent<Token> | null): Lent<CompiledToken> | null
+function compileLent(loan: Lent<Token> | null): Lent<CompiledToken> | null {
+  return loan && { value: compile(loan.value), age: loan.age }
 }
 
-function compile(token: Token): Known
-function compile(token: Token | null): Known | null
-function compile(token: Token | null): Known | null {
+function compile(token: Token): CompiledToken
+function compile(token: Token | null): CompiledToken | null
+function compile(token: Token | null): CompiledToken | null {
   if (token === null) return null
   const { digest, addressesIn, addressesNotIn } = token
   return {
@@ -322,7 +323,7 @@ function compile(token: Token | null): Known | null {
 const presented = Buffer.alloc(64)
 
 /** Compares in constant time, so that timing reveals nothing about the digests in the store. */
-function matches(kept: Buffer, digest: string): boolean {
+function matches(stored: Buffer, digest: string): boolean {
   presented.write(digest, 'latin1')
-  return kept.length === presented.length && timingSafeEqual(kept, presented)
+  return stored.length === presented.length && timingSafeEqual(stored, presented)
 }

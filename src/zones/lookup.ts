@@ -31,8 +31,8 @@ export class HostLookup<T> {
   #findWildcard(host: string): T | undefined {
     for (let dot = host.indexOf('.', 1); dot !== -1; dot = host.indexOf('.', dot + 1)) {
       if (!this.#suffixLengths.has(host.length - dot)) continue
-      const found = this.#wildcards.get(host.slice(dot))
-      if (found !== undefined) return found
+      const match = this.#wildcards.get(host.slice(dot))
+      if (match !== undefined) return match
     }
     return undefined
   }
@@ -62,9 +62,9 @@ export class PathLookup<T> {
    */
   find(paths: readonly string[] | null): T | null | 'ambiguous' {
     if (paths === null) return 'ambiguous'
-    const found = this.#find(paths[0]!)
-    for (let i = 1; i < paths.length; i++) if (this.#find(paths[i]!) !== found) return 'ambiguous'
-    return found
+    const match = this.#find(paths[0]!)
+    for (let i = 1; i < paths.length; i++) if (this.#find(paths[i]!) !== match) return 'ambiguous'
+    return match
   }
 
   #find(path: string): T | null {

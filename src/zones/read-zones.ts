@@ -19,8 +19,8 @@ export interface ReadRecord extends ZoneRecordName {
  * The number of lists and pages read at a time, one of them already known: pages are large, and commands have
  * a short timeout.
  */
-const mostLists = 20
-const mostPages = 2
+const maxLists = 20
+const maxPages = 2
 
 type RecordsByKind = { readonly [K in ZoneRecordKind]: Records<ZoneRecordKinds[K]> }
 
@@ -28,9 +28,9 @@ type RecordsByKind = { readonly [K in ZoneRecordKind]: Records<ZoneRecordKinds[K
 export async function readAll(store: Store): Promise<ZoneRecordLists> {
   const { error_rule_list, access_rule_list, error_page } = recordsOf(store)
   return {
-    error_rule_list: await every(error_rule_list, mostLists),
-    access_rule_list: await every(access_rule_list, mostLists),
-    error_page: await every(error_page, mostPages),
+    error_rule_list: await every(error_rule_list, maxLists),
+    access_rule_list: await every(access_rule_list, maxLists),
+    error_page: await every(error_page, maxPages),
   }
 }
 
@@ -40,8 +40,8 @@ export async function readThese(store: Store, names: readonly ZoneRecordName[]):
   const distinct = new Map(names.map(name => [`${name.kind} ${name.id}`, name]))
   const read: ReadRecord[] = []
   for (const { kind, id } of distinct.values()) {
-    const found = await records[kind].get(zoneOwner, id)
-    read.push({ kind, id, record: found?.record ?? null })
+    const record = await records[kind].get(zoneOwner, id)
+    read.push({ kind, id, record: record?.record ?? null })
   }
   return read
 }

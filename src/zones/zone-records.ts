@@ -20,7 +20,7 @@ export interface ZoneRecordsOptions {
   readonly clock?: Clock
 }
 
-const words = {
+const messages = {
   unread: 'API-managed rules of zones not read',
   failed: 'reading the API-managed rules of zones failed',
   again: 'API-managed rules of zones read again',
@@ -39,7 +39,7 @@ export class ZoneRecords {
   readonly #writes: boolean
   readonly #follower: Follower<ZoneRecordName, ZoneRecordLists>
   readonly #listeners = new Set<() => void>()
-  #known: KnownZones | null = null
+  #settings: KnownZones | null = null
 
   constructor({ store, log, cachePath, writes = false, clock = systemClock }: ZoneRecordsOptions) {
     this.#log = log
@@ -57,11 +57,11 @@ export class ZoneRecords {
             clock,
           })
     this.#follower = new Follower<ZoneRecordName, ZoneRecordLists>({
-      ...{ store, log, words, copy: this.#copy },
+      ...{ store, log, words: messages, copy: this.#copy },
       nameOf: change => (isOfZone(change) ? change : null),
-      readAll: async () => this.#told(this.#takeAll(await readAll(store))),
-      readThese: async names => this.#told(this.#take(await readThese(store, names))),
-      takeCopy: lists => void this.#takeAll(lists),
+      readAll: async () => this.#notify(this.#replaceAll(await readAll(store))),
+      readThese: async names => this.#notify(this.#apply(await readThese(store, names))),
+      takeCopy: lists => void this.#replaceAll(lists),
     })
   }
 
@@ -78,7 +78,7 @@ export class ZoneRecords {
    * unknown.
    */
   of(zone: string): KnownZone | null {
-    return this.#known?.of(zone) ?? null
+    return this.#settings?.of(zone) ?? null
   }
 
   /**
@@ -97,20 +97,20 @@ export class ZoneRecords {
     await this.#follower.close()
   }
 
-  #takeAll(lists: ZoneRecordLists): boolean {
-    const isFirst = this.#known === null
-    this.#known ??= new KnownZones()
-    return this.#known.putAll(lists) || isFirst
+  #replaceAll(lists: ZoneRecordLists): boolean {
+    const isFirst = this.#settings === null
+    this.#settings ??= new KnownZones()
+    return this.#settings.putAll(lists) || isFirst
   }
 
-  #take(records: readonly ReadRecord[]): boolean {
-    const known = this.#known!
-    return records.map(({ kind, id, record }) => known.put(kind, id, record)).includes(true)
+  #apply(records: readonly ReadRecord[]): boolean {
+    const settings = this.#settings!
+    return records.map(({ kind, id, record }) => settings.put(kind, id, record)).includes(true)
   }
 
-  #told(isNews: boolean): void {
+  #notify(isNews: boolean): void {
     if (!isNews || this.#follower.isClosed) return
-    if (this.#writes) this.#copy?.write(() => this.#known!.lists())
+    if (this.#writes) this.#copy?.write(() => this.#settings!.lists())
     for (const listener of this.#listeners) {
       try {
         listener()

@@ -19,17 +19,17 @@ test('requests are counted in the minute and the hour in which they are seen, fo
       return found === undefined ? [] : [`${i - windows.length + 1}: ${found}`]
     })
   for (const { edge } of metrics) for (let i = 0; i < 3; i++) edge.zone('shop').request(200, 1)
-  await Promise.all([history.look(), history.look()])
+  await Promise.all([history.sample(), history.sample()])
   assert.deepEqual([count(history.minutes()), count(history.hours())], [['0: 6'], ['0: 6']])
-  await history.look()
+  await history.sample()
   assert.deepEqual(count(history.minutes()), ['0: 6'])
   clock.advance(minute)
   metrics[1]!.edge.zone('shop').request(204, 1)
-  await history.look()
+  await history.sample()
   assert.deepEqual([count(history.minutes()), count(history.hours())], [['-1: 6', '0: 1'], ['0: 7']])
   // One that is missing once takes nothing back.
   isCut = true
-  await history.look()
+  await history.sample()
   assert.deepEqual(count(history.minutes()), ['-1: 6', '0: 1'])
   clock.advance(59 * minute)
   assert.deepEqual([count(history.minutes()), count(history.hours())], [['-59: 1'], ['-1: 7']])

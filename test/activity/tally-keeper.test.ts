@@ -31,10 +31,10 @@ function open(t: TestContext) {
 
 test('counts of processes are written together once a second, and the rest at the end', async t => {
   const { keeper, written, second } = open(t)
-  keeper.take([tally('1020', 2), tally('1015', 1)])
-  keeper.take([tally('1020', 3), tally('1020', 1, { slot: slot + 1 })])
+  keeper.add([tally('1020', 2), tally('1015', 1)])
+  keeper.add([tally('1020', 3), tally('1020', 1, { slot: slot + 1 })])
   await second()
-  keeper.take([tally('1020', 4)])
+  keeper.add([tally('1020', 4)])
   await keeper.close()
   assert.deepEqual(written, [
     [
@@ -49,12 +49,12 @@ test('counts of processes are written together once a second, and the rest at th
 test('what was certainly not written is written later, and what may have been is not written again', async t => {
   const { keeper, state, written, lines, second } = open(t)
   state.failure = new StoreUntouched()
-  keeper.take([tally('1020', 1)])
+  keeper.add([tally('1020', 1)])
   await second()
   await second()
-  keeper.take([tally('1020', 1)])
+  keeper.add([tally('1020', 1)])
   state.failure = new StoreUnreachable()
-  keeper.take([tally('1015', 1)])
+  keeper.add([tally('1015', 1)])
   state.failure = new StoreUntouched()
   await second()
   state.failure = null
@@ -66,7 +66,7 @@ test('what was certainly not written is written later, and what may have been is
     ],
   ])
   state.failure = new StoreUnreachable()
-  keeper.take([tally('1020', 7)])
+  keeper.add([tally('1020', 7)])
   await second()
   state.failure = null
   await second()

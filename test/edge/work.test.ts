@@ -8,7 +8,7 @@ import { AccessPolicy } from '../../src/access/policy.ts'
 import { AddressTable } from '../../src/net/address/address-table.ts'
 import { EdgeMetrics } from '../../src/metrics/counters/edge-metrics.ts'
 import { Tally } from '../../src/metrics/counters/distribution.ts'
-import { mostWork, Work } from '../../src/expression/work-budget.ts'
+import { maxWork, Work } from '../../src/expression/work-budget.ts'
 import type { AccessCondition, AccessRule } from '../../src/config/model/access-config.ts'
 import type { ErrorRule } from '../../src/config/model/custom-errors-config.ts'
 import type { RateLimitConfig } from '../../src/config/model/limit-config.ts'
@@ -32,7 +32,7 @@ import { openAccess } from '../help/edge.ts'
 const limits = { url: 16_384, headerSection: 131_072, headers: 256 }
 /** What is found once, whatever the rules, beside what `look` finds: the User-Agent in lower case, the host of the Referer. */
 const onHead = 8_000
-const mostSteps = onHead + mostWork.rules.file + mostWork.rules.api
+const mostSteps = onHead + maxWork.rules.file + maxWork.rules.api
 const most = 1_000 // rules of a list
 
 const header = 'request.headers["x"][0]'
@@ -159,14 +159,14 @@ function check(x: Exchange, run: () => void, bound = mostSteps): void {
   const before = x.work.left
   const steps = nativeWork(run)
   assert.ok(steps <= bound, `took ${Math.round(steps)} steps of ${bound}`)
-  assert.ok(x.work.left > -mostWork.rules.api, `${x.work.left} of ${before} steps are left`)
+  assert.ok(x.work.left > -maxWork.rules.api, `${x.work.left} of ${before} steps are left`)
 }
 
 describe('access rules take no more steps than they may, whatever a client sends', () => {
   const kinds = Object.keys(conditions) as AccessCondition['kind'][]
   for (const kind of kinds) {
-    const ofFile = filled(conditions[kind], accessWork, mostWork.rules.file)
-    const ofApi = filled(i => conditions[kind](i + 5_000), accessWork, mostWork.rules.api)
+    const ofFile = filled(conditions[kind], accessWork, maxWork.rules.file)
+    const ofApi = filled(i => conditions[kind](i + 5_000), accessWork, maxWork.rules.api)
     const [all, zone] = [policyOf(ofFile, null), policyOf(ofApi, 'site')]
     test(`${ofFile.length + ofApi.length} of ${kind}`, () => {
       fc.assert(
@@ -183,7 +183,7 @@ describe('access rules take no more steps than they may, whatever a client sends
     const mixed = (i: number) => conditions[kinds[i % kinds.length]!](i)
     fc.assert(
       fc.property(heads, fc.nat(1_000), (head, from) => {
-        const rules = filled(i => mixed(i + from), accessWork, mostWork.rules.file)
+        const rules = filled(i => mixed(i + from), accessWork, maxWork.rules.file)
         const x = exchangeOf(head, policyOf(rules, null), { zone: null })
         check(x, () => admit(x))
       }),
@@ -197,7 +197,7 @@ for (const [i, expression] of expressions.entries()) {
     const rules = filled(
       (i): AccessCondition => ({ kind: 'expression', text: expression(i) }),
       accessWork,
-      mostWork.rules.file,
+      maxWork.rules.file,
     )
     assert.ok(rules.length > 0, `none of ${i} loads`)
     const policy = policyOf(rules, null)
@@ -222,7 +222,7 @@ test('rate limits take no more steps than they may', () => {
       action: 'block',
     }),
     ({ when }) => limitWork + (when === null ? 0 : expressionWork(when, 'request', 'bool')),
-    mostWork.rules.file,
+    maxWork.rules.file,
   )
   const rules = compileRateLimits(configs, metrics)
   fc.assert(
@@ -244,7 +244,7 @@ test('rewrites take no more steps than they may', () => {
   const headers = filled(
     i => ({ name: `X-Set-${i}`, value: values[i % values.length]! }),
     ({ value }) => rewriteWork + expressionWork(value, 'request', 'string'),
-    mostWork.rules.file,
+    maxWork.rules.file,
   )
   const rewrite = new Rewrite({ path: null, requestHeaders: headers, responseHeaders: [] }, new Tally())
   fc.assert(
@@ -257,7 +257,7 @@ test('rewrites take no more steps than they may', () => {
 })
 
 test('error rules take no more steps than they may', () => {
-  const { file, api } = mostWork.errors
+  const { file, api } = maxWork.errors
   const rules = filled(
     (i): ErrorRule => ({
       expression: expressions[i % expressions.length]!(i),
@@ -280,7 +280,7 @@ test('error rules take no more steps than they may', () => {
 })
 
 test('all that rules may do for one request is less than a millisecond', () => {
-  const { rules, errors } = mostWork
+  const { rules, errors } = maxWork
   assert.equal(new Work().left, rules.file + rules.api)
   assert.ok((rules.file + rules.api + errors.file + errors.api) * 25e-6 <= 1)
 })

@@ -2,7 +2,7 @@ import { equal, match, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { compileExpression, type Expression, type Facts } from '../../src/expression/expression.ts'
 import { failure } from '../../src/expression/meter.ts'
-import { mostWork, Work } from '../../src/expression/work-budget.ts'
+import { maxWork, Work } from '../../src/expression/work-budget.ts'
 import { noTls } from '../../src/expression/tls-facts.ts'
 
 const section = 128 * 1024
@@ -127,9 +127,9 @@ test('hundreds of usual conditions fit into one file, and a few of the largest d
     [120, 'request.path.matches("^/(shop|admin)/items/[0-9]+$")'],
   ] as const) {
     const { work } = compiled(text)
-    ok(work > 0 && least * work <= mostWork.rules.file, `${text}: ${work}`)
+    ok(work > 0 && least * work <= maxWork.rules.file, `${text}: ${work}`)
   }
-  ok(10 * compiled('request.query.split("").exists(a, a == "b")').work > mostWork.rules.file)
+  ok(10 * compiled('request.query.split("").exists(a, a == "b")').work > maxWork.rules.file)
 })
 
 function compiled(text: string): Expression<boolean> {

@@ -2,7 +2,7 @@ import { equal, match, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Work } from '../../src/expression/work-budget.ts'
 import { compileExpression } from '../../src/expression/expression.ts'
-import { longestName, mostNames, noTls, type TlsFacts, usualName } from '../../src/expression/tls-facts.ts'
+import { maxNameLength, maxNames, noTls, type TlsFacts, typicalName } from '../../src/expression/tls-facts.ts'
 import { compiled, facts, refused, request } from '../base/expressions.ts'
 import { cpuTime } from '../help/stall.ts'
 
@@ -77,9 +77,9 @@ test('unknown fields, and fields of a wrong type, are named', () => {
 })
 
 test('what a certificate says beyond what rules are priced for fails them', () => {
-  const long = 'a'.repeat(longestName + 1)
-  const many = Array.from({ length: mostNames + 1 }, () => 'a')
-  const large = Array.from({ length: mostNames }, () => 'a'.repeat(usualName + 1))
+  const long = 'a'.repeat(maxNameLength + 1)
+  const many = Array.from({ length: maxNames + 1 }, () => 'a')
+  const large = Array.from({ length: maxNames }, () => 'a'.repeat(typicalName + 1))
   for (const dnsNames of [[long], many, large])
     equal(
       asked('request.tls.client.dns_names.exists(name, name == "b")', { client: { ...client, dnsNames } }),
@@ -90,7 +90,7 @@ test('what a certificate says beyond what rules are priced for fails them', () =
 })
 
 test('a request has enough steps for the longest certificate', () => {
-  const dnsNames = Array.from({ length: mostNames }, () => 'a'.repeat(usualName))
+  const dnsNames = Array.from({ length: maxNames }, () => 'a'.repeat(typicalName))
   const text = 'request.tls.client.dns_names.exists(name, name.contains("b"))'
   const expression = compileExpression(text, 'request', 'bool')
   ok('work' in expression)

@@ -24,7 +24,7 @@ import { nodeOf } from '../../src/edge/exchange/forwarded-trust.ts'
 import { nextRay } from '../../src/base/ids/ray.ts'
 import { createLogger } from '../../src/log/log.ts'
 import { EdgeMetrics } from '../../src/metrics/counters/edge-metrics.ts'
-import { Shown } from '../../src/tokens/verify.ts'
+import { LastToken } from '../../src/tokens/verify.ts'
 import { ManualClock } from './clock.ts'
 import { edgeConfig, type EdgeSettings, type Member } from './edge.ts'
 
@@ -104,7 +104,7 @@ function clientOf(peer: string, isTrusted: boolean, seen: Seen): Client {
   return {
     peer,
     node: nodeOf(peer),
-    lastToken: new Shown(),
+    lastToken: new LastToken(),
     last: new LastRequest(),
     isTrusted,
     tls: null,

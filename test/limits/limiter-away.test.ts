@@ -57,7 +57,7 @@ for (const [what, strike, heal] of [
     assert.ok(waits <= 2, `${waits} waited for a store that is away`)
     const alone = metrics.fallbacks.value
     assert.ok(alone > 0)
-    assert.ok(admitted.length >= 2 * limit.most, `${admitted.length}`)
+    assert.ok(admitted.length >= 2 * limit.max, `${admitted.length}`)
     await server[heal]()
     await until(() => !store.counters.isUnreachable)
     const calls = metrics.storeCalls.value
@@ -68,6 +68,6 @@ for (const [what, strike, heal] of [
       return metrics.storeCalls.value > calls
     })
     // When it goes away nobody knows how what it counted was spread over the period before, which on a busy machine is in bursts: less than a new allowance goes on.
-    assert.ok(within() < 2 * limit.most, `${within()} within one period`)
+    assert.ok(within() < 2 * limit.max, `${within()} within one period`)
   })
 }

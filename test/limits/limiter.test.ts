@@ -127,9 +127,9 @@ test('processes that share a store let in no more than one would', async t => {
   const limiters = Array.from({ length: 4 }, () => setUp({ counters, clock }).limiter)
   for (const limit of [five, hundred, limitOf('thousand', 1_000, minute)]) {
     let allowed = 0
-    for (let i = 0; i < limit.most; i++)
+    for (let i = 0; i < limit.max; i++)
       for (const limiter of limiters) if ((await limiter.spend(limit, 'key')).isAllowed) allowed++
-    assert.ok(allowed >= limit.most && allowed <= 1.02 * limit.most, `${allowed} of ${limit.most}`)
+    assert.ok(allowed >= limit.max && allowed <= 1.02 * limit.max, `${allowed} of ${limit.max}`)
   }
 })
 
@@ -381,7 +381,7 @@ for (const kind of ['alone', 'with a store'] as const) {
           const list = lists.getOrInsert(limit.name + key, [])
           const now = clock.monotonic()
           const since = (ms: number) => list.filter(at => at > now - ms).length
-          const count = Number.isInteger(times) ? times : Math.floor(times * limit.most)
+          const count = Number.isInteger(times) ? times : Math.floor(times * limit.max)
           const all = Array.from({ length: count }, () => () => limiter.spend(limit, key))
           const spent = together ? await Promise.all(all.map(spend => spend())) : []
           let letIn = 0
@@ -391,8 +391,8 @@ for (const kind of ['alone', 'with a store'] as const) {
           }
           for (const [i, spend] of all.entries()) {
             const { isAllowed } = spent[i] ?? (await spend())
-            if (isAllowed) assert.ok(since(minute.period) < limit.most)
-            else assert.ok(since(minute.period + longer) >= limit.most)
+            if (isAllowed) assert.ok(since(minute.period) < limit.max)
+            else assert.ok(since(minute.period + longer) >= limit.max)
             if (!isAllowed) continue
             list.push(now)
             letIn++

@@ -1,5 +1,5 @@
 // Members as the tests of balances see them, and counts of who was chosen.
-import type { Asking, Balance, Candidate } from '../../src/pools/candidate.ts'
+import type { ChoiceRequest, Balance, Candidate } from '../../src/pools/candidate.ts'
 import { hashOf } from '../../src/pools/rendezvous.ts'
 
 export interface Named extends Candidate {
@@ -14,7 +14,7 @@ export function named(name: string, weight = 1): Named {
 }
 
 /** Describes a request of a client, with header fields as pairs. */
-export function asking(clientAddress = '192.0.2.1', ...fields: string[]): Asking {
+export function asking(clientAddress = '192.0.2.1', ...fields: string[]): ChoiceRequest {
   return { clientAddress, head: { fields } }
 }
 

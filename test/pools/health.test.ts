@@ -18,7 +18,7 @@ function start(settings: Partial<HealthSettings> = {}) {
     for (let i = 0; i < times; i++) health.failed({})
   }
   /** Lets one trial through and tells how it went. */
-  const trial = (outcome: 'answered' | 'failed') => {
+  const trial = (outcome: 'responded' | 'failed') => {
     const request = {}
     equal(health.share, 1)
     equal(health.begin(request), true)
@@ -40,7 +40,7 @@ const checkAt = (clock: ManualClock, isUp: boolean, next = 5_000) => ({
 test('consecutive failures eject it, and a success in between resets the count', () => {
   const { health, fail, ejections } = start()
   fail(2)
-  health.answered({})
+  health.responded({})
   health.succeeded()
   fail(2)
   deepEqual([health.state, health.share, health.failures], ['healthy', 1, 2])
@@ -51,7 +51,7 @@ test('consecutive failures eject it, and a success in between resets the count',
 test('a response that has only begun is not yet a success', () => {
   const { health, fail } = start()
   for (let i = 0; i < 3; i++) {
-    health.answered({})
+    health.responded({})
     fail()
   }
   equal(health.state, 'ejected')
@@ -107,22 +107,22 @@ test('failures that were long ago tell nothing any more', () => {
   fail()
   deepEqual([health.state, health.failures], ['failing', 7])
   clock.advance(300_000)
-  health.takeCheck(checkAt(clock, true))
+  health.applyCheck(checkAt(clock, true))
   equal(health.state, 'healthy')
 })
 
 test('a check tells that it is healthy once it got a response, and ends no failures', () => {
   const { clock, health, fail } = start({ ejection: null })
-  health.takeCheck({ ...checkAt(clock, true), lastStatus: null, lastError: 'refused' })
+  health.applyCheck({ ...checkAt(clock, true), lastStatus: null, lastError: 'refused' })
   equal(health.state, 'unchecked')
-  health.takeCheck(checkAt(clock, true))
+  health.applyCheck(checkAt(clock, true))
   equal(health.state, 'healthy')
   fail(5)
-  health.takeCheck(checkAt(clock, true))
+  health.applyCheck(checkAt(clock, true))
   equal(health.state, 'failing')
-  health.takeCheck(checkAt(clock, false))
+  health.applyCheck(checkAt(clock, false))
   equal(health.state, 'down')
-  health.takeCheck(checkAt(clock, true))
+  health.applyCheck(checkAt(clock, true))
   deepEqual([health.state, health.failures], ['healthy', 0])
 })
 
@@ -137,9 +137,9 @@ test('when its time is over one request at a time is the trial', () => {
   health.begin(trial)
   equal(health.share, 0)
   health.released({})
-  health.answered({})
+  health.responded({})
   equal(health.share, 0)
-  health.answered(trial)
+  health.responded(trial)
   deepEqual([health.state, health.share, health.failures], ['healthy', 1, 0])
 })
 
@@ -167,7 +167,7 @@ test('a trial that takes long is replaced by another, and then says nothing any 
   health.begin(next)
   health.failed(slow)
   deepEqual([health.state, health.share], ['trial', 0])
-  health.answered(next)
+  health.responded(next)
   equal(health.state, 'healthy')
 })
 
@@ -187,7 +187,7 @@ test('an ejection lasts twice as long each time a trial fails, up to the longest
 test('requests from before an ejection neither lengthen nor end it', () => {
   const { clock, health, fail } = start()
   fail(50)
-  health.answered({})
+  health.responded({})
   health.succeeded()
   equal(health.ejectedUntil, clock.now() + 10_000)
   clock.advance(10_000)
@@ -199,12 +199,12 @@ test('back-off outlives a short recovery, and is forgotten after a long one', ()
   const { clock, health, fail, trial } = start()
   fail(3)
   clock.advance(10_000)
-  trial('answered')
+  trial('responded')
   clock.advance(59_999)
   fail(3)
   equal(health.ejectedUntil, clock.now() + 20_000)
   clock.advance(20_000)
-  trial('answered')
+  trial('responded')
   clock.advance(60_000)
   fail(3)
   equal(health.ejectedUntil, clock.now() + 10_000)
@@ -215,7 +215,7 @@ test('a member that comes back takes up its share gradually', () => {
   equal(health.share, 1)
   fail(3)
   clock.advance(10_000)
-  trial('answered')
+  trial('responded')
   const shares = [0, 500, 2_000, 5_000, 2_499, 1].map(ms => {
     clock.advance(ms)
     return health.share
@@ -225,15 +225,15 @@ test('a member that comes back takes up its share gradually', () => {
 
 test('checks take it out and bring it back, whatever its requests say', () => {
   const { clock, health } = start({ slowStart: 10_000 })
-  health.takeCheck(checkAt(clock, true))
+  health.applyCheck(checkAt(clock, true))
   deepEqual([health.state, health.share], ['healthy', 1])
   clock.advance(5_000)
-  health.takeCheck(checkAt(clock, false))
-  health.answered({})
+  health.applyCheck(checkAt(clock, false))
+  health.responded({})
   health.succeeded()
   deepEqual([health.state, health.share], ['down', 0])
   clock.advance(5_000)
-  health.takeCheck(checkAt(clock, true))
+  health.applyCheck(checkAt(clock, true))
   deepEqual([health.state, health.share], ['healthy', 0.1])
 })
 
@@ -242,11 +242,11 @@ test('a good check ends no ejection: the trial does, and back-off grows meanwhil
   fail(3)
   for (const lasts of [10_000, 20_000]) {
     for (let passed = 0; passed < lasts; passed += 5_000) {
-      health.takeCheck(checkAt(clock, true))
+      health.applyCheck(checkAt(clock, true))
       deepEqual([health.state, health.share], ['ejected', 0])
       clock.advance(5_000)
     }
-    health.takeCheck(checkAt(clock, true))
+    health.applyCheck(checkAt(clock, true))
     equal(health.state, 'trial')
     trial('failed')
   }
@@ -256,12 +256,12 @@ test('a good check ends no ejection: the trial does, and back-off grows meanwhil
 test('a member that was ejected and down needs a good check and a trial', () => {
   const { clock, health, fail, trial } = start()
   fail(3)
-  health.takeCheck(checkAt(clock, false))
+  health.applyCheck(checkAt(clock, false))
   clock.advance(5_000)
-  health.takeCheck(checkAt(clock, true))
+  health.applyCheck(checkAt(clock, true))
   deepEqual([health.state, health.share], ['ejected', 0])
   clock.advance(5_000)
-  trial('answered')
+  trial('responded')
   deepEqual([health.state, health.share], ['healthy', 1])
 })
 
@@ -274,7 +274,7 @@ test('a request that comes to it while another one is the trial is refused', () 
   clock.advance(10_000)
   equal(health.begin(early), true)
   equal(health.begin({}), false)
-  health.answered(early)
+  health.responded(early)
   equal(health.begin({}), true)
 })
 
@@ -282,9 +282,9 @@ test('the wait is for the next trial, or for the next check while it is down', (
   const { clock, health, fail } = start()
   fail(3)
   equal(health.msUntilHope, 10_000)
-  health.takeCheck(checkAt(clock, true, 4_000))
+  health.applyCheck(checkAt(clock, true, 4_000))
   equal(health.msUntilHope, 10_000)
-  health.takeCheck(checkAt(clock, false, 30_000))
+  health.applyCheck(checkAt(clock, false, 30_000))
   equal(health.msUntilHope, 30_000)
 })
 
@@ -300,11 +300,11 @@ test('it says since when it is as it is, and how often it was ejected', () => {
   trial('failed')
   deepEqual([health.state, health.since, health.ejections], ['ejected', born + 13_000, 2])
   clock.advance(20_000)
-  trial('answered')
+  trial('responded')
   deepEqual([health.state, health.since, health.ejections], ['healthy', born + 33_000, 2])
   clock.advance(1_000)
-  health.takeCheck({ ...checkAt(clock, false), since: born + 7 })
+  health.applyCheck({ ...checkAt(clock, false), since: born + 7 })
   deepEqual([health.state, health.since], ['down', born + 7])
-  health.takeCheck(checkAt(clock, true))
+  health.applyCheck(checkAt(clock, true))
   deepEqual([health.state, health.since], ['healthy', born + 34_000])
 })

@@ -21,6 +21,6 @@ test('a request that is bound to a member goes there while that is healthy, and 
   while (pool.budget.spend()) granted++
   assert.equal(granted, 30)
   const down = { isUp: false, since: 0, nextCheckAt: 0, lastCheckAt: 0, lastDuration: 0, lastStatus: null }
-  members[1]!.health.takeCheck({ ...down, lastError: 'down' })
+  members[1]!.health.applyCheck({ ...down, lastError: 'down' })
   assert.equal(pick(), 'a')
 })

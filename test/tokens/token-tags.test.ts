@@ -36,10 +36,10 @@ for (const prefix of ['svct_', 'svco_'] as const)
     const tags = await tagsOf(store)
     const { value } = await tags.mint(prefix)
     assert.match(value, new RegExp(`^${prefix}[\\w-]{60}$`))
-    assert.ok(isWellFormed(value, prefix) && tags.mayBeKept(value))
+    assert.ok(isWellFormed(value, prefix) && tags.mayExist(value))
     for (const other of [forged(prefix), mintToken(prefix).value]) {
       assert.ok(isWellFormed(other, prefix))
-      assert.equal(tags.mayBeKept(other), false)
+      assert.equal(tags.mayExist(other), false)
     }
   })
 
@@ -47,7 +47,7 @@ test('changing, dropping, adding or swapping any character of a token makes it m
   const store = await open(t)
   await new FirstFill(store).run(0)
   const tags = await tagsOf(store)
-  const passes = (value: string) => isWellFormed(value) && tags.mayBeKept(value)
+  const passes = (value: string) => isWellFormed(value) && tags.mayExist(value)
   const { value } = await tags.mint('svct_')
   const character = fc.oneof(
     fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
@@ -70,10 +70,10 @@ test('a given first token may be kept without a tag, and no other one', async t 
   const given = mintToken()
   await new FirstFill(store, given.value).run(0)
   const tags = await tagsOf(store)
-  assert.ok(tags.mayBeKept(given.value))
-  assert.equal(tags.mayBeKept(mintToken().value), false)
-  assert.equal(tags.mayBeKept(forged()), false)
-  assert.ok(tags.mayBeKept((await tags.mint('svct_')).value))
+  assert.ok(tags.mayExist(given.value))
+  assert.equal(tags.mayExist(mintToken().value), false)
+  assert.equal(tags.mayExist(forged()), false)
+  assert.ok(tags.mayExist((await tags.mint('svct_')).value))
 })
 
 /** A store from before there were keys, with tokens in two accounts. */
@@ -93,14 +93,14 @@ for (const [name, urlOf] of [
     const [store, other] = [await open(t, url), await open(t, url)]
     const kept = await oldStore(store)
     const tags = await tagsOf(other)
-    assert.ok(tags.mayBeKept(forged()), 'nobody knows better without a key')
+    assert.ok(tags.mayExist(forged()), 'nobody knows better without a key')
     const keys = await Promise.all(Array.from({ length: 20 }, (_, i) => keyOf(i % 2 ? store : other, i)))
     assert.equal(new Set(keys.map(({ key }) => key)).size, 1)
-    await until(() => !tags.mayBeKept(forged()))
-    for (const { value } of kept) assert.ok(tags.mayBeKept(value))
-    assert.equal(tags.mayBeKept(mintToken().value), false)
+    await until(() => !tags.mayExist(forged()))
+    for (const { value } of kept) assert.ok(tags.mayExist(value))
+    assert.equal(tags.mayExist(mintToken().value), false)
     const { value } = await (await tagsOf(store)).mint('svct_')
-    assert.ok(tags.mayBeKept(value))
+    assert.ok(tags.mayExist(value))
   })
 
 test('a key that was lost is made again, for which tokens with tags of the old one may be kept', async t => {
@@ -112,8 +112,8 @@ test('a key that was lost is made again, for which tokens with tags of the old o
   await store.tokenKeys.remove(tokenKeyOwner, tokenKeyId)
   await keyOf(store, 1)
   const tags = await tagsOf(store)
-  assert.ok(tags.mayBeKept(value))
-  assert.equal(tags.mayBeKept(forged()), false)
+  assert.ok(tags.mayExist(value))
+  assert.equal(tags.mayExist(forged()), false)
 })
 
 /** A store whose key can be replaced and kept back. */
@@ -143,17 +143,17 @@ test('a store that cannot be reached is asked for its key once a second, and the
   const { clock, place, tags, tell } = steered()
   place.isUnreachable = true
   await tags.open()
-  for (let i = 0; i < 5; i++) assert.ok(tags.mayBeKept(forged()))
+  for (let i = 0; i < 5; i++) assert.ok(tags.mayExist(forged()))
   assert.equal(place.asked, 1)
   await assert.rejects(tags.mint('svct_'), StoreUnreachable)
   place.isUnreachable = false
   clock.advance(1_000)
-  assert.ok(tags.mayBeKept(forged()))
-  await until(() => !tags.mayBeKept(forged()))
+  assert.ok(tags.mayExist(forged()))
+  await until(() => !tags.mayExist(forged()))
   place.isUnreachable = true
   tell({ kind: 'everything' })
   await until(() => place.asked === 4)
-  assert.equal(tags.mayBeKept(forged()), false)
+  assert.equal(tags.mayExist(forged()), false)
 })
 
 test('a key that was replaced is read again, and changes of other records are not', async () => {
@@ -164,6 +164,6 @@ test('a key that was replaced is read again, and changes of other records are no
   assert.equal(place.asked, 1)
   place.key = newTokenKey(1)
   tell({ kind: 'token_key', account: tokenKeyOwner, id: tokenKeyId })
-  await until(() => !tags.mayBeKept(before))
-  assert.ok(tags.mayBeKept((await tags.mint('svct_')).value))
+  await until(() => !tags.mayExist(before))
+  assert.ok(tags.mayExist((await tags.mint('svct_')).value))
 })

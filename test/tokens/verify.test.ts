@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { AiMetrics } from '../../src/metrics/counters/ai-metrics.ts'
 import type { Token } from '../../src/store/records/records.ts'
 import { mintToken, taggerOf } from '../../src/tokens/token.ts'
-import { Shown, TokenVerifier } from '../../src/tokens/verify.ts'
+import { LastToken, TokenVerifier } from '../../src/tokens/verify.ts'
 import { anyCharacter } from '../help/any-text.ts'
 import { ManualClock } from '../help/clock.ts'
 import { SteeredStore } from './steered-store.ts'
@@ -61,11 +61,11 @@ function setUpTags() {
   const { clock, steered, metrics } = setUp()
   const tagger = taggerOf(Buffer.alloc(32, 7))
   const read: string[] = []
-  const mayBeKept = (value: string) => {
+  const mayExist = (value: string) => {
     read.push(value)
     return tagger.verifies(value)
   }
-  const tags = { mayBeKept }
+  const tags = { mayExist }
   const verifier = new TokenVerifier({ store: steered.store, grace, metrics, clock, tags })
   const { value, digest } = mintToken('svct_', tagger)
   steered.byDigest.set(digest, tokenWith({ digest }).token)
@@ -241,7 +241,7 @@ test('a scan of 100,000 random tokens asks once for each and leaves the heap fla
 
 test('the last token of a connection is verified again each time, and nothing else passes for it', async () => {
   const { verifier, value, token, update, steered } = setUp()
-  const shown = new Shown()
+  const shown = new LastToken()
   await verifier.verify(value, here, 'ai', shown)
   assert.equal(shown.value, null)
   assert.deepEqual(verifier.verify(value, here, 'ai', shown), token)
@@ -256,7 +256,7 @@ test('the last token of a connection is verified again each time, and nothing el
 
 test('a malformed token is refused without the store on a new connection', () => {
   const { verifier, steered } = setUp()
-  assert.equal(verifier.verify('', here, 'ai', new Shown()), 'malformed')
+  assert.equal(verifier.verify('', here, 'ai', new LastToken()), 'malformed')
   assert.equal(steered.asked, 0)
 })
 
@@ -302,7 +302,7 @@ test('a connection that remembers its last token is told the same as one that do
         none: null,
         empty: '',
       }
-      const shown = new Shown()
+      const shown = new LastToken()
       for (const step of steps) {
         if ('ms' in step) await clock.advance(step.ms)
         else if ('from' in step) {

@@ -285,7 +285,7 @@ test('a client stays at the member that it has authenticated to, as long as that
     await edge.ask(request('GET /'))
   }
   const { health } = membersOf(edge)[home]!
-  health.takeCheck({
+  health.applyCheck({
     isUp: false,
     since: 0,
     nextCheckAt: 0,

@@ -5,9 +5,9 @@ import type { BanNews } from './bans.ts'
 /** The shortest time between two messages, in ms. */
 const period = 100
 /** The maximum number of keys in one message; the rest go into the next. */
-const mostSent = 1_000
+const maxSent = 1_000
 /** The maximum number of queued keys: more would be reported too late to matter, and are dropped. */
-const mostWaiting = 5_000
+const maxQueued = 5_000
 
 export class BanMessages {
   readonly #send: (news: BanNews) => Promise<unknown> | undefined
@@ -23,11 +23,11 @@ export class BanMessages {
   /** Adds to the number reported for a key, which is sent within 600 ms. */
   add(id: string, key: string, number: number): void {
     let numbers = this.#byId.get(id)
-    const known = numbers?.get(key)
-    if (known === undefined && this.#waiting === mostWaiting) return
-    if (known === undefined) this.#waiting++
+    const count = numbers?.get(key)
+    if (count === undefined && this.#waiting === maxQueued) return
+    if (count === undefined) this.#waiting++
     if (numbers === undefined) this.#byId.set(id, (numbers = new Map()))
-    numbers.set(key, (known ?? 0) + number)
+    numbers.set(key, (count ?? 0) + number)
     this.#timer ??= this.#later()
   }
 
@@ -42,7 +42,7 @@ export class BanMessages {
 
   #take(): BanNews {
     const news: [string, Map<string, number>][] = []
-    let room = mostSent
+    let room = maxSent
     for (const [id, numbers] of this.#byId) {
       if (room === 0) break
       const taken = numbers.size <= room ? numbers : takeFirst(numbers, room)
@@ -50,7 +50,7 @@ export class BanMessages {
       room -= taken.size
       news.push([id, taken])
     }
-    this.#waiting -= mostSent - room
+    this.#waiting -= maxSent - room
     return news
   }
 }

@@ -43,8 +43,8 @@ export class Bans {
   /** Returns the bans of a policy. */
   of(owner: string, config: BanConfig): Ban {
     const id = idOf(owner, config)
-    const known = this.#byId.get(id)
-    if (known !== undefined) return known
+    const existing = this.#byId.get(id)
+    if (existing !== undefined) return existing
     const ban = new Ban(id, config, this.#clock, this.#listeners)
     this.#byId.set(id, ban)
     return ban
@@ -105,7 +105,7 @@ function idOf(owner: string, { refusals, within, lasts }: BanConfig): string {
 }
 
 /** The maximum number of counted addresses, and of banned ones; beyond it the oldest are forgotten. */
-const mostKept = 10_000
+const maxKeys = 10_000
 
 interface Count {
   refusals: number
@@ -153,19 +153,20 @@ class Ban implements BanBook {
   note(key: string, refusals = 1): void {
     if (this.has(key)) return
     const now = this.#clock.monotonic()
-    const { refusals: most, within, lasts } = this.#config
-    const known = this.#counts.get(key)
-    const count = known !== undefined && now - known.since < within ? known : { refusals: 0, since: now }
+    const { refusals: max, within, lasts } = this.#config
+    const existing = this.#counts.get(key)
+    const count =
+      existing !== undefined && now - existing.since < within ? existing : { refusals: 0, since: now }
     count.refusals += refusals
     this.#counts.delete(key)
-    if (count.refusals >= most) {
+    if (count.refusals >= max) {
       this.#ban(key, now, lasts)
       // The windows of two processes do not start together, so a count that suffices here must suffice there.
-      this.#listeners.noted?.(this.#id, key, most)
+      this.#listeners.noted?.(this.#id, key, max)
       this.#listeners.banned?.(this.#id, key, lasts)
       return
     }
-    if (this.#counts.size >= mostKept) dropFirst(this.#counts)
+    if (this.#counts.size >= maxKeys) dropFirst(this.#counts)
     this.#counts.set(key, count)
     this.#listeners.noted?.(this.#id, key, refusals)
   }
@@ -178,7 +179,7 @@ class Ban implements BanBook {
 
   #ban(key: string, now: number, lasts: number): void {
     this.#release(now)
-    if (this.#until.size >= mostKept) dropFirst(this.#until)
+    if (this.#until.size >= maxKeys) dropFirst(this.#until)
     this.#until.delete(key)
     this.#until.set(key, now + lasts)
   }

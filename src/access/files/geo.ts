@@ -20,7 +20,7 @@ interface GeoDatabasesOptions {
 }
 
 /** The number of cached addresses, in each of two generations. */
-const remembered = 4096
+const cacheSize = 4096
 
 /** Databases in files; a changed file takes effect within a second. */
 export class GeoDatabases {
@@ -88,7 +88,7 @@ class OpenDatabases implements Geo {
     const recent = this.#recent.get(address)
     if (recent !== undefined) return recent
     const place = this.#older.get(address) ?? this.#find(address)
-    if (this.#recent.size >= remembered) {
+    if (this.#recent.size >= cacheSize) {
       this.#older = this.#recent
       this.#recent = new Map()
     }

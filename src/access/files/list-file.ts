@@ -10,7 +10,7 @@ const chunk = 64 * 1024
  * The maximum length of a line in characters, so that a file that is not a list is not read into memory
  * whole.
  */
-const longestLine = 64 * 1024
+const maxLineLength = 64 * 1024
 
 /** The content of a file of addresses. */
 export interface ListFile {
@@ -57,7 +57,7 @@ class ListLines {
       start = end + 1
     }
     this.#open = all.slice(start)
-    if (this.#open.length > longestLine) this.#refuse(this.#count + 1)
+    if (this.#open.length > maxLineLength) this.#refuse(this.#count + 1)
   }
 
   /** Parses the last line if it has no line feed; returns whether every line had one. */

@@ -65,16 +65,16 @@ export function readsPath(condition: AccessCondition): boolean {
 
 function isIn(table: AddressTable): Condition {
   let reading = -1
-  let found: Found = 'nothing'
+  let result: Found = 'nothing'
   return input => {
     const { address } = input
     if (address === null) return false
     if (address.readings !== reading) {
       reading = address.readings
-      found = table.find(address)
+      result = table.find(address)
     }
-    input.lookup = found
-    return found !== 'nothing'
+    input.lookup = result
+    return result !== 'nothing'
   }
 }
 

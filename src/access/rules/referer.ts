@@ -3,14 +3,14 @@
 import { maxHostLength } from '../../net/address/host-names.ts'
 
 /** The maximum number of characters of a URL that are searched for its host: browsers send no longer one. */
-const longestRead = 1024
+const maxLength = 1024
 
 /**
  * Returns the host of a URL in lower case, without port and trailing dot; empty if it has none, or one that
  * cannot be a host name. Reads no more of the URL than necessary.
  */
 export function refererHost(url: string): string {
-  const referer = url.length > longestRead ? url.slice(0, longestRead) : url
+  const referer = url.length > maxLength ? url.slice(0, maxLength) : url
   const scheme = referer.indexOf('://')
   if (scheme === -1) return ''
   let start = scheme + 3

@@ -6,7 +6,7 @@ import type { CompiledRule } from './rules.ts'
 import type { RuleInput } from './access-request.ts'
 
 /** With fewer rules of a kind, finding out that none can match costs more than it saves. */
-const worthwhile = 4
+const minRules = 4
 
 /** Rules in order. */
 interface Rules {
@@ -33,13 +33,13 @@ export class RuleCache {
 
   constructor(rules: readonly CompiledRule[]) {
     this.#all = partedByPath(rules)
-    this.#remembersClients = rules.filter(looksAtClientAlone).length >= worthwhile
+    this.#remembersClients = rules.filter(dependsOnClientOnly).length >= minRules
     const asks = (kind: CompiledRule['kind']) => rules.some(rule => rule.kind === kind)
     this.#asksUserAgent = asks('user_agent')
     this.#asksCountry = asks('country')
     this.#asksNetwork = asks('asn')
     const onPaths = rules.length - this.#all.elsewhere.length
-    this.#prefixes = onPaths < worthwhile ? null : new PathPrefixes(rules.flatMap(rule => rule.prefixes))
+    this.#prefixes = onPaths < minRules ? null : new PathPrefixes(rules.flatMap(rule => rule.prefixes))
   }
 
   /** Returns the rules to evaluate, in order, without those that cannot match. */
@@ -80,14 +80,14 @@ function isElsewhere({ request: { paths }, work }: RuleInput, prefixes: PathPref
  * Whether a rule always gives the same result for a client and its database entries. Lists may change in
  * between.
  */
-function looksAtClientAlone({ kind }: CompiledRule): boolean {
+function dependsOnClientOnly({ kind }: CompiledRule): boolean {
   return kind === 'ip' || kind === 'user_agent' || kind === 'country' || kind === 'asn'
 }
 
 function shortened(rules: readonly CompiledRule[], input: RuleInput): Rules {
   const worth: CompiledRule[] = []
   for (const rule of rules) {
-    const isMatch = looksAtClientAlone(rule) ? rule.matches(input) : null
+    const isMatch = dependsOnClientOnly(rule) ? rule.matches(input) : null
     if (isMatch === false) continue
     worth.push(rule)
     if (isMatch === true) break

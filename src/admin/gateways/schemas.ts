@@ -1,7 +1,7 @@
 // Schemas of AI gateways, in requests and in responses.
 
 import type { GatewayRateLimit, LogStrategy } from '../../store/records/records.ts'
-import { mostNear } from '../../limits/near-keys.ts'
+import { maxNear } from '../../limits/near-keys.ts'
 import { nearKey } from '../zones/rate-limit-schemas.ts'
 import { longestInterval, mostCalls, notBuilt } from './body.ts'
 import {
@@ -101,6 +101,6 @@ export const gatewayRateLimit = open({
   key: about('What calls are counted by; nothing for all together.', listOf(oneOf(['token', 'app']))),
   nearest: about(
     'The keys with the most use: a `token_id`, an `app`, or nothing for calls without either.',
-    listOf(nearKey, 0, mostNear),
+    listOf(nearKey, 0, maxNear),
   ),
 })

@@ -1,7 +1,7 @@
 // Finds the row of the table for a request, or responds with 404 or 405 in the envelope.
 
 import type { Token } from '../../store/records/records.ts'
-import type { Shown } from '../../tokens/verify.ts'
+import type { LastToken } from '../../tokens/verify.ts'
 import { type ApiResponse, failure, withHeaders } from './envelope.ts'
 import type { Sender } from './caller-address.ts'
 
@@ -18,7 +18,7 @@ export interface Requester extends Sender {
   /** Null when absent; empty when there are several. */
   readonly idempotencyKey: string | null
   /** The last token of its connection. */
-  readonly shown?: Shown
+  readonly shown?: LastToken
   /** The authenticated caller of an in-process request: no HTTP request can set it. */
   readonly caller?: Token
   /** Reads the body to its end; null when it has more than so many bytes. */

@@ -2,7 +2,7 @@
 
 import {
   type AuthorizationEvent,
-  mostEvents as mostProven,
+  maxEvents as mostProven,
   mostUnproven,
 } from '../../store/records/authorization-event.ts'
 import { type ApiResponse, failures } from '../http/envelope.ts'

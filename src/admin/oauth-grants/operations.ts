@@ -3,7 +3,7 @@
 import { json, type Operation } from '../schema/operation.ts'
 import { pageQuery } from '../schema/query-schemas.ts'
 import { about, id, named, oneOf, open, page, success, whole } from '../schema/schema.ts'
-import { mostEvents as mostProven, mostUnproven } from '../../store/records/authorization-event.ts'
+import { maxEvents as mostProven, mostUnproven } from '../../store/records/authorization-event.ts'
 import { mostEvents } from './authorization-events.ts'
 
 const tag = 'OAuth grants'

@@ -16,7 +16,7 @@ export async function getOverview({ account, caller, now }: Call, api: Api): Pro
   const { store, instance, zones } = api
   const may = (permission: Parameters<typeof permits>[1]) => permits(caller, permission, account)
   const own = await zonesOf(account, zones.all(), store.accounts)
-  await instance.requests.look()
+  await instance.requests.sample()
   const requests = may('Zones Read') && viewRequests(api, own)
   const origins = may('Origins Read') && countStates(own, await zones.allOrigins())
   const ai = may('AI Gateway Read') && (await viewAiTraffic(account, api, now))

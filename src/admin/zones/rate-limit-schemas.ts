@@ -1,7 +1,7 @@
 // Schemas of rate limits and quotas in responses.
 
 import { about, listOf, number, oneOf, open, orNull, text, whole } from '../schema/schema.ts'
-import { mostNear } from '../../limits/near-keys.ts'
+import { maxNear } from '../../limits/near-keys.ts'
 
 export const nearKey = open({
   key: listOf(
@@ -35,6 +35,6 @@ export const rateLimit = open({
   ),
   nearest: about(
     'The keys with the most use. Null for a limit of all zones, unless the oldest account owns the zone: they may be clients of others.',
-    orNull(listOf(nearKey, 0, mostNear)),
+    orNull(listOf(nearKey, 0, maxNear)),
   ),
 })

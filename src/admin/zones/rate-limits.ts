@@ -100,7 +100,7 @@ async function viewKey({ limit, key }: Listed, near: NearKey, store: Store, now:
  * seconds until another request fits.
  */
 export async function useOf(limit: Limit, near: NearKey, { counters }: Pick<Store, 'counters'>, now: number) {
-  const { most, span, period } = limit
+  const { max: most, span, period } = limit
   const until = endOf(span, now)
   const window =
     span.kind === 'sliding' ? { kind: span.kind, period: span.period } : ({ kind: 'fixed', until } as const)

@@ -1,7 +1,7 @@
 // Schemas of a recent error in responses.
 
 import { about, listOf, oneOf, open, orNull, text, time, whole } from '../schema/schema.ts'
-import { mostOccurrences } from '../../store/records/tally.ts'
+import { maxOccurrences } from '../../store/records/tally.ts'
 
 const occurrence = open({
   at: about('When the request began, as in the access log.', time),
@@ -34,6 +34,6 @@ export const recentError = open({
   ),
   occurrences: about(
     'The last ones, newest first. Of a flood, the first ones of its last second.',
-    listOf(occurrence, 0, mostOccurrences),
+    listOf(occurrence, 0, maxOccurrences),
   ),
 })

@@ -1,6 +1,6 @@
 // The rows of the admin listener about zones: method, path, permission, handler.
 
-import { mostWork } from '../../expression/work-budget.ts'
+import { maxWork } from '../../expression/work-budget.ts'
 import type { AccessRule } from '../../config/model/access-config.ts'
 import type { ErrorRule } from '../../config/model/custom-errors-config.ts'
 import type { Permission } from '../../permissions/permit.ts'
@@ -27,7 +27,7 @@ const errorRules = new ZoneRules<ErrorRule>({
   read: readErrorRule,
   view: viewErrorRule,
   work: errorRuleWork,
-  mostWork: mostWork.errors.api,
+  mostWork: maxWork.errors.api,
 })
 
 const accessRules = new ZoneRules<AccessRule>({
@@ -36,7 +36,7 @@ const accessRules = new ZoneRules<AccessRule>({
   read: readAccessRule,
   view: viewAccessRule,
   work: accessRuleWork,
-  mostWork: mostWork.rules.api,
+  mostWork: maxWork.rules.api,
 })
 
 /** The management API of zones. */

@@ -75,9 +75,9 @@ export class Accounts {
   async #open(config: AcmeConfig, isForced: boolean): Promise<Authority> {
     const stored = await this.#keyed(config, isForced)
     const key = this.#keyOf(stored.record)!
-    const known = this.#authority
-    const isKnown = known?.config === config && known.key === key && stored.record.url !== null
-    if (isKnown && stored.record.email === config.email) return known.authority
+    const cached = this.#authority
+    const isCached = cached?.config === config && cached.key === key && stored.record.url !== null
+    if (isCached && stored.record.email === config.email) return cached.authority
     this.close()
     const { url, email } = stored.record
     const authority = await this.#options.connect(config, { key, url })

@@ -27,11 +27,11 @@ interface AttemptParts {
 }
 
 /** Delay between two polls of an authority that names none, and the maximum time that it may take, in ms. */
-const firstLook = 500
-const longestLook = 10_000
-const patience = 5 * 60_000
+const firstPoll = 500
+const maxPoll = 10_000
+const timeout = 5 * 60_000
 /** The minimum part of a delay that is waited, whatever the authority names. */
-const leastPart = 1 / 10
+const minPart = 1 / 10
 /** How far the clock of an authority may be ahead, in ms. */
 const skew = 3_600_000
 
@@ -44,7 +44,7 @@ export async function obtain(lease: Lease, parts: AttemptParts): Promise<IssuedC
   const { order, key } = (await resumed(lease, parts)) ?? (await begun(lease, parts))
   const ready = await settled(await proven(lease, order, parts), parts)
   if (ready.status === 'ready') await parts.authority.finalize(ready, lease.record.id, key)
-  const valid = await settled(await parts.authority.look(ready.url), parts, 'valid')
+  const valid = await settled(await parts.authority.poll(ready.url), parts, 'valid')
   const chain = await parts.authority.download(valid)
   checkPair(chain, key, lease.record.id, clock.now())
   const sealedKey = secrets.seal(key, keyContext(lease.record.id))
@@ -68,7 +68,7 @@ async function resumed(lease: Lease, { authority, config, secrets }: AttemptPart
   const key = secrets.unseal(order.sealedKey, keyContext(id))
   if (key === null) return null
   try {
-    const current = await authority.look(order.url)
+    const current = await authority.poll(order.url)
     return current.status === 'invalid' ? null : { order: current, key }
   } catch (problem) {
     // It no longer exists, or belongs to another account.
@@ -120,7 +120,7 @@ async function proven(lease: Lease, order: AuthorityOrder, parts: AttemptParts):
     await parts.published()
     await parts.authority.respond(challenge)
   }
-  return parts.authority.look(order.url)
+  return parts.authority.poll(order.url)
 }
 
 /** Returns the first configured challenge that the authority offers, and after a failure the next one. */
@@ -159,9 +159,9 @@ async function settled(
   wanted: 'ready' | 'valid' = 'ready',
 ): Promise<AuthorityOrder> {
   const { authority, clock, sleep } = parts
-  const deadline = clock.monotonic() + patience
+  const deadline = clock.monotonic() + timeout
   let current = order
-  for (let pause = firstLook; ; pause = Math.min(2 * pause, longestLook)) {
+  for (let pause = firstPoll; ; pause = Math.min(2 * pause, maxPoll)) {
     if (current.status === 'invalid') throw await failureOf(current, authority)
     if (current.status === 'valid' || current.status === wanted) return current
     if (clock.monotonic() > deadline)
@@ -170,8 +170,8 @@ async function settled(
         detail: `the order is ${current.status} for more than 5 minutes`,
         status: null,
       })
-    await sleep(Math.min(Math.max(authority.pause ?? pause, pause * leastPart), longestLook))
-    current = await authority.look(current.url)
+    await sleep(Math.min(Math.max(authority.pause ?? pause, pause * minPart), maxPoll))
+    current = await authority.poll(current.url)
   }
 }
 

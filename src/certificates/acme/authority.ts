@@ -40,7 +40,7 @@ export interface Authority {
   updateContact(email: string | null): Promise<void>
   /** Orders a certificate for a host; `replaces` is the id of the previous one (RFC 9773 section 5). */
   order(host: string, replaces: string | null): Promise<AuthorityOrder>
-  look(orderUrl: string): Promise<AuthorityOrder>
+  poll(orderUrl: string): Promise<AuthorityOrder>
   authorizations(order: AuthorityOrder): Promise<readonly AuthorityAuthorization[]>
   /** Returns the proof that this account requested the token. */
   keyAuthorization(challenge: AuthorityChallenge): Promise<string>

@@ -93,9 +93,9 @@ function stateOf(record: HostCertificate, key: string | null, due: boolean): Cer
 
 /** Parses a certificate once: each scrape of the metrics needs all of them. */
 function certificateOf(issued: IssuedCertificate): Certificate {
-  const known = certificates.get(issued) ?? new Certificate(issued.chain)
-  certificates.set(issued, known)
-  return known
+  const certificate = certificates.get(issued) ?? new Certificate(issued.chain)
+  certificates.set(issued, certificate)
+  return certificate
 }
 
 const certificates = new WeakMap<IssuedCertificate, Certificate>()

@@ -25,11 +25,11 @@ interface KnownCertificatesOptions {
   readonly clock?: Clock
 }
 
-interface Known extends Versioned<HostCertificate> {
+interface Entry extends Versioned<HostCertificate> {
   /** The private key, PEM; null if there is none, or it cannot be read. */
   readonly key: string | null
   /** The part that goes into the copy; the same object until that changes. */
-  readonly kept: HostCertificate
+  readonly copyable: HostCertificate
   /** When this version was first seen, in monotonic ms. */
   readonly seenAt: number
 }
@@ -39,7 +39,7 @@ interface CopiedCertificates {
   readonly certificates: readonly HostCertificate[]
 }
 
-const words = {
+const messages = {
   unread: 'automatic certificates not read',
   failed: 'reading automatic certificates failed',
   again: 'automatic certificates read again',
@@ -59,7 +59,7 @@ export class KnownCertificates {
   readonly #clock: Clock
   readonly #copy: LocalCopy<CopiedCertificates> | null
   readonly #follower: Follower<string, CopiedCertificates>
-  #known: ReadonlyMap<string, Known> = new Map()
+  #entries: ReadonlyMap<string, Entry> = new Map()
   /** The latest copy, written or about to be; null before the first. */
   #copied: CopiedCertificates['certificates'] | null = null
   /** Called after certificates or challenges have changed. */
@@ -77,11 +77,11 @@ export class KnownCertificates {
         ? null
         : new LocalCopy({ path: copyPath, mark, words: copyWords, location, log, clock })
     this.#follower = new Follower({
-      ...{ store, log, words, copy: this.#copy },
+      ...{ store, log, words: messages, copy: this.#copy },
       nameOf: change => (change.kind === 'certificate' && change.account === acmeOwner ? change.id : null),
       readAll: () => this.#readAll(),
       readThese: hosts => this.#readThese(hosts),
-      takeCopy: copy => this.#takeCopy(copy),
+      takeCopy: copy => this.#useCopy(copy),
     })
   }
 
@@ -98,20 +98,20 @@ export class KnownCertificates {
     return this.#follower.isRead
   }
 
-  get(host: string): Known | null {
-    return this.#known.get(host) ?? null
+  get(host: string): Entry | null {
+    return this.#entries.get(host) ?? null
   }
 
   /**
    * Whether the process that holds the record has not written for so long that another one may take it over.
    */
-  isAbandoned({ record, seenAt }: Known): boolean {
+  isAbandoned({ record, seenAt }: Entry): boolean {
     return record.lease !== null && this.#clock.monotonic() - seenAt > leaseTimeout
   }
 
   /** Returns the certificates and challenges to serve for these hosts. */
   of(hosts: readonly string[]): AutomaticTls {
-    const all = hosts.flatMap(host => this.#known.get(host) ?? [])
+    const all = hosts.flatMap(host => this.#entries.get(host) ?? [])
     return {
       identities: all.flatMap(({ record: { issued }, key }) =>
         issued === null || key === null ? [] : [{ certificate: issued.chain, key }],
@@ -133,27 +133,27 @@ export class KnownCertificates {
   }
 
   async #readAll(): Promise<void> {
-    const known = new Map<string, Known>()
+    const entries = new Map<string, Entry>()
     for await (const records of this.#store.certificates.walk(acmeOwner))
       for (const { id } of records) {
         const stored = await this.#read(id)
-        if (stored !== null) known.set(id, stored)
+        if (stored !== null) entries.set(id, stored)
       }
-    this.#take(known)
+    this.#set(entries)
   }
 
   async #readThese(hosts: readonly string[]): Promise<void> {
-    const known = new Map(this.#known)
+    const entries = new Map(this.#entries)
     for (const host of new Set(hosts)) {
       const stored = await this.#read(host)
-      if (stored === null) known.delete(host)
-      else known.set(host, stored)
+      if (stored === null) entries.delete(host)
+      else entries.set(host, stored)
     }
-    this.#take(known)
+    this.#set(entries)
   }
 
-  #take(known: ReadonlyMap<string, Known>): void {
-    this.#known = known
+  #set(entries: ReadonlyMap<string, Entry>): void {
+    this.#entries = entries
     if (this.#follower.isClosed) return
     this.#write()
     this.changed()
@@ -162,28 +162,30 @@ export class KnownCertificates {
   /** Schedules a write of the copy, unless only orders have changed. */
   #write(): void {
     if (this.#copy === null) return
-    const certificates = [...this.#known.values()].map(({ kept }) => kept)
+    const certificates = [...this.#entries.values()].map(({ copyable }) => copyable)
     if (isDeepStrictEqual(certificates, this.#copied)) return
     this.#copied = certificates
     this.#copy.write(() => ({ certificates }))
   }
 
-  #takeCopy({ certificates }: CopiedCertificates): void {
-    const known = certificates.map(
+  #useCopy({ certificates }: CopiedCertificates): void {
+    const entries = certificates.map(
       record => [record.id, this.#knownOf({ record, version: noVersion })] as const,
     )
-    this.#known = new Map(known)
+    this.#entries = new Map(entries)
   }
 
-  async #read(host: string): Promise<Known | null> {
+  async #read(host: string): Promise<Entry | null> {
     const stored = await this.#store.certificates.get(acmeOwner, host)
     if (stored === null) return null
-    return this.#known.get(host)?.version === stored.version ? this.#known.get(host)! : this.#knownOf(stored)
+    return this.#entries.get(host)?.version === stored.version
+      ? this.#entries.get(host)!
+      : this.#knownOf(stored)
   }
 
-  #knownOf({ record, version }: Versioned<HostCertificate>): Known {
+  #knownOf({ record, version }: Versioned<HostCertificate>): Entry {
     const { id: host, issued } = record
-    const before = this.#known.get(host)
+    const before = this.#entries.get(host)
     const sealed = issued?.sealedKey
     const isSame = sealed !== undefined && before?.record.issued?.sealedKey === sealed
     const key = isSame
@@ -196,9 +198,15 @@ export class KnownCertificates {
         { host },
         'automatic certificate unreadable: its key was sealed with an unknown key; add that to secrets.old_keys',
       )
-    const kept = { ...record, order: null, lease: null }
-    const isKept = before !== undefined && isDeepStrictEqual(before.kept, kept)
-    return { record, version, key, kept: isKept ? before.kept : kept, seenAt: this.#clock.monotonic() }
+    const copyable = { ...record, order: null, lease: null }
+    const isKept = before !== undefined && isDeepStrictEqual(before.copyable, copyable)
+    return {
+      record,
+      version,
+      key,
+      copyable: isKept ? before.copyable : copyable,
+      seenAt: this.#clock.monotonic(),
+    }
   }
 }
 

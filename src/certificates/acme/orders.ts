@@ -17,7 +17,7 @@ import { AcmeProblem, type Authority, type AuthorityAccount } from './authority.
 import { certificateId } from './certificate-id.ts'
 import type { KnownCertificates } from './known-certificates.ts'
 import { Lease, LeaseLost } from './lease.ts'
-import { afterInfo, afterSilence, bounded, longestWait, pauseAfter, renewalOf, restOf } from './schedule.ts'
+import { afterInfo, afterSilence, bounded, maxWait, pauseAfter, renewalOf, restOf } from './schedule.ts'
 import { isDue } from './certificate-state.ts'
 
 /** The outcome of an attempt. */
@@ -26,7 +26,7 @@ export type OrderResult = 'issued' | 'refused' | 'rate_limited' | 'unreachable'
 interface CertificateOrdersOptions {
   readonly store: Store
   readonly secrets: SecretKeys
-  readonly known: KnownCertificates
+  readonly certificates: KnownCertificates
   readonly log: Logger
   readonly connect: (config: AcmeConfig, account: AuthorityAccount) => Promise<Authority>
   /** Resolves when the other processes of this machine know what is known here. */
@@ -44,11 +44,11 @@ interface CertificateOrdersOptions {
  * The maximum number of concurrent orders, so that a start with many hosts neither takes hours nor exceeds
  * the limits of an authority.
  */
-const mostAtOnce = 4
+const maxConcurrent = 4
 /** How long an authority that is down, or asks for a pause, gets no requests for any host, in ms. */
 const firstRest = 60_000
-const longestRest = 15 * 60_000
-const longestMessage = 500
+const maxRest = 15 * 60_000
+const maxMessageLength = 500
 
 export class CertificateOrders {
   readonly #options: Required<CertificateOrdersOptions>
@@ -75,16 +75,16 @@ export class CertificateOrders {
   follow(config: AcmeConfig | null): void {
     this.#config = config
     this.#restUntil = 0
-    this.#timer ??= setInterval(() => this.look(), this.#options.period).unref()
-    this.look()
+    this.#timer ??= setInterval(() => this.check(), this.#options.period).unref()
+    this.check()
   }
 
   /** Starts what is due, as far as possible. */
-  look(): void {
-    const { known } = this.#options
-    if (this.#config === null || this.#end.signal.aborted || !known.isRead) return
+  check(): void {
+    const { certificates } = this.#options
+    if (this.#config === null || this.#end.signal.aborted || !certificates.isRead) return
     const due = this.#config.hosts.filter(host => !this.#running.has(host) && this.#taskOf(host) !== null)
-    for (const host of due.slice(0, mostAtOnce - this.#running.size)) this.#run(host, this.#config)
+    for (const host of due.slice(0, maxConcurrent - this.#running.size)) this.#run(host, this.#config)
   }
 
   /** Resolves when no attempt is running. */
@@ -102,14 +102,14 @@ export class CertificateOrders {
 
   /** Returns the current task for a host; null for none. */
   #taskOf(host: string): 'order' | 'ask' | null {
-    const { known, clock } = this.#options
+    const { certificates, clock } = this.#options
     const now = clock.now()
     if (this.#config === null || restOf(this.#restUntil, now) > now) return null
-    const stored = known.get(host)
+    const stored = certificates.get(host)
     if (stored === null) return 'order'
     const { record, key } = stored
     const { restUntil, renewal, issued, lease, requestedAt } = record
-    if (lease !== null && !known.isAbandoned(stored)) return null
+    if (lease !== null && !certificates.isAbandoned(stored)) return null
     // A gateway with another key has obtained it, and the two would order alternately.
     if (issued !== null && key === null && requestedAt === null) return null
     if (isDue(record, this.#config.directory, now)) return restOf(restUntil, now) <= now ? 'order' : null
@@ -125,7 +125,7 @@ export class CertificateOrders {
 
   /** Never rejects. */
   async #attend(host: string, config: AcmeConfig): Promise<void> {
-    const { log, known } = this.#options
+    const { log, certificates } = this.#options
     let lease: Lease | null = null
     try {
       this.#restUntil = await this.#accounts.restUntil(config)
@@ -141,15 +141,15 @@ export class CertificateOrders {
       else if (!(failure instanceof LeaseLost))
         log.error({ err: failure, host }, 'certificate order failed: internal error')
     } finally {
-      await known.refresh(host).catch(() => {})
+      await certificates.refresh(host).catch(() => {})
     }
   }
 
   async #take(host: string): Promise<Lease | null> {
-    const { store, clock, known } = this.#options
-    if (known.get(host) === null) await store.certificates.insert(newRecord(host, clock.now()))
-    await known.refresh(host)
-    const stored = known.get(host)
+    const { store, clock, certificates } = this.#options
+    if (certificates.get(host) === null) await store.certificates.insert(newRecord(host, clock.now()))
+    await certificates.refresh(host)
+    const stored = certificates.get(host)
     if (stored === null || this.#taskOf(host) === null) return null
     return Lease.take(store.certificates, stored, this.#holder)
   }
@@ -160,7 +160,7 @@ export class CertificateOrders {
     try {
       const authority = await this.#accounts.open(config, record.requestedAt !== null)
       if (isDue(record, config.directory, clock.now())) await this.#order(lease, authority, config)
-      else await this.#ask(lease, authority)
+      else await this.#askRenewal(lease, authority)
       await this.#accounts.note(config, () => ({ restUntil: null, failures: 0 }))
     } catch (failure) {
       if (this.#isInterrupted(failure)) return lease.release()
@@ -199,7 +199,7 @@ export class CertificateOrders {
   }
 
   /** Asks the authority for its renewal window. */
-  async #ask(lease: Lease, authority: Authority): Promise<void> {
+  async #askRenewal(lease: Lease, authority: Authority): Promise<void> {
     const { clock, random, log } = this.#options
     const { issued, renewal, id } = lease.record
     const name = certificateId(issued!.chain)
@@ -226,8 +226,8 @@ export class CertificateOrders {
 
   /** Makes every process respond to the stored challenge. */
   async #publish(host: string): Promise<void> {
-    const { known, shared, hearing } = this.#options
-    await known.refresh(host)
+    const { certificates, shared, hearing } = this.#options
+    await certificates.refresh(host)
     await shared()
     await sleepFor(hearing, undefined, { signal: this.#end.signal, ref: false })
   }
@@ -236,7 +236,7 @@ export class CertificateOrders {
     const { clock, random, log, ended } = this.#options
     const { id: host, failures } = lease.record
     const result = problem.isRateLimit ? 'rate_limited' : problem.isOutage ? 'unreachable' : 'refused'
-    const pause = Math.max(pauseAfter(failures + 1, random), Math.min(longestWait, problem.retryAfter ?? 0))
+    const pause = Math.max(pauseAfter(failures + 1, random), Math.min(maxWait, problem.retryAfter ?? 0))
     const message = messageOf(problem)
     const next = new Date(clock.now() + pause).toISOString()
     log.warn({ host, reason: message, result, failures: failures + 1, next }, 'certificate order failed')
@@ -264,7 +264,7 @@ export class CertificateOrders {
     const now = this.#options.clock.now()
     await this.#accounts.note(config, ({ failures }) => {
       const pause = retryAfter ?? firstRest * 2 ** failures
-      this.#restUntil = now + Math.min(longestRest, pause)
+      this.#restUntil = now + Math.min(maxRest, pause)
       return { restUntil: this.#restUntil, failures: failures + 1 }
     })
   }
@@ -303,5 +303,5 @@ function isOfStore(failure: unknown): boolean {
 
 /** Returns the message of an authority, fit for logs and pages. */
 function messageOf({ message }: AcmeProblem): string {
-  return visible(message.replaceAll(/\s+/g, ' ')).slice(0, longestMessage)
+  return visible(message.replaceAll(/\s+/g, ' ')).slice(0, maxMessageLength)
 }

@@ -19,18 +19,18 @@ const day = 24 * hour
  * which is as much as the strictest public authority allows.
  */
 const firstPause = 2 * minute
-const longestPause = 6 * hour
+const maxPause = 6 * hour
 
 /** The maximum delay for a host, in ms, whatever its authority says. */
-export const longestWait = day
+export const maxWait = day
 
 /**
  * Delay between two requests for the renewal window if the authority does not specify it (RFC 9773 section
  * 4.3.2), and the bounds if it does, in ms.
  */
-const usualAsk = 6 * hour
-const leastAsk = minute
-const longestAsk = day
+const defaultAsk = 6 * hour
+const minAsk = minute
+const maxAsk = day
 
 /**
  * The share of its life after which a certificate is renewed, and the share over which renewals are spread
@@ -43,7 +43,7 @@ const spread = 1 / 30
  * No certificate is renewed within this time, in ms, or this part of its life, after it was issued, nor later
  * than that part before its expiry.
  */
-const leastAge = hour
+const minAge = hour
 const reserve = 1 / 10
 
 /**
@@ -51,7 +51,7 @@ const reserve = 1 / 10
  * ms.
  */
 export function pauseAfter(failures: number, random: () => number): number {
-  const pause = Math.min(longestPause, firstPause * 2 ** (failures - 1))
+  const pause = Math.min(maxPause, firstPause * 2 ** (failures - 1))
   return Math.round(pause * (0.9 + 0.2 * random()))
 }
 
@@ -60,7 +60,7 @@ export function pauseAfter(failures: number, random: () => number): number {
  * clock.
  */
 export function restOf(until: number | null, now: number): number {
-  return until === null || until - now > longestWait ? 0 : until
+  return until === null || until - now > maxWait ? 0 : until
 }
 
 /** Returns when to renew a certificate for which the authority provides no window. */
@@ -76,7 +76,7 @@ export function renewalOf({ notBefore, notAfter }: Life, now: number, random: ()
  */
 export function bounded(renewal: RenewalTime, { notBefore, notAfter }: Life, issuedAt: number): RenewalTime {
   const part = (notAfter - notBefore) * reserve
-  const earliest = issuedAt + Math.min(leastAge, part)
+  const earliest = issuedAt + Math.min(minAge, part)
   return { ...renewal, at: Math.round(Math.max(earliest, Math.min(notAfter - part, renewal.at))) }
 }
 
@@ -89,9 +89,9 @@ export function afterInfo(
   now: number,
   random: () => number,
 ): RenewalTime {
-  if (info === null) return { ...before, askAt: now + longestAsk }
+  if (info === null) return { ...before, askAt: now + maxAsk }
   const { window, retryAfter } = info
-  const askAt = now + Math.min(longestAsk, Math.max(leastAsk, retryAfter ?? usualAsk))
+  const askAt = now + Math.min(maxAsk, Math.max(minAsk, retryAfter ?? defaultAsk))
   const isSame = before.window?.start === window.start && before.window.end === window.end
   if (isSame) return { ...before, askAt }
   return { at: Math.round(window.start + (window.end - window.start) * random()), askAt, window }

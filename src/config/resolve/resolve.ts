@@ -1,7 +1,7 @@
 // From the settings of the file to the configuration: applies defaults, resolves names, and checks rules that
 // involve several settings.
 
-import { mostWork } from '../../expression/work-budget.ts'
+import { maxWork } from '../../expression/work-budget.ts'
 import { resolveAccess } from '../settings/access-settings.ts'
 import type { Config, SecretsConfig, StoreConfig } from '../model/config.ts'
 import { resolveCustomErrors } from '../settings/custom-errors-settings.ts'
@@ -28,8 +28,8 @@ export function resolve(settings: Settings, findings: Findings): Config {
   const { limits, client, log, errors } = settings
   const data = dataFor(settings, findings)
   // In the order in which a request meets the rules: those of all zones first.
-  const rules = new WorkSum(mostWork.rules.file, findings)
-  const ofErrors = new WorkSum(mostWork.errors.file, findings)
+  const rules = new WorkSum(maxWork.rules.file, findings)
+  const ofErrors = new WorkSum(maxWork.errors.file, findings)
   warn(settings, findings)
   warnOfSharedHosts(settings, findings)
   const custom = resolveCustomErrors(errors, data, findings, ofErrors)

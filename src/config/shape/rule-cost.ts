@@ -3,7 +3,7 @@
 import { compileExpression, type ResultType, type Scope } from '../../expression/expression.ts'
 import { Glob } from '../../base/text/glob.ts'
 import { HostNames } from '../../net/address/host-names.ts'
-import { usual } from '../../expression/work-budget.ts'
+import { typical } from '../../expression/work-budget.ts'
 import type { AccessCondition } from '../model/access-config.ts'
 import type { Findings, Place } from '../file/mistake.ts'
 
@@ -19,7 +19,7 @@ export const routeWork = 1
 export function accessWork(condition: AccessCondition): number {
   return condition.kind === 'expression'
     ? expressionWork(condition.text, 'request', 'bool')
-    : plainWork(condition) + longestWork(condition, usual.agent)
+    : plainWork(condition) + longestWork(condition, typical.agent)
 }
 
 /** Returns the steps of an expression; none for one that does not compile. */

@@ -11,7 +11,7 @@ import type { BodyReader } from '../../http1/body/body.ts'
 import { lastChunk } from '../../http1/body/chunk.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { HeadFault } from '../../http1/heads/request-line.ts'
-import { Shown } from '../../tokens/verify.ts'
+import { LastToken } from '../../tokens/verify.ts'
 import { deliver, deliverBug } from '../exchange/deliver.ts'
 import type { Client, ClientTls, Exchange, ResponseSink, ResponseTop } from '../exchange/exchange.ts'
 import { BodyWriter, type ByteSink, writeTo } from '../wire/body-writer.ts'
@@ -80,7 +80,7 @@ export class ClientConnection implements Client, ByteSink {
   readonly node: string
   readonly tls: ClientTls | null
   readonly isPlaintextOnTls: boolean
-  readonly lastToken = new Shown()
+  readonly lastToken = new LastToken()
   readonly last = new LastRequest()
   pinned: PinnedConnections | null = null
   isTrusted = false

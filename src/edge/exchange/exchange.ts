@@ -12,7 +12,7 @@ import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { Framing } from '../../http1/body/body.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { ClientCertificate } from '../../tls/client-certificate.ts'
-import type { Shown } from '../../tokens/verify.ts'
+import type { LastToken } from '../../tokens/verify.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Tap } from '../ai-call/tap.ts'
 import type { EdgeRoute, EdgeZone } from '../snapshot/snapshot.ts'
@@ -88,7 +88,7 @@ export interface Client {
   /** The peer as a node of Forwarded (RFC 7239 section 6). */
   readonly node: string
   /** The last token that the client sent. */
-  readonly lastToken: Shown
+  readonly lastToken: LastToken
   /** What is reused from its last request. */
   readonly last: LastRequest
   /** Whether the peer is a trusted hop, whose forwarding fields are believed. */

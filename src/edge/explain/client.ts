@@ -3,7 +3,7 @@
 import { canonicalAddress } from '../../net/address/address.ts'
 import type { BodyReader } from '../../http1/body/body.ts'
 import { chunkText } from '../../http1/body/chunk.ts'
-import { Shown } from '../../tokens/verify.ts'
+import { LastToken } from '../../tokens/verify.ts'
 import { tooLarge } from '../steps/bound.ts'
 import { LastRequest } from '../exchange/request-reuse.ts'
 import { nodeOf } from '../exchange/forwarded-trust.ts'
@@ -25,7 +25,7 @@ export const typicalTls: ClientTls = {
 export class RehearsalClient implements Client {
   readonly peer: string
   readonly node: string
-  readonly lastToken = new Shown()
+  readonly lastToken = new LastToken()
   readonly last = new LastRequest()
   isTrusted = false
   readonly isAnonymous = false

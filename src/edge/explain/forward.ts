@@ -29,7 +29,7 @@ export function routeOf(x: Exchange): ExplainedRoute | null {
     body_limit: Number.isFinite(limit) ? limit : null,
     redirects: config.redirects,
     timeouts: { ...config.timeouts },
-    retries: { most: pool.mostRetries, statuses: [...pool.retryOn] },
+    retries: { most: pool.maxRetries, statuses: [...pool.retryOn] },
   }
 }
 

@@ -41,9 +41,9 @@ function stateOf(x: Exchange, rule: MeterRule | null, { limit, key, spent }: Lim
     action: rule === null || rule.error !== null ? 'block' : 'log',
     verdict: isAllowed ? 'within' : 'over',
     key: rule === null ? [] : keyOf(rule.key, key),
-    limit: limit.most,
+    limit: limit.max,
     period: 'period' in limit.span ? `${limit.span.period / 1000} s` : limit.span.kind,
-    used: limit.most - left,
+    used: limit.max - left,
     left,
     resets_in: secondsOf(wait),
   }

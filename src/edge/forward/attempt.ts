@@ -282,7 +282,7 @@ export class Attempt implements ConnectionRequest {
     const { health } = x.member!
     const tunnel = new Tunnel(x, this.takeLease(), this.timeouts.idle)
     this.endUpload()
-    health.answered(x)
+    health.responded(x)
     health.succeeded()
     x.respondedAt = x.plane.clock.monotonic()
     x.becomeTunnel(tunnel)

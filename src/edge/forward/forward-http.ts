@@ -211,7 +211,7 @@ class Forwarding implements RequestHandler, ForwardState {
     const { health } = x.member!
     const attempt = this.#attempt!
     if (ai !== null) noteResponse(x, ai, head)
-    if (head.status < 500) health.answered(x)
+    if (head.status < 500) health.responded(x)
     else noteStatus(x, (attempt.isBlamed = route!.pool.ejectOn.has(head.status)))
     if (ai !== null) {
       this.aboutKey = verdictOnKey(x, ai, head, attempt.sentBody === 'whole')
@@ -321,7 +321,7 @@ class Forwarding implements RequestHandler, ForwardState {
   #takeBackUsage(): void {
     const x = this.#x
     const { health } = x.member!
-    health.answered(x)
+    health.responded(x)
     health.succeeded()
     this.#attempt!.takeLease().giveBack()
     retryWithoutUsage(x.ai!)

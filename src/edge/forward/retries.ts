@@ -25,7 +25,7 @@ export function beginAtMember(x: Exchange): void {
 export function pickAnotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember | null {
   const { pool } = x.route!
   tried.push(x.member!)
-  if (tried.length > pool.mostRetries) return null
+  if (tried.length > pool.maxRetries) return null
   const another = pool.pickAnother(x, tried)
   if (another === null || !isWithinBudget(x)) return null
   another.health.begin(x)
@@ -40,7 +40,7 @@ export function pickAnotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember 
 export function retryRefused(x: Exchange): boolean {
   if (!isWithinBudget(x)) return false
   const { pool } = x.route!
-  const another = pool.mostRetries === 0 ? null : pool.pickAnother(x, [x.member!])
+  const another = pool.maxRetries === 0 ? null : pool.pickAnother(x, [x.member!])
   if (another === null) return true
   x.member!.health.released(x)
   x.member = another
@@ -79,7 +79,7 @@ export function noteFailure(x: Exchange, phase: Phase, failure: Failure, needsHt
  */
 export function noteStatus(x: Exchange, isBlamed: boolean): void {
   const { health } = x.member!
-  if (!isBlamed) health.answered(x)
+  if (!isBlamed) health.responded(x)
   else if (x.route!.pool.hasAnother(x.member!)) health.failed(x)
   else health.failedUnblamed(x)
 }

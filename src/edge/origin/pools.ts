@@ -82,7 +82,7 @@ export class Pools {
   /** Applies the results of active checks; those for other origins are ignored. */
   takeChecks(results: readonly KeyedCheckResult[]): void {
     for (const result of results)
-      for (const health of this.#byCheck.get(result.key) ?? []) health.takeCheck(result)
+      for (const health of this.#byCheck.get(result.key) ?? []) health.applyCheck(result)
   }
 
   #make(config: PoolConfig): EdgePool {

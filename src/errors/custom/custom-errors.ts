@@ -4,7 +4,7 @@
 import { memoizeEach } from '../../base/memo.ts'
 import type { CustomErrorSource } from '../../metrics/counters/edge-metrics.ts'
 import type { Facts } from '../../expression/expression.ts'
-import { mostWork, Work } from '../../expression/work-budget.ts'
+import { maxWork, Work } from '../../expression/work-budget.ts'
 import {
   type ErrorPages,
   type ErrorPageType,
@@ -64,7 +64,7 @@ export class CustomErrors {
 
   /** Evaluates the rules alone. */
   findRule(facts: Facts): Found | null {
-    const work = new Work(mostWork.errors)
+    const work = new Work(maxWork.errors)
     for (const { owner, offset, rules } of this.#levels)
       for (const { expression, content, rule, index } of rules) {
         const matches = expression.evaluate(facts, work)

@@ -99,7 +99,7 @@ class AcmeAuthority implements Authority {
     })
   }
 
-  async look(url: string): Promise<AuthorityOrder> {
+  async poll(url: string): Promise<AuthorityOrder> {
     return this.#run(async () => orderOf(await this.#client.getOrder({ url })))
   }
 

@@ -56,7 +56,7 @@ export class AutomaticCertificates {
     this.#known = new KnownCertificates({ store, secrets, log, copyPath, clock })
     this.#known.changed = () => void this.#share()
     this.#orders = new CertificateOrders({
-      ...{ store, secrets, log, clock, known: this.#known },
+      ...{ store, secrets, log, clock, certificates: this.#known },
       connect: connectAuthority,
       shared: () => this.#share(),
       ended: result => metrics.acmeOrders[result].inc(),

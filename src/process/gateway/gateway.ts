@@ -424,7 +424,7 @@ export class Gateway {
     const issuer = isPublished ? await this.#server.listenForEdge() : null
     const sidePort = { endpoint: this.admin, issuer, secret: this.#adminListener.secret }
     const { tallies } = this.#management!
-    const tallied = (counted: readonly Tally[]) => tallies.take(counted)
+    const tallied = (counted: readonly Tally[]) => tallies.add(counted)
     const { documentation } = this.#config.errors
     return this.#parts.buildPlane(this.#config, this.#services!, { documentation, sidePort, tallied })
   }

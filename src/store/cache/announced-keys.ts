@@ -12,15 +12,15 @@ export type AnnouncedKey = readonly [kind: 'token' | 'access_token' | 'gateway',
  * are not announced.
  */
 const period = 100
-const mostMessages = 10
-const mostSent = 1_000
+const maxMessages = 10
+const maxSent = 1_000
 /**
  * The maximum number of keys kept for workers that start later, or that are still to be loaded; the oldest
  * are dropped.
  */
-const mostKept = 10_000
+const maxKept = 10_000
 /** Concurrent queries to the store, and the delay before a retry while it is unreachable, in ms. */
-const mostAsking = 8
+const maxQueries = 8
 const retry = 1_000
 
 /** The latest keys, without duplicates. */
@@ -36,22 +36,22 @@ export class LatestKeys {
     return [...this.#keys.values()]
   }
 
-  has(found: AnnouncedKey): boolean {
-    return this.#keys.has(nameOf(found))
+  has(announced: AnnouncedKey): boolean {
+    return this.#keys.has(nameOf(announced))
   }
 
-  add(found: AnnouncedKey): void {
-    const name = nameOf(found)
+  add(announced: AnnouncedKey): void {
+    const name = nameOf(announced)
     this.#keys.delete(name)
-    this.#keys.set(name, found)
-    if (this.#keys.size > mostKept) this.take()
+    this.#keys.set(name, announced)
+    if (this.#keys.size > maxKept) this.take()
   }
 
   /** Removes and returns the oldest key. */
   take(): AnnouncedKey | undefined {
-    for (const [name, found] of this.#keys) {
+    for (const [name, announced] of this.#keys) {
       this.#keys.delete(name)
-      return found
+      return announced
     }
     return undefined
   }
@@ -72,14 +72,14 @@ export class KeyAnnouncer {
     this.#send = send
   }
 
-  add(found: AnnouncedKey): void {
-    if (this.#waiting.size < mostSent - this.#keys) this.#waiting.set(nameOf(found), found)
+  add(announced: AnnouncedKey): void {
+    if (this.#waiting.size < maxSent - this.#keys) this.#waiting.set(nameOf(announced), announced)
     if (!this.#isSending) void this.#post()
   }
 
   async #post(): Promise<void> {
     this.#isSending = true
-    while (this.#waiting.size > 0 && this.#messages < mostMessages) {
+    while (this.#waiting.size > 0 && this.#messages < maxMessages) {
       this.#timer ??= setTimeout(() => this.#beginAnew(), period).unref()
       const keys = [...this.#waiting.values()]
       this.#waiting = new Map()
@@ -100,24 +100,24 @@ export class KeyAnnouncer {
 
 /** Loads the keys that others have announced, a few at a time. They wait while the store is unreachable. */
 export class AnnouncedKeyLoader {
-  readonly #recall: (found: AnnouncedKey) => Promise<void>
+  readonly #recall: (announced: AnnouncedKey) => Promise<void>
   readonly #waiting = new LatestKeys()
   readonly #asking = new Set<string>()
   #timer: NodeJS.Timeout | null = null
 
   /** `recall` loads a key from the store into the cache, and rejects with `StoreUnreachable`. */
-  constructor(recall: (found: AnnouncedKey) => Promise<void>) {
+  constructor(recall: (announced: AnnouncedKey) => Promise<void>) {
     this.#recall = recall
   }
 
   hear(keys: readonly AnnouncedKey[]): void {
-    for (const found of keys) this.#waiting.add(found)
+    for (const announced of keys) this.#waiting.add(announced)
     this.#ask()
   }
 
   /** Whether others have announced a key that is still to be loaded here. */
-  awaits(found: AnnouncedKey): boolean {
-    return this.#waiting.has(found) || this.#asking.has(nameOf(found))
+  awaits(announced: AnnouncedKey): boolean {
+    return this.#waiting.has(announced) || this.#asking.has(nameOf(announced))
   }
 
   close(): void {
@@ -126,26 +126,26 @@ export class AnnouncedKeyLoader {
   }
 
   #ask(): void {
-    while (this.#asking.size < mostAsking && this.#waiting.count > 0 && this.#timer === null)
+    while (this.#asking.size < maxQueries && this.#waiting.count > 0 && this.#timer === null)
       void this.#askOne()
   }
 
   async #askOne(): Promise<void> {
-    const found = this.#waiting.take()!
-    const name = nameOf(found)
+    const announced = this.#waiting.take()!
+    const name = nameOf(announced)
     this.#asking.add(name)
     try {
-      await this.#recall(found)
+      await this.#recall(announced)
     } catch (failure) {
       // Any other failure is reported to the requests that need the key.
-      if (failure instanceof StoreUnreachable) this.#askLater(found)
+      if (failure instanceof StoreUnreachable) this.#askLater(announced)
     }
     this.#asking.delete(name)
     this.#ask()
   }
 
-  #askLater(found: AnnouncedKey): void {
-    this.#waiting.add(found)
+  #askLater(announced: AnnouncedKey): void {
+    this.#waiting.add(announced)
     this.#timer ??= setTimeout(() => {
       this.#timer = null
       this.#ask()
@@ -153,6 +153,6 @@ export class AnnouncedKeyLoader {
   }
 }
 
-function nameOf(found: AnnouncedKey): string {
-  return found.join(' ')
+function nameOf(announced: AnnouncedKey): string {
+  return announced.join(' ')
 }

@@ -21,24 +21,24 @@ export interface LentRecord {
 
 /** The period in which requests for loans are counted, and the timeout of one, both in ms. */
 const period = 100
-const patience = 250
+const timeout = 250
 /** The maximum requests in a period: for keys that another process has announced, and for others. */
-const mostFound = 1_000
-const mostOthers = 100
+const maxAnnounced = 1_000
+const maxOthers = 100
 
 /**
  * Requests loans from the other workers. A flood of unknown tokens is not passed on to them, and does not
  * delay requests for keys that they have announced.
  */
 export class Borrower {
-  readonly #send: (id: number, found: AnnouncedKey) => void
+  readonly #send: (id: number, announced: AnnouncedKey) => void
   readonly #waiting = new Map<number, (loan: Loan | null) => void>()
   #nextId = 0
   #askedFound = 0
   #askedOthers = 0
   #timer: NodeJS.Timeout | null = null
 
-  constructor(send: (id: number, found: AnnouncedKey) => void) {
+  constructor(send: (id: number, announced: AnnouncedKey) => void) {
     this.#send = send
   }
 
@@ -46,20 +46,20 @@ export class Borrower {
    * Returns what another worker has cached; null if none has it, or none replies within 250 ms. `isFound`:
    * one of them has announced the key.
    */
-  ask(found: AnnouncedKey, isFound: boolean): Promise<Loan | null> {
-    if (isFound ? this.#askedFound === mostFound : this.#askedOthers === mostOthers)
+  ask(announced: AnnouncedKey, isAnnounced: boolean): Promise<Loan | null> {
+    if (isAnnounced ? this.#askedFound === maxAnnounced : this.#askedOthers === maxOthers)
       return Promise.resolve(null)
-    if (isFound) this.#askedFound++
+    if (isAnnounced) this.#askedFound++
     else this.#askedOthers++
     this.#timer ??= setTimeout(() => this.#beginAnew(), period).unref()
     const id = this.#nextId++
     return new Promise(resolve => {
-      const late = setTimeout(() => this.settle(id, null), patience)
+      const late = setTimeout(() => this.settle(id, null), timeout)
       this.#waiting.set(id, loan => {
         clearTimeout(late)
         resolve(loan)
       })
-      this.#send(id, found)
+      this.#send(id, announced)
     })
   }
 

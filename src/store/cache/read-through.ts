@@ -57,11 +57,11 @@ const pause = 1_000
  * The maximum number of concurrent queries; more are refused, so that a flood of random keys does not reach
  * the store.
  */
-const mostLoads = 1_000
+const maxLoads = 1_000
 /** The maximum number of queries per recall. */
-const mostRecalls = 3
+const maxRecalls = 3
 /** The maximum number of changes kept while lookups run. */
-const mostHeard = 10_000
+const maxRecentChanges = 10_000
 
 export class ReadThrough<T extends object> {
   readonly #options: ReadThroughOptions<T>
@@ -78,7 +78,7 @@ export class ReadThrough<T extends object> {
    * The latest changes that were reported while lookups ran, and the number of changes before the first of
    * them.
    */
-  #heard: Change[] = []
+  #recentChanges: Change[] = []
   #unkept = 0
   /** Changes up to this time were reported before this cache subscribed, so that it has not seen them. */
   readonly #unheardUntil: number
@@ -101,15 +101,15 @@ export class ReadThrough<T extends object> {
 
   /** Returns a cached value at once, otherwise the result of `query`. */
   get(key: string): MaybeAtOnce<T | null> {
-    const held = this.held(key)
-    return held === undefined ? this.query(key) : held
+    const value = this.cached(key)
+    return value === undefined ? this.query(key) : value
   }
 
   /** Returns the cached value, or null for a known miss; undefined if the store has to be queried. */
-  held(key: string): T | null | undefined {
+  cached(key: string): T | null | undefined {
     const now = this.#now()
-    const remembered = this.#cached.mayHave(key) ? this.#values.get(key) : undefined
-    if (remembered) return this.#holds(remembered, now) ? remembered.value : undefined
+    const entry = this.#cached.mayHave(key) ? this.#values.get(key) : undefined
+    if (entry) return this.#holds(entry, now) ? entry.value : undefined
     return now < this.#misses.until(key) ? null : undefined
   }
 
@@ -125,7 +125,7 @@ export class ReadThrough<T extends object> {
    */
   async recall(key: string): Promise<void> {
     // A result that a change overtakes is not cached, even if the change may concern something else.
-    for (let attempt = 0; attempt < mostRecalls && this.#values.peek(key)?.isLent !== false; attempt++) {
+    for (let attempt = 0; attempt < maxRecalls && this.#values.peek(key)?.isLent !== false; attempt++) {
       const value = await (this.#loads.get(key) ?? this.#ask(key, this.#now(), true))
       if (value === null || this.#triesAt !== null) return
     }
@@ -133,17 +133,17 @@ export class ReadThrough<T extends object> {
 
   /** Returns a cached value for another process; null if it is too old even for this one. */
   lend(key: string): Lent<T> | null {
-    const remembered = this.#values.peek(key)
-    if (remembered === undefined) return null
-    const age = Math.max(0, this.#ageOf(remembered, this.#now()))
-    return age > this.#options.grace ? null : { value: remembered.value, age }
+    const entry = this.#values.peek(key)
+    if (entry === undefined) return null
+    const age = Math.max(0, this.#ageOf(entry, this.#now()))
+    return age > this.#options.grace ? null : { value: entry.value, age }
   }
 
   /** Yields all loans by key, the most recently used last. */
   *loans(): Iterable<readonly [key: string, lent: Lent<T>]> {
     for (const key of this.#values.rkeys()) {
-      const lent = this.lend(key)
-      if (lent !== null) yield [key, lent]
+      const loan = this.lend(key)
+      if (loan !== null) yield [key, loan]
     }
   }
 
@@ -163,8 +163,8 @@ export class ReadThrough<T extends object> {
     return true
   }
 
-  #holds(remembered: Remembered<T>, now: number): boolean {
-    const age = this.#ageOf(remembered, now)
+  #holds(entry: Remembered<T>, now: number): boolean {
+    const age = this.#ageOf(entry, now)
     if (age <= trust) return true
     if (this.#triesAt === null || age > this.#options.grace) return false
     if (now < this.#triesAt) return true
@@ -178,11 +178,11 @@ export class ReadThrough<T extends object> {
   }
 
   #ask(key: string, now: number, isRecalled = false): MaybeAtOnce<T | null> {
-    if (this.#loading >= mostLoads) return Promise.reject(new StoreUnreachable('too many lookups at once'))
-    const heard = this.#unkept + this.#heard.length
+    if (this.#loading >= maxLoads) return Promise.reject(new StoreUnreachable('too many lookups at once'))
+    const changesBefore = this.#unkept + this.#recentChanges.length
     const answer = this.#options.load(key)
     if (!(answer instanceof Promise)) return this.#take(key, answer, now, isRecalled)
-    const load = this.#load(key, answer, heard, now, isRecalled)
+    const load = this.#load(key, answer, changesBefore, now, isRecalled)
     this.#loads.set(key, load)
     const done = () => {
       if (this.#loads.get(key) === load) this.#loads.delete(key)
@@ -194,7 +194,7 @@ export class ReadThrough<T extends object> {
   async #load(
     key: string,
     answer: Promise<T | null>,
-    heard: number,
+    changesBefore: number,
     askedAt: number,
     isRecalled: boolean,
   ): Promise<T | null> {
@@ -203,7 +203,7 @@ export class ReadThrough<T extends object> {
       const value = await answer
       // A change was reported during the query, so that the value may be outdated. That is fine for callers
       // from before the change, but not for later ones.
-      return this.#take(key, value, this.#isOvertaken(key, value, heard) ? null : askedAt, isRecalled)
+      return this.#take(key, value, this.#isOvertaken(key, value, changesBefore) ? null : askedAt, isRecalled)
     } catch (error) {
       return this.#oldValue(key, error) ?? (await this.#borrowed(key, error))
     } finally {
@@ -222,8 +222,8 @@ export class ReadThrough<T extends object> {
   /** Whether a change reported since the first `after` changes may concern the result. */
   #isOvertaken(key: string, value: T | null, after: number): boolean {
     if (after < this.#unkept) return true
-    for (let i = after - this.#unkept; i < this.#heard.length; i++) {
-      const change = this.#heard[i]!
+    for (let i = after - this.#unkept; i < this.#recentChanges.length; i++) {
+      const change = this.#recentChanges[i]!
       const ended = this.#endedBy(change)
       if (ended !== null ? this.#isNamed(ended, key, value) : this.#mayBeOf(value, change)) return true
     }
@@ -238,10 +238,10 @@ export class ReadThrough<T extends object> {
     return this.#options.groupOf?.(value) ?? null
   }
 
-  #keep(key: string, remembered: Remembered<T>): void {
+  #keep(key: string, entry: Remembered<T>): void {
     this.#cached.add(key)
-    this.#values.set(key, remembered)
-    const group = this.#groupOf(remembered.value)
+    this.#values.set(key, entry)
+    const group = this.#groupOf(entry.value)
     if (group === null) return
     const keys = this.#groups.get(group)
     if (keys === undefined) this.#groups.set(group, new Set([key]))
@@ -278,16 +278,16 @@ export class ReadThrough<T extends object> {
 
   async #borrowed(key: string, error: unknown): Promise<T> {
     const askedAt = this.#now()
-    const lent = await this.#options.borrow?.(key)
-    if (!lent || !this.adopt(key, lent, askedAt)) throw error
-    return lent.value
+    const loan = await this.#options.borrow?.(key)
+    if (!loan || !this.adopt(key, loan, askedAt)) throw error
+    return loan.value
   }
 
   #forget(change: Change): void {
     if (change.kind !== 'everything' && !this.#options.kinds.includes(change.kind)) return
     this.#changedAt = this.#now()
-    if (this.#heard.length === mostHeard) this.#dropHeard()
-    if (this.#loading > 0) this.#heard.push(change)
+    if (this.#recentChanges.length === maxRecentChanges) this.#dropHeard()
+    if (this.#loading > 0) this.#recentChanges.push(change)
     const ended = this.#endedBy(change)
     if (ended === null) return this.#forgetWhat(change)
     // The group of a pending load is unknown until it ends.
@@ -307,7 +307,7 @@ export class ReadThrough<T extends object> {
   }
 
   #dropHeard(): void {
-    this.#unkept += this.#heard.length
-    this.#heard = []
+    this.#unkept += this.#recentChanges.length
+    this.#recentChanges = []
   }
 }

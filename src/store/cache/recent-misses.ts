@@ -2,7 +2,7 @@
 // random keys costs little, and displaces frequently requested keys no sooner than an LRU would.
 
 /** Number of characters at the end of a key that are hashed: keys may share a prefix, the account. */
-const told = 8
+const hashedLength = 8
 
 export class RecentMisses {
   readonly #keys: (string | undefined)[]
@@ -70,7 +70,7 @@ export class KeySketch {
 /** Hashes the end of a key to 32 bits (FNV-1a). */
 function placeOf(key: string): number {
   let place = 0x811c9dc5
-  for (let i = Math.max(0, key.length - told); i < key.length; i++)
+  for (let i = Math.max(0, key.length - hashedLength); i < key.length; i++)
     place = Math.imul(place ^ key.charCodeAt(i), 0x01000193)
   return place ^ (place >>> 15)
 }

@@ -14,10 +14,10 @@ export function keyNoteOf(notes: Records<StoreNote>): Promise<Versioned<StoreNot
  */
 export function writeKeyNote(
   notes: Records<StoreNote>,
-  found: Versioned<StoreNote> | null,
+  previous: Versioned<StoreNote> | null,
   value: string,
   now: number,
 ): Promise<boolean> {
   const note: StoreNote = { account: noteOwner, id: 'key', value, createdAt: now }
-  return found === null ? notes.insert(note) : notes.replace(note, found.version)
+  return previous === null ? notes.insert(note) : notes.replace(note, previous.version)
 }

@@ -64,11 +64,11 @@ export class Trust implements StoreTrust {
    * had been seen at the time of the request: later changes may have been reported before they could be read.
    * Anything newer in the mark counts as seen from now on.
    */
-  check(found: Mark | null, asked: Seen): void {
-    const seen = this.#seen ?? asked
-    const doubt = doubtOf(found ?? nothing, asked)
+  check(found: Mark | null, seenBefore: Seen): void {
+    const seen = this.#seen ?? seenBefore
+    const doubt = doubtOf(found ?? nothing, seenBefore)
     // An operator has accepted the store as it is since the request.
-    if (doubt !== null && asked.identity !== seen.identity) throw new StoreDegraded(doubt)
+    if (doubt !== null && seenBefore.identity !== seen.identity) throw new StoreDegraded(doubt)
     const isLate = doubt === null && doubtOf(found!, seen) !== null
     if (isLate) return
     if (doubt?.code === 'store_older' && !seen.isBehind) this.#seen = { ...seen, isBehind: true }

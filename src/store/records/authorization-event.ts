@@ -49,7 +49,7 @@ export type AuthorizationStep =
  * The maximum numbers of events of a client: in all, unproven ones, and of one user and result, so that no
  * user of an app displaces the events of others; and the lifetime of each, in ms.
  */
-export const mostEvents = 200
+export const maxEvents = 200
 export const mostUnproven = 100
 export const mostOfUser = 20
 export const eventLife = 30 * 86_400_000

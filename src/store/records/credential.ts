@@ -112,7 +112,7 @@ export function isReplay(
   return last !== null && last.spent !== digest
 }
 
-const mostData = 64 * 1024
+const maxData = 64 * 1024
 const digestForm = /^[0-9a-f]{64}$/
 const ownerForm = /^[\w-]{1,64}$/
 
@@ -129,8 +129,8 @@ export function jsonOf({ digest, user, client, grant, data, expiresAt }: Credent
     throw new TypeError('the user, client and grant of a credential must be ids')
   if (!Number.isSafeInteger(expiresAt)) throw new TypeError('a credential must expire at a whole ms')
   const json = JSON.stringify(data)
-  if (json.length > mostData)
-    throw new TypeError(`the data of a credential must have ${mostData} characters at most`)
+  if (json.length > maxData)
+    throw new TypeError(`the data of a credential must have ${maxData} characters at most`)
   return json
 }
 

@@ -13,7 +13,7 @@ export const tallyKinds = {
 export type TallyKind = keyof typeof tallyKinds
 
 /** The maximum number of occurrences kept per name. */
-export const mostOccurrences = 20
+export const maxOccurrences = 20
 
 /**
  * How often something happened in a slot, identified by kind, scope and name. The code that counts defines
@@ -68,5 +68,5 @@ export function endOfSlot(kind: TallyKind, slot: number): number {
 
 /** Returns the latest occurrences of two lists, newest first. */
 export function lastOf(some: readonly Occurrence[], others: readonly Occurrence[]): readonly Occurrence[] {
-  return [...some, ...others].sort((one, other) => other.at - one.at).slice(0, mostOccurrences)
+  return [...some, ...others].sort((one, other) => other.at - one.at).slice(0, maxOccurrences)
 }

@@ -6,7 +6,7 @@ import {
   type AuthorizationEvent,
   eventJson,
   eventLife,
-  mostEvents,
+  maxEvents,
   mostOfUser,
   mostUnproven,
 } from '../records/authorization-event.ts'
@@ -61,7 +61,7 @@ export class RedisAuthorizationEvents implements AuthorizationEvents {
     await this.#writes.run(
       appendOne,
       [isUnproven ? keys.unprovenEvents(client) : keys.authorizationEvents(client)],
-      [json, (isUnproven ? mostUnproven : mostEvents) - 1, endsAt, mostOfUser, ofUser, withResult],
+      [json, (isUnproven ? mostUnproven : maxEvents) - 1, endsAt, mostOfUser, ofUser, withResult],
     )
   }
 

@@ -31,7 +31,7 @@ const step = 200
  * The maximum number of expired members removed from an owner's set with each new one, so that no write takes
  * long.
  */
-const broom = 20
+const sweepSize = 20
 
 /**
  * The letter of a kind in a sorted set, before the name: small sets take half the memory as long as no member
@@ -80,7 +80,7 @@ local function put(keys, args, count, time, shift)
       if parts[owner] ~= '-' then
         local all = KEYS[keys + 4 * i + owner - 1]
         redis.call('ZADD', all, expires, member)
-        local ended = redis.call('ZRANGEBYSCORE', all, '-inf', time, 'LIMIT', 0, ${broom})
+        local ended = redis.call('ZRANGEBYSCORE', all, '-inf', time, 'LIMIT', 0, ${sweepSize})
         if #ended > 0 then redis.call('ZREM', all, unpack(ended)) end
         if redis.call('PTTL', all) < expires - time then redis.call('PEXPIREAT', all, expires - shift) end
       end

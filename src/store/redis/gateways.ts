@@ -42,16 +42,16 @@ export class RedisGateways extends RedisRecords<Gateway> implements Gateways {
   }
 
   async search(account: string, text: string, page: Page): Promise<Listing<Gateway>> {
-    const found = new FoundClients({ name: text, visibility: null }, page)
+    const matches = new FoundClients({ name: text, visibility: null }, page)
     for (let place: readonly string[] | null = []; place !== null; ) {
-      const args: readonly string[] = [found.text, ...place]
+      const args: readonly string[] = [matches.text, ...place]
       const reply = await this.#connection.script(searchIds, [keys.order(kind, account)], args)
       const [at, id, some] = reply as [string, string, string[]]
       for (let i = 0; i < some.length; i += 2)
-        found.add([{ at: Number(some[i]), id: some[i + 1]!, name: some[i + 1]! }])
+        matches.add([{ at: Number(some[i]), id: some[i + 1]!, name: some[i + 1]! }])
       place = id === '' ? null : [at, id]
       await nextTurn()
     }
-    return { items: await this.some(account, found.ids), total: found.total }
+    return { items: await this.some(account, matches.ids), total: matches.total }
   }
 }

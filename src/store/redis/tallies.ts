@@ -7,7 +7,7 @@ import type { Tallies } from '../contract/store.ts'
 import {
   endOfSlot,
   lastOf,
-  mostOccurrences,
+  maxOccurrences,
   type Occurrence,
   slotOf,
   type Tally,
@@ -102,7 +102,7 @@ export class RedisTallies implements Tallies {
       [keys.tallies(kind, scope, slot), keys.occurrences(kind, scope, name)],
       [
         ...[name, count, last, Math.ceil(endOfSlot(kind, slot) - shift)],
-        ...[mostOccurrences, Math.ceil(endsAt - shift)],
+        ...[maxOccurrences, Math.ceil(endsAt - shift)],
         ...newestLast.map(occurrence => JSON.stringify(occurrence)),
       ],
     )

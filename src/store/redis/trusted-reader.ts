@@ -40,9 +40,9 @@ export class TrustedReader implements Reader {
     return [result, mark]
   }
 
-  async #checked(reading: Promise<readonly [unknown, Mark | null]>, asked: Seen): Promise<unknown> {
+  async #checked(reading: Promise<readonly [unknown, Mark | null]>, seenBefore: Seen): Promise<unknown> {
     const [result, mark] = await reading
-    this.#trust.check(mark, asked)
+    this.#trust.check(mark, seenBefore)
     return result
   }
 }

@@ -6,7 +6,7 @@ import {
   type AuthorizationEvent,
   eventJson,
   eventLife,
-  mostEvents,
+  maxEvents,
   mostOfUser,
   mostUnproven,
 } from '../records/authorization-event.ts'
@@ -15,7 +15,7 @@ import type { Command, Database, Statement } from './database/database.ts'
 import { fromRow } from './database/ordered-rows.ts'
 
 /** The maximum number of expired rows that one write removes, so that none takes long. */
-const broom = 20
+const sweepSize = 20
 
 export class SqliteAuthorizationEvents implements AuthorizationEvents {
   readonly #db: Database
@@ -47,7 +47,7 @@ export class SqliteAuthorizationEvents implements AuthorizationEvents {
     )
     this.#sweep = db.command(
       `DELETE FROM authorization_events WHERE (client, number) IN
-         (SELECT client, number FROM authorization_events WHERE at <= ? ORDER BY at LIMIT ${broom})`,
+         (SELECT client, number FROM authorization_events WHERE at <= ? ORDER BY at LIMIT ${sweepSize})`,
     )
     this.#remove = db.command('DELETE FROM authorization_events WHERE client IN (?, ?)')
   }
@@ -60,7 +60,7 @@ export class SqliteAuthorizationEvents implements AuthorizationEvents {
       this.#sweep(this.#oldest)
       const number = Number(this.#last.get(part)?.number ?? 0) + 1
       this.#insert(part, number, at, json)
-      this.#trim(part, number - (isUnproven ? mostUnproven : mostEvents))
+      this.#trim(part, number - (isUnproven ? mostUnproven : maxEvents))
       if (user !== null) this.#trimUser(part, user, result)
     })
   }

@@ -13,7 +13,7 @@ interface Row {
 }
 
 const period = 200
-const remembered = 1000
+const maxChanges = 1000
 
 /** The writes to one file. */
 export class SqliteChanges implements Changes {
@@ -59,7 +59,7 @@ export class SqliteChanges implements Changes {
   /** Records a write, within its transaction. */
   note(version: number, kind: ChangeKind, account: string, id: string): void {
     this.#insert(version, kind, account, id)
-    this.#trim(version - remembered)
+    this.#trim(version - maxChanges)
   }
 
   /** Reports what has been written since the last time; if the file cannot be read, the next time does. */

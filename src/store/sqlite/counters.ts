@@ -17,7 +17,7 @@ interface Waiting {
  * The maximum number of expired windows that one transaction removes, in addition to as many as it may
  * insert: none takes long, and a flood of keys is swept as fast as it came.
  */
-const broom = 50
+const sweepSize = 50
 
 const pragmas = `${smallPages} PRAGMA journal_mode = WAL;`
 
@@ -87,7 +87,7 @@ export class SqliteCounters implements Counters {
     try {
       const answers = await this.#db.write(() => {
         const now = this.#clock.now()
-        this.#sweep(now, broom + waiting.length)
+        this.#sweep(now, sweepSize + waiting.length)
         return waiting.map(({ ask }) => this.#spendWithin(ask, now))
       })
       for (const [i, { resolve }] of waiting.entries()) resolve(answers[i]!)

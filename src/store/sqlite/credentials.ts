@@ -109,25 +109,25 @@ export class SqliteCredentials implements Credentials {
     const all = issued.map(credential => [credential, jsonOf(credential)] as const)
     const json = jsonOf(end)
     if (!isDigest(digest)) return { outcome: 'ended', consumedAt: null }
-    let isTold = false
+    let mustReport = false
     const exchanged = await this.#db.write((): Exchanged => {
       const kept = this.#read(kind, digest)
       if (kept === null) return { outcome: 'ended', consumedAt: null }
       const hasEnded = this.#hasEnded(end.digest)
       const last = this.#successionOf(end.digest)
       if (isReplay(kept, asked, last)) {
-        isTold = true
+        mustReport = true
         if (!hasEnded) this.#writeEnd(end, json)
         return { outcome: 'replayed', consumedAt: kept.consumedAt }
       }
       if (hasEnded) return { outcome: 'ended', consumedAt: null }
       if (kept.consumedAt === null) this.#consume(bytesOf(digest), kind, this.#clock.now(), at)
-      else if (last !== null) isTold = this.#supersede(last, at)
+      else if (last !== null) mustReport = this.#supersede(last, at)
       this.#sweepWithin()
       for (const [credential, json] of all) this.#write(this.#put, credential, json)
       return { outcome: 'issued', consumedAt: kept.consumedAt ?? at }
     })
-    if (isTold) await this.#changes.tell()
+    if (mustReport) await this.#changes.tell()
     return exchanged
   }
 

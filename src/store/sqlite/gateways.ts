@@ -30,17 +30,17 @@ export class SqliteGateways extends SqliteRecords<Gateway> implements Gateways {
   }
 
   async search(account: string, text: string, page: Page): Promise<Listing<Gateway>> {
-    const found = new FoundClients({ name: text, visibility: null }, page)
+    const matches = new FoundClients({ name: text, visibility: null }, page)
     for (let { from } = stretchOf(account); ; ) {
       const { at, id } = from
       const some = await this.#db.read(() => this.#ids.all(account, at, id) as unknown as NamedClient[])
-      found.add(some)
+      matches.add(some)
       if (some.length < searchStep) break
       from = some.at(-1)!
       await pause()
     }
-    const kept = await mapInTurns(found.ids, id => this.get(account, id))
-    return { items: kept.flatMap(one => one?.record ?? []), total: found.total }
+    const kept = await mapInTurns(matches.ids, id => this.get(account, id))
+    return { items: kept.flatMap(one => one?.record ?? []), total: matches.total }
   }
 
   override async remove(

@@ -6,7 +6,7 @@ import type { StoredResponses } from '../contract/store.ts'
 import type { Command, Database, Row, Statement } from './database/database.ts'
 
 /** The maximum number that one write removes, so that none takes long. */
-const broom = 20
+const sweepSize = 20
 
 export class SqliteResponses implements StoredResponses {
   readonly #db: Database
@@ -24,7 +24,7 @@ export class SqliteResponses implements StoredResponses {
     )
     this.#sweep = db.command(
       `DELETE FROM stored_responses WHERE key IN
-         (SELECT key FROM stored_responses WHERE expires_at <= ? ORDER BY expires_at LIMIT ${broom})`,
+         (SELECT key FROM stored_responses WHERE expires_at <= ? ORDER BY expires_at LIMIT ${sweepSize})`,
     )
   }
 

@@ -20,7 +20,7 @@ import { smallPages } from './database/schema.ts'
  * The maximum number of expired rows that one write removes besides those that it writes, so that none takes
  * long.
  */
-const broom = 50
+const sweepSize = 50
 /** Rows read in one step. */
 const readStep = 500
 /** The maximum number of tallies in one transaction: rate limits are counted in the same file. */
@@ -106,7 +106,7 @@ export class SqliteTallies implements Tallies {
       const some = tallies.slice(from, from + mostAtOnce)
       await this.#db.write(() => {
         const now = this.#clock.now()
-        for (const sweep of this.#sweeps) sweep(now, broom + some.length)
+        for (const sweep of this.#sweeps) sweep(now, sweepSize + some.length)
         for (const tally of some) this.#addWithin(tally, now)
       })
     }

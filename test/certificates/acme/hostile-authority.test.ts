@@ -111,7 +111,7 @@ for (const [what, path, tampering, said] of cases)
     assert.equal(certificate, null)
     assert.ok(nextAt! > machine.clock.now() + minute)
     const asked = server.requests.length
-    machine.orders.look()
+    machine.orders.check()
     await machine.orders.idle()
     assert.equal(server.requests.length, asked)
     assert.deepEqual(
@@ -233,7 +233,7 @@ test('a bug in a question for the window is in the log, and the question comes a
   assert.equal(failures, 0)
   await machine.orders.idle()
   const asked = () => server.requests.filter(one => one.startsWith('GET /renewal-info/')).length
-  machine.orders.look()
+  machine.orders.check()
   await machine.orders.idle()
   assert.equal(asked(), 1)
   machine.clock.advance(2 * hour)

@@ -108,7 +108,7 @@ export class Machine {
     this.known = new KnownCertificates({ store, secrets, log, copyPath, clock })
     this.known.changed = () => this.serve()
     this.orders = new CertificateOrders({
-      ...{ store, secrets, known: this.known, log, clock, random, period, hearing: 20 },
+      ...{ store, secrets, certificates: this.known, log, clock, random, period, hearing: 20 },
       connect: connectAuthority,
       shared: async () => this.serve(),
       ended: result => this.results.push(result),

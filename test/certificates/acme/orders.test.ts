@@ -47,7 +47,7 @@ test('a restart serves what the store has, and orders nothing', async t => {
   await first.stop()
   const requests = server.requests.length
   const second = await Machine.start(t, { server, store })
-  second.orders.look()
+  second.orders.check()
   await second.orders.idle()
   assert.equal((await second.shown(server.ca)).serialNumber, serialNumber)
   assert.equal(server.orders.length, 1)
@@ -83,7 +83,7 @@ test('an order that a machine has left is gone on with by another one, with the 
   const first = await Machine.start(t, { server, store })
   await validating.promise
   const second = await Machine.start(t, { server, store })
-  second.orders.look()
+  second.orders.check()
   await second.orders.idle()
   assert.equal(server.orders.length, 1, 'one has it')
   await first.stop()
@@ -155,13 +155,13 @@ test('an authority that asks to be left alone is, by all hosts, through a restar
   const requests = server.requests.length
   const second = await Machine.start(t, { server, store, clock, hosts: ['site.test', 'other.test'] })
   clock.advance(14 * minute)
-  second.orders.look()
+  second.orders.check()
   await second.orders.idle()
   assert.equal(server.requests.length, requests, 'not a word')
   clock.advance(2 * minute)
   await second.settled('valid', 'other.test')
   clock.advance(hour)
-  second.orders.look()
+  second.orders.check()
   await second.orders.idle()
   assert.equal(server.orders.filter(({ host }) => host === 'site.test').length, 0)
   clock.advance(hour)
@@ -254,7 +254,7 @@ test('without a word of the authority a certificate is renewed at two thirds of 
   // What is issued next is as old as the clock is ahead.
   server.days = 900
   machine.clock.advance(59 * day)
-  machine.orders.look()
+  machine.orders.check()
   await machine.orders.idle()
   assert.equal(server.orders.length, 1)
   machine.clock.advance(day + hour)
@@ -335,7 +335,7 @@ test('a gateway with another server key orders nothing over the others, and says
   machine.clock.advance(70 * day)
   stranger.clock.advance(70 * day)
   assert.equal(stranger.standing().state, 'unreadable')
-  stranger.orders.look()
+  stranger.orders.check()
   await stranger.orders.idle()
   await stranger.logged(
     'automatic certificate unreadable: its key was sealed with an unknown key; add that to secrets.old_keys',

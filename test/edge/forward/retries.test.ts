@@ -61,7 +61,7 @@ test('another attempt at a member that was ejected is its trial', t => {
   x.member = first
   assert.equal(pickAnotherMember(x, []), second)
   assert.equal(second.health.begin(next()), false, 'nobody else is tried meanwhile')
-  second.health.answered(x)
+  second.health.responded(x)
   assert.equal(second.health.state, 'healthy')
 })
 

@@ -14,7 +14,7 @@ import { openStore } from '../../../src/store/open.ts'
 import { everybody } from '../../../src/store/records/people.ts'
 import type { Api, Token } from '../../../src/store/records/records.ts'
 import { mintToken } from '../../../src/tokens/token.ts'
-import { Shown, TokenVerifier } from '../../../src/tokens/verify.ts'
+import { LastToken, TokenVerifier } from '../../../src/tokens/verify.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { SteeredStore } from '../../tokens/steered-store.ts'
 import { tokenWith } from '../../tokens/token-with.ts'
@@ -249,7 +249,7 @@ test('a connection that shows API tokens and access tokens in turn gets each for
   const { verifier, value, steered } = setUp()
   const api = tokenWith()
   steered.byDigest.set(api.token.digest, api.token)
-  const shown = new Shown()
+  const shown = new LastToken()
   for (let i = 0; i < 3; i++) {
     for (const [shownNow, id] of [
       [value, undefined],

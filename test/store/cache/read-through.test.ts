@@ -53,12 +53,12 @@ test('values that the store has synchronously are returned synchronously, and ca
     changes: steered.changes,
     found: key => found.push(key),
   })
-  assert.equal(memory.held('1'), undefined)
+  assert.equal(memory.cached('1'), undefined)
   for (let i = 0; i < 2; i++) {
     assert.deepEqual(memory.get('1'), { id: '1', shade: 'red' })
     assert.equal(memory.get('none'), null)
   }
-  assert.deepEqual([asked, found, memory.held('none')], [2, ['1'], null])
+  assert.deepEqual([asked, found, memory.cached('none')], [2, ['1'], null])
   things.set('1', { id: '1', shade: 'green' })
   things.set('none', { id: 'none', shade: 'blue' })
   change('1')
@@ -535,7 +535,7 @@ test('entries that the process before had cached are read from the store while i
   assert.equal(memory.adopt('1', { value: { id: '1', shade: 'grey' }, age: 100 }), true)
   await memory.recall('1')
   await memory.recall('1')
-  assert.deepEqual([memory.held('1'), steered.asked], [{ id: '1', shade: 'red' }, 1])
+  assert.deepEqual([memory.cached('1'), steered.asked], [{ id: '1', shade: 'red' }, 1])
 })
 
 test('borrowed tokens are dropped by changes that are reported once the store is back', async () => {

@@ -10,7 +10,7 @@ import type { HeadFault } from '../../../http1/heads/request-line.ts'
 import { errorCode } from '../../../http2/frames/frames.ts'
 import { ServerSession } from '../../../http2/server/session.ts'
 import type { SessionFault, SessionUser, StreamFault } from '../../../http2/server/session-user.ts'
-import { Shown } from '../../../tokens/verify.ts'
+import { LastToken } from '../../../tokens/verify.ts'
 import type { ClientTls, Exchange } from '../../exchange/exchange.ts'
 import { guarded } from '../../../base/guarded.ts'
 import type { PinnedConnections } from '../../origin/idle/pinned-connections.ts'
@@ -37,7 +37,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   readonly isAnonymous: boolean
   readonly node: string
   readonly tls: ClientTls | null
-  readonly shown = new Shown()
+  readonly shown = new LastToken()
   readonly last = new LastRequest()
   pinned: PinnedConnections | null = null
   readonly session: ServerSession<StreamClient>

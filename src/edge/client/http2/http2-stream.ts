@@ -5,7 +5,7 @@ import type { Framing } from '../../../http1/body/body.ts'
 import { errorCode } from '../../../http2/frames/frames.ts'
 import type { ServerSession } from '../../../http2/server/session.ts'
 import type { Stream } from '../../../http2/server/stream.ts'
-import type { Shown } from '../../../tokens/verify.ts'
+import type { LastToken } from '../../../tokens/verify.ts'
 import type {
   Client,
   ClientTls,
@@ -26,7 +26,7 @@ export interface StreamConnection {
   readonly peer: string
   readonly node: string
   readonly tls: ClientTls | null
-  readonly shown: Shown
+  readonly shown: LastToken
   readonly last: LastRequest
   pinned: PinnedConnections | null
   readonly session: ServerSession<StreamClient>
@@ -52,7 +52,7 @@ export class StreamClient implements Client, ResponseSink {
   readonly peer: string
   readonly node: string
   readonly tls: ClientTls | null
-  readonly lastToken: Shown
+  readonly lastToken: LastToken
   readonly last: LastRequest
   readonly isPlaintextOnTls = false
   isTrusted = false

@@ -127,10 +127,10 @@ export const recordsQuestion: Command = questionOf(onRecords.needs)
  */
 export function deniedRecords(
   user: string,
-  answer: unknown,
+  reply: unknown,
   first: unknown,
 ): readonly [clause: string, grants: string] | null {
-  const denied = deniedIn(answer, onRecords.needs)
+  const denied = deniedIn(reply, onRecords.needs)
   if (denied.length === 0 && isDenied(first)) denied.push(needOf('exists'))
   return denied.length === 0 ? null : denialOf(user, onRecords, denied)
 }
@@ -141,13 +141,13 @@ export function deniedRecords(
  */
 export async function missingCommands(
   { send }: Pick<Client, 'send'>,
-  answer: unknown,
+  reply: unknown,
 ): Promise<readonly string[]> {
   const { needs } = onRecords
-  const unknown = Array.isArray(answer)
-    ? (answer[1] as number[]).map(number => needs[number]!)
+  const unknown = Array.isArray(reply)
+    ? (reply[1] as number[]).map(number => needs[number]!)
     : await notListed(send)
-  if (isUnknownCommand(answer) && !unknown.includes(needOf('eval'))) unknown.push(needOf('eval'))
+  if (isUnknownCommand(reply) && !unknown.includes(needOf('eval'))) unknown.push(needOf('eval'))
   return unknown.map(nameOf)
 }
 
@@ -172,9 +172,9 @@ function questionOf(needs: readonly Need[]): Command {
 }
 
 /** A user who may not even ask lacks that command, and perhaps others. */
-function deniedIn(answer: unknown, needs: readonly Need[]): Need[] {
-  if (isDenied(answer)) return needs.filter(({ rule }) => rule === 'eval')
-  return Array.isArray(answer) ? (answer[0] as number[]).map(number => needs[number]!) : []
+function deniedIn(reply: unknown, needs: readonly Need[]): Need[] {
+  if (isDenied(reply)) return needs.filter(({ rule }) => rule === 'eval')
+  return Array.isArray(reply) ? (reply[0] as number[]).map(number => needs[number]!) : []
 }
 
 /**
@@ -204,12 +204,12 @@ async function ask(
   client.onLoss(reason => ready.reject(reason))
   try {
     const all = wanted.flatMap(({ needs }) => needs)
-    const answer = await inTime(
+    const reply = await inTime(
       ready.promise.then(() => client.send(questionOf(all)).catch(ifDenied)),
       timeout,
       tooLate,
     )
-    const denied = new Set(deniedIn(answer, all))
+    const denied = new Set(deniedIn(reply, all))
     const { username } = dialling.address
     return wanted.flatMap(purpose => {
       const missing = purpose.needs.filter(need => denied.has(need))

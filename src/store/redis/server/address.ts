@@ -19,7 +19,7 @@ export interface Host {
 
 const scheme = /^redis(s?)(?:\+(sentinel|cluster))?:\/\//i
 const host = /^(?:\[([\da-f:.]+)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/i
-const usualPort = { server: 6379, sentinel: 26379, cluster: 6379 } as const
+const defaultPort = { server: 6379, sentinel: 26379, cluster: 6379 } as const
 
 /**
  * Parses the URL, or returns a sentence that says what is wrong with it, without repeating anything that may
@@ -38,7 +38,7 @@ export function parseAddress(url: string): Address | string {
   const at = authority.lastIndexOf('@')
   const credentials = parseCredentials(authority.slice(0, Math.max(at, 0)))
   if (!credentials) return 'the user name and password of the store URL must be percent-encoded'
-  const hosts = parseHosts(authority.slice(at + 1), usualPort[kind])
+  const hosts = parseHosts(authority.slice(at + 1), defaultPort[kind])
   if (!hosts) return 'the store URL must name hosts as host:port, separated by commas'
   if (kind === 'server' && hosts.length > 1) return 'a redis:// URL must name exactly one host'
   const place = parsePlace(kind, rest.slice(slash + 1))
@@ -65,15 +65,15 @@ function parseCredentials(text: string): Pick<Address, 'username' | 'password'> 
   }
 }
 
-function parseHosts(text: string, usual: number): readonly Host[] | null {
-  const hosts = text.split(',').map(part => parseHost(part, usual))
+function parseHosts(text: string, fallbackPort: number): readonly Host[] | null {
+  const hosts = text.split(',').map(part => parseHost(part, fallbackPort))
   return hosts.some(one => one === null) ? null : (hosts as readonly Host[])
 }
 
-function parseHost(text: string, usual: number): Host | null {
+function parseHost(text: string, fallbackPort: number): Host | null {
   const parts = host.exec(text)
   if (!parts) return null
-  const port = Number(parts[3] ?? usual)
+  const port = Number(parts[3] ?? fallbackPort)
   return port > 0 && port < 65_536 ? { host: parts[1] ?? parts[2]!, port } : null
 }
 

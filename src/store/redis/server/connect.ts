@@ -71,7 +71,7 @@ const dialTimeout = 2_000
 /** How long the known distribution of keys among nodes is used, in ms. */
 const slotsLife = 2_000
 const shortestPause = 100
-const longestPause = 2_000
+const maxPause = 2_000
 
 /** A subscription to a channel. */
 export interface Subscription {
@@ -87,15 +87,15 @@ export interface Subscription {
  * reduced by up to half at random.
  */
 export function pauseBefore(attempt: number): number {
-  const ceiling = Math.min(longestPause, shortestPause * 2 ** (attempt - 1))
+  const ceiling = Math.min(maxPause, shortestPause * 2 ** (attempt - 1))
   return Math.round(ceiling * (0.5 + Math.random() / 2))
 }
 
 /** Dials; `timeout` is how long the driver waits for a reply, in ms. */
-export function connect(dialling: Dialling, patience: number): Client {
-  if (dialling.address.kind === 'cluster') return wrap(dialCluster(dialling, patience), () => false)
+export function connect(dialling: Dialling, timeout: number): Client {
+  if (dialling.address.kind === 'cluster') return wrap(dialCluster(dialling, timeout), () => false)
   const route = new Route(dialling)
-  return wrap(dialServer(dialling, patience, route), () => route.isAstray)
+  return wrap(dialServer(dialling, timeout, route), () => route.isAstray)
 }
 
 /** Dials one Sentinel. */
@@ -204,10 +204,10 @@ function connectorOf(route: Route, tls: object | undefined) {
   }
 }
 
-function dialServer(dialling: Dialling, patience: number, route: Route): Redis {
+function dialServer(dialling: Dialling, timeout: number, route: Route): Redis {
   const { address, guide } = dialling
   const { host, port } = address.hosts[0]!
-  const options = commonOptions(dialling, patience)
+  const options = commonOptions(dialling, timeout)
   return new Redis({
     ...options,
     ...(guide === null ? { host, port } : { Connector: connectorOf(route, options.tls) }),
@@ -219,9 +219,9 @@ function dialServer(dialling: Dialling, patience: number, route: Route): Redis {
   })
 }
 
-function dialCluster(dialling: Dialling, patience: number): Cluster {
+function dialCluster(dialling: Dialling, timeout: number): Cluster {
   const driver = new Cluster([...dialling.address.hosts], {
-    redisOptions: commonOptions(dialling, patience),
+    redisOptions: commonOptions(dialling, timeout),
     clusterRetryStrategy: pauseBefore,
     enableOfflineQueue: false,
     // A failed attempt is abandoned before the caller's timeout, so that a write is not made long after it
@@ -237,7 +237,7 @@ function dialCluster(dialling: Dialling, patience: number): Cluster {
   return driver
 }
 
-function commonOptions({ address, ca }: Dialling, patience: number): Pick<RedisOptions, Common> {
+function commonOptions({ address, ca }: Dialling, timeout: number): Pick<RedisOptions, Common> {
   const { username, password, tls } = address
   return {
     ...(username === null ? {} : { username }),
@@ -245,7 +245,7 @@ function commonOptions({ address, ca }: Dialling, patience: number): Pick<RedisO
     ...(tls ? { tls: ca === null ? {} : { ca } } : {}),
     connectTimeout: dialTimeout,
     // Also the time within which a server must complete the handshake.
-    commandTimeout: patience + dialTimeout,
+    commandTimeout: timeout + dialTimeout,
     disconnectTimeout: 100,
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,

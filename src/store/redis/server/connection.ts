@@ -224,13 +224,13 @@ export class Connection implements Reader {
 
   /** Rejects unless the server considers itself a primary. */
   async #readFacts(commands: readonly Command[]): Promise<ServerFacts> {
-    const [found, ...answers] = await this.#client.sendAll([['EXISTS', keys.format], ...commands])
+    const [found, ...replies] = await this.#client.sendAll([['EXISTS', keys.format], ...commands])
     if (found instanceof Error) throw found
-    return this.#factsIn(answers)
+    return this.#factsIn(replies)
   }
 
-  #factsIn(answers: readonly unknown[]): ServerFacts {
-    const facts = factsOf(answers)
+  #factsIn(replies: readonly unknown[]): ServerFacts {
+    const facts = factsOf(replies)
     if (facts?.role !== 'primary' || this.#client.isAstray) throw new NotPrimary()
     return facts
   }
@@ -291,7 +291,7 @@ function newer(format: number): Unfit {
   )
 }
 
-function firstThrown(answers: readonly unknown[]): readonly unknown[] {
-  if (answers[0] instanceof Error) throw answers[0]
-  return answers
+function firstThrown(replies: readonly unknown[]): readonly unknown[] {
+  if (replies[0] instanceof Error) throw replies[0]
+  return replies
 }

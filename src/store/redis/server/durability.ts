@@ -25,7 +25,7 @@ import {
   type ServerFacts,
 } from './server-facts.ts'
 import {
-  diskPatience,
+  diskTimeout,
   proofsOf,
   type Settings,
   settingsCommands,
@@ -41,20 +41,20 @@ const period = 1_000
  */
 const settingsLife = 5_000
 /** The maximum number of writes in one batch. */
-const mostTogether = 200
+const maxBatch = 200
 /** Delay between two proofs that a server is the primary, for callers that found nothing, in ms. */
 const absencePause = 50
 /** How long each request to a server may wait for lagging replicas, in ms. */
-const stragglerPatience = 20
+const stragglerTimeout = 20
 
 /** More than any server has, so that WAIT gives all of them time to reply. */
-const mostFollowers = 1_000
-const followerPatience = 50
+const maxFollowers = 1_000
+const followerTimeout = 50
 /**
  * The same at the first check of a server, and whenever its settings are read: a replica missed then is not
  * waited for until it is found.
  */
-const longPatience = 500
+const longFollowerTimeout = 500
 
 interface Work {
   /** Null for a proof only. */
@@ -213,7 +213,7 @@ export class DurableWrites {
   async #workOn(): Promise<void> {
     while (this.#look !== null || this.#asks.length > 0) {
       if (this.#look !== null) await this.#lookAround(this.#look)
-      const asks = this.#asks.splice(0, mostTogether)
+      const asks = this.#asks.splice(0, maxBatch)
       if (asks.length > 0) await this.#take(asks)
     }
     this.#work = null
@@ -249,7 +249,7 @@ export class DurableWrites {
     }
     const { replicas } = this.#factsIn([source, hello])
     const followers =
-      replicas?.length ?? (await this.#countFollowers(isOld ? longPatience : followerPatience))
+      replicas?.length ?? (await this.#countFollowers(isOld ? longFollowerTimeout : followerTimeout))
     this.#replicas.note({ followers, isBlind: replicas === null, nodes: isCluster ? shard : null })
     if (isOld) {
       this.#settings = settingsOf(told)
@@ -269,8 +269,8 @@ export class DurableWrites {
   async #rehearse(): Promise<void> {
     for (const [script, names] of this.#denied) {
       const runs = [whole(script.rehearsal, names, []), byName(script.rehearsal, names, [])]
-      const answers = await this.#connection.runTogether(runs, this.#options.timeout)
-      if (!answers.some(isDenied)) this.#denied.delete(script)
+      const replies = await this.#connection.runTogether(runs, this.#options.timeout)
+      if (!replies.some(isDenied)) this.#denied.delete(script)
     }
   }
 
@@ -278,7 +278,7 @@ export class DurableWrites {
   async #countFollowers(patience: number): Promise<number> {
     const commands = [
       ['SET', keys.proof, 1],
-      ['WAIT', mostFollowers, patience],
+      ['WAIT', maxFollowers, patience],
     ] as const
     const [set, count] = await this.#connection.runTogether(commands, this.#options.timeout + patience)
     this.#expectAnswer(set)
@@ -288,24 +288,24 @@ export class DurableWrites {
 
   async #take(asks: readonly Ask[]): Promise<void> {
     try {
-      const answers = await this.#write(asks)
-      for (const [i, ask] of asks.entries()) this.#settle(ask, answers[i])
+      const replies = await this.#write(asks)
+      for (const [i, ask] of asks.entries()) this.#settle(ask, replies[i])
     } catch (error) {
       for (const { reject } of asks) reject(error)
     }
   }
 
-  #settle(ask: Ask, answer: unknown): void {
-    if (!(answer instanceof Error)) return ask.resolve(answer)
-    if ((isUnknownScript(answer) || isMoved(answer)) && !ask.isAgain) {
+  #settle(ask: Ask, reply: unknown): void {
+    if (!(reply instanceof Error)) return ask.resolve(reply)
+    if ((isUnknownScript(reply) || isMoved(reply)) && !ask.isAgain) {
       this.#asks.push({ ...ask, isAgain: true })
       return
     }
-    const reason = reasonOf(answer)
-    if (isDemoted(answer)) this.#connection.leave(reason)
-    if (isDenied(answer) && ask.script !== null) this.#denied.set(ask.script, ask.keys)
+    const reason = reasonOf(reply)
+    if (isDemoted(reply)) this.#connection.leave(reason)
+    if (isDenied(reply) && ask.script !== null) this.#denied.set(ask.script, ask.keys)
     // The next check shows whether other scripts are refused, too.
-    ask.reject(isReply(answer) ? this.#refuse(refusalOf(reason), reason) : new StoreUnreachable(reason))
+    ask.reject(isReply(reply) ? this.#refuse(refusalOf(reason), reason) : new StoreUnreachable(reason))
   }
 
   /** Sends scripts and their proof in one piece, and returns the reply to each script. */
@@ -321,26 +321,26 @@ export class DurableWrites {
     const seen = isTry ? null : this.#options.trust.seen
     const marked = seen === null ? [] : [readingOfMark]
     const commands = [...asks.map(ask => this.#commandOf(ask)), ...proof, ...marked]
-    const found = await this.#connection.runTogether(commands, timeout + (disk ? diskPatience : 0))
-    const [answers, proofs] = [
+    const found = await this.#connection.runTogether(commands, timeout + (disk ? diskTimeout : 0))
+    const [replies, proofs] = [
       found.slice(0, asks.length),
       found.slice(asks.length, commands.length - marked.length),
     ]
-    if (isMoved(proofs[0])) return this.#follow(answers)
+    if (isMoved(proofs[0])) return this.#follow(replies)
     if (proofs.length > 0) await this.#expectProof(proofs, { disk, needed, end })
     if (this.#replicas.epoch !== epoch) throw new StoreUnreachable(unconfirmed())
-    return seen === null ? answers : this.#trusted(answers, found.at(-1), seen)
+    return seen === null ? replies : this.#trusted(replies, found.at(-1), seen)
   }
 
   /**
    * Checks by the mark after the writes that they reached the expected store, and otherwise rejects them;
    * returns the replies.
    */
-  #trusted(answers: readonly unknown[], mark: unknown, asked: Seen): readonly unknown[] {
-    if (mark instanceof Error) return answers.map(answer => (answer instanceof Error ? answer : mark))
+  #trusted(replies: readonly unknown[], mark: unknown, asked: Seen): readonly unknown[] {
+    if (mark instanceof Error) return replies.map(reply => (reply instanceof Error ? reply : mark))
     try {
       this.#options.trust.check(markIn(mark), asked)
-      return answers
+      return replies
     } catch (error) {
       if (!(error instanceof StoreDegraded)) throw error
       const { message, remedy } = error
@@ -353,7 +353,7 @@ export class DurableWrites {
     { disk, needed, end }: Wanted,
   ): Promise<void> {
     const waits = rest.slice(0, -this.#factCommands.length)
-    for (const answer of [set, ...waits]) this.#expectAnswer(answer)
+    for (const reply of [set, ...waits]) this.#expectAnswer(reply)
     if (disk && countIn(waits[0]) < 1) throw this.#refuse('the Redis disk is too slow to confirm writes')
     const confirmed = needed > 0 ? countIn(waits.at(-1)) : 0
     if (confirmed < needed) throw this.#refuse(lackOf(confirmed, needed))
@@ -389,24 +389,24 @@ export class DurableWrites {
   }
 
   /** Lets the driver learn where the keys are now, and queues what was not done for a retry. */
-  async #follow(answers: readonly unknown[]): Promise<readonly unknown[]> {
+  async #follow(replies: readonly unknown[]): Promise<readonly unknown[]> {
     await this.#connection.run(['GET', keys.format])
-    return answers.map(answer => (isMoved(answer) ? answer : unconfirmed()))
+    return replies.map(reply => (isMoved(reply) ? reply : unconfirmed()))
   }
 
   async #awaitStragglers({ replicas }: ServerFacts): Promise<ServerFacts> {
     const all = replicas?.length ?? 0
     const commands = [
       ['EXISTS', keys.format] as const,
-      ['WAIT', all, stragglerPatience] as const,
+      ['WAIT', all, stragglerTimeout] as const,
       ...this.#factCommands,
     ]
-    const answers = await this.#connection.runTogether(commands, this.#options.timeout)
-    return this.#factsIn(answers.slice(2))
+    const replies = await this.#connection.runTogether(commands, this.#options.timeout)
+    return this.#factsIn(replies.slice(2))
   }
 
-  #factsIn(answers: readonly unknown[]): ServerFacts {
-    const facts = factsOf(answers)
+  #factsIn(replies: readonly unknown[]): ServerFacts {
+    const facts = factsOf(replies)
     if (facts?.role === 'primary') {
       this.#hasLost ||= isShort(facts.former, this.#proved)
       return facts
@@ -416,11 +416,11 @@ export class DurableWrites {
     throw new StoreUnreachable(reasonOf(reason))
   }
 
-  #expectAnswer(answer: unknown): void {
-    if (!(answer instanceof Error)) return
-    const reason = reasonOf(answer)
-    if (isDemoted(answer)) this.#connection.leave(reason)
-    throw isReply(answer) ? this.#refuse(refusalOf(reason), reason) : new StoreUnreachable(reason)
+  #expectAnswer(reply: unknown): void {
+    if (!(reply instanceof Error)) return
+    const reason = reasonOf(reply)
+    if (isDemoted(reply)) this.#connection.leave(reason)
+    throw isReply(reply) ? this.#refuse(refusalOf(reason), reason) : new StoreUnreachable(reason)
   }
 
   #refuse(refusal: string, reason = unconfirmed()): StoreUnreachable {
@@ -440,8 +440,8 @@ function proofCommands(waits: readonly Command[], facts: FactCommands): readonly
 }
 
 /** WAIT replies with a number, WAITAOF with those of the server and of its replicas. */
-function countIn(answer: unknown): number {
-  return Number(Array.isArray(answer) ? answer[0] : answer)
+function countIn(reply: unknown): number {
+  return Number(Array.isArray(reply) ? reply[0] : reply)
 }
 
 function refusalOf({ message }: Error): string {

@@ -32,12 +32,12 @@ export function replyOf(replies: readonly unknown[]): SentinelReply | null {
   if (replies.length < 4 || replies.some(reply => reply instanceof Error)) return null
   const [id, master, replicas, others] = replies as [string, unknown, unknown[], unknown[]]
   const primary = fieldsOf(master)
-  const patience = 10 * Number(primary['down-after-milliseconds'])
+  const maxDowntime = 10 * Number(primary['down-after-milliseconds'])
   return {
     id: String(id),
     primary: hostOf(primary),
     epoch: Number(primary['config-epoch']),
-    replicas: replicas.map(reply => replicaOf(fieldsOf(reply), patience)),
+    replicas: replicas.map(reply => replicaOf(fieldsOf(reply), maxDowntime)),
     others: others.map(fieldsOf).map(other => ({ id: other.runid ?? '', host: hostOf(other) })),
   }
 }
@@ -46,9 +46,10 @@ export function replyOf(replies: readonly unknown[]): SentinelReply | null {
  * Returns the replicas that could become the primary, each with its names. Any Sentinel may be the one that
  * chooses, so that all must agree that a replica cannot be chosen, and at least `majority` must have said so.
  */
-export function replicasIn(replies: readonly SentinelReply[], most: number): Electorate {
+export function replicasIn(replies: readonly SentinelReply[], majority: number): Electorate {
   const groups = same(replies.flatMap(reply => reply.replicas))
-  const isNeeded = (group: readonly Replica[]) => replies.length < most || group.some(one => one.isElectable)
+  const isNeeded = (group: readonly Replica[]) =>
+    replies.length < majority || group.some(one => one.isElectable)
   const electable = groups.filter(isNeeded).map(group => [...new Set(group.map(({ name }) => name))])
   return { electable, spared: groups.length - electable.length }
 }
@@ -72,10 +73,10 @@ function same(replicas: readonly Replica[]): readonly (readonly Replica[])[] {
  * Follows sentinel.c (sentinelSelectSlave): excludes replicas that are down, have priority 0, or lost their
  * primary long before it was down.
  */
-function replicaOf(fields: Fields, patience: number): Replica {
+function replicaOf(fields: Fields, maxDowntime: number): Replica {
   const flags = (fields.flags ?? '').split(',')
   const isDown = flags.includes('s_down') || flags.includes('o_down')
-  const isLeft = Number(fields['master-link-down-time']) > patience
+  const isLeft = Number(fields['master-link-down-time']) > maxDowntime
   const name = fields.name ?? ''
   return {
     name,

@@ -170,15 +170,15 @@ export class Sentinels implements Guide {
   }
 
   #agree(fresh: readonly Voice[]): readonly [View | null, until: number] {
-    const most = Math.floor(this.#count(fresh) / 2) + 1
+    const majority = Math.floor(this.#count(fresh) / 2) + 1
     const distinct = new Map(fresh.map(voice => [voice.reply!.id, voice]))
-    if (distinct.size < most) return [null, 0]
+    if (distinct.size < majority) return [null, 0]
     const times = [...distinct.values()].map(({ askedAt }) => askedAt).sort((a, b) => b - a)
     const replies = fresh.map(({ reply }) => reply!)
     const epoch = Math.max(...replies.map(reply => reply.epoch))
     const newest = replies.filter(reply => reply.epoch === epoch)
     const { primary } = newest[0]!
-    return [{ primary, epoch, ...replicasIn(newest, most) }, times[most - 1]! + replyLife]
+    return [{ primary, epoch, ...replicasIn(newest, majority) }, times[majority - 1]! + replyLife]
   }
 
   /** Counts at least those of the URL: a Sentinel that has lost its state knows of no others. */

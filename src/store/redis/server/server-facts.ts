@@ -48,9 +48,9 @@ export function factsOf([source, hello]: readonly unknown[]): ServerFacts | null
 }
 
 /** Parses the reply to INFO, its section `replication`, or ROLE; null if that was denied. */
-export function factsOfSource(answer: unknown): ServerFacts | null {
-  if (Array.isArray(answer)) return factsOfRole(answer)
-  return typeof answer === 'string' ? factsOfInfo(answer) : null
+export function factsOfSource(reply: unknown): ServerFacts | null {
+  if (Array.isArray(reply)) return factsOfRole(reply)
+  return typeof reply === 'string' ? factsOfInfo(reply) : null
 }
 
 function factsOfInfo(info: string): ServerFacts | null {

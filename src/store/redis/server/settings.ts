@@ -19,7 +19,7 @@ export interface Settings {
  * How long a write may wait for the disk beyond the timeout of the connection, in ms: servers usually sync
  * once a second.
  */
-export const diskPatience = 1_500
+export const diskTimeout = 1_500
 
 /** The commands that read the settings. */
 export const settingsCommands = [
@@ -73,7 +73,7 @@ export function lossesOf(settings: Settings, confirmers: Confirmers): readonly s
  */
 export function proofsOf({ disk, needed, timeout }: Needs): readonly Command[] {
   return [
-    ...(disk ? [['WAITAOF', 1, 0, diskPatience] as const] : []),
+    ...(disk ? [['WAITAOF', 1, 0, diskTimeout] as const] : []),
     // Half of the time, since a server checks timeouts ten times a second.
     ...(needed > 0 ? [['WAIT', needed, Math.ceil(timeout / 2)] as const] : []),
   ]
@@ -144,6 +144,6 @@ function versionIn(hello: unknown): string {
 }
 
 /** Returns the value in the reply to CONFIG GET. */
-function settingIn(answer: unknown): string | null {
-  return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : null
+function settingIn(reply: unknown): string | null {
+  return Array.isArray(reply) && typeof reply[1] === 'string' ? reply[1] : null
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  diskPatience,
+  diskTimeout,
   lossesOf,
   proofsOf,
   type Settings,
@@ -34,10 +34,10 @@ test('a write waits for what the settings leave open: the disk where the server 
   assert.equal(waits({ aof: false, fsync: 'everysec', version: [8, 0] }), false)
   const proofs = (disk: boolean, needed: number) => proofsOf({ disk, needed, timeout: 250 })
   assert.deepEqual(proofs(false, 0), [])
-  assert.deepEqual(proofs(true, 0), [['WAITAOF', 1, 0, diskPatience]])
+  assert.deepEqual(proofs(true, 0), [['WAITAOF', 1, 0, diskTimeout]])
   assert.deepEqual(proofs(false, 2), [['WAIT', 2, 125]])
   assert.deepEqual(proofs(true, 1), [
-    ['WAITAOF', 1, 0, diskPatience],
+    ['WAITAOF', 1, 0, diskTimeout],
     ['WAIT', 1, 125],
   ])
 })
