@@ -27,12 +27,15 @@ export class CallSum {
   cost = 0
   /** How many calls have no cost. */
   withoutCost = 0
-  readonly #durations = new Uint32Array(slots)
+  /** Made when it is needed: thousands of sums are read, and mostly for their other members. */
+  #slots: Uint32Array | null = null
+  /** Durations that are not in the slots yet, as in a record. */
+  #pairs: readonly number[] = []
 
   /** Reads what `toRecord` returned. */
   static from([count, errors, tokensIn, tokensOut, cost, withoutCost, durations]: CallSumRecord): CallSum {
     const sum = Object.assign(new CallSum(), { count, errors, tokensIn, tokensOut, cost, withoutCost })
-    for (let at = 0; at < durations.length; at += 2) sum.#durations[durations[at]!] = durations[at + 1]!
+    sum.#pairs = durations
     return sum
   }
 
@@ -59,7 +62,10 @@ export class CallSum {
     this.tokensOut += other.tokensOut
     this.cost += other.cost
     this.withoutCost += other.withoutCost
-    for (let slot = 0; slot < slots; slot++) this.#durations[slot]! += other.#durations[slot]!
+    const durations = this.#durations
+    if (other.#slots !== null)
+      for (let slot = 0; slot < slots; slot++) durations[slot]! += other.#slots[slot]!
+    else addPairs(durations, other.#pairs)
   }
 
   toRecord(): CallSumRecord {
@@ -77,6 +83,18 @@ export class CallSum {
     while ((left -= this.#durations[slot]!) > 0) slot++
     return slot === 0 ? 1 : Math.round(2 ** ((slot - 0.5) / slotsPerDoubling) * 10) / 10
   }
+
+  get #durations(): Uint32Array {
+    if (this.#slots === null) {
+      this.#slots = new Uint32Array(slots)
+      addPairs(this.#slots, this.#pairs)
+    }
+    return this.#slots
+  }
+}
+
+function addPairs(durations: Uint32Array, pairs: readonly number[]): void {
+  for (let at = 0; at < pairs.length; at += 2) durations[pairs[at]!]! += pairs[at + 1]!
 }
 
 function slotOf(ms: number): number {
