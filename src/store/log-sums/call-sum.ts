@@ -27,15 +27,13 @@ export class CallSum {
   cost = 0
   /** How many calls have no cost. */
   withoutCost = 0
-  /** Made when it is needed: thousands of sums are read, and mostly for their other members. */
-  #slots: Uint32Array | null = null
-  /** Durations that are not in the slots yet, as in a record. */
-  #pairs: readonly number[] = []
+  /** Slot and number, in no order: most of thousands of sums have few, and an array of all slots each would keep the collector busy. */
+  #durations: number[] = []
 
   /** Reads what `toRecord` returned. */
   static from([count, errors, tokensIn, tokensOut, cost, withoutCost, durations]: CallSumRecord): CallSum {
     const sum = Object.assign(new CallSum(), { count, errors, tokensIn, tokensOut, cost, withoutCost })
-    sum.#pairs = durations
+    sum.#durations = [...durations]
     return sum
   }
 
@@ -52,7 +50,7 @@ export class CallSum {
     this.tokensOut += tokensOut ?? 0
     if (cost === null) this.withoutCost++
     else this.cost += cost
-    this.#durations[slotOf(duration)]!++
+    this.#addDurations(slotOf(duration), 1)
   }
 
   merge(other: CallSum): void {
@@ -62,39 +60,36 @@ export class CallSum {
     this.tokensOut += other.tokensOut
     this.cost += other.cost
     this.withoutCost += other.withoutCost
-    const durations = this.#durations
-    if (other.#slots !== null)
-      for (let slot = 0; slot < slots; slot++) durations[slot]! += other.#slots[slot]!
-    else addPairs(durations, other.#pairs)
+    const durations = other.#durations
+    for (let at = 0; at < durations.length; at += 2) this.#addDurations(durations[at]!, durations[at + 1]!)
   }
 
   toRecord(): CallSumRecord {
     const { count, errors, tokensIn, tokensOut, cost, withoutCost } = this
-    const durations: number[] = []
-    for (const [slot, calls] of this.#durations.entries()) if (calls > 0) durations.push(slot, calls)
-    return [count, errors, tokensIn, tokensOut, cost, withoutCost, durations]
+    return [count, errors, tokensIn, tokensOut, cost, withoutCost, this.#durations]
   }
 
   /** Returns the duration in ms that a share of the calls did not exceed, within 10 %; null without calls. */
   percentile(share: number): number | null {
     if (this.count === 0) return null
+    const calls = new Uint32Array(slots)
+    for (let at = 0; at < this.#durations.length; at += 2)
+      calls[this.#durations[at]!] = this.#durations[at + 1]!
     let left = Math.ceil(share * this.count)
     let slot = 0
-    while ((left -= this.#durations[slot]!) > 0) slot++
+    while ((left -= calls[slot]!) > 0) slot++
     return slot === 0 ? 1 : Math.round(2 ** ((slot - 0.5) / slotsPerDoubling) * 10) / 10
   }
 
-  get #durations(): Uint32Array {
-    if (this.#slots === null) {
-      this.#slots = new Uint32Array(slots)
-      addPairs(this.#slots, this.#pairs)
-    }
-    return this.#slots
+  #addDurations(slot: number, calls: number): void {
+    const durations = this.#durations
+    for (let at = 0; at < durations.length; at += 2)
+      if (durations[at] === slot) {
+        durations[at + 1]! += calls
+        return
+      }
+    durations.push(slot, calls)
   }
-}
-
-function addPairs(durations: Uint32Array, pairs: readonly number[]): void {
-  for (let at = 0; at < pairs.length; at += 2) durations[pairs[at]!]! += pairs[at + 1]!
 }
 
 function slotOf(ms: number): number {
