@@ -34,7 +34,7 @@ const opened: Readonly<Record<Permission, Opened>> = {
       'oauthClients.insert oauthClients.replace oauthClients.remove oauthGrants.remove authorizationEvents.removeOf credentials.removeOf audit.append',
   },
   'AI Gateway Read': {
-    reads: 'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.within',
+    reads: 'gateways.get gateways.list gateways.walk logs.list logs.get logs.marks logs.tail logs.sum',
   },
   'AI Gateway Edit': {
     reads: 'gateways.get logs.list',

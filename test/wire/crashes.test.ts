@@ -75,7 +75,7 @@ const rows: Row[] = [
   {
     event: "'data' of an origin",
     origin: readThenSend(ok()),
-    method: [MemberHealth, 'answered'],
+    method: [MemberHealth, 'responded'],
     client: plantAndSend,
   },
   {
@@ -255,7 +255,7 @@ for (const { event, origin: script, method, client, settings } of rows) {
 test('a bug after the head of a response cuts it, and one before it is 500', async t => {
   const origin = await startResponder(t, ok('whole'))
   const edge = await startEdge(t, [origin.url])
-  plant(t, MemberHealth, 'answered')
+  plant(t, MemberHealth, 'responded')
   assert.equal(codeOf(await edge.ask(get)), 500)
   assert.equal((await edge.ask(get)).text, 'whole')
 })

@@ -27,6 +27,11 @@ export interface CallKind {
   readonly client: string | null
 }
 
+interface SharedText {
+  readonly text: string
+  readonly number: number
+}
+
 interface Cell {
   kind: CallKind
   /** When the latest call was made. */
@@ -56,6 +61,8 @@ export class Cells {
   /** Calls beyond the maximum number of cells. */
   readonly rest = new CallSum()
   readonly #cells = new Map<string, Cell>()
+  /** One of each text that many cells have in common: thousands of copies would keep the collector busy. */
+  readonly #texts = new Map<string, SharedText>()
   readonly #max: number
 
   /** @param max callers choose model names freely, so that there may be any number of cells */
@@ -70,7 +77,8 @@ export class Cells {
     cells.rest.merge(CallSum.from(JSON.parse(rest!)))
     for (const line of lines) {
       const [kind, latest, sum]: CellRecord = JSON.parse(line)
-      cells.#cells.set(nameOf(kind), { kind, latest, sum: CallSum.from(sum) })
+      const own = cells.#shared(kind)
+      cells.#cells.set(cells.#nameOf(own), { kind: own, latest, sum: CallSum.from(sum) })
       await pause()
     }
     return cells
@@ -115,16 +123,40 @@ export class Cells {
     return this.#cells.values()
   }
 
+  /** Returns the kind with the texts that other cells have, too. */
+  #shared({ provider, model, tokenId, tokenName, client }: CallKind): CallKind {
+    return {
+      provider: this.#textOf(provider)!.text,
+      model,
+      tokenId: this.#textOf(tokenId)?.text ?? null,
+      tokenName: this.#textOf(tokenName)?.text ?? null,
+      client: this.#textOf(client)?.text ?? null,
+    }
+  }
+
+  /** Names a kind within these cells, briefly. */
+  #nameOf({ provider, model, tokenId, client }: CallKind): string {
+    const [one, other, third] = [this.#textOf(provider), this.#textOf(tokenId), this.#textOf(client)]
+    return `${one?.number} ${other?.number} ${third?.number} ${model ?? '\0'}`
+  }
+
+  #textOf(text: string | null): SharedText | null {
+    if (text === null) return null
+    let shared = this.#texts.get(text)
+    if (shared === undefined) this.#texts.set(text, (shared = { text, number: this.#texts.size }))
+    return shared
+  }
+
   #cellOf(kind: CallKind, at: number): Cell | null {
-    const name = nameOf(kind)
+    const name = this.#nameOf(kind)
     let cell = this.#cells.get(name)
     if (cell === undefined) {
       if (this.#cells.size === this.#max) return null
-      cell = { kind, latest: at, sum: new CallSum() }
+      cell = { kind: this.#shared(kind), latest: at, sum: new CallSum() }
       this.#cells.set(name, cell)
     } else if (at > cell.latest) {
       cell.latest = at
-      cell.kind = kind
+      cell.kind = this.#shared(kind)
     }
     return cell
   }
@@ -147,8 +179,4 @@ export class WindowSums {
     if (cells === undefined) this.windows.set(since, (cells = new Cells(maxGroups)))
     cells.add(call, by)
   }
-}
-
-function nameOf({ provider, model, tokenId, client }: CallKind): string {
-  return `${provider}\0${model ?? '\0'}\0${tokenId ?? ''}\0${client ?? ''}`
 }
