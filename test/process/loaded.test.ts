@@ -56,7 +56,7 @@ test('the pages of people and the authorization server are loaded behind the sta
   load('process/commands/start.ts')
   assert.ok(loaded.has('admin/server.ts'))
   assert.deepEqual(
-    [...loaded].filter(path => /^(dashboard|oauth-server|sign-in)\/(?!(page\/)?paths)/.test(path)),
+    [...loaded].filter(path => /^(dashboard|oauth-server|sign-in)\/(?!(page\/|http\/)?paths)/.test(path)),
     [],
   )
 })
