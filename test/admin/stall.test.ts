@@ -1,5 +1,6 @@
 // However many records there are, no list, filter, search, page or order of the management API keeps the requests of the edge waiting: the process serves both.
 
+import { maxGroups } from '../../src/ai-logs/sums.ts'
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { startAsker } from '../help/asker.ts'
@@ -128,7 +129,7 @@ async function searchesShort(t: TestContext, url: string, entries: number, metad
         status: i % 7 === 0 ? 500 : 200,
         duration: (i * 7919) % 1_000,
         cost: i % 3 === 0 ? null : (i % 100) / 1_000,
-        model: `model ${(at + i) % 10_000}`,
+        model: `model ${(at + i) % maxGroups}`,
         metadata: { user: `user ${at + i}`, ...metadata(at + i) },
       }),
     )

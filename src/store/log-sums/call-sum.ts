@@ -41,20 +41,24 @@ export class CallSum {
     return sum
   }
 
-  add({
-    success,
-    tokensIn,
-    tokensOut,
-    cost,
-    duration,
-  }: Pick<LogSummary, 'success' | 'tokensIn' | 'tokensOut' | 'cost' | 'duration'>): void {
+  /** Adds a call; one without duration counts for everything but percentiles. */
+  add(
+    {
+      success,
+      tokensIn,
+      tokensOut,
+      cost,
+      duration,
+    }: Pick<LogSummary, 'success' | 'tokensIn' | 'tokensOut' | 'cost' | 'duration'>,
+    hasDuration = true,
+  ): void {
     this.count++
     if (!success) this.errors++
     this.tokensIn += tokensIn ?? 0
     this.tokensOut += tokensOut ?? 0
     if (cost === null) this.withoutCost++
     else this.cost += cost
-    this.#addDurations(slotOf(duration), 1)
+    if (hasDuration) this.#addDurations(slotOf(duration), 1)
   }
 
   merge(other: CallSum): void {

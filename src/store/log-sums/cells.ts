@@ -15,6 +15,8 @@ export interface Grouping {
   readonly width: number | null
   /** How many groups a window has at most; further ones are summed together. */
   readonly maxGroups: number
+  /** Whether percentiles of the durations are wanted; of thousands of groups they take memory. Default true. */
+  readonly hasDurations?: boolean
 }
 
 /** What calls have in common; null, or an empty provider, for what they are not summed by. The name is that of the latest of them. */
@@ -89,7 +91,7 @@ export class Cells {
   }
 
   /** Adds a call to those that have the dimensions in common with it. */
-  add(call: Summed, by: readonly LogDimension[] = logDimensions): void {
+  add(call: Summed, by: readonly LogDimension[] = logDimensions, hasDuration = true): void {
     const hasToken = by.includes('token')
     const hasClient = by.includes('client')
     const kind = {
@@ -100,7 +102,7 @@ export class Cells {
       client: (hasClient && call.app?.client) || null,
     }
     const sum = this.#cellOf(kind, call.createdAt)?.sum ?? this.rest
-    sum.add(call)
+    sum.add(call, hasDuration)
   }
 
   merge(other: Cells): void {
@@ -173,10 +175,10 @@ export class WindowSums {
   }
 
   add(call: Summed): void {
-    const { by, width, maxGroups } = this.#grouping
+    const { by, width, maxGroups, hasDurations } = this.#grouping
     const since = width === null ? 0 : Math.floor(call.createdAt / width) * width
     let cells = this.windows.get(since)
     if (cells === undefined) this.windows.set(since, (cells = new Cells(maxGroups)))
-    cells.add(call, by)
+    cells.add(call, by, hasDurations)
   }
 }
