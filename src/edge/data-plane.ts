@@ -257,7 +257,7 @@ export class DataPlane implements Plane {
     this.#clients.grantShare(key, count)
   }
 
-  /** Gives some of the share in a limit on connections to other workers; returns how much. */
+  /** Releases some of the share in a limit on connections to other workers; returns how much. */
   leaveShare(claim: ShareClaim): number {
     return this.#clients.leaveShare(claim)
   }

@@ -4,7 +4,7 @@
 import type { Expression, Facts } from './expression.ts'
 import type { Work } from './work-budget.ts'
 
-/** Has the readings of a path (`path-readings.ts`), computed on first use; null for too many. */
+/** The readings of a path (`path-readings.ts`), computed on first use; null for too many. */
 export interface Read {
   readonly paths: readonly string[] | null
   /** The work left for all conditions of the request. */

@@ -1,4 +1,4 @@
-// Handlers of the secrets of OAuth clients, of which there are two during a rotation.
+// Handlers for the secrets of OAuth clients. A client has two during a rotation.
 
 import { auditOf } from '../../store/records/audit-entry.ts'
 import { revised as revisedClient } from '../../oauth/clients/client.ts'

@@ -137,7 +137,7 @@ export class LogSeries {
     }
   }
 
-  /** Has the store keep sums that are worth it: of windows that are over, and have many entries. */
+  /** Stores the sums of windows that are over and have many entries. */
   #keep(home: Home, windows: LogWindows, at: number, mark: LogMark, cells: Cells): void {
     const window = markedOf(windows, at, mark)
     const isOver = window.since + window.width < Date.now()

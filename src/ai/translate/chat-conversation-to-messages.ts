@@ -174,7 +174,7 @@ export const conversation: Rule<Conversation> = map(
   },
 )
 
-/** Gives each call of the older shape an id, and its result the same. */
+/** Adds an id to each call of the older shape, and the same id to its result. */
 function withIds(
   turns: readonly (SystemTurn | UserTurn | AssistantTurn | ToolTurn | FunctionTurn)[],
   at: Place,

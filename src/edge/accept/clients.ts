@@ -154,7 +154,7 @@ export class Clients {
     this.#share.grant(key, count)
   }
 
-  /** Gives part of a limit to other workers; returns how much. */
+  /** Releases part of a limit to other workers; returns how much. */
   leaveShare({ key, what, count }: ShareClaim): number {
     const { connections, connectionsPerAddress } = this.#plane.snapshot.client
     const limit = key === allConnections ? connections : connectionsPerAddress

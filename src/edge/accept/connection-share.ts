@@ -133,7 +133,7 @@ export class Share {
     this.#settle(entry, count > 0 ? 'granted' : 'denied')
   }
 
-  /** Gives part of the share to others. */
+  /** Releases part of the share to others. */
   leave(key: string, count: number): void {
     if (count > 0) this.#entry(key).moved -= count
   }

@@ -24,7 +24,7 @@ export class AiExchange {
   token: Token | null = null
   /** Whether the call was refused for lack of a valid token; such calls are not logged. */
   isDenied = false
-  /** Tells a caller without a valid token how to get one (RFC 6750 section 3). */
+  /** The challenge for a caller without a valid token (RFC 6750 section 3). */
   challenge: string | null = null
   /** The body of a call that cannot be planned without it. */
   body: Buffer | null = null

@@ -111,7 +111,7 @@ export class BufferedBody implements RequestHandler {
     this.#owner.bodyReady()
   }
 
-  /** Has what is there sent, where that keeps no complete request waiting. */
+  /** Sends what has arrived, unless complete requests are waiting for the connection. */
   expire(): void {
     if (this.#owner.endOverdueCall()) return
     this.deadline = deadlineIn(this.#x, pause)

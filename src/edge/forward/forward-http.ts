@@ -317,7 +317,7 @@ class Forwarding implements RequestHandler, ForwardState {
     x.client.requireHttp1!(x)
   }
 
-  /** Has the call made without what the gateway added to it, on the same connection. */
+  /** Repeats the call on the same connection, without what the gateway added to it. */
   #takeBackUsage(): void {
     const x = this.#x
     const { health } = x.member!

@@ -68,7 +68,7 @@ export class Relaying {
     if (!this.#rewriter?.holdsHead) this.#written(this.#sink.flush())
   }
 
-  /** Takes note that the body is over; false where it was not whole, as its rewriter knows it. */
+  /** Ends the body; returns false if its rewriter found it incomplete. */
   bodyEnd(): boolean {
     const isWhole = this.#rewriter === null || this.#rewrite(this.#rewriter.end())
     this.#compressed?.bodyEnd()

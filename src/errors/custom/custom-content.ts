@@ -69,7 +69,7 @@ export class CustomContent {
 const ruleTokens = /(::CLIENT_IP::|::RAY_ID::|::GEO::)/
 const pageTokens = /(::CLIENT_IP::|::RAY_ID::|::GEO::|::SVC_ERROR_500S_BOX::|::SVC_ERROR_1000S_BOX::)/
 
-/** Has no meaning in any content type, in any position. */
+/** Matches text that has no meaning in any content type, in any position. */
 const plain = /^[A-Za-z0-9.:]*$/
 
 /** Writes a text as UTF-8 with one character per byte, as responses contain it. */

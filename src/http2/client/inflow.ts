@@ -91,7 +91,7 @@ export class Inflow {
     this.#touched.push(stream)
   }
 
-  /** Tells the users of marked streams that everything that was read is delivered. */
+  /** Notifies the users of marked streams that everything read so far is delivered. */
   flush(): void {
     for (const stream of this.#touched.splice(0)) {
       stream.isTouched = false

@@ -213,7 +213,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     return this.#writer.take()
   }
 
-  /** Tells whether the connection accepts more output at once; until then, bodies wait. */
+  /** Sets whether the connection accepts more output at once; until then, bodies wait. */
   written(mayGoOn: boolean): void {
     this.#outflow.goal = mayGoOn ? outputGoal : 0
     if (mayGoOn && this.#outflow.canSend) this.wantFlush()

@@ -397,7 +397,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#streams.end()
   }
 
-  /** Tells the user once that there is output. */
+  /** Notifies the user once that there is output. */
   #announce(): void {
     if (this.#isAnnounced || this.#isReading || !this.hasOutput) return
     this.#isAnnounced = true

@@ -118,7 +118,7 @@ export class Streams<Owner> {
     this.#closed.add(stream.id, end)
   }
 
-  /** Gives the client some time from monotonic ms `now` for the rest of a request whose response is sent. */
+  /** Starts the time, at monotonic ms `now`, in which the client may finish a request whose response is sent. */
   linger(stream: Stream<Owner>, now: number): void {
     stream.close()
     stream.lingersUntil = now + linger

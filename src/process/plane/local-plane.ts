@@ -151,7 +151,7 @@ export class LocalPlane implements ManagedPlane {
     this.#plane?.takeCertificates(automatic)
   }
 
-  /** Gives up part of a connection limit to other workers; returns how much. */
+  /** Releases part of a connection limit to other workers; returns how much. */
   leaveShare(claim: ShareClaim): number {
     return this.#plane?.leaveShare(claim) ?? 0
   }

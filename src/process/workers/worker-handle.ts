@@ -115,7 +115,7 @@ export class WorkerHandle implements Acceptor, ShareHolder {
     return answer.promise as Promise<Reply[A['kind']]>
   }
 
-  /** Gives it a socket to accept from once it starts. */
+  /** Hands over a socket to accept from once the worker starts. */
   give({ handle, ...place }: ListeningSocket): void {
     this.ask({ kind: 'socket', place }, handle).catch(() => {})
   }

@@ -116,7 +116,7 @@ export function batchOf(entries: readonly LogEntry[], isRepeated = false): LogBa
   return writer.batch(isRepeated)
 }
 
-/** Gives the bodies of each entry of a batch as bytes, and their layout. */
+/** Yields the bodies of each entry of a batch, and their layout. */
 export function* bodiesOf({ ids, bodies, layout }: LogBatch): Generator<StoredBodies> {
   let at = 0
   for (let i = 0; i < 3 * ids.length; i += 3) {

@@ -33,7 +33,7 @@ export interface DialTarget {
   readonly guard: AddressGuard
   /** Whether the process has a file descriptor for the dials in progress. */
   readonly hasDescriptor: boolean
-  /** Has the TLS session of an earlier connection, which saves the costly part of a handshake. */
+  /** The TLS session of an earlier connection, which saves the costly part of a handshake. */
   readonly handshakes: Handshakes
 }
 

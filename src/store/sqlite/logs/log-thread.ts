@@ -61,7 +61,7 @@ export class LogThread {
     return append
   }
 
-  /** Has the thread do what `SqliteLogs` does, also while it appends. */
+  /** Does what `SqliteLogs` does in the thread, also while that appends. */
   async call<Method extends ThreadMethod>(
     method: Method,
     ...args: Parameters<SqliteLogs[Method]>
