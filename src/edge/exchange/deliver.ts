@@ -2,10 +2,10 @@
 // gRPC call, or so much that no error can be sent. Only this file distinguishes these cases; the audience
 // writes the text.
 
-import type { Operator } from '../../config/model/custom-errors-config.ts'
 import { ruleIdOf } from '../../config/model/rule-id.ts'
 import { type Options, type WrittenResponse, written } from '../../errors/audience/audience.ts'
 import { composeCustom } from '../../errors/custom/compose-custom.ts'
+import type { Occasion } from '../../errors/catalogue/problem.ts'
 import { inNameOf } from '../../errors/catalogue/provider-wording.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import type { Exchange } from './exchange.ts'
@@ -16,21 +16,26 @@ import { hstsLine, ownStatusLines } from './status-lines.ts'
 /** Ends the exchange with the refusal, as far as the client can still be informed. */
 export function deliver(x: Exchange, original: Refusal): void {
   if (x.stage === 'complete') return
+  const occasion = occasionOf(x)
+  const options = optionsOf(x)
   const provider = x.ai?.provider ?? null
   const refusal = provider === null ? original : inNameOf(provider.name, original, x.route!.config.timeouts)
   x.refusal = refusal
-  if (x.stage === 'none') return respond(x, refusal)
+  if (x.stage === 'none') return respond(x, refusal, occasion, options)
   if (x.upgrade === 'done') return x.client.cutOff(x, true)
   // A body that is shorter than its announced length is not a response.
   if (x.responseFraming === 'chunked') {
-    const trailers = x.audience.composeTrailers(refusal, occasionOf(x), optionsOf(x))
+    const trailers = x.audience.composeTrailers(refusal, occasion, options)
     if (trailers !== null) return x.client.cutOff(x, true, trailers)
   }
-  const mayAddEvent = x.eventStream !== null && !x.eventStream.isEncoded && x.responseFraming !== 'length'
-  if (mayAddEvent) writeLastEvent(x, refusal)
+  if (x.eventStream === null || x.eventStream.isEncoded || x.responseFraming === 'length')
+    return x.client.cutOff(x, false)
+  const event = x.eventStream.opening + x.audience.composeEvent(refusal, occasion, options)
+  x.tap?.noteOwnEnd(event)
+  x.client.append(x, event)
   // AI SDKs understand the event, but many lose it if the connection breaks right after.
-  if (mayAddEvent && x.audience.kind === 'ai') x.client.endBody(x)
-  else x.client.cutOff(x, mayAddEvent)
+  if (x.audience.kind === 'ai') x.client.endBody(x)
+  else x.client.cutOff(x, true)
 }
 
 /**
@@ -52,17 +57,18 @@ export function deliverBug(x: Exchange, bug: unknown): void {
   }
 }
 
-function respond(x: Exchange, refusal: Refusal): void {
+function respond(x: Exchange, refusal: Refusal, occasion: Occasion, options: Options): void {
   // The client keeps its connection if the rest of its body is read before the refusal.
   if (
     x.audience.kind === 'ai' &&
     x.keepAlive &&
     !x.requestBody.done &&
     x.handler === null &&
-    x.client.discardBody(x, () => respond(x, refusal))
+    x.client.discardBody(x, () => respond(x, refusal, occasion, options))
   )
     return
-  const { status, reason, lines, body: whole } = composeFor(x, refusal)
+  const custom = x.audience.kind === 'people' ? composeByOperator(x, refusal, occasion) : null
+  const { status, reason, lines, body: whole } = custom ?? x.audience.compose(refusal, occasion, options)
   x.status = status
   const body = x.head.method === 'HEAD' ? '' : whole
   x.bytesOut = body.length
@@ -72,27 +78,18 @@ function respond(x: Exchange, refusal: Refusal): void {
   x.client.finish(x)
 }
 
-function composeFor(x: Exchange, refusal: Refusal): WrittenResponse {
-  const custom = x.audience.kind === 'people' ? composeByOperator(x, refusal) : null
-  return custom ?? x.audience.compose(refusal, occasionOf(x), optionsOf(x))
-}
-
 function optionsOf(x: Exchange): Options {
   return {
     documentation: x.plane.documentation,
-    operator: operatorOf(x),
+    operator: (x.zone === null ? x.snapshot.operator : x.zone.config.errors.operator) ?? null,
     challenge: x.ai === null ? null : x.ai.challenge,
   }
-}
-
-function operatorOf({ zone, snapshot }: Exchange): Operator | null {
-  return (zone === null ? snapshot.operator : zone.config.errors.operator) ?? null
 }
 
 /**
  * Composes the operator's custom content; null if there is none, or if a bug in it must not hide the error.
  */
-function composeByOperator(x: Exchange, refusal: Refusal): WrittenResponse | null {
+function composeByOperator(x: Exchange, refusal: Refusal, occasion: Occasion): WrittenResponse | null {
   const custom = x.zone?.errors ?? x.snapshot.errors
   if (custom.isEmpty) return null
   const { log, metrics } = x.plane
@@ -100,7 +97,7 @@ function composeByOperator(x: Exchange, refusal: Refusal): WrittenResponse | nul
     const facts = factsOf(x)
     const match = custom.find(refusal.error, facts)
     if (match === null) return null
-    const composed = written(composeCustom(match.content, refusal, occasionOf(x), facts))
+    const composed = written(composeCustom(match.content, refusal, occasion, facts))
     if (x.isPreview) return composed
     metrics.customErrors[match.source].inc()
     if (match.rule !== null) talliesOf(x).counter('error_rule', ruleIdOf(match.rule)).inc()
@@ -112,13 +109,7 @@ function composeByOperator(x: Exchange, refusal: Refusal): WrittenResponse | nul
   }
 }
 
-function writeLastEvent(x: Exchange, refusal: Refusal): void {
-  const event = x.eventStream!.opening + x.audience.composeEvent(refusal, occasionOf(x), optionsOf(x))
-  x.tap?.noteOwnEnd(event)
-  x.client.append(x, event)
-}
-
-function occasionOf(x: Exchange) {
+function occasionOf(x: Exchange): Occasion {
   return {
     ray: x.ray,
     zone: x.host,
