@@ -16,34 +16,27 @@ import { type AccessRequest, RuleInput } from './rules/access-request.ts'
 
 export type { AccessSources }
 
-/** What a policy needs besides its rules. */
 export interface AccessParts extends AccessSources {
   /** Outlives the policy, which is replaced at each reload. */
   readonly bans: { of(...ban: Parameters<Bans['of']>): BanBook }
   readonly metrics: Pick<EdgeMetrics, 'access' | 'expressionFailures'>
-  /**
-   * Called with each decision of a policy; a request that no rule matches and the default allows makes none.
-   */
+  /** Called with each decision, except for requests that no rule matches and the default allows. */
   readonly witness?: (decision: AccessDecision) => void
 }
 
-/** The decision on a request, and its reason. */
 export interface AccessDecision {
-  /** The zone of the rules; null for the rules of all zones. */
+  /** Null for the rules of all zones. */
   readonly zone: string | null
   /** `work`: the rules would take more work than one request may cost. */
   readonly by: 'ban' | 'rule' | 'default' | 'work'
   readonly verdict: Refusal | 'allow'
-  /**
-   * The rule, its number among those of the file (null for a rule of the API), and the value it was compared
-   * with; null for other decisions.
-   */
+  /** The rule, its number among those of the file (null for the API), and the value it was compared with. */
   readonly rule: AccessRule | null
   readonly number: number | null
   readonly visit: RuleInput | null
-  /** Whether the rule could be evaluated. */
+  /** False if the rule could not be evaluated. */
   readonly isMatch: boolean
-  /** The remaining time of a ban, in ms. */
+  /** In ms, of a ban. */
   readonly left: number
 }
 
@@ -52,7 +45,6 @@ export type AccessVerdict = 'allow' | Refusal | null
 
 export class AccessPolicy {
   readonly isEmpty: boolean
-  /** Whether a rule looks at the path. */
   readonly readsPath: boolean
   readonly #ruleCache: RuleCache
   readonly #otherwise: AccessConfig['otherwise']
@@ -60,11 +52,9 @@ export class AccessPolicy {
   readonly #banned: Refusal
   readonly #notAllowed: Refusal
   readonly #tooMuch: Refusal
-  /** The total steps of the rules whose cost is the same for every request. */
   readonly #plainWork: number
   readonly #geo: AccessParts['geo']
   readonly #metrics: AccessParts['metrics']
-  /** Null if decisions are not reported. */
   readonly #witness: ((what: Pick<AccessDecision, 'by' | 'verdict'> & Partial<AccessDecision>) => void) | null
   /** The address that was parsed last, which is usually the next one, too. */
   readonly #words = new AddressWords()
@@ -73,9 +63,8 @@ export class AccessPolicy {
   #isAddress = false
 
   /**
-   * Compiles validated rules, those of a zone or (null) of all zones; throws for invalid ones. The access log
-   * names a rule of the API by its id, and others by their number in `file`, since rules of the API may be
-   * interleaved.
+   * Compiles validated rules, those of a zone or (null) of all zones. The access log names a rule of the API
+   * by its id, and others by their number in `file`.
    */
   constructor(
     { rules, otherwise, ban }: AccessConfig,
@@ -123,7 +112,6 @@ export class AccessPolicy {
     return this.#refuse('default', this.#notAllowed)
   }
 
-  /** Counts a refusal of an address towards its ban. */
   note(address: string): void {
     this.#ban?.note(clientKey(address))
   }
@@ -171,7 +159,7 @@ export class AccessPolicy {
 
 const nothingDecided = { rule: null, number: null, visit: null, isMatch: true, left: 0 } as const
 
-/** Returns the id of a rule set by the API; null for a rule of the file. */
+/** Null for a rule of the file. */
 function idOf(rule: AccessRule): string | null {
   return 'id' in rule ? String(rule.id) : null
 }

@@ -3,7 +3,7 @@
 export interface Clock {
   /** Returns the time of day, in ms since the epoch. */
   now(): number
-  /** Returns a time in ms, with fractions, that never goes back; only differences are meaningful. */
+  /** Returns ms with fractions that never go back; only differences are meaningful. */
   monotonic(): number
 }
 

@@ -1,5 +1,4 @@
-// Confines exceptions in event handlers of sockets, timers and promises to the exchange or connection
-// concerned, so that they do not end the process.
+// Confines exceptions in event handlers to the exchange or connection concerned.
 
 /** Wraps an event handler: exceptions go to `crashed`, which must not throw. */
 export function guarded<T = void>(

@@ -1,9 +1,6 @@
 // Functions that remember their results.
 
-/**
- * Makes a function that computes at its first call and remembers the result: for what is expensive and not
- * always needed.
- */
+/** Makes a function that computes at its first call and remembers the result. */
 export function memoizeOnce<Value>(make: () => Value): () => Value {
   let cached: { readonly value: Value } | null = null
   return () => {
@@ -23,10 +20,7 @@ export function memoizeLast<Key extends string | number, Value>(
   }
 }
 
-/**
- * Makes a function that computes once for each source, and remembers the result as long as the source lives;
- * its other arguments count only the first time.
- */
+/** Makes a function that computes once for each source; its other arguments count only the first time. */
 export function memoizeEach<Source extends object, Others extends unknown[], Value>(
   make: (source: Source, ...others: Others) => Value,
 ): (source: Source, ...others: Others) => Value {

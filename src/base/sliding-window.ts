@@ -1,7 +1,6 @@
-// Counts the events of the last so many ms in buckets. The limiter uses it directly, and the SQLite store
-// saves it; the counters in Redis work alike.
+// Counts the events of the last so many ms in buckets, like the counters in Redis.
 
-/** How many buckets a period has; an event may count longer than the period by one bucket. */
+/** Buckets in a period; an event may count longer than the period by one bucket. */
 const division = 60
 
 /** Returns the ms of one bucket. */
@@ -14,16 +13,13 @@ export function bucketReach(period: number): number {
   return Math.ceil(period / bucketWidth(period))
 }
 
-/** A window as it is stored: the number of its newest bucket, and the counts of all in a ring. */
+/** The number of the newest bucket, and the counts of all in a ring. */
 interface KeptWindow {
   readonly newest: number
   readonly counts: Int32Array
 }
 
-/**
- * Counts events for a period and at most a sixtieth more, never less: a bucket counts until its last moment
- * is a period ago.
- */
+/** Counts events for a period and at most a sixtieth more, never less. */
 export class SlidingWindow {
   readonly #width: number
   readonly #reach: number
@@ -44,7 +40,6 @@ export class SlidingWindow {
     return { newest: this.#newest, counts: this.#counts }
   }
 
-  /** Returns how many events count at `now`. */
   count(now: number): number {
     this.#advance(now)
     return this.#total

@@ -3,7 +3,7 @@
 import type { Logger } from '../log/log.ts'
 import { type Counters, StoreUnreachable } from '../store/contract/store.ts'
 
-/** The shortest time between two identical log lines, in ms. */
+/** Min ms between two identical log lines. */
 const quiet = 10_000
 
 export class CountersWatch {
@@ -19,7 +19,6 @@ export class CountersWatch {
     this.#log = log
   }
 
-  /** Whether the store itself reports that it is unreachable. */
   get isUnreachable(): boolean {
     return this.#counters.isUnreachable
   }
@@ -29,18 +28,16 @@ export class CountersWatch {
     return this.#isPaused || this.isUnreachable
   }
 
-  /** Starts a pause after a failure, or after a request had to wait too long; during it one report at a time probes the store. */
+  /** Starts a pause, during which one report at a time probes the store. */
   pause(): void {
     this.#isPaused = true
   }
 
-  /** Records that the store failed. */
   fail(error: unknown): void {
     this.pause()
     if (!(error instanceof StoreUnreachable)) this.#log?.error({ err: error }, 'counting rate limits failed')
   }
 
-  /** Records that this process counts locally. */
   lose(now: number): void {
     if (this.#isLogged || now < this.#quietUntil) return
     this.#isLogged = true
@@ -48,14 +45,13 @@ export class CountersWatch {
     this.#log?.warn('rate limit store too slow or unreachable, counting locally')
   }
 
-  /** Records that a limit has more new keys than are reported to the store. */
   overflow(now: number, limit: string): void {
     if (now < this.#overflowQuietUntil) return
     this.#overflowQuietUntil = now + quiet
     this.#log?.warn({ limit }, 'too many new keys for a rate limit, counting them locally')
   }
 
-  /** Records a reply that was fast enough for requests to wait for, which is all that ends a pause. */
+  /** Only a reply that was fast enough for requests to wait for ends a pause. */
   hear(): void {
     this.#isPaused = false
     if (!this.#isLogged) return

@@ -7,19 +7,15 @@ import { SlidingWindow } from '../base/sliding-window.ts'
 import type { CounterReply, CounterAsk, CounterWindow } from '../store/contract/store.ts'
 import { endOf, type Limit } from './limit.ts'
 
-/** The outcome of one request. */
 export interface Spent {
   readonly isAllowed: boolean
   /** How many more fit now. */
   readonly remaining: number
-  /**
-   * Time until the next one fits, if this one does not; otherwise until everything counted now has left the
-   * window. In ms.
-   */
+  /** Ms until the next one fits, or, if this one does, until everything counted now has left the window. */
   readonly wait: number
 }
 
-/** How long the end of a window is trusted, in ms: the system clock may be adjusted in between. */
+/** Ms for which the end of a window is trusted: the system clock may be adjusted. */
 const longestTrust = 60_000
 
 export class KeyCount {
@@ -33,7 +29,7 @@ export class KeyCount {
   #unreported = 0
   #unreportedSince = 0
   #underWay = 0
-  /** Until when nothing fits, in monotonic ms. */
+  /** Monotonic ms until which nothing fits. */
   #fullUntil = Number.NEGATIVE_INFINITY
   /** When the window ends, in ms since the epoch and in monotonic ms, and when to check that again. */
   #endsAt = Number.POSITIVE_INFINITY
@@ -41,9 +37,7 @@ export class KeyCount {
   #checkAt = Number.POSITIVE_INFINITY
   /** The local count, until the store replies again. */
   #alone: SlidingWindow | null = null
-  /** Whether the key is reported to the store at all. */
   isShared = false
-  /** Whether a report to the store is in progress, and whether another is scheduled. */
   isReporting = false
   isListed = false
   /** Requests that wait for the next query to the store; null if no query is in progress. */
@@ -60,12 +54,11 @@ export class KeyCount {
     return this.#unreported
   }
 
-  /** The key of the requests, without the name of the limit; a digest if it is long. */
+  /** Without the name of the limit; a digest if it is long. */
   get key(): string {
     return this.#name.slice(this.limit.name.length + 1)
   }
 
-  /** Estimates the current count, without asking the store. */
   estimate(now: number): number {
     const { span } = this.limit
     if (span.kind !== 'sliding') return now < this.#overAt ? this.#used : 0
@@ -75,12 +68,11 @@ export class KeyCount {
     return this.#storeCount * (1 - age) + this.#unreported + this.#underWay
   }
 
-  /** The key in the store: a digest, which reveals nothing that callers sent. */
+  /** A digest, which reveals nothing that callers sent. */
   get storeKey(): string {
     return (this.#storeKey ??= hash('sha256', this.#name, 'base64url').slice(0, 22))
   }
 
-  /** Starts over if the window has ended. */
   refresh(now: number, clock: Clock): void {
     if (now < this.#checkAt) return
     const time = clock.now()
@@ -107,19 +99,16 @@ export class KeyCount {
     )
   }
 
-  /** Whether a report to the store is due before a query becomes necessary. */
   isDue(now: number): boolean {
     if (this.isReporting) return false
     const { growth, unreported, ceiling } = this.limit
     return 2 * this.#unreported >= unreported || 2 * growth * (now - this.#knownAt) > ceiling - this.#used
   }
 
-  /** Time since the oldest unreported request, in ms. */
   unreportedFor(now: number): number {
     return now - this.#unreportedSince
   }
 
-  /** Admits one request. */
   admit(now: number): Spent {
     if (this.#unreported === 0) this.#unreportedSince = now
     this.#unreported++
@@ -127,7 +116,6 @@ export class KeyCount {
     return this.allow(now)
   }
 
-  /** Takes back admitted requests, so that others fit. */
   takeBack(now: number, many: number): void {
     if (this.#unreported === 0) this.#unreportedSince = now
     this.#fullUntil = Number.NEGATIVE_INFINITY
@@ -146,7 +134,6 @@ export class KeyCount {
     return { isAllowed: false, remaining: 0, wait: Math.max(0, this.#fullUntil - now) }
   }
 
-  /** Builds a query to the store that counts nothing. */
   get emptyQuery(): CounterAsk {
     return { key: this.storeKey, window: this.#window, limit: this.limit.max, done: 0, wanted: 0 }
   }
@@ -161,7 +148,6 @@ export class KeyCount {
     return { key: this.storeKey, window: this.#window, limit: this.limit.max, done, wanted }
   }
 
-  /** Applies the reply to a query sent at `askedAt`. */
   learn(query: CounterAsk, { count, wait }: CounterReply, queriedAt: number, now: number): void {
     if (!this.#isOfNow(query)) return
     this.#underWay -= query.done
@@ -172,7 +158,6 @@ export class KeyCount {
     if (wait > 0 && this.#used >= this.limit.max) this.#fullUntil = now + wait
   }
 
-  /** Requeues what a failed report contained. */
   requeue(query: CounterAsk, now: number): void {
     if (!this.#isOfNow(query)) return
     this.#underWay -= query.done
@@ -180,7 +165,6 @@ export class KeyCount {
     this.#unreported += query.done
   }
 
-  /** Decides by what this process knows alone. */
   spendAlone(now: number): Spent {
     const { span } = this.limit
     if (span.kind === 'sliding') this.#alone ??= this.#part(now, span.period)
@@ -190,7 +174,6 @@ export class KeyCount {
     return spent
   }
 
-  /** Returns what `spendAlone` would, without counting. */
   peekAlone(now: number): Spent {
     const { max, span } = this.limit
     if (span.kind !== 'sliding') return this.#outcome(this.#used, this.#overAt - now, this.#overAt - now)
@@ -199,8 +182,8 @@ export class KeyCount {
   }
 
   /**
-   * Returns what a request would get according to a reply of the store, if known, and the requests that the
-   * reply does not include; counts nothing.
+   * Returns what a request would get according to a reply of the store and the requests that it does not
+   * include.
    */
   peek(now: number, reply: CounterReply | null): Spent {
     const { span, period } = this.limit
@@ -209,10 +192,7 @@ export class KeyCount {
     return this.#outcome(used, reply?.wait ?? full, full)
   }
 
-  /**
-   * Returns the outcome of a request after `used` others; `wait` is the time that it has to wait if it does
-   * not fit.
-   */
+  /** `used` excludes this request; `wait` applies if it does not fit. */
   #outcome(used: number, wait: number, full: number): Spent {
     const { max } = this.limit
     if (used < max) return { isAllowed: true, remaining: max - used - 1, wait: full }
@@ -233,10 +213,7 @@ export class KeyCount {
     return this.#storeCount + this.#unreported + this.#underWay
   }
 
-  /**
-   * Starts counting locally from the known count: the times of those requests are unknown, so they expire
-   * evenly.
-   */
+  /** The times of the known requests are unknown, so they expire evenly. */
   #part(now: number, period: number): SlidingWindow {
     const window = new SlidingWindow(period)
     const age = now - this.#knownAt

@@ -1,9 +1,8 @@
-// A limit as used for counting: the number per window, and how far this process may go without querying the
-// store.
+// A limit: the number per window, and how far this process may go without querying the store.
 
 import type { RateLimitConfig } from '../config/model/limit-config.ts'
 
-/** The kind of window: the last `period` ms, fixed periods of that length, or days and months in UTC. */
+/** The last `period` ms, fixed periods of that length, or days and months in UTC. */
 type Span =
   | { readonly kind: 'sliding' | 'fixed'; readonly period: number } // ms
   | { readonly kind: 'day' | 'month' }
@@ -16,22 +15,17 @@ export interface Limit {
   /** In ms; for a month, the shortest one. */
   readonly period: number
   /**
-   * Requests pass without a query as long as the count, including everything that may have happened since, is
-   * below this.
+   * Requests pass without a query as long as the count, with all that may have happened since, is below this.
    */
   readonly ceiling: number
-  /** The maximum rate at which all processes together may count, per ms: ten times the limit. */
+  /** The maximum rate of all processes together, per ms: ten times the limit. */
   readonly growth: number
-  /** The maximum number of requests that a process admits before it reports them. */
+  /** Max requests that a process admits before it reports them. */
   readonly unreported: number
-  /** The part of `unreported` that may be admitted before the first reply. */
   readonly blind: number
 }
 
-/**
- * The unreported share of a limit that a process may admit: four processes may be wrong at once, by two
- * percent in total, however sudden the rush.
- */
+/** The unreported share of a limit: four processes may be wrong at once, by two percent in total. */
 const unreportedShare = 1 / 200
 /**
  * For a smaller limit a single request exceeds that share. It is admitted only if enough others still fit for
@@ -42,8 +36,8 @@ const small = 200
 const smallest = 20
 
 /**
- * Compiles a limit. Limits with the same name, span and period share their counts. With `exact`, each request
- * waits for the store.
+ * Compiles a limit; equal name, span and period share their counts. With `exact`, each request waits for the
+ * store.
  */
 export function limitOf(name: string, max: number, span: Span, { exact = false } = {}): Limit {
   const period = 'period' in span ? span.period : span.kind === 'day' ? day : 28 * day
@@ -59,7 +53,6 @@ export function limitOf(name: string, max: number, span: Span, { exact = false }
   }
 }
 
-/** Compiles a rate limit of the configuration. */
 export function rateLimitOf({
   name,
   limit,
@@ -68,17 +61,14 @@ export function rateLimitOf({
   return limitOf(`rule ${name}`, limit, { kind: 'sliding', period })
 }
 
-/** Compiles a quota of a zone. */
 export function quotaLimitOf(zone: string, kind: 'day' | 'month', max: number): Limit {
   return limitOf(`quota ${zone}`, max, { kind })
 }
 
-/** The name of the limit of an AI gateway in its headers, the same for every gateway. */
 export const gatewayLimitName = 'ai-gateway'
 
 /**
- * Compiles the rate limit of an AI gateway: `max` calls in `period` ms. Compared with the cost of a call,
- * querying the store costs nothing.
+ * Compiles the limit of `max` calls in `period` ms. Compared with a call, querying the store costs nothing.
  */
 export function gatewayLimitOf(
   { account, id }: { readonly account: string; readonly id: string },
@@ -90,8 +80,7 @@ export function gatewayLimitOf(
 }
 
 /**
- * Returns the end of the window that contains `now`, both in ms since the epoch; infinite for a sliding
- * window.
+ * Returns the end of the window that contains `now`, in ms since the epoch; infinite for a sliding window.
  */
 export function endOf(span: Span, now: number): number {
   switch (span.kind) {

@@ -1,6 +1,6 @@
 // Counts requests against limits, locally and together with all processes on the same store. While the store
-// is unreachable or slow, this process counts locally with the same limits, and no request waits. The same
-// applies to new keys beyond the number that the store should hold.
+// is unreachable or slow, and for new keys beyond what it should hold, this process counts locally with the
+// same limits, and no request waits.
 
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -16,26 +16,22 @@ import { type NearKey, nearestOf } from './near-keys.ts'
 import { NewKeys } from './new-keys.ts'
 import { Reports } from './reports.ts'
 
-/** The part of the limiter that its callers need. */
 export type Counting = Pick<Limiter, 'spend' | 'giveBack'>
 
 interface LimiterOptions {
   readonly clock: Clock
-  /** Without counters, this process counts locally. */
   readonly counters?: Counters
   readonly metrics?: LimitMetrics
   readonly log?: Logger
-  /** How long a request waits for the store before the limiter counts locally, in ms. */
+  /** Ms that a request waits for the store before the limiter counts locally. */
   readonly patience?: number
 }
 
-/** Longer keys, in characters, are replaced by a digest. */
 const maxKeyLength = 200
-/** The maximum number of keys kept in memory; for others the store has to be queried. */
+/** Max keys in memory; for others the store has to be queried. */
 const maxKeys = 50_000
-/** The maximum number of keys with waiting requests. */
 const maxWaiting = 1_000
-/** How long the keys nearest to limits are cached, in ms: finding them takes some ms. */
+/** Ms for which the keys nearest to limits are cached: finding them takes some ms. */
 const nearestPeriod = 1_000
 /** In ms; lenient towards a busy machine. */
 const defaultTimeout = 150
@@ -47,8 +43,7 @@ export class Limiter {
   readonly #metrics: LimitMetrics
   #made: LRUCache<string, KeyCount> | null = null
   /**
-   * The last key, which is usually the next one, too: it is the most recent entry of the cache, so that no
-   * other one evicts it.
+   * The last key, usually also the next one. It is the most recent entry of the cache, so it is not evicted.
    */
   #last: { readonly limit: Limit; readonly key: string; readonly count: KeyCount } | null = null
   readonly #newKeys = new NewKeys()
@@ -73,8 +68,8 @@ export class Limiter {
   }
 
   /**
-   * Counts a request by a key, if it fits: at once while the key is far below the limit or over it, otherwise
-   * after a query to the store. `now` is in monotonic ms.
+   * Counts a request if it fits: at once while the key is far below the limit or over it, otherwise after a
+   * query to the store. `now` is in monotonic ms.
    */
   spend(limit: Limit, key: string, now = this.#clock.monotonic()): Spent | Promise<Spent> {
     const count = this.#countOf(limit, key)
@@ -91,7 +86,7 @@ export class Limiter {
     return spent
   }
 
-  /** Returns what `spend` probably would, without counting; `now` is in monotonic ms. Never rejects. */
+  /** Returns what `spend` probably would, without counting. Never rejects. */
   peek(limit: Limit, key: string, now = this.#clock.monotonic()): Spent | Promise<Spent> {
     const name = keyName(limit, key)
     const existing = this.#counts.peek(name)
@@ -107,7 +102,7 @@ export class Limiter {
     return count.peek(now, await inTime(reply, this.#timeout, () => null))
   }
 
-  /** Returns the keys nearest to each limit, at most a second old. */
+  /** At most a second old. */
   nearest(): Promise<readonly NearKey[]> {
     const now = this.#clock.monotonic()
     if (this.#nearest === null || now - this.#nearest.at >= nearestPeriod)
@@ -115,13 +110,11 @@ export class Limiter {
     return this.#nearest.keys
   }
 
-  /** Takes back an admitted request that another limit refused. */
   giveBack(limit: Limit, key: string): void {
     const count = this.#counts.peek(keyName(limit, key))
     if (count !== undefined) this.#takeBack(count, 1)
   }
 
-  /** Reports all unreported requests to the store. */
   async close(): Promise<void> {
     await this.#reports?.close()
   }
@@ -156,7 +149,7 @@ export class Limiter {
     return spent
   }
 
-  /** Makes a request wait for the reply of the store; those that arrive during a query share the next one. */
+  /** Requests that arrive during a query share the next one. */
   #enqueue(count: KeyCount): Promise<Spent> {
     const { promise, resolve } = Promise.withResolvers<Spent>()
     if (count.line !== null) count.line.push(resolve)
@@ -186,7 +179,7 @@ export class Limiter {
       else resolve(i < granted ? count.allow(now) : count.refuse(now))
   }
 
-  /** Returns how many the store grants; null if requests cannot wait. */
+  /** Null if requests cannot wait. */
   async #grantedOf(count: KeyCount, wanted: number): Promise<number | null> {
     // The previous reply may have decided it, or may not have arrived.
     if (count.isFull(this.#clock.monotonic())) return 0
@@ -204,7 +197,7 @@ export class Limiter {
     return null
   }
 
-  /** Queries the store; returns the number granted, or null if it failed. */
+  /** Returns the number granted, or null if the store failed. */
   async #call(count: KeyCount, wanted: number): Promise<number | null> {
     const queriedAt = this.#clock.monotonic()
     const query = count.buildQuery(queriedAt, wanted)
@@ -228,16 +221,12 @@ export class Limiter {
     if (count.isShared) this.#reports!.sendSoon(count)
   }
 
-  /** Sends the last report of an evicted count. */
   #dismiss(count: KeyCount): void {
     if (count.isShared && !this.#watch!.isOut) void this.#reports!.send(count)
   }
 }
 
-/**
- * Returns a name that is unique across limits. It is a copy, since a key may be a slice that keeps a whole
- * request head alive.
- */
+/** Returns a name that is unique across limits. It is a copy: a slice would keep its request head alive. */
 function keyName(limit: Limit, key: string): string {
   return `${limit.name}\n${key.length > maxKeyLength ? hash('sha256', key, 'base64url') : key}`
 }

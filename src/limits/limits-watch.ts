@@ -1,6 +1,5 @@
-// Compares the limits of this machine with those of the others on the same store. As they share the counts,
-// differing limits of a rule would make a client's allowance depend on the machine that it reaches. Runs once
-// per gateway, in its main process.
+// Compares the limits of this machine with those of the others on the same store: if they differ, a client's
+// allowance depends on the machine that it reaches. Runs in the main process.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatDuration } from '../base/text/quantity.ts'
@@ -8,23 +7,16 @@ import type { Config } from '../config/model/config.ts'
 import type { Logger } from '../log/log.ts'
 import { type Peers, type Store, StoreUnreachable } from '../store/contract/store.ts'
 
-/** Delay between two comparisons, in ms. */
 const defaultPeriod = 10_000
-/** How long a difference is expected, in ms, for example while machines are reloaded one after the other. */
+/** Ms for which a difference is expected, for example while machines are reloaded one after the other. */
 const defaultGrace = 5 * 60_000
-/**
- * The number of periods for which a silent machine's limits are kept, so that a restart does not look like a
- * removal.
- */
+/** Periods for which a silent machine's limits are kept, so that a restart does not look like a removal. */
 const silentPeriods = 6
 
-/** The limits of a machine, as text, by rule. */
 type Limits = Readonly<Record<string, string>>
 
-/** One rule whose limits differ. */
 export interface LimitDifference {
   readonly rule: string
-  /** Each limit, and the machines that have it. */
   readonly limits: readonly { readonly limit: string; readonly machines: readonly string[] }[]
 }
 
@@ -41,7 +33,7 @@ export class LimitsWatch {
   readonly #period: number
   readonly #grace: number
   #limits: Limits
-  /** When each difference began, in monotonic ms. */
+  /** In monotonic ms. */
   #since = new Map<string, number>()
   #differences: readonly LimitDifference[] = []
   /** When the data of the others was last received, and when it becomes complete, in monotonic ms. */
@@ -64,10 +56,7 @@ export class LimitsWatch {
     return this.#differences
   }
 
-  /**
-   * Starts, under the name by which other machines know this one. A gateway that does not serve must not
-   * publish limits for its machine.
-   */
+  /** `name` is that of this machine. A gateway that does not serve must not publish limits. */
   start(name: string): void {
     const { peers } = this.#store
     if (peers !== null) this.#work = this.#run(peers, name)
@@ -77,7 +66,6 @@ export class LimitsWatch {
     this.#limits = limitsOf(config)
   }
 
-  /** Stops comparing. */
   async close(): Promise<void> {
     this.#end.abort()
     await this.#work
@@ -122,7 +110,6 @@ export class LimitsWatch {
 
 type LimitsConfig = Pick<Config, 'rateLimits' | 'zones' | 'management'>
 
-/** Returns the limits of a configuration that are counted in the store. */
 function limitsOf({ rateLimits, zones, management }: LimitsConfig): Limits {
   const ofZones = zones.flatMap(zone => [zone, ...zone.routes].flatMap(({ rateLimits }) => rateLimits))
   const rules = [...rateLimits, ...ofZones].map(({ name, limit, period }) => [name, limit, period] as const)

@@ -3,19 +3,17 @@
 import { nextTurn } from '../base/turns/turns.ts'
 import type { KeyCount } from './key-count.ts'
 
-/** The number of counts examined in one turn of the event loop: less than a ms. */
+/** Counts examined in one turn of the event loop: less than a ms. */
 const maxPerTurn = 1_000
-/** The maximum number of keys returned per limit. */
 export const maxNear = 10
 
-/** A key and its estimated count, as data that can be sent between processes. */
+/** Data that can be sent between processes. */
 export interface NearKey {
-  /** The name of its limit. */
   readonly limit: string
-  /** The key of the requests: parts that end with a line break, or an address. */
+  /** Parts that end with a line break, or an address. */
   readonly key: string
   readonly storeKey: string
-  /** The estimated count of all processes. */
+  /** Of all processes. */
   readonly used: number
   /** Requests admitted by this process that the store does not know yet. */
   readonly unreported: number

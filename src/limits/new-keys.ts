@@ -1,9 +1,8 @@
-// Bounds the number of new keys reported to the store: clients can make up keys, and the store keeps each for
-// a whole period.
+// Bounds the new keys reported to the store: clients can make up keys, and the store keeps each for a whole
+// period.
 
 import type { Limit } from './limit.ts'
 
-/** Per limit. */
 const perSecond = 1_000
 /** For limits of a day or a month: about half a gigabyte on disk. */
 const perPeriod = 1_000_000
@@ -11,7 +10,6 @@ const perPeriod = 1_000_000
 export class NewKeys {
   readonly #rooms = new WeakMap<Limit, Room>()
 
-  /** Reserves room for a new key of a limit, if there is any. */
   take(limit: Limit, now: number): boolean {
     let room = this.#rooms.get(limit)
     if (room === undefined) this.#rooms.set(limit, (room = new Room(limit.period)))

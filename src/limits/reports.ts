@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import type { CountersWatch } from './counters-watch.ts'
 import type { KeyCount } from './key-count.ts'
 
-/** Delay between two checks for pending reports, and the maximum delay of a report, in ms. */
+/** Ms between two checks for pending reports, and the maximum delay of a report. */
 const sweepPeriod = 1_000
 const maxDelay = 5_000
 
@@ -15,14 +15,13 @@ export class Reports {
   #listed: KeyCount[] = []
   #sweeper: NodeJS.Timeout | undefined
 
-  /** `report` reports a count to the store; it never rejects. */
+  /** `report` never rejects. */
   constructor(report: (count: KeyCount) => Promise<unknown>, watch: CountersWatch, clock: Clock) {
     this.#report = report
     this.#watch = watch
     this.#clock = clock
   }
 
-  /** Schedules a report of a count. */
   list(count: KeyCount): void {
     if (count.isListed) return
     count.isListed = true
@@ -30,7 +29,6 @@ export class Reports {
     this.#sweeper ??= setInterval(() => this.#sweep(), sweepPeriod).unref()
   }
 
-  /** Sends the report of a count now. */
   async send(count: KeyCount): Promise<void> {
     if (count.unreported !== 0) await this.#sendEven(count)
   }
@@ -43,12 +41,10 @@ export class Reports {
     setImmediate(() => this.#sendEven(count))
   }
 
-  /** Checks whether a pause is over. */
   async probe(count: KeyCount): Promise<void> {
     if (!count.isReporting) await this.#sendEven(count)
   }
 
-  /** Sends everything that is pending, and ends. */
   async close(): Promise<void> {
     clearInterval(this.#sweeper)
     if (!this.#watch.isOut) await Promise.all(this.#listed.map(count => this.send(count)))
@@ -69,7 +65,6 @@ export class Reports {
     }
   }
 
-  /** Probes the store with a listed count; a process that counts locally has listed one. */
   #try(): void {
     const [count] = this.#listed
     if (count !== undefined && !this.#watch.isUnreachable) void this.probe(count)

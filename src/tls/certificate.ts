@@ -6,14 +6,13 @@ import { distinguishedName } from './distinguished-name.ts'
 
 export class Certificate {
   /**
-   * Lower-case names and addresses of its subjectAltName; a `*.` name stands for one label (RFC 9525 section
-   * 6.3).
+   * Lower-case names and addresses of its subjectAltName; `*.` stands for one label (RFC 9525 section 6.3).
    */
   readonly names: readonly string[]
   /** Wall-clock ms. */
   readonly notBefore: number
   readonly notAfter: number
-  /** Such as `ec` and `rsa`: of two certificates for a name, clients get the one that they can verify. */
+  /** Such as `ec` and `rsa`. */
   readonly keyType: string
   readonly #certificate: X509Certificate
 
@@ -27,7 +26,7 @@ export class Certificate {
     this.keyType = publicKey.asymmetricKeyType!
   }
 
-  /** Its subject as RFC 4514 writes it, such as `CN=shop.example`; empty if it has none. */
+  /** As RFC 4514 writes it, such as `CN=shop.example`; empty if it has none. */
   get subject(): string {
     return distinguishedName(this.#certificate.subject)
   }

@@ -1,5 +1,5 @@
-// Puts certificates in the order of TLS: that of the key first, then each after one that it has issued (RFC
-// 8446 section 4.4.2).
+// Puts certificates in the order of TLS: that of the key, then each after one that it has issued (RFC 8446
+// 4.4.2).
 
 import { type KeyObject, X509Certificate } from 'node:crypto'
 

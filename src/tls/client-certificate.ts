@@ -1,5 +1,4 @@
-// The content of a client's certificate, as origins, logs and operators' rules read it: ASCII without control
-// characters, whatever its issuer allowed.
+// The content of a client's certificate, in ASCII without control characters, whatever its issuer allowed.
 
 import type { X509Certificate } from 'node:crypto'
 import { distinguishedName, visible } from './distinguished-name.ts'
@@ -15,20 +14,19 @@ export type CertificateFault =
   | 'other'
 
 export class ClientCertificate {
-  /** Why the handshake rejected it; null if it is accepted. */
+  /** Null if it is accepted. */
   readonly fault: CertificateFault | null
-  /** OpenSSL's code of the fault; null if there is none. */
+  /** OpenSSL's code of the fault. */
   readonly cause: string | null
   /** Wall-clock ms. */
   readonly notBefore: number
   readonly notAfter: number
-  /** Lower-case hexadecimal digits of the SHA-256 of its DER. */
+  /** Lower-case hex SHA-256 of its DER. */
   readonly fingerprint: string
   readonly #certificate: X509Certificate
   #subject: string | null = null
   #names: ReadonlyMap<string, readonly string[]> | null = null
 
-  /** Takes a certificate, and the code with which OpenSSL rejected it, or null. */
   constructor(certificate: X509Certificate, cause: string | null) {
     this.#certificate = certificate
     this.cause = cause
@@ -38,7 +36,7 @@ export class ClientCertificate {
     this.fingerprint = certificate.fingerprint256.replaceAll(':', '').toLowerCase()
   }
 
-  /** Its subject as RFC 4514 writes it, such as `CN=alice,O=Shop`; bytes outside ASCII as `\C3\A9`. */
+  /** As RFC 4514 writes it, such as `CN=alice,O=Shop`; bytes outside ASCII as `\C3\A9`. */
   get subject(): string {
     return (this.#subject ??= distinguishedName(this.#certificate.subject))
   }
@@ -47,17 +45,15 @@ export class ClientCertificate {
     return distinguishedName(this.#certificate.issuer)
   }
 
-  /** Its serial number in lower-case hexadecimal digits. */
+  /** In lower-case hex. */
   get serial(): string {
     return this.#certificate.serialNumber.toLowerCase()
   }
 
-  /** The DNS names of its subjectAltName. */
   get dnsNames(): readonly string[] {
     return this.#alternatives('DNS')
   }
 
-  /** The URIs of its subjectAltName, such as SPIFFE ids. */
   get uris(): readonly string[] {
     return this.#alternatives('URI')
   }
@@ -71,9 +67,9 @@ export class ClientCertificate {
   }
 
   /**
-   * Returns the DER of the certificates between it and one of these authorities, from its issuer on (RFC 9440
-   * section 2.3). Node matches issuers by name only, so that a client could send a forged one with the
-   * certificate; a chain that does not lead to an authority, signature by signature, is left out as a whole.
+   * Returns the DER of the certificates from its issuer to one of these authorities (RFC 9440 section 2.3).
+   * Node matches issuers by name only, so a chain that does not lead to an authority, signature by signature,
+   * is left out.
    */
   chainTo(authorities: readonly X509Certificate[]): readonly Buffer[] {
     const chain: Buffer[] = []
@@ -93,7 +89,6 @@ export class ClientCertificate {
   }
 }
 
-/** More than any chain has. */
 const maxIssuers = 16
 
 function isIssued(one: X509Certificate, issuer: X509Certificate): boolean {

@@ -1,11 +1,9 @@
-// Reads the first message of a TLS client: the host that it wants (RFC 8446 section 4.1.2), whether it is
-// only an ACME validation, and the ticket of its session. So its certificate, rules and ticket key are known
-// before the handshake. Node's own callbacks (SNICallback, ALPNCallback) can neither request a client
-// certificate per host nor refuse with an alert. OpenSSL checks the rest of the message.
+// Reads the first message of a TLS client (RFC 8446 section 4.1.2), so that its certificate, rules and ticket
+// key are known before the handshake. Node's callbacks (SNICallback, ALPNCallback) can neither request a
+// client certificate per host nor refuse with an alert. OpenSSL checks the rest of the message.
 
 /** Max bytes of a hello: honest clients send up to 2 KiB, and 4 with post-quantum keys. */
 const maxBytes = 16 * 1024
-/** Max records that it may be split into: usually it is one. */
 const maxRecords = 16
 
 const handshakeRecord = 22
@@ -23,19 +21,15 @@ const hostNameType = 0
 type ClientHelloFault = 'not_tls' | 'client_hello'
 
 export interface ClientHello {
-  /** The host as sent, in lower case (RFC 6066 section 3); null if the client names none. */
+  /** In lower case (RFC 6066 section 3); null if the client names none. */
   readonly serverName: string | null
   /**
-   * Whether a certificate authority checks that the host is served here: it offers only `acme-tls/1` (RFC
-   * 8737 section 3).
+   * Whether a certificate authority checks that the host is served here: only `acme-tls/1` (RFC 8737 section
+   * 3).
    */
   readonly isValidation: boolean
-  /**
-   * The sealed session that it wants to resume (RFC 8446 section 4.2.11, RFC 5077 section 3.2); null for
-   * none.
-   */
+  /** The session to resume (RFC 8446 section 4.2.11, RFC 5077 section 3.2). */
   readonly ticket: Buffer | null
-  /** What it offers, read on demand. */
   readonly offer: ClientOffer
 }
 
@@ -85,7 +79,6 @@ function messageOf(bytes: Buffer): Buffer | ClientHelloFault | null {
   return bytes.length > maxBytes ? 'client_hello' : null
 }
 
-/** Returns the body of the message once it is complete. */
 function wholeOf(message: Buffer): Buffer | ClientHelloFault | null {
   if (message.length > 0 && message[0] !== clientHello) return 'client_hello'
   if (message.length < 4) return null
@@ -120,7 +113,6 @@ function helloIn(suites: Reader, extensions: Reader): ClientHello | null {
   return extensions.isBeyond ? null : { serverName, isValidation, ticket, offer }
 }
 
-/** Keeps lists as received: few are ever read. */
 class Offer implements ClientOffer {
   /** Each with its length before it. */
   groupList: Reader | null = null
@@ -201,7 +193,6 @@ class Reader {
     return part
   }
 
-  /** Returns what is left, or null. */
   rest(): Buffer | null {
     return this.isAtEnd ? null : this.#bytes.subarray(this.#at, this.#end)
   }

@@ -1,17 +1,14 @@
 // Splits DER (X.690) into its parts, as far as certificates and revocation lists need it.
 
-/** One value: its tag and its content. */
 export interface Part {
   readonly tag: number
   readonly content: Buffer
 }
 
-/** Max bytes of a length: larger than any certificate needs. */
 const maxLengthBytes = 4
 
 /**
- * Splits DER into its consecutive values, up to the first that is cut off, or has a length that is not DER
- * (section 10.1).
+ * Splits DER into its values, up to the first that is cut off or has a length that is not DER (section 10.1).
  */
 export function partsOf(der: Buffer): Part[] {
   const parts: Part[] = []

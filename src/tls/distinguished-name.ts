@@ -1,8 +1,7 @@
 // Names in certificates, in ASCII without control characters, whatever their issuer allowed.
 
 /**
- * Converts Node's text of a name, a line for each part from the country on, to the form of RFC 4514, which
- * begins with the last.
+ * Converts Node's text of a name, a line for each part, to the form of RFC 4514, which begins with the last.
  */
 export function distinguishedName(lines: string | undefined): string {
   if (lines === undefined || lines === '') return ''

@@ -1,5 +1,4 @@
-// What TLS may use under the rules for US federal systems: NIST SP 800-52 revision 2, as far as the listeners
-// support it.
+// What TLS may use under the rules for US federal systems: NIST SP 800-52 revision 2.
 
 import { createHash, getFips } from 'node:crypto'
 import type { ClientOffer } from './client-hello.ts'
@@ -29,15 +28,14 @@ export const fipsSignatures = [
   'rsa_pkcs1_sha512',
 ].join(':')
 
-/** The same suites and curves by their IANA numbers. */
 const suitesOf13: ReadonlySet<number> = new Set([0x1301, 0x1302])
 const suitesOf12: ReadonlySet<number> = new Set([0xc02b, 0xc02c, 0xc02f, 0xc030])
 const curves: ReadonlySet<number> = new Set([23, 24])
 const tls13 = 0x0304
 
 /**
- * Whether a client can only agree on approved algorithms. If it offers only TLS 1.2, it must bind its keys to
- * the handshake (`extended_master_secret`, section 3.4.1.2).
+ * Whether a client can only agree on approved algorithms; TLS 1.2 also needs keys bound to the handshake
+ * (section 3.4.1.2).
  */
 export function offersFips({ suites, groups, versions, isBound }: ClientOffer): boolean {
   const speaks13 = versions.includes(tls13)
@@ -46,15 +44,11 @@ export function offersFips({ suites, groups, versions, isBound }: ClientOffer): 
   return suites.some(suite => approved.has(suite)) && groups.some(group => curves.has(group))
 }
 
-/**
- * Whether this process uses only the FIPS provider of OpenSSL; `getFips` is also 1 without the provider, and
- * then nothing works.
- */
+/** Whether this process uses only the FIPS provider of OpenSSL; `getFips` is also 1 without the provider. */
 export function hasFipsProvider(): boolean {
   return getFips() === 1 && canHash('sha256') && !canHash('md5')
 }
 
-/** Throws a sentence for an operator if that is not so. */
 export function assertFips(): void {
   if (hasFipsProvider()) return
   throw new Error(

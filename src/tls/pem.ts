@@ -2,7 +2,6 @@
 
 import { X509Certificate } from 'node:crypto'
 
-/** A block with its first and last line, and its label, such as CERTIFICATE. */
 interface PemBlock {
   readonly label: string
   readonly text: string
@@ -17,15 +16,11 @@ export function isCertificate(pem: string): boolean {
   }
 }
 
-/** Lists the blocks of a text, each with its first and last line; a block without an end is left out. */
 export function pemBlocks(text: string): readonly string[] {
   return readPem(text).blocks.map(block => block.text)
 }
 
-/**
- * Reads the blocks of a text. It is not whole if a block has no end, as in a file that is still being
- * written.
- */
+/** Reads the blocks of a text; not whole if one has no end, as in a file that is still being written. */
 export function readPem(text: string): { readonly blocks: readonly PemBlock[]; readonly isWhole: boolean } {
   const blocks: PemBlock[] = []
   let isWhole = true
@@ -46,10 +41,7 @@ export function readPem(text: string): { readonly blocks: readonly PemBlock[]; r
 
 const boundaries = /-----(BEGIN|END) ([\w ]{1,40})-----/g
 
-/**
- * Returns the certificates and private keys of a text, and the labels of other blocks, except for the
- * parameters that some tools write before a key.
- */
+/** Returns certificates, private keys, and the labels of other blocks, except for parameters before a key. */
 export function sortPem(text: string): {
   readonly certificates: readonly string[]
   readonly keys: readonly string[]
@@ -67,9 +59,7 @@ export function sortPem(text: string): {
   }
 }
 
-/**
- * Whether a private key needs a passphrase, in either form: RFC 7468 section 11, and the headers of RFC 1421.
- */
+/** Whether a private key needs a passphrase: RFC 7468 section 11, and the headers of RFC 1421. */
 export function isEncrypted(key: string): boolean {
   return key.startsWith('-----BEGIN ENCRYPTED ') || /^Proc-Type: *4, *ENCRYPTED/m.test(key)
 }

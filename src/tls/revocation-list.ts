@@ -3,11 +3,11 @@
 import { type Part, partsOf } from './der.ts'
 
 interface RevocationList {
-  /** The values of the issuer's name, such as `Shop, Clients`. */
+  /** The values of its name, such as `Shop, Clients`. */
   readonly issuer: string
   /** Wall-clock ms. */
   readonly thisUpdate: number
-  /** Wall-clock ms until which it is valid; infinite if it does not say so. */
+  /** Infinite if it does not say so. */
   readonly nextUpdate: number
 }
 
@@ -33,7 +33,6 @@ export function readRevocationList(pem: string): RevocationList {
   }
 }
 
-/** Lists the values of a name: a sequence of sets of pairs. */
 function valuesIn(name: Buffer): readonly string[] {
   const pairs = partsOf(name).flatMap(set => partsOf(set.content))
   return pairs

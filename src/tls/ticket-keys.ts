@@ -1,5 +1,4 @@
-// The keys that seal the sessions that clients resume (RFC 5077 section 4). OpenSSL knows one at a time;
-// these include the previous and the next ones.
+// The keys that seal the sessions that clients resume (RFC 5077 section 4). OpenSSL knows one at a time.
 
 import { randomBytes } from 'node:crypto'
 import type { SecureContext } from 'node:tls'
@@ -8,12 +7,11 @@ import type { SecureContext } from 'node:tls'
 const keyLength = 48
 const nameLength = 16
 
-/** Ms for which a session can be resumed, counted from its full handshake: a ticket is not renewed. */
+/** Ms for which a session can be resumed, from its full handshake: a ticket is not renewed. */
 export const sessionLifetime = 2 * 3_600_000
 
 /** Keys as they are passed between processes. */
 export interface TicketKeySet {
-  /** Seals new tickets. */
   readonly current: Uint8Array
   /** Open tickets of previous keys, and of processes whose clocks are ahead. */
   readonly others: readonly Uint8Array[]
@@ -28,15 +26,11 @@ export class TicketKeys {
     this.#others = others.map(key => Buffer.from(key))
   }
 
-  /** Makes a context seal with the current key. */
   applyTo(context: SecureContext): void {
     setKey(context, this.#current)
   }
 
-  /**
-   * Calls `begin`, which begins a handshake with the context. While its hello is read, the context has the
-   * key that sealed its ticket.
-   */
+  /** Begins a handshake. While its hello is read, the context has the key that sealed its ticket. */
   during<T>(context: SecureContext, ticket: Buffer | null, begin: () => T): T {
     const key = ticket === null ? undefined : this.#others.find(other => isOf(ticket, other))
     if (key === undefined) return begin()
@@ -51,20 +45,15 @@ export class TicketKeys {
   }
 }
 
-/** Makes the bytes of a key. */
 export function newTicketKey(): Buffer {
   return randomBytes(keyLength)
 }
 
-/** Whether a ticket begins with the name of a key. */
 function isOf(ticket: Buffer, key: Buffer): boolean {
   return ticket.length > nameLength && ticket.compare(key, 0, nameLength, 0, nameLength) === 0
 }
 
-/**
- * Sets the key of a context, as `Server.setTicketKeys` does; there is no other way for contexts without a
- * server.
- */
+/** Sets the key of a context without a server, as `Server.setTicketKeys` does. */
 function setKey({ context }: SecureContext, key: Buffer): void {
   context.setTicketKeys(key)
 }

@@ -3,8 +3,7 @@
 const scheme = 'bearer'
 
 /**
- * Returns what follows `Bearer` (RFC 6750 section 2.1; the scheme in any case, RFC 9110 section 11.1), or
- * null if there are no such credentials.
+ * Returns what follows `Bearer` (RFC 6750 section 2.1), in any case (RFC 9110 section 11.1); null for none.
  */
 export function bearerOf(field: string | null): string | null {
   if (field === null || field.length <= scheme.length || !isBlank(field.charCodeAt(scheme.length)))
@@ -15,8 +14,8 @@ export function bearerOf(field: string | null): string | null {
 }
 
 /**
- * Returns what follows `Bearer` if it is a token68 (RFC 9110 section 11.2), as all tokens are: other parsers
- * may interpret anything else differently.
+ * Returns what follows `Bearer` if it is a token68 (RFC 9110 section 11.2), as all tokens are: parsers differ
+ * on all else.
  */
 export function token68Of(field: string): string | null {
   const token = bearerOf(field)

@@ -1,5 +1,4 @@
-// Finds credentials of this gateway in the wrong places: forwarded, they would give a third party access. AI
-// routes and sites share the rules.
+// Finds credentials of this gateway in the wrong places: forwarded, they would give a third party access.
 
 import { token68Of } from './bearer.ts'
 
@@ -10,25 +9,21 @@ import { token68Of } from './bearer.ts'
 const escaping = '(?:%(?:25)*(?:u00)?|\\\\{1,8}u00)'
 /** One of `A-Z a-z 0-9 _ -`, by its hex digits. */
 const ofSecret = '(?:2[Dd]|3\\d|4[1-9A-Fa-f]|5[\\dAaFf]|6[1-9A-Fa-f]|7[\\dAa])'
-/** Joined lower-case words, as in campaign names (`websvcs_order_history_of_the_last_twelve_months`); fewer than one secret in ten million looks like that. */
+/**
+ * Joined lower-case words, as in campaign names (`websvcs_order_history_of_the_last_twelve_months`); fewer
+ * than one secret in ten million looks like that.
+ */
 const words = '(?=[a-z\\d_-]{32})(?:[a-z\\d]+[_-]){2}'
 /** The prefixes of API tokens, access and refresh tokens, and client secrets, unless words follow. */
 export const prefixes = `(?:s|${escaping}73)(?:v|${escaping}76)(?:c|${escaping}63)(?:[tors]|${escaping}(?:7[234]|6[Ff]))(?:_|${escaping}5[Ff])(?!${words})`
-/** One character of the rest. */
 export const character = `(?:[\\w-]|${escaping}${ofSecret})`
-/**
- * This many of a secret's 43 characters count as a credential: fewer leave too much to guess, and a text that
- * only mentions a prefix contains none.
- */
+/** This many of a secret's 43 characters count as a credential: fewer leave too much to guess. */
 export const minLength = 32
 
-/** A credential, wherever it begins. */
 const ours = new RegExp(`${prefixes}${character}{${minLength}}`)
-/** The shortest length, in characters. */
 const shortest = 'svct_'.length + minLength
 const shortestBasic = 'Basic '.length + Math.ceil((shortest * 4) / 3)
 const basicCredentials = /(?<![A-Za-z0-9])basic[ \t]+([\w+/=-]+)/gi
-/** The maximum number of Basic credentials decoded in one field. */
 const maxBasic = 16
 /** Part of every encoding of a credential, and of hardly any other text. */
 const suspicious = /svc|%|\\/
@@ -37,14 +32,13 @@ const suspiciousOfBasic = /[iI][cC][ \t]/
 /** A token in its proper place, as almost always. */
 const wellPlaced = /^[Bb][Ee][Aa][Rr][Ee][Rr][ \t]+svc[tors]_[\w-]*$/
 
-/** Whether a text contains a credential of this gateway. */
 export function holdsOurs(text: string): boolean {
   return text.length >= shortest && suspicious.test(text) && ours.test(text)
 }
 
 /**
- * Whether the value of a field contains a credential of this gateway, plain or as user or password of Basic
- * (RFC 7617), or more Basic credentials than are decoded.
+ * Whether a value contains a credential of this gateway, plain or in Basic (RFC 7617), or too many Basic
+ * ones.
  */
 export function valueHoldsOurs(value: string): boolean {
   if (value.length < shortest) return false
@@ -66,10 +60,7 @@ export function hasMisplacedToken(value: string): boolean {
   return !wellPlaced.test(value) && valueHoldsOurs(value) && token68Of(value)?.search(ours) !== 0
 }
 
-/**
- * Returns a description of where the request line contains a credential of this gateway; null if it contains
- * none.
- */
+/** Describes where the request line contains a credential of this gateway; null for nowhere. */
 export function placeInLine({
   method,
   target,
@@ -82,8 +73,8 @@ export function placeInLine({
 }
 
 /**
- * Returns a description of where a field contains a credential of this gateway; null if it contains none, or
- * one as `Bearer` if `mayBear` allows that.
+ * Describes where a field contains a credential of this gateway; null for nowhere, or for an allowed
+ * `Bearer`.
  */
 export function placeInField(name: string, value: string, mayBear: boolean): string | null {
   if (holdsOurs(name)) return 'the name of a header'
@@ -91,5 +82,4 @@ export function placeInField(name: string, value: string, mayBear: boolean): str
   return isMisplaced ? `the header ${name.slice(0, maxNameLength).toLowerCase()}` : null
 }
 
-/** The maximum number of characters of a name that are shown. */
 const maxNameLength = 64

@@ -4,17 +4,16 @@ import { newId } from '../base/ids/id.ts'
 import type { Policy, Token, TokenOwner } from '../store/records/records.ts'
 import type { Minted } from './token.ts'
 
-/** The settings of a token; without limits it never expires and is valid from every address. */
+/** Without limits, a token never expires and is valid from every address. */
 export interface TokenSettings
   extends Pick<Token, 'name'>,
     Partial<Pick<Token, 'notBefore' | 'expiresOn' | 'addressesIn' | 'addressesNotIn'>> {
   readonly policies: readonly Omit<Policy, 'id'>[]
 }
 
-/** The members that no setting changes. */
 type Identity = Pick<Token, 'account' | 'id' | 'digest' | 'status' | 'issuedOn' | 'person'>
 
-/** Makes an active token of the account with a new value, which is not stored. */
+/** Makes an active token with a new value, which is not stored. */
 export function newToken(
   account: string,
   settings: TokenSettings,

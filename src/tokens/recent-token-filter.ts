@@ -1,18 +1,17 @@
-// Remembers recently verified tokens in a few bits each: for a token that may be among them, checking its tag
-// again is unnecessary.
+// Remembers recently verified tokens in a few bits each: their tags need no second check.
 
 const places = 1 << 14
 const shift = 32 - 14
 /** Beyond this number, most tokens would seem familiar. */
 const maxTokens = places / 4
-/** The number of characters at the end of a token that are hashed: they belong to the tag and are random. */
+/** Characters at the end of a token that are hashed: they belong to the tag and are random. */
 const hashedLength = 3
 
 export class RecentTokenFilter {
   readonly #marks = new Uint8Array(places)
   #count = 0
 
-  /** Whether a token may have been added; false if it was not, and for some that were added too long ago. */
+  /** Whether a token may have been added; also false for some that were added too long ago. */
   has(token: string): boolean {
     return this.#marks[placeOf(token)] === 1
   }

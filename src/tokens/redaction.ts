@@ -1,18 +1,13 @@
-// Removes credentials of this gateway from texts to be stored or shown: callers paste them, and models repeat
-// them.
+// Removes credentials of this gateway from texts to be stored or shown.
 
 import { character, minLength, holdsOurs, prefixes } from './misplaced-tokens.ts'
 
 const all = new RegExp(`(${prefixes})${character}{${minLength},}`, 'g')
 const basic = /(?<![A-Za-z0-9])(basic[ \t]+)([\w+/=-]{48,})/gi
 
-/** Replaces a secret. */
 export const mask = '[redacted]'
 
-/**
- * Returns a text in which each credential of this gateway, in any encoding, including Basic (RFC 7617), is
- * replaced by its prefix and `[redacted]`.
- */
+/** Replaces each credential of this gateway, in any encoding, by its prefix and `[redacted]`. */
 export function redacted(text: string): string {
   return text.replace(all, `$1${mask}`).replace(basic, (match, scheme, credentials) => {
     const isOurs = holdsOurs(Buffer.from(credentials, 'base64').toString('latin1'))
@@ -20,10 +15,7 @@ export function redacted(text: string): string {
   })
 }
 
-/**
- * Like `redacted`, for a text in pieces, whose number stays the same: `[redacted]` is in the piece where a
- * credential begins.
- */
+/** Like `redacted`, for a text in as many pieces: `[redacted]` is in the piece where a credential begins. */
 export function redactedPieces(pieces: readonly string[]): string[] {
   const secrets = Array.from(pieces.join('').matchAll(all), ({ 0: match, 1: prefix, index }) => ({
     from: index + prefix!.length,
@@ -52,10 +44,7 @@ export function redactedBytes(bytes: Buffer): Buffer {
   return safe === text ? bytes : Buffer.from(safe, 'latin1')
 }
 
-/**
- * Whether bytes contain what every encoding has: `svc`, an escape of one of its letters, or Basic that is not
- * followed by a word of prose.
- */
+/** Whether bytes contain `svc`, an escape of one of its letters, or Basic that no word of prose follows. */
 function mayHoldOurs(bytes: Buffer): boolean {
   if (bytes.includes('svc')) return true
   if (

@@ -3,7 +3,6 @@
 
 import { hash, timingSafeEqual } from 'node:crypto'
 
-/** The length of a tag in characters. */
 export const tagLength = 11
 
 const blockLength = 64
@@ -23,12 +22,11 @@ export class Tagger {
     this.#outer = padded(key, 0x5c, digestLength)
   }
 
-  /** Returns the tag of the beginning of a latin1 text. */
   tagOf(text: string): string {
     return this.#digest(text).slice(0, tagLength)
   }
 
-  /** Whether a latin1 text ends with the tag of what precedes it; compares in constant time. */
+  /** Compares in constant time. */
   verifies(tagged: string): boolean {
     if (tagged.length !== this.#length + tagLength) return false
     this.#right.write(this.#digest(tagged), 'latin1')

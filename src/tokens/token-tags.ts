@@ -1,6 +1,5 @@
-// The tags of tokens as one process knows them, by the key of its store: it tags new tokens, and refuses
-// made-up ones without a query. While the key is unknown, as after a start without the store, every
-// well-formed token may exist, and the store decides.
+// The tags of tokens, by the key of the store: made-up tokens are refused without a query. While the key is
+// unknown, as after a start without the store, every well-formed token may exist.
 
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../base/clock.ts'
@@ -9,9 +8,9 @@ import { type TokenKey, tokenKeyId, tokenKeyOwner } from '../store/records/token
 import type { Tagger } from './tagger.ts'
 import { digestOf, isTagged, type Minted, mintToken, taggerOf } from './token.ts'
 
-/** Delay before a retry to read the key of an unreachable store, in ms. */
+/** Ms before a retry to read the key of an unreachable store. */
 const pause = 1_000
-/** The number of hex digits kept from the digest of a token without a tag. */
+/** Hex digits kept from the digest of a token without a tag. */
 const digestLength = 16
 
 interface LoadedKey {
@@ -30,7 +29,6 @@ export function newTokenKey(now: number, untagged: readonly string[] = []): Toke
   }
 }
 
-/** Makes the tagger for the tokens of a store. */
 export function taggerOfKey({ key }: TokenKey): Tagger {
   return taggerOf(Buffer.from(key, 'base64url'))
 }
@@ -79,7 +77,7 @@ export class TokenTags {
     if (this.#loaded === null) this.#use(await keyOf(this.#store, this.#clock.now()))
   }
 
-  /** Makes a token with a tag; requires an earlier `ready`. */
+  /** Requires an earlier `ready`. */
   mintAtOnce(prefix: 'svct_' | 'svco_'): Minted {
     return mintToken(prefix, this.#loaded?.tagger)
   }
@@ -108,8 +106,8 @@ export class TokenTags {
 }
 
 /**
- * Returns the key of a store. A store from before there were keys gets a new one, which lists its API tokens
- * as untagged. Rejects with `StoreUnreachable`.
+ * Returns the key of a store. One from before there were keys gets a new one, which lists its API tokens as
+ * untagged. Rejects with `StoreUnreachable`.
  */
 export async function keyOf(store: Store, now: number): Promise<TokenKey> {
   for (;;) {

@@ -20,10 +20,7 @@ export class TokenUses {
     this.#uses = new LastUsedTimes({ what: 'API tokens', write, atOnce: Infinity, ...rest })
   }
 
-  /**
-   * Records a use of a token, and returns when the next hour begins (ms since the epoch): earlier uses are
-   * not recorded again. Never throws, and never waits.
-   */
+  /** Records a use of a token, and returns when the next hour begins (ms since the epoch). Never throws. */
   note({ account, id }: Token): number {
     const hour = this.#uses.hour()
     if (this.#uses.wants(id)) this.#uses.note(id, { account, id, at: hour })

@@ -1,6 +1,6 @@
 // The format of tokens, by prefix: `svct_` for the API, `svco_` and `svcr_` for access and refresh tokens of
-// OAuth. Then follow 256 random bits and a checksum, by which anybody can detect a typo, and, in tokens that
-// open an API, a tag, by which those who have the key of the store can detect a made-up one.
+// OAuth. Then follow 256 random bits, a checksum against typos, and, in tokens that open an API, a tag, by
+// which the holders of the store's key detect made-up ones.
 
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -28,20 +28,15 @@ export function mintToken(prefix: TokenPrefix = 'svct_', tagger: Tagger | null =
   return { value, digest: digestOf(value) }
 }
 
-/** Makes a tagger from a key of 256 bits. */
 export function taggerOf(key: Buffer): Tagger {
   return new Tagger(key, untaggedLength)
 }
 
-/** Whether a well-formed token has a tag. */
 export function isTagged(value: string): boolean {
   return value.length === taggedLength
 }
 
-/**
- * Whether a text has the prefix, length, alphabet and checksum of a token; of the API, unless another prefix
- * is given.
- */
+/** Whether a text has the prefix, length, alphabet and checksum of a token. */
 export function isWellFormed(value: string, prefix: TokenPrefix = 'svct_'): boolean {
   const { length } = value
   if ((length !== taggedLength && length !== untaggedLength) || !value.startsWith(prefix)) return false
@@ -74,29 +69,22 @@ function checksumOf(unchecked: string): string {
   return checksum.toString('base64url')
 }
 
-/**
- * The bytes of the current text: accessing its characters is several times slower if it is a slice of another
- * text.
- */
+/** The bytes of the current text: reading characters of a slice is several times slower. */
 const bytes = Buffer.alloc(taggedLength)
 const noSextet = 64
 
-/** The value of each character in base64url (RFC 4648 section 5). */
+/** By character, in base64url (RFC 4648 section 5). */
 const sextetOf = new Uint8Array(256).fill(noSextet)
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 for (let i = 0; i < alphabet.length; i++) sextetOf[alphabet.charCodeAt(i)] = i
 
-/**
- * CRC-32 byte by byte (RFC 1952 section 8): for so few bytes, a call of zlib and two strings cost four times
- * as much.
- */
+/** CRC-32 byte by byte (RFC 1952 section 8): for so few bytes, a call of zlib costs four times as much. */
 const crcTable = Int32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte
   for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
   return crc
 })
 
-/** The initial checksum after a prefix. */
 const crcOfPrefix: Readonly<Record<TokenPrefix, number>> = {
   svct_: ~crc32('svct_'),
   svco_: ~crc32('svco_'),

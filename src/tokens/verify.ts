@@ -1,5 +1,5 @@
-// Verifies a token: who owns it, and whether it is valid now.
-// While the store is unreachable, a token that was verified stays valid for the grace, and one that no process remembers is refused as `store_unreachable`.
+// Verifies tokens. While the store is unreachable, a verified token stays valid for the grace, and one that
+// no process remembers is refused as `store_unreachable`.
 
 import { timingSafeEqual } from 'node:crypto'
 import { AddressSet } from '../net/address/address.ts'
@@ -18,28 +18,23 @@ export type TokenFault = Exclude<RefuseReason, 'forbidden' | 'misplaced'>
 
 interface VerifierOptions {
   readonly store: Store
-  /** How long a verified token stays valid while the store is unreachable, in ms. */
+  /** Ms for which a verified token stays valid while the store is unreachable. */
   readonly grace: number
   /** Counts lookups; decisions are counted where they are made. */
   readonly metrics: AiMetrics
-  /** The source of OAuth access tokens; null for none. */
   readonly access?: TokenSource | null
-  /** Returns what the owners of personal tokens may do; without it, no such token is valid. */
+  /** Without it, no personal token is valid. */
   readonly people?: PeopleOfTokens | null
-  /** Recognises tokens that were never issued, so that the store is not queried; null for no such check. */
   readonly tags?: Pick<TokenTags, 'mayExist'> | null
   /** Called with the digest of each token that is in the store. */
   readonly found?: ((kind: FormOfToken, digest: string) => void) | undefined
-  /** Asks other processes for cached tokens while the store is unreachable; never rejects. */
+  /** Gets cached tokens of other processes while the store is unreachable; never rejects. */
   readonly borrow?: ((kind: FormOfToken, digest: string) => Promise<Lent<Token> | null>) | undefined
-  /**
-   * Called for a verified API token; returns when it wants to be called for it again (ms since the epoch).
-   */
+  /** Called for a verified API token; returns when to call it again for that token (ms since the epoch). */
   readonly used?: ((token: Token) => number) | undefined
   readonly clock?: Clock
 }
 
-/** Finds tokens by their digests, and tells which changes end them. */
 interface TokenSource {
   /** Rejects with `StoreUnreachable`. */
   find(digest: string): MaybeAtOnce<Token | null>
@@ -47,14 +42,13 @@ interface TokenSource {
   concerns(change: RecordChange, token: Token): boolean
   /** Returns the digest or the group of the tokens that a change ends; null if it may concern any. */
   endedBy(change: RecordChange): string | null
-  /** Returns the group of a token as `endedBy` names it; null for none. */
+  /** As `endedBy` names it; null for none. */
   groupOf?(token: Token): string | null
 }
 
-/** Knows the rights of the owners of personal tokens. */
 interface PeopleOfTokens {
   /**
-   * Returns the token with the current rights of its owner; null if they are no longer a member. Rejects with
+   * Returns the token with the current rights of its owner; null for a former member. Rejects with
    * `StoreUnreachable`.
    */
   reach(token: Token & Required<Pick<Token, 'person'>>): MaybeAtOnce<Token | null>
@@ -62,7 +56,6 @@ interface PeopleOfTokens {
   concerns(change: RecordChange, token: Token): boolean
 }
 
-/** A token of the API, or an access token of OAuth. */
 type FormOfToken = 'token' | 'access_token'
 
 /** The last token on a connection: usually the next one is the same, and then needs no new digest. */
@@ -75,7 +68,6 @@ export class LastToken {
   compiled: CompiledToken | null = null
 }
 
-/** A token, compiled for the checks at each use. */
 interface CompiledToken {
   readonly token: Token
   readonly digest: Buffer
@@ -127,8 +119,8 @@ export class TokenVerifier {
   }
 
   /**
-   * Verifies for an API what a client at `address` (null if unknown) sent: at once if the token is cached or
-   * malformed. No input makes it throw or reject.
+   * Verifies a token from a client at `address` (null if unknown): at once if it is cached or malformed.
+   * Never rejects.
    */
   verify(
     value: string | null,
@@ -151,29 +143,23 @@ export class TokenVerifier {
     return verdict
   }
 
-  /**
-   * Reads a token that another process found from the store, unless it is cached; rejects with
-   * `StoreUnreachable`.
-   */
+  /** Reads a token from the store, unless it is cached; rejects with `StoreUnreachable`. */
   async recall(form: FormOfToken, digest: string): Promise<void> {
     await this.#caches[form]?.recall(digest)
     this.#lookups.told.inc()
   }
 
-  /** Returns a cached token for another process on this machine; null for none. */
   lend(form: FormOfToken, digest: string): Lent<Token> | null {
     const loan = this.#caches[form]?.lend(digest) ?? null
     return loan && { value: loan.value.token, age: loan.age }
   }
 
-  /** Yields all cached tokens, by form and digest. */
   *loans(): Iterable<readonly [form: FormOfToken, digest: string, lent: Lent<Token>]> {
     for (const form of ['token', 'access_token'] as const)
       for (const [digest, { value, age }] of this.#caches[form]?.loans() ?? [])
         yield [form, digest, { value: value.token, age }]
   }
 
-  /** Caches what another process had cached, with the same expiry. */
   adopt(form: FormOfToken, digest: string, loan: Lent<Token>): void {
     this.#caches[form]?.adopt(digest, compileLent(loan))
   }
@@ -272,7 +258,6 @@ function show(last: LastToken, value: string, digest: string, form: FormOfToken)
   last.form = form
 }
 
-/** Index of the character that tells the forms apart, and that of an access token: `svco_`. */
 const markOfForm = 3
 const accessMark = 0x6f
 

@@ -1,12 +1,11 @@
-// Batches what one process reports to another about bans, so that a flood of refusals or of addresses does not become a flood of messages.
+// Batches reports about bans between processes, so that a flood of refusals does not become one of messages.
 
 import type { BanNews } from './bans.ts'
 
-/** The shortest time between two messages, in ms. */
+/** Min ms between two messages. */
 const period = 100
-/** The maximum number of keys in one message; the rest go into the next. */
 const maxSent = 1_000
-/** The maximum number of queued keys: more would be reported too late to matter, and are dropped. */
+/** More would be reported too late to matter, and are dropped. */
 const maxQueued = 5_000
 
 export class BanMessages {
@@ -15,12 +14,11 @@ export class BanMessages {
   #waiting = 0
   #timer: NodeJS.Timeout | null = null
 
-  /** `send` sends a message and resolves when the next may follow; it must not reject. */
+  /** `send` resolves when the next message may follow; it must not reject. */
   constructor(send: (news: BanNews) => Promise<unknown> | undefined) {
     this.#send = send
   }
 
-  /** Adds to the number reported for a key, which is sent within 600 ms. */
   add(id: string, key: string, number: number): void {
     let numbers = this.#byId.get(id)
     const count = numbers?.get(key)
@@ -55,7 +53,6 @@ export class BanMessages {
   }
 }
 
-/** Removes the first `count` entries of a larger map, and returns them as a new map. */
 function takeFirst(numbers: Map<string, number>, count: number): Map<string, number> {
   const taken = new Map<string, number>()
   for (const [key, number] of numbers) {

@@ -1,16 +1,13 @@
-// Temporary bans of addresses that were refused repeatedly. Bans survive reloads, and the supervisor of several workers counts for
-// all of them.
+// Temporary bans of addresses that were refused repeatedly. They survive reloads, and the supervisor counts
+// for all workers.
 
 import type { Clock } from '../../base/clock.ts'
 import type { BanConfig } from '../../config/model/access-config.ts'
 import type { Config } from '../../config/model/config.ts'
 
-/**
- * Called for each counted refusal, with the id of its ban; the last one before a ban reports as many as lead
- * to a ban.
- */
+/** Called for each counted refusal; the last one before a ban reports as many as lead to a ban. */
 type Noted = (id: string, key: string, refusals: number) => void
-/** Called for each address that was banned here, with the duration in ms. */
+/** `lasts` is in ms. */
 type Banned = (id: string, key: string, lasts: number) => void
 
 interface BanListeners {
@@ -18,18 +15,16 @@ interface BanListeners {
   readonly banned?: Banned
 }
 
-/** Numbers by client key, for each id of a ban. */
 export type BanNews = readonly (readonly [id: string, numbers: ReadonlyMap<string, number>])[]
 
-/** The bans of one policy, as the policy needs them. */
 export interface BanBook {
   has(key: string): boolean
-  /** Returns the remaining time of a ban, in ms; 0 for a key that is not banned. */
+  /** Returns the remaining ms of a ban; 0 for a key that is not banned. */
   left(key: string): number
   note(key: string): void
 }
 
-/** The bans of each policy by name, kept as long as its settings stay the same. */
+/** The bans of each policy, kept as long as its settings stay the same. */
 export class Bans {
   readonly #clock: Clock
   readonly #listeners: BanListeners
@@ -40,7 +35,6 @@ export class Bans {
     this.#listeners = listeners
   }
 
-  /** Returns the bans of a policy. */
   of(owner: string, config: BanConfig): Ban {
     const id = idOf(owner, config)
     const existing = this.#byId.get(id)
@@ -60,9 +54,7 @@ export class Bans {
     }
   }
 
-  /**
-   * Forgets all bans except those that a configuration names, and accepts reports about these from now on.
-   */
+  /** Forgets all bans except those that a configuration names. */
   keep({ access, zones }: Pick<Config, 'access' | 'zones'>): void {
     const live = new Set<Ban>()
     if (access.ban) live.add(this.of(banOwner(null), access.ban))
@@ -70,41 +62,37 @@ export class Bans {
     for (const [id, ban] of this.#byId) if (!live.has(ban)) this.#byId.delete(id)
   }
 
-  /** The number of currently banned addresses. */
   get active(): number {
     let active = 0
     for (const ban of this.#byId.values()) active += ban.active
     return active
   }
 
-  /** The current bans, with their remaining times in ms. */
+  /** With their remaining ms. */
   get standing(): BanNews {
     return [...this.#byId].flatMap(([id, ban]) => (ban.active === 0 ? [] : [[id, ban.standing] as const]))
   }
 
-  /** Counts refusals reported by another process. */
   count(news: BanNews): void {
     for (const [id, numbers] of news)
       for (const [key, refusals] of numbers) this.#byId.get(id)?.note(key, refusals)
   }
 
-  /** Applies bans imposed by another process, with their remaining times in ms. */
   impose(news: BanNews): void {
     for (const [id, numbers] of news) for (const [key, left] of numbers) this.#byId.get(id)?.impose(key, left)
   }
 }
 
-/** Returns the name of a zone, or (null) of all zones, in logs and in the bans of a policy. */
+/** Names a zone, or (null) all zones, in logs and in the bans of a policy. */
 export function banOwner(zone: string | null): string {
   return zone === null ? 'of all zones' : `of ${zone}`
 }
 
-/** Returns the id of a ban, which depends on its settings. */
 function idOf(owner: string, { refusals, within, lasts }: BanConfig): string {
   return `${owner} ${refusals} ${within} ${lasts}`
 }
 
-/** The maximum number of counted addresses, and of banned ones; beyond it the oldest are forgotten. */
+/** Max counted addresses, and banned ones; the oldest are forgotten. */
 const maxKeys = 10_000
 
 interface Count {
@@ -112,7 +100,6 @@ interface Count {
   readonly since: number
 }
 
-/** The bans of one policy, by the keys of clients. */
 class Ban implements BanBook {
   readonly #id: string
   readonly #config: BanConfig
@@ -133,7 +120,6 @@ class Ban implements BanBook {
     return this.#until.size
   }
 
-  /** The remaining time of each ban, in ms, by client key. */
   get standing(): ReadonlyMap<string, number> {
     const now = this.#clock.monotonic()
     return new Map([...this.#until].map(([key, until]) => [key, until - now]))
@@ -171,7 +157,6 @@ class Ban implements BanBook {
     this.#listeners.noted?.(this.#id, key, refusals)
   }
 
-  /** Bans a key for `left` ms, unless it is banned. */
   impose(key: string, left: number): void {
     this.#counts.delete(key)
     if (!this.has(key)) this.#ban(key, this.#clock.monotonic(), left)

@@ -6,11 +6,10 @@ import { AccessMetrics } from '../../metrics/counters/access-metrics.ts'
 import type { Logger } from '../../log/log.ts'
 import { type WatchedFile, WatchedFiles } from './watched-files.ts'
 
-/** The location of an address, as far as it is known. */
 export interface Geo {
-  /** Returns the country as ISO 3166-1 alpha-2; empty if unknown, null if a database cannot be read. */
+  /** ISO 3166-1 alpha-2; empty if unknown, null if a database cannot be read. */
   countryOf(address: string): string | null
-  /** Returns the AS number; 0 if unknown, null if a database cannot be read. */
+  /** 0 if unknown, null if a database cannot be read. */
   networkOf(address: string): number | null
 }
 
@@ -19,13 +18,12 @@ interface GeoDatabasesOptions {
   readonly metrics?: Pick<AccessMetrics, 'geoReloads'>
 }
 
-/** The number of cached addresses, in each of two generations. */
+/** Cached addresses, in each of two generations. */
 const cacheSize = 4096
 
 /** Databases in files; a changed file takes effect within a second. */
 export class GeoDatabases {
   readonly #files: WatchedFiles<Reader<GeoRecord>>
-  /** The number of changes to the files' contents. */
   #changes = 0
 
   constructor({ log, metrics = new AccessMetrics() }: GeoDatabasesOptions) {
@@ -39,8 +37,8 @@ export class GeoDatabases {
   }
 
   /**
-   * Returns lookups in these databases: the first one that knows an address decides. If one is invalid,
-   * rejects with a sentence that names the file. Earlier results stay as they are.
+   * Returns lookups in these databases, the first of which that knows an address decides. If one is invalid,
+   * rejects with a sentence that names the file.
    */
   async open(paths: readonly string[]): Promise<Geo> {
     await this.#files.open(paths)
@@ -50,12 +48,10 @@ export class GeoDatabases {
     )
   }
 
-  /** Closes all databases but these. */
   keep(paths: readonly string[]): void {
     this.#files.keep(paths)
   }
 
-  /** Stops watching. */
   close(): void {
     this.#files.keep([])
   }
@@ -64,7 +60,6 @@ export class GeoDatabases {
 class OpenDatabases implements Geo {
   readonly #databases: readonly WatchedFile<Reader<GeoRecord>>[]
   readonly #changes: () => number
-  /** The number of changes when the cache was last cleared. */
   #cachedSince = 0
   #recent = new Map<string, Place>()
   #older = new Map<string, Place>()
@@ -118,7 +113,6 @@ class OpenDatabases implements Geo {
   }
 }
 
-/** The fields read from a record of a country, a city or an AS number. */
 type GeoRecord = Response & {
   readonly country?: { readonly iso_code?: string }
   readonly registered_country?: { readonly iso_code?: string }

@@ -6,23 +6,16 @@ import { inSlices } from '../../base/turns/slices.ts'
 
 /** Bytes read and parsed at once: about a millisecond's work. */
 const chunk = 64 * 1024
-/**
- * The maximum length of a line in characters, so that a file that is not a list is not read into memory
- * whole.
- */
+/** Max characters of a line, so that other files are not read into memory whole. */
 const maxLineLength = 64 * 1024
 
-/** The content of a file of addresses. */
 export interface ListFile {
   readonly table: AddressTable
-  /** Whether the last line ends with a line feed, as tools write it; otherwise the file may be incomplete. */
+  /** Whether the last line ends with a line feed; otherwise the file may be incomplete. */
   readonly isEnded: boolean
 }
 
-/**
- * Reads a list; rejects with a sentence that names the file and the first line that is neither an address, a
- * network, a comment nor blank.
- */
+/** Reads a list; rejects with a sentence that names the file and the first faulty line. */
 export async function readListFile(path: string): Promise<ListFile> {
   const lines = new ListLines(path)
   try {
@@ -42,7 +35,6 @@ class ListLines {
   readonly builder = new AddressTableBuilder()
   readonly #path: string
   #count = 0
-  /** The last line read, which may be incomplete. */
   #open = ''
 
   constructor(path: string) {

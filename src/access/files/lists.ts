@@ -8,13 +8,13 @@ import type { ListConfig } from '../../config/model/access-config.ts'
 import { type ListFile, readListFile } from './list-file.ts'
 import { type WatchedFile, WatchedFiles } from './watched-files.ts'
 
-/** A list that may change between two lookups, since its file is reloaded when it changes. */
+/** Results may change, since the file is reloaded when it changes. */
 export interface AddressList {
   find(address: AddressWords): Found
 }
 
 export interface Lists {
-  /** Finds a list of the configuration; throws for an unknown name. */
+  /** Throws for an unknown name. */
   get(name: string): AddressList
 }
 
@@ -36,8 +36,8 @@ export class AddressLists {
   }
 
   /**
-   * Returns these lists, after reading the files that are not open yet. If one is invalid, rejects with a
-   * sentence that names file, line and rule. Earlier results stay as they are.
+   * Reads the files that are not open yet. If one is invalid, rejects with a sentence that names file, line
+   * and rule.
    */
   async open(lists: readonly ListConfig[]): Promise<Lists> {
     await this.#files.open(lists.map(({ path }) => path))
@@ -51,12 +51,10 @@ export class AddressLists {
     }
   }
 
-  /** Closes the files of all lists but these. */
   keep(lists: readonly ListConfig[]): void {
     this.#files.keep(lists.map(({ path }) => path))
   }
 
-  /** Stops watching. */
   close(): void {
     this.#files.keep([])
   }

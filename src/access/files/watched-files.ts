@@ -10,17 +10,13 @@ interface WatchedFilesOptions<T> {
   readonly noun: string
   /** Rejects with a sentence that names the file. */
   readonly read: (path: string) => Promise<T>
-  /**
-   * Returns a warning about a file that is used nevertheless, unless the previous content had the same flaw.
-   */
+  /** Returns a warning about new content, unless the previous content had the same flaw. */
   readonly doubt?: (before: T, now: T) => string | null
-  /** Called when the content of a file has changed. */
   readonly changed?: () => void
   readonly log: Logger
   readonly reloads: Readonly<Record<'success' | 'failure', Tally>>
 }
 
-/** Holds the last valid content of a file. */
 export interface WatchedFile<T> {
   readonly content: T
 }
@@ -59,7 +55,6 @@ export class WatchedFiles<T> {
     return file
   }
 
-  /** Closes all files but these. */
   keep(paths: Iterable<string>): void {
     const current = new Set(paths)
     for (const [path, file] of this.#files) {

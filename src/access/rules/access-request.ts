@@ -10,18 +10,14 @@ import type { Geo } from '../files/geo.ts'
 import type { LowerCase } from './lower-case.ts'
 import { refererHost } from './referer.ts'
 
-/** What rules can use. */
 export interface AccessRequest {
-  /** The address of the client behind the trusted hops. */
   readonly address: string
-  /** The ways in which origins may read the path, from `pathReadings`. */
+  /** From `pathReadings`. */
   readonly paths: readonly string[] | null
   /** As received: `name, value, name, value, …`. */
   readonly fields: readonly string[]
   readonly facts: Facts
-  /** Where decisions are counted. */
   readonly tallies: TallyScope
-  /** The work left for all rules of the request. */
   readonly work: Work
 }
 
@@ -30,7 +26,6 @@ export class RuleInput {
   readonly work: Work
   /** Null without a valid address, as for a closed socket. */
   readonly address: AddressWords | null
-  /** The result of the last table lookup. */
   lookup: Found = 'nothing'
   readonly #geo: Geo | null
   readonly #lowerCase: LowerCase
@@ -40,7 +35,6 @@ export class RuleInput {
   #referer: string | null = null
   #refererHost: string | null = null
 
-  /** `address` is the parsed address. */
   constructor(request: AccessRequest, address: AddressWords | null, geo: Geo | null, lowerCase: LowerCase) {
     this.request = request
     this.work = request.work
@@ -63,7 +57,7 @@ export class RuleInput {
     return this.#network
   }
 
-  /** The User-Agent in lower case; empty without one. */
+  /** In lower case; empty without one. */
   get userAgent(): string {
     return (this.#userAgent ??= this.#lowerCase.of(fieldValue(this.request.fields, 'user-agent')))
   }
@@ -72,13 +66,13 @@ export class RuleInput {
     return (this.#referer ??= fieldValue(this.request.fields, 'referer'))
   }
 
-  /** The host of the Referer; empty without one. */
+  /** Empty without one. */
   get refererHost(): string {
     return (this.#refererHost ??= refererHost(this.referer))
   }
 }
 
-/** Returns the value of a field, with several lines joined as one list; empty if it was not sent. */
+/** Returns the value of a field, several lines joined as one list; empty if it was not sent. */
 function fieldValue(fields: readonly string[], name: string): string {
   let value = ''
   for (let i = 0; i < fields.length; i += 2) {

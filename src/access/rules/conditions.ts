@@ -15,15 +15,14 @@ import type { RuleInput } from './access-request.ts'
 
 /**
  * Whether a request matches; null if unknown: an expression failed, a database is broken, the path has too
- * many readings, or the work would exceed what is left.
+ * many readings, or too little work is left.
  */
 export type Condition = (input: RuleInput) => boolean | null
 
-/** Where conditions look things up. */
 export interface AccessSources {
   readonly lists: Lists
   readonly geo: Geo | null
-  /** Returns the table of some networks, possibly a cached one; by default a new one each time. */
+  /** By default a new table each time. */
   readonly tableOf?: (networks: readonly string[]) => AddressTable
 }
 
@@ -57,7 +56,6 @@ export function compileCondition(
   }
 }
 
-/** Whether a validated condition reads the path. */
 export function readsPath(condition: AccessCondition): boolean {
   if (condition.kind === 'path') return true
   return condition.kind === 'expression' && compiled(condition.text).readsPath
@@ -112,7 +110,6 @@ function comesFromElsewhere(hosts: HostNames): Condition {
   return input => input.referer !== '' && !hosts.has(input.refererHost)
 }
 
-/** Matches if any origin may see a path under a prefix. */
 function mayBeUnder(prefixes: readonly string[]): Condition {
   const steps = pathWork(prefixes)
   return ({ request: { paths }, work }) => {
@@ -122,7 +119,6 @@ function mayBeUnder(prefixes: readonly string[]): Condition {
   }
 }
 
-/** Matches if every origin sees a path under a prefix. */
 function isSurelyUnder(prefixes: readonly string[]): Condition {
   const steps = pathWork(prefixes)
   return ({ request: { paths }, work }) => {

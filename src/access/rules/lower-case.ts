@@ -1,5 +1,4 @@
-// Lower-cases the User-Agent, which usually equals that of the previous request: returning the same string
-// object lets patterns reuse their last result.
+// Lower-cases the User-Agent: the same string object for repeated ones lets patterns reuse their last result.
 
 import { ownText } from '../../base/text/own-text.ts'
 

@@ -2,13 +2,10 @@
 
 import { maxHostLength } from '../../net/address/host-names.ts'
 
-/** The maximum number of characters of a URL that are searched for its host: browsers send no longer one. */
+/** Max characters that are searched for the host. */
 const maxLength = 1024
 
-/**
- * Returns the host of a URL in lower case, without port and trailing dot; empty if it has none, or one that
- * cannot be a host name. Reads no more of the URL than necessary.
- */
+/** Returns the host of a URL in lower case, without port and trailing dot; empty if it has none. */
 export function refererHost(url: string): string {
   const referer = url.length > maxLength ? url.slice(0, maxLength) : url
   const scheme = referer.indexOf('://')

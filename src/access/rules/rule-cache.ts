@@ -1,4 +1,4 @@
-// Narrows the rules of a policy to those that need evaluating. For a returning client, rules that depend only
+// Narrows the rules of a policy to those that need evaluating: for a returning client, rules that depend only
 // on the client need not be evaluated again; rules on paths are needed only if one of their prefixes matches.
 
 import { PathPrefixes } from '../../base/path/path-prefixes.ts'
@@ -8,7 +8,6 @@ import type { RuleInput } from './access-request.ts'
 /** With fewer rules of a kind, finding out that none can match costs more than it saves. */
 const minRules = 4
 
-/** Rules in order. */
 interface Rules {
   readonly all: readonly CompiledRule[]
   /** Those that may match if no prefix matches the path. */
@@ -21,7 +20,7 @@ export class RuleCache {
   readonly #asksUserAgent: boolean
   readonly #asksCountry: boolean
   readonly #asksNetwork: boolean
-  /** The prefixes of all rules on paths; null if there are few. */
+  /** Null if there are few. */
   readonly #prefixes: PathPrefixes | null
   /** The client of the last request. */
   #reading = -1
@@ -66,20 +65,14 @@ export class RuleCache {
   }
 }
 
-/**
- * Whether no prefix matches any reading of the path; false for an unreadable one, and if no work is left to
- * find out.
- */
+/** False for an unreadable path, and if too little work is left. */
 function isElsewhere({ request: { paths }, work }: RuleInput, prefixes: PathPrefixes): boolean {
   if (paths === null || !work.take(paths.length * prefixes.lookups)) return false
   for (let i = 0; i < paths.length; i++) if (prefixes.lead(paths[i]!)) return false
   return true
 }
 
-/**
- * Whether a rule always gives the same result for a client and its database entries. Lists may change in
- * between.
- */
+/** Whether a rule always gives the same result for a client and its database entries; lists may change. */
 function dependsOnClientOnly({ kind }: CompiledRule): boolean {
   return kind === 'ip' || kind === 'user_agent' || kind === 'country' || kind === 'asn'
 }

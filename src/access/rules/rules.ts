@@ -10,20 +10,19 @@ import { type AccessSources, type Condition, compileCondition, readsPath } from 
 import type { RuleInput } from './access-request.ts'
 
 export class CompiledRule {
-  /** The rule as configured. */
   readonly rule: AccessRule
   readonly action: AccessRule['action']
   readonly kind: AccessKind
   readonly matches: Condition
   readonly readsPath: boolean
-  /** The paths it names; none for an expression that reads the path. */
+  /** Empty for an expression, even if it reads the path. */
   readonly prefixes: readonly string[]
   readonly #cause: { readonly code: string }
   /** The scope of the last hit, which is usually that of the next. */
   #scope: TallyScope | null = null
   #hits: TallyCounter | null = null
 
-  /** Compiles a rule; the access log names it by `place`. */
+  /** The access log names the rule by `place`. */
   constructor(rule: AccessRule, place: string, sources: AccessSources) {
     const { action, condition, description } = rule
     this.rule = rule
@@ -35,7 +34,6 @@ export class CompiledRule {
     this.#cause = { code: description === null ? place : `${place}: ${description}` }
   }
 
-  /** Counts a decision of the rule. */
   hit(scope: TallyScope): void {
     if (scope !== this.#scope) {
       this.#scope = scope
@@ -44,12 +42,10 @@ export class CompiledRule {
     this.#hits!.inc()
   }
 
-  /** Refuses a request that matched the rule. */
   refuse(input: RuleInput): Refusal {
     return refuse(this.#errorFor(input), {}, this.#cause)
   }
 
-  /** Refuses a request for which the rule could not be evaluated. */
   fail(): Refusal {
     return refuse('access_protection_error', {}, this.#cause)
   }

@@ -7,7 +7,6 @@ export function newId(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** Whether a text can be such an id. */
 export function isId(text: string): boolean {
   return id.test(text)
 }

@@ -1,4 +1,4 @@
-// Ray ids: 64 random bits as 16 lower-case hex digits, one for each request. The edge makes them.
+// Ray ids: 64 random bits as 16 lower-case hex digits, one for each request.
 
 import { randomFillSync } from 'node:crypto'
 
@@ -7,7 +7,7 @@ const batch = Buffer.allocUnsafe(rayBytes * 512)
 let digits = ''
 let next = 0
 
-/** Returns an id that no other request of any worker has; draws random bytes for 512 ids at a time. */
+/** Returns an id that no other request of any worker has. */
 export function nextRay(): string {
   if (next === digits.length) {
     digits = randomFillSync(batch).toString('hex')

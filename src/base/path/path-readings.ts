@@ -41,10 +41,7 @@ const ambiguous =
 
 type Habit = (path: string) => string
 
-/**
- * What some readers do and others don't, in an order in which they may do it: first before dots are decoded,
- * then after.
- */
+/** What some readers do and others don't: first before dots are decoded, then after. */
 const earlyHabits: readonly Habit[] = [
   decodedAgain,
   path => path.replace(/;[^/]*/g, ''),

@@ -1,9 +1,6 @@
 // The normal form of a request path (RFC 3986 section 6.2.2), in which routes and rules are compared.
 
-/**
- * Whether a path is certainly in normal form, and unambiguous (no `;`, no backslash, only ASCII). Stops at
- * the query; may be false for a path in normal form.
- */
+/** Whether a path is certainly normal and unambiguous; may be false for a normal path. Stops at the query. */
 export function isPlainPath(path: string): boolean {
   for (let i = 0; i < path.length; i++) {
     const code = path.charCodeAt(i)
@@ -29,7 +26,6 @@ export function normalPath(target: string): string {
   return withoutDots(withoutEmpty(withPlainDots(decodedPath(target))))
 }
 
-/** Returns the part of a target or path before the query. */
 export function withoutQuery(target: string): string {
   const query = target.indexOf('?')
   return query === -1 ? target : target.slice(0, query)
@@ -44,19 +40,15 @@ export function decodedPath(target: string): string {
   return encoded.test(path) ? respelled(path) : path
 }
 
-/** Returns a decoded path with its dots decoded too. */
 export function withPlainDots(path: string): string {
   return path.includes('%2E') ? path.replaceAll('%2E', '.') : path
 }
 
-/** Returns a path with runs of slashes joined. */
 export function withoutEmpty(path: string): string {
   return path.includes('//') ? path.replace(/\/{2,}/g, '/') : path
 }
 
-/**
- * Returns a path with its dot segments resolved (RFC 3986 section 5.2.4); empty segments count as segments.
- */
+/** Returns a path with its dot segments resolved (RFC 3986 section 5.2.4). */
 export function withoutDots(path: string): string {
   if (!hasDotSegment(path)) return path
   const segments = path.split('/')
@@ -72,7 +64,6 @@ export function withoutDots(path: string): string {
   return resolved.join('/')
 }
 
-/** Whether `.` or `..` is a segment of a path. */
 export function hasDotSegment(path: string): boolean {
   return dotSegment.test(path)
 }

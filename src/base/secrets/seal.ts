@@ -1,5 +1,5 @@
-// Small secrets at rest: AES-256-GCM, so that a reader of the store can neither read nor change them, nor put
-// one in place of another.
+// Seals small secrets at rest (AES-256-GCM), so that a reader of the store can neither read, change nor swap
+// them.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
@@ -7,10 +7,7 @@ const cipher = 'aes-256-gcm'
 const ivLength = 12
 const tagLength = 16
 
-/**
- * Encrypts a text with a key of 32 bytes, to base64url of IV, ciphertext and tag; `context` names the
- * purpose, and is needed to decrypt it.
- */
+/** Encrypts a text with a key of 32 bytes, to base64url of IV, ciphertext and tag. */
 export function seal(key: Buffer, text: string, context: string): string {
   const iv = randomBytes(ivLength)
   const sealing = createCipheriv(cipher, key, iv, { authTagLength: tagLength }).setAAD(Buffer.from(context))

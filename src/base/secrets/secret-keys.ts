@@ -1,10 +1,10 @@
-// The server's keys for the credentials of clients and users: the current one makes digests and seals, older
-// ones still check and open what they made.
+// The server's keys for credentials: the current one makes digests and seals, older ones still check and
+// open.
 
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { seal, unseal } from './seal.ts'
 
-/** A digest with a key of the server: HMAC-SHA-256 in hex, and the id of the key. */
+/** HMAC-SHA-256 in hex, and the id of the key. */
 interface KeyedDigest {
   readonly digest: string
   readonly key: string
@@ -14,7 +14,6 @@ const minLength = 32
 
 export class SecretKeys {
   readonly #current: DerivedKeys
-  /** The current one first. */
   readonly #keys: readonly DerivedKeys[]
 
   /** Takes keys of at least 32 bytes each. */
@@ -49,12 +48,10 @@ export class SecretKeys {
     return isSame && keys !== undefined
   }
 
-  /** Encrypts a text with the current key; decrypting it takes the same context. */
   seal(text: string, context: string): string {
     return seal(this.#current.sealing, text, context)
   }
 
-  /** Decrypts a text that the current key or an older one has sealed; else returns null. */
   unseal(sealed: string, context: string): string | null {
     for (const { sealing } of this.#keys) {
       const text = unseal(sealing, sealed, context)
@@ -64,7 +61,6 @@ export class SecretKeys {
   }
 }
 
-/** Derived from one key: a key for each purpose, and an id. */
 interface DerivedKeys {
   readonly id: string
   readonly digesting: Buffer

@@ -1,5 +1,4 @@
-// Patterns in which a star stands for any text, matched in time proportional to the text, without
-// backtracking.
+// Patterns in which a star stands for any text, matched in linear time.
 
 /** A pattern that must match a whole text, in any case. */
 export class Glob {
@@ -16,8 +15,8 @@ export class Glob {
   }
 
   /**
-   * Matches a lower-case text: each part between two stars at the first place that is left, which leaves the
-   * most text for the others.
+   * Matches a lower-case text: each part at the first place that is left, which leaves the most text for the
+   * others.
    */
   matches(text: string): boolean {
     const parts = this.#parts

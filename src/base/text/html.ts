@@ -28,8 +28,7 @@ export function raw(markup: string): Html {
 }
 
 /**
- * Escapes text for element content and quoted attributes; everything outside ASCII becomes a character
- * reference, so that no encoding can spoil it.
+ * Escapes text for element content and quoted attributes; all outside ASCII becomes a character reference.
  */
 export function escapeHtml(text: string): string {
   return text.replace(special, reference)

@@ -23,7 +23,6 @@ export function parseSize(text: string): Reading<number> {
   )
 }
 
-/** Reads a number of bytes a second. */
 export function parseByteRate(text: string): Reading<number> {
   const size = text.endsWith('/s') ? parseSize(text.slice(0, -2)) : noByteRate
   return 'flaw' in size ? noByteRate : size
@@ -42,10 +41,7 @@ export interface Rate {
   readonly period: number
 }
 
-/**
- * Reads a rate as a count and a duration, whose number may be left out if it is 1; a minute is also written
- * min.
- */
+/** Reads a rate as a count and a duration, whose number is 1 if left out; a minute is also written min. */
 export function parseRate(text: string): Reading<Rate> {
   const [, count = '', number = '', unit = ''] = /^(\d{1,15})\/(\d*)([a-z]+)$/.exec(text) ?? []
   const period = parseDuration(`${number || 1}${unit === 'min' ? 'm' : unit}`)
@@ -53,7 +49,6 @@ export function parseRate(text: string): Reading<Rate> {
   return 'flaw' in period ? { flaw } : { value: { limit: Number(count), period: period.value } }
 }
 
-/** Writes a rate with whole ms. */
 export function formatRate({ limit, period }: Rate): string {
   return `${limit}/${formatDuration(period).replace(/^1(?=[a-z])/, '')}`
 }

@@ -2,9 +2,8 @@
 
 /**
  * Makes V8 treat the methods of strings as constant. A class that extends `String`, such as one of ioredis,
- * makes V8 expect changes, and from then on optimized code looks up each method that it calls: a GET took
- * 10,000 instructions more in the whole process. Calling methods on String objects shows V8 that they are
- * only read.
+ * makes V8 expect changes, and optimized code then looks up each method that it calls: a GET took 10,000
+ * instructions more.
  */
 export function settleStringMethods(): void {
   const text = Object('text') as string

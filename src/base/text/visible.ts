@@ -1,15 +1,10 @@
-// Escapes text from outside, so that it can neither control a terminal, nor reverse the direction of the text
-// around it, nor be invisible.
+// Escapes text from outside, so that it can neither control a terminal, change direction, nor be invisible.
 
-/** Replaces such characters by escape sequences. */
 export function visible(text: string): string {
   return text.replace(steering, character => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 }
 
-/**
- * Does so within JSON, by JSON's own escape sequences, so that it stays the same JSON. Line feeds are kept:
- * within its texts they are escaped already.
- */
+/** Escapes by JSON's own sequences, so that it stays the same JSON; line feeds between its texts are kept. */
 export function visibleJson(json: string): string {
   return json.replace(steeringInJson, escapeInJson)
 }

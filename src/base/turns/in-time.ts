@@ -1,15 +1,9 @@
 // Timeouts for promises that may never settle.
 
-/**
- * The timeout is counted in so many pieces: if this process, or the whole machine, stops for however long,
- * that takes only one of them.
- */
+/** The timeout is counted in pieces: if this process stops for however long, that takes only one of them. */
 const pieces = 4
 
-/**
- * Returns the result, or what `late` returns (or throws) if there is none after `ms` in which this process
- * ran; a result that came while the process was busy is in time.
- */
+/** Returns the result, or what `late` returns (or throws) after `ms` in which this process ran. */
 export function inTime<T, Late>(answer: Promise<T>, ms: number, late: () => Late): Promise<T | Late> {
   return new Promise((resolve, reject) => {
     let left = pieces

@@ -1,15 +1,10 @@
-// Works on many items, a few at a time, with turns for other work in between: if everything is in memory, all
-// of it would otherwise be done in one turn.
+// Works on many items, with turns for other work in between.
 
 import { nextTurn, pause } from './turns.ts'
 
-/** Items that are worked on at the same time. */
 const atOnce = 25
 
-/**
- * Makes something of each item, in order, with turns for other work in between: for synchronous work that is
- * long in total.
- */
+/** Makes something of each item, in order: for synchronous work that is long in total. */
 export async function makeInTurns<T, Made>(
   items: readonly T[],
   make: (item: T, index: number) => Made,
@@ -22,7 +17,7 @@ export async function makeInTurns<T, Made>(
   return results
 }
 
-/** Maps each item asynchronously, in order, with turns for other work in between. */
+/** Maps each item asynchronously, a few at a time, in order. */
 export async function mapInTurns<T, Made>(
   items: readonly T[],
   work: (item: T) => Promise<Made>,

@@ -1,16 +1,14 @@
-// Exchanges that will be over in a moment, for which long work waits: a step of it between a request and its
-// response would delay the response.
+// Exchanges that will be over in a moment, for which long work waits.
 
 /** Ms after the start of the latest exchange, from which on those that are not over count as long. */
 const short = 2
 
 class ShortExchanges {
   #count = 0
-  /** Incremented when all current exchanges are found to be long; they no longer count then. */
+  /** Incremented when all current exchanges turn out to be long; they no longer count then. */
   #round = 1
   #latest = 0
   #hasMoved = false
-  /** Called when none is counted any more. */
   free: (() => void) | null = null
 
   get count(): number {
@@ -25,13 +23,11 @@ class ShortExchanges {
     return this.#round
   }
 
-  /** Stops counting an exchange: it is over, or lasts as long as its peers like. */
   passed(round: number): void {
     this.#hasMoved = true
     if (round === this.#round && --this.#count === 0) this.free?.()
   }
 
-  /** Whether one began or passed since the last call. */
   haveMoved(): boolean {
     const hasMoved = this.#hasMoved
     this.#hasMoved = false

@@ -1,12 +1,8 @@
-// Runs long work in small steps, so that a process that serves requests is never busy with something else for
-// long.
+// Runs long work in small steps, so that requests wait only briefly.
 
-/** Ms that work may take before others have a turn. */
 const slice = 5
 
-/**
- * Runs work step by step, and handles events in between; a step should take less than about a millisecond.
- */
+/** Runs work step by step, and handles events in between; a step should take less than about 1 ms. */
 export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
   for (;;) {
     const until = performance.now() + slice

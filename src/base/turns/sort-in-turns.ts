@@ -2,11 +2,10 @@
 
 import { nextTurn } from './turns.ts'
 
-/** Items that are sorted or merged in one step. */
 const run = 256
 const mergedAtOnce = 512
 
-/** Returns the items in order, with turns for other work in between; the sort is stable. */
+/** Sorts stably, with turns for other work in between. */
 export async function sortInTurns<T>(
   items: readonly T[],
   compare: (a: T, b: T) => number,

@@ -1,39 +1,27 @@
-// Schedules the steps of long work. In a turn of the event loop, each caller has at most one step, all
-// together take little more than one long step, and none runs during a short exchange. So requests wait for
-// little more than a step, however much there is to do.
+// Schedules the steps of long work: in a turn of the event loop each caller has at most one, and none runs
+// during a short exchange.
 
 import { shortExchanges } from './short-exchanges.ts'
 
 const waiting: (() => void)[] = []
 
-/** Ms that a step may take before others get their turn. */
 const maxStep = 0.25
 
-/**
- * Ms into a turn after which no other step begins in it. Short steps share a turn, since each turn has a
- * cost.
- */
+/** Ms into a turn after which no other step begins in it. Short steps share a turn, which has a cost. */
 const latestBegin = 0.1
 
-/** Max ms that a step waits: if exchanges never end, long work still gets its share of the time. */
+/** Max ms that a step waits, so that long work gets its share even if exchanges never end. */
 const maxWait = 5
 
-/** Whether a turn with steps is scheduled or running. */
 let isGoing = false
-/** When the first step of the latest turn began. */
 let begunAt = 0
-/**
- * How many of the waiting callers may still have a step in this turn; later arrivals wait for the next turn.
- */
+/** Waiting callers that may still have a step in this turn. */
 let admissible = 0
 /** Since when a step is due; 0 for none. */
 let due = 0
 let timer: NodeJS.Timeout | undefined
 
-/**
- * Resolves when it is the caller's turn, after those who called before and after other pending work of this
- * process.
- */
+/** Resolves when it is the caller's turn, after earlier callers and other pending work of this process. */
 export function nextTurn(): Promise<void> {
   return new Promise(resolve => {
     waiting.push(resolve)
@@ -80,7 +68,6 @@ function afterStep(): void {
   if (isGoing) setImmediate(beginTurn)
 }
 
-/** Tries again after so many ms, or as soon as no short exchange has priority any more. */
 function leave(ms: number): void {
   shortExchanges.free = resume
   timer = setTimeout(resume, ms)

@@ -1,7 +1,6 @@
 // The body of a response on its way through an encoder. A small one that arrives in one piece is encoded in
-// one call, at half the cost; anything else goes through the thread pool, so that it delays no one else. What
-// the origin has sent is never held back for long: it is flushed when the origin pauses, and now and then
-// while it does not.
+// one call, at half the cost; anything else goes through the thread pool. It is flushed when the origin
+// pauses, and now and then while it does not.
 
 import type { ContentCoding } from '../../config/model/compression-config.ts'
 import { deliverBug } from '../exchange/deliver.ts'
@@ -21,7 +20,6 @@ const pauseAfter = 20
 /** Ms after which held bytes are flushed even though more keep coming. */
 const maxHeldTime = 100
 
-/** The origin's side of the body. */
 interface BodySource {
   /** Called when there is room again, after `data` returned false. */
   resume(): void
@@ -54,7 +52,6 @@ export class CompressedBody implements ResponseSink, Encoded {
    */
   #isFlushDue = false
   #isFlushDueNow = false
-  /** Set once the origin has sent everything. */
   #finishing: Finishing | null = null
   #trailers: readonly string[] | null = null
   #isOver = false
@@ -74,10 +71,7 @@ export class CompressedBody implements ResponseSink, Encoded {
     return this.#sink.hasBegun
   }
 
-  /**
-   * Whether the origin has sent everything and some of it is still to be encoded: the exchange is then
-   * finished here.
-   */
+  /** Whether the exchange is finished here, since some of a complete body is still to be encoded. */
   get isFinishing(): boolean {
     return this.#finishing !== null
   }
@@ -118,13 +112,11 @@ export class CompressedBody implements ResponseSink, Encoded {
     if (!this.#isBusy) this.#encode()
   }
 
-  /** Continues when the client reads; returns whether there is room for more. */
   resume(): boolean {
     this.#encoder?.resume()
     return !this.#isFull
   }
 
-  /** Frees the encoder, and drops what it still holds. */
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -137,7 +129,6 @@ export class CompressedBody implements ResponseSink, Encoded {
     bytesOut[this.coding].value += this.#x.bytesOut
   }
 
-  /** Whether each piece is sent at once, as for the events of a stream. */
   get #isPrompt(): boolean {
     return this.#x.eventStream !== null
   }
@@ -149,10 +140,7 @@ export class CompressedBody implements ResponseSink, Encoded {
     return bytes
   }
 
-  /**
-   * Passes the encoder what is queued, or the end. It has one piece at a time, and what arrives until it is
-   * done becomes the next one.
-   */
+  /** Passes the encoder what is queued, or the end: one piece at a time. */
   #encode(): void {
     if (this.#isBusy) return
     const encoder = (this.#encoder ??= this.#open())
@@ -232,7 +220,6 @@ export class CompressedBody implements ResponseSink, Encoded {
     else this.#release()
   }
 
-  /** Flushes what the encoder holds back. */
   #release(): void {
     this.#isFlushDueNow = false
     if (!this.#holdsBack || this.#finishing !== null) return
@@ -240,7 +227,6 @@ export class CompressedBody implements ResponseSink, Encoded {
     this.#encoder!.flush(codings[this.coding].flush)
   }
 
-  /** Ends the response as broken. */
   #crash(bug: unknown): void {
     if (this.#isOver) return
     this.close()

@@ -10,7 +10,6 @@ import type { Compression } from '../encoding/compression.ts'
 import { codings } from '../encoding/encoders.ts'
 import type { Encoding } from '../encoding/encoding.ts'
 
-/** A response as it will be sent. */
 export interface CompressionDecision {
   readonly message: FieldLines
   /** Null passes the body unchanged. */
@@ -19,10 +18,7 @@ export interface CompressionDecision {
   readonly keepsLength: boolean
 }
 
-/**
- * Decides on a response with the changes of its route applied. A response to HEAD is treated like that to
- * GET.
- */
+/** Decides on a response with the changes of its route; a response to HEAD is treated like that to GET. */
 export function decideCompression(
   x: Exchange,
   compression: Compression,
@@ -41,7 +37,6 @@ export function decideCompression(
   return { message: compressedFields(message, coding), encoding, keepsLength: false }
 }
 
-/** Whether there is memory for one more encoder. */
 function isAffordable({ plane, snapshot }: Exchange, coding: ContentCoding): boolean {
   const { memory, skipped } = plane.metrics.compression
   if (memory.value + codings[coding].memory <= snapshot.limits.compressionMemory) return true

@@ -3,11 +3,8 @@
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 import { deadlineIn } from '../exchange/deadline.ts'
 
-/** A body of which the client still lacks some. */
 interface Unfinished {
-  /** Continues when the client reads. */
   resume(): void
-  /** Stops sending. */
   close(): void
 }
 
@@ -22,7 +19,6 @@ export class Finishing implements RequestHandler {
     this.extendDeadline()
   }
 
-  /** Restarts the idle timeout. */
   extendDeadline(): void {
     this.deadline = deadlineIn(this.#x, this.#x.route!.config.timeouts.idle)
   }
@@ -32,7 +28,7 @@ export class Finishing implements RequestHandler {
     this.#body.resume()
   }
 
-  /** Abandons a client that stopped reading: nothing else is pending. */
+  /** Nothing else is pending for a client that stopped reading. */
   expire(): void {
     this.#x.client.abandon(this.#x)
   }

@@ -13,14 +13,13 @@ export class AcceptedCodings {
   readonly #codings: readonly string[]
   readonly #cache = new Map<string, ContentCoding | null>()
 
-  /** Takes the available codings, the most preferred first. */
   constructor(codings: readonly ContentCoding[]) {
     this.#codings = [...codings, identity]
   }
 
   /**
-   * Returns the coding with the highest weight, and among equals the most preferred. Null if no coding is
-   * accepted, if plain content has a higher weight, or if the line is malformed.
+   * Returns the coding with the highest weight, among equals the most preferred. Null if plain content weighs
+   * more, no coding is accepted, or the line is malformed.
    */
   choose(line: string): ContentCoding | null {
     const cached = this.#cache.get(line)
@@ -45,7 +44,6 @@ export class AcceptedCodings {
   }
 }
 
-/** Overloads that the package's types lack. */
 interface Ranking {
   encodings(available: readonly string[], options: { preferred: readonly string[] }): readonly string[]
 }

@@ -6,8 +6,8 @@ import type { ContentCoding } from '../../config/model/compression-config.ts'
 import { isDigest } from './compressible.ts'
 
 /**
- * Returns the fields of a compressed response: its validator is weak, and no range of it can be requested
- * (RFC 9110 sections 8.8.1 and 14.3).
+ * Returns the fields of a compressed response: with a weak validator, without ranges (RFC 9110 sections
+ * 8.8.1, 14.3).
  */
 export function compressedFields(message: FieldLines, coding: ContentCoding): FieldLines {
   const result = withValues(message, (name, value) => {
@@ -19,10 +19,7 @@ export function compressedFields(message: FieldLines, coding: ContentCoding): Fi
   return withVary(result)
 }
 
-/**
- * Returns the fields of a response that could have been compressed: caches must not send it to clients that
- * accept something else.
- */
+/** Returns the fields of a response that could have been compressed, for the caches of other clients. */
 export function withVary(message: FieldLines): FieldLines {
   const { kind, fields, ids, hopByHop } = message
   for (let i = 0; i < fields.length; i += 2)
@@ -36,8 +33,8 @@ export function withVary(message: FieldLines): FieldLines {
 }
 
 /**
- * Returns the fields of a 304 with the validator that the client sent. That one was weakened here, and the
- * client's cache must not take its stored response for the origin's, byte by byte.
+ * Returns the fields of a 304 with the client's validator, which was weakened here: the client's cache must
+ * not take its stored response for the origin's, byte by byte.
  */
 export function revalidatedFields(message: FieldLines, { fields }: RequestHead): FieldLines {
   const conditions: string[] = []
@@ -54,14 +51,13 @@ export function revalidatedFields(message: FieldLines, { fields }: RequestHead):
   return isOurs ? withVary(result) : message
 }
 
-/** Returns the trailers of a compressed body, without digests of the plain one. */
 export function compressedTrailers(trailers: readonly string[] | null): readonly string[] | null {
   if (trailers === null) return null
   const result = trailers.filter((_, i) => !isDigest(trailers[i - (i % 2)]!))
   return result.length === 0 ? null : result
 }
 
-/** Returns a weak form of an entity tag (RFC 9110 section 8.8.3); null for a malformed one. */
+/** Null for a malformed tag (RFC 9110 section 8.8.3). */
 function weakTag(tag: string): string | null {
   if (tag.startsWith('W/')) return tag
   return tag[0] === '"' ? `W/${tag}` : null
@@ -72,7 +68,7 @@ interface MutableFieldLines extends FieldLines {
   readonly ids: FieldId[]
 }
 
-/** Copies fields with new values; null drops a field. */
+/** A null value drops the field. */
 function withValues(
   { kind, fields, ids, hopByHop }: FieldLines,
   valueFor: (name: string, value: string) => string | null,

@@ -1,18 +1,16 @@
-// Which responses may be compressed: those that stay as useful to a client, and that no field requires to be
-// left as they are.
+// Which responses may be compressed: those that stay useful, and that no field requires to be left as they
+// are.
 
 import { equalsIgnoreCase, type FieldLines, field, listHas } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Compression } from './compression.ts'
 
-/** A response with the fields that the client will see. */
 interface Response {
   readonly head: Pick<ResponseHead, 'status' | 'contentLength'>
   readonly message: FieldLines
 }
 
-/** Whether a response could be compressed for a client that accepts it. */
 export function isCompressible(
   { types, minimum }: Pick<Compression, 'types' | 'minimum'>,
   { head, message }: Response,
@@ -41,7 +39,6 @@ export function forbidsTransform({ fields }: RequestHead): boolean {
   return false
 }
 
-/** Whether a name is that of a digest of the content, which compression changes. */
 export function isDigest(name: string): boolean {
   switch (name.length) {
     case 6:
@@ -59,8 +56,8 @@ export function isDigest(name: string): boolean {
 const partial: ReadonlySet<number> = new Set([204, 205, 206, 304])
 
 /**
- * Whether a field requires the content to arrive unchanged: a directive, a range, a digest, or a signature
- * that may cover one.
+ * Whether a field requires unchanged content: a directive, a range, a digest, or a signature that may cover
+ * one.
  */
 function forbids(name: string, value: string): boolean {
   switch (name.length) {

@@ -6,17 +6,15 @@ import type { RequestHead } from '../../http1/heads/request-head.ts'
 import { AcceptedCodings } from './accept-encoding.ts'
 import { MediaTypes } from './media-types.ts'
 
-/** Compiled configurations, since most routes of a zone share one. */
+/** Most routes of a zone share a configuration. */
 const cache = new WeakMap<CompressionConfig, Compression>()
 
 export class Compression {
   readonly levels: CompressionConfig['levels']
-  /** Bytes. */
   readonly minimum: number
   readonly types: MediaTypes
   readonly #accepted: AcceptedCodings
 
-  /** Compiles a configuration, once. */
   static of(config: CompressionConfig): Compression {
     const compression = cache.get(config) ?? new Compression(config)
     cache.set(config, compression)
@@ -31,8 +29,8 @@ export class Compression {
   }
 
   /**
-   * Returns the coding for a client; null for none. HTTP/1.0 marks the end of a body of unknown length by
-   * closing the connection, which may also be a failure.
+   * Returns the coding for a client; null for none. HTTP/1.0 could not tell the end of the body from a
+   * failure.
    */
   codingFor(head: RequestHead): ContentCoding | null {
     const line = head.version === '1.0' ? null : acceptEncodingOf(head)
@@ -40,7 +38,6 @@ export class Compression {
   }
 }
 
-/** Joins the Accept-Encoding lines; null for none. */
 export function acceptEncodingOf({ fields }: RequestHead): string | null {
   let line: string | null = null
   for (let i = 0; i < fields.length; i += 2) {

@@ -1,5 +1,4 @@
-// The encoders of each content coding, in sizes that a gateway can afford thousands of times: how to create
-// one, and its memory.
+// The encoders of each content coding, in sizes that a gateway can afford thousands of times.
 
 import {
   type BrotliOptions,
@@ -18,27 +17,22 @@ import type { ContentCoding } from '../../config/model/compression-config.ts'
 
 const KiB = 1024
 
-/** Encodes a body piece by piece, in the thread pool. */
 export interface Encoder extends Transform {
   flush(kind: number, callback?: () => void): void
 }
 
 interface Coding {
   /**
-   * An upper bound of the memory of one encoder in bytes at any level (`bench/micro/compression/memory.ts`),
-   * with the pieces of the body that are queued for it.
+   * An upper bound of the bytes of one encoder with its queue at any level
+   * (`bench/micro/compression/memory.ts`).
    */
   readonly memory: number
-  /**
-   * Bytes of a body up to which encoding it in one call blocks the thread for no longer than about half a
-   * millisecond.
-   */
+  /** Bytes of a body up to which encoding it in one call takes at most about half a millisecond. */
   readonly maxSyncBytes: number
   /** The flush that makes an encoder emit everything it has taken. */
   readonly flush: number
-  /** Encodes a whole body at once. */
   encodeSync(body: Buffer, level: number): Buffer
-  /** Creates an encoder; with `isPrompt` it emits each piece at once. */
+  /** With `isPrompt` the encoder emits each piece at once. */
   open(level: number, isPrompt: boolean): Encoder
 }
 
@@ -75,9 +69,7 @@ export const codings: Readonly<Record<ContentCoding, Coding>> = {
   },
 }
 
-/**
- * Bits of the window, far below the maximum of browsers (RFC 9659): a page gains next to nothing from more.
- */
+/** Far below the maximum of browsers (RFC 9659): a page gains next to nothing from more. */
 const windowBits = 18
 
 /** From level 4 on, tables would grow to many megabytes. */

@@ -2,7 +2,7 @@
 
 import { ownText } from '../../base/text/own-text.ts'
 
-/** Types of responses that are cached: origins send few. */
+/** Origins send few types. */
 const maxCached = 64
 const maxCachedLength = 128
 

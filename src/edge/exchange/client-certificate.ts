@@ -9,8 +9,7 @@ import type { Exchange } from './exchange.ts'
 import type { EdgeZone } from '../snapshot/snapshot.ts'
 
 /**
- * Refuses a client without a certificate that its zone accepts (1017). An optional certificate may be
- * missing, but not invalid.
+ * Refuses a client without a certificate that its zone accepts (1017). An optional one must not be invalid.
  */
 export function refuseCertificate(x: Exchange, { config, trust }: EdgeZone): Refusal | null {
   const { tls } = x.client
@@ -29,7 +28,7 @@ export function refuseCertificate(x: Exchange, { config, trust }: EdgeZone): Ref
   return isValid(x, certificate) ? null : refusals.expired
 }
 
-/** Returns the certificate that the zone of the host requested, valid or not; null for none. */
+/** Returns the certificate that the zone of the host requested, valid or not. */
 export function certificateOf(x: Exchange): ClientCertificate | null {
   const { tls } = x.client
   if (tls === null || tls.certificate === null) return null
@@ -38,12 +37,11 @@ export function certificateOf(x: Exchange): ClientCertificate | null {
   return tls.trust === trust ? tls.certificate : null
 }
 
-/** Whether the handshake accepted it, and it has not expired since. */
 export function isValid(x: Exchange, { fault, notAfter }: ClientCertificate): boolean {
   return fault === null && notAfter >= x.plane.clock.now()
 }
 
-/** Writes the certificate fields for an origin; empty for none (RFC 9440 section 2). */
+/** Writes the certificate fields for an origin (RFC 9440 section 2). */
 export function certificateLines(x: Exchange): string {
   const client = x.zone === null ? null : x.zone.config.tls.client
   const certificate = client === null ? null : certificateOf(x)
@@ -58,7 +56,7 @@ export function certificateLines(x: Exchange): string {
 
 type Forward = ClientCertificates['forward']
 
-/** The lines of each certificate, shared by all requests of its connection. */
+/** Shared by all requests of a connection. */
 const cachedLines = new WeakMap<ClientCertificate, { readonly forward: Forward; readonly lines: string }>()
 
 function linesOf(certificate: ClientCertificate, client: ClientCertificates): string {

@@ -11,7 +11,7 @@ import { gatewayError, gatewaysScope, noGateway, noZone } from '../../activity/t
 import type { TallyBook, TallyCounter, TallyScope } from '../../activity/tally-book.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Characters that are stored of client input. */
+/** Max characters that are stored of client input. */
 const maxLengths = { method: 32, host: 253, path: 300 } as const
 
 /** Counts an error that ended an exchange; `now` is in monotonic ms. */
@@ -39,7 +39,7 @@ function counterOf(x: Exchange, code: number): TallyCounter {
   return last.counter
 }
 
-/** The last counter of a gateway: in a flood of refused calls the next one is the same. */
+/** In a flood of refused calls the next counter is the same. */
 let last: {
   readonly book: TallyBook
   readonly gateway: Gateway
@@ -61,7 +61,7 @@ function occurrenceOf(x: Exchange, now: number): Occurrence {
   }
 }
 
-/** Copies the text, since a slice would keep the whole head of its request in memory. */
+/** A slice would keep the whole head of its request in memory. */
 function cut(text: string, max: number): string {
   return ownText(text.length > max ? text.slice(0, max) : text)
 }

@@ -1,5 +1,5 @@
-// One request and everything that is learned about it. Steps write their results here, and the record reads
-// them all. Every field is set in the constructor, so that all exchanges have one shape.
+// One request and everything that is learned about it. Every field is set in the constructor, so that all
+// exchanges have one shape.
 
 import type { Facts } from '../../expression/expression.ts'
 import { pathReadings } from '../../base/path/path-readings.ts'
@@ -29,13 +29,12 @@ import type { LastRequest } from './request-reuse.ts'
 import { isGrpc } from './grpc.ts'
 import { schemeOf, type Forwarded, forwardedOf } from './forwarded-trust.ts'
 
-/** The results of a client's TLS handshake. */
 export interface ClientTls {
-  /** The requested host in lower case; null for none. */
+  /** In lower case. */
   readonly serverName: string | null
   /** Such as TLSv1.3. */
   readonly version: string
-  /** The name of the cipher suite in IANA's registry. */
+  /** As in IANA's registry. */
   readonly cipher: string
   /**
    * The host whose zone decided on a client certificate: the server name, or the address of the connection.
@@ -45,68 +44,52 @@ export interface ClientTls {
   readonly trust: string
   /** Whether only what NIST SP 800-52r2 approves could be negotiated. */
   readonly isFips: boolean
-  /** The certificate of the client, valid or not; null for none. */
+  /** Valid or not. */
   readonly certificate: ClientCertificate | null
 }
 
-/** What the steps need of a request body, whatever the version of HTTP. */
 export interface RequestBody {
   /** How an origin of HTTP/1.1 finds the end of it. */
   readonly framing: Framing
-  /** Whether all of it has arrived. */
   readonly done: boolean
-  /** The trailers that may be forwarded; flat, null for none. */
+  /** Those that may be forwarded; names and values in turns. */
   readonly trailers: string[] | null
 }
 
-/**
- * The head of a response: its status, the reason for versions that have one, and lines (`Name: value` CRLF …)
- * without those about the connection.
- */
+/** The lines (`Name: value` CRLF …) exclude those about the connection. */
 export interface ResponseTop {
   readonly status: number
   readonly reason: string
   readonly lines: string
 }
 
-/** Writes a response to the client. */
+/** Writes a response; `data` and `flush` return false when the client should be given time to read. */
 export interface ResponseSink {
-  /** Whether anything was written. */
   readonly hasBegun: boolean
-  /** Writes body bytes; false when the client should be given time to read. */
   data(bytes: Buffer): boolean
-  /** Writes what is held back; false when the client should be given time to read. */
   flush(): boolean
-  /** Ends the body; the trailers are flat, null for none. */
+  /** The trailers are names and values in turns. */
   end(trailers: readonly string[] | null): void
 }
 
-/** The client's side of an exchange, whatever the version of HTTP. */
 export interface Client {
-  /** The remote address of the socket. */
   readonly peer: string
   /** The peer as a node of Forwarded (RFC 7239 section 6). */
   readonly node: string
-  /** The last token that the client sent. */
   readonly lastToken: LastToken
-  /** What is reused from its last request. */
   readonly last: LastRequest
-  /** Whether the peer is a trusted hop, whose forwarding fields are believed. */
+  /** Whether the peer's forwarding fields are believed. */
   readonly isTrusted: boolean
-  /** Null for plain HTTP. */
   readonly tls: ClientTls | null
   /** Whether it sent plain HTTP to a port that expects TLS. */
   readonly isPlaintextOnTls: boolean
-  /** The connections to origins that are reserved for its connection; null for none. */
+  /** The connections to origins that are reserved for its connection. */
   pinned: PinnedConnections | null
-  /** Sends 100 Continue to a client that waits for it before sending its body (RFC 9110 section 10.1.1). */
+  /** Sends 100 Continue (RFC 9110 section 10.1.1). */
   sendContinue(exchange: Exchange): void
-  /**
-   * Sends an interim response (RFC 9110 section 15.2) if the client understands one; false when it should be
-   * given time to read.
-   */
+  /** Sends an interim response if the client understands one; false when it should be given time to read. */
   interim(exchange: Exchange, top: ResponseTop): boolean
-  /** Sends a whole response of our own, with the body as latin1 text; must be followed by `finish`. */
+  /** Sends a whole response of our own, with the body as latin1; must be followed by `finish`. */
   respond(exchange: Exchange, top: ResponseTop, body: string): void
   /** Begins the response of an origin; `responseFraming` says how its end is marked. */
   relay(exchange: Exchange, top: ResponseTop): ResponseSink
@@ -114,25 +97,17 @@ export interface Client {
   append(exchange: Exchange, text: string): void
   /** Ends such a body, and the exchange. */
   endBody(exchange: Exchange): void
-  /** Sends the response that turns the exchange into a WebSocket. */
   switchProtocols(exchange: Exchange, top: ResponseTop): void
   /** Sends bytes of a WebSocket; false when the client should be given time to read. */
   write(bytes: Buffer): boolean
-  /**
-   * Whether the rest of a small body is read before a refusal, so that the client can reuse its connection;
-   * calls `then` after that.
-   */
+  /** Whether the rest of a small body is read before a refusal, to keep the connection; then calls `then`. */
   discardBody(exchange: Exchange, then: () => void): boolean
-  /** Resumes reading the request body, which is then passed to `RequestHandler.body`. */
   readBody(): void
-  /** Pauses the request body until `readBody`. */
   pauseBody(): void
-  /** Ends the exchange: the response is complete. */
   finish(exchange: Exchange): void
   /**
-   * Ends the exchange so that the client sees the truncation, and its connection if that is the only way.
-   * `gently` first flushes what is written already. Over HTTP/2, trailers that name the failure replace a
-   * reset.
+   * Ends the exchange so that the client sees the truncation. `gently` first flushes what is written already.
+   * Over HTTP/2, trailers that name the failure replace a reset.
    */
   cutOff(exchange: Exchange, gently: boolean, trailers?: readonly string[]): void
   /** Ends the exchange and the connection of a client that has left, or no longer reads. */
@@ -146,15 +121,13 @@ export interface Client {
 
 /** Receives the events of the client's side while a request is with its origin. */
 export interface RequestHandler {
-  /** The monotonic ms at which `expire` is called. */
+  /** Monotonic ms. */
   readonly deadline: number
   expire(): void
-  /** Receives decoded body bytes. */
   body(bytes: Buffer): void
   /** All body bytes that have arrived were delivered. */
   flushBody(): void
   bodyEnd(): void
-  /** The client can be written to again after `write` returned false. */
   clientDrained(): void
   /** The client has left; nothing may be written any more. */
   abort(): void
@@ -164,13 +137,12 @@ export interface RequestHandler {
   readonly isFullySent?: boolean
 }
 
-/** The verdict of a step: null to pass, a refusal to stop, or a promise of one of them. */
+/** Null to pass, a refusal to stop. */
 export type Verdict = Refusal | null | Promise<Refusal | null>
 
-/** One step in the life of a request; `responded` if it has sent the response itself. */
+/** `responded` if the step has sent the response itself. */
 export type Step = (x: Exchange) => Verdict | 'responded'
 
-/** How much was sent to the client: nothing yet, the head (and perhaps part of the body), or everything. */
 type ResponseStage = 'none' | 'begun' | 'complete'
 
 export class Exchange {
@@ -178,90 +150,71 @@ export class Exchange {
   readonly client: Client
   readonly head: RequestHead
   readonly ray: string
-  /** Monotonic ms. */
   readonly startedAt: number
-  /** The snapshot in effect when the exchange began. */
+  /** The one in effect when the exchange began. */
   readonly snapshot: Plane['snapshot']
   readonly requestBody: RequestBody
-  /** The requested host name in lower case, without the port. */
+  /** In lower case, without the port. */
   host = ''
   zone: EdgeZone | null = null
   route: EdgeRoute | null = null
-  /** Whom an error of this exchange is for; `locate` chooses it for AI routes. */
+  /** `locate` chooses it for AI routes. */
   audience: Audience
-  /** The state of an AI call, once its route is known. */
   ai: AiExchange | null = null
-  /**
-   * The place of a credential of this gateway in the request, which only our own side port may see; null if
-   * none was found so far.
-   */
+  /** The place of a credential of this gateway in the request, which only our own side port may see. */
   credentialPlace: string | null = null
-  /** The recording for the log of an AI call; null for none. */
   tap: Tap | null = null
-  /** The facts for expressions, created on first use. */
+  /** Created on first use. */
   facts: Facts | null = null
   /** The parts of rate limit keys that were computed so far. */
   keyParts: Map<string, string> | null = null
   /**
-   * Lines that steps add to the response, whoever writes it: those of rate limits, and what callers of AI
-   * routes are told.
+   * Lines that steps add to the response, whoever writes it: about rate limits, and for callers of AI routes.
    */
   addedLines = ''
-  /** The request to send to origins: the client's, until it is rewritten or a redirect is followed. */
+  /** The client's request, until it is rewritten or a redirect is followed. */
   outgoing: RequestHead
-  /** The route's changes to the fields of the request and of its response; null for none. */
   requestChanges: HeaderChanges | null = null
   responseChanges: HeaderChanges | null = null
-  /** The current handler of the request; null during its steps, and at the end. */
+  /** Null during the steps, and at the end. */
   handler: RequestHandler | null = null
-  /** The maximum bytes of the request body. */
   bodyLimit = Number.POSITIVE_INFINITY
   bytesIn = 0
   bytesOut = 0
-  /** The member of the pool that handled the request last. */
+  /** The one that handled the request last. */
   member: EdgeMember | null = null
   retries = 0
-  /**
-   * Whether the request was last sent to our own side port. Cookies of this gateway pass only to and from
-   * there.
-   */
+  /** Cookies of this gateway pass only to and from our own side port. */
   isToSidePort = false
   status = 0
   refusal: Refusal | null = null
   stage: ResponseStage = 'none'
-  /** Whether the client's connection serves another request after this one. */
   keepAlive: boolean
-  /**
-   * How the client finds the end of the body; `chunked` for an unknown length, whatever the version makes of
-   * that.
-   */
+  /** `chunked` for an unknown length, whatever the version makes of that. */
   responseFraming: Framing = 'none'
   eventStream: EventStream | null = null
-  /** The body of the response if it is compressed. */
   compressed: Encoded | null = null
-  /** Whether the request asks for a WebSocket, and whether it became one. */
   upgrade: 'none' | 'requested' | 'done' = 'none'
   aborted = false
   /** The round in which it counts as a short exchange; 0 if it does not. */
   #shortRound = 0
-  /** Whether the client asked for a preview of an error, which needs no route. */
+  /** Whether the client requested a preview of an error, which needs no route. */
   asksForPreview = false
-  /** Whether it asked for the metadata of AI routes. */
   asksForMetadata = false
   /** Whether it is a HEAD request for a base URL of AI calls, with which SDKs open their connection. */
   asksForBase = false
   /** Whether the refusal is that preview, and nothing actually failed. */
   isPreview = false
   /**
-   * In monotonic ms: the last send to an origin began, a streamed body was sent, the head of the response
+   * Monotonic ms: the last send to an origin began, a streamed body was sent, the head of the response
    * arrived; 0 if that did not happen.
    */
   sentAt = 0
   bodySentAt = 0
   respondedAt = 0
-  /** The duration of opening the connection to the origin in ms, if this exchange opened it. */
+  /** Null if this exchange opened no connection to the origin. */
   openingTimes: Dial['times'] | null = null
-  /** The place in a trace, once that is needed; null if it is not sampled. */
+  /** Null until needed, and if not sampled. */
   trace: Trace | null = null
 
   #forwarded: Forwarded | null | undefined = undefined
@@ -288,27 +241,23 @@ export class Exchange {
     this.audience = isGrpc(head) ? grpcClients : people
   }
 
-  /**
-   * What trusted hops report about the request; null if the peer is not trusted or the report is malformed.
-   */
+  /** What trusted hops report; null if the peer is not trusted or the report is malformed. */
   get forwarded(): Forwarded | null {
     if (!this.client.isTrusted) return null
     return this.#forwarded === undefined ? (this.#forwarded = forwardedOf(this)) : this.#forwarded
   }
 
-  /** The address of the client behind the trusted hops. */
   get clientAddress(): string {
     if (!this.client.isTrusted) return this.client.peer
     return this.forwarded?.hops.at(-1) ?? this.client.peer
   }
 
-  /** The ways in which origins may read the path, from `pathReadings`. */
+  /** From `pathReadings`. */
   get paths(): readonly string[] | null {
     if (this.#paths === undefined) this.#paths = pathReadings(this.head.target)
     return this.#paths
   }
 
-  /** The remaining work of access rules, rate limits and rewrites together. */
   get work(): Work {
     return (this.#work ??= new Work())
   }
@@ -323,7 +272,6 @@ export class Exchange {
     this.#shortRound = shortExchanges.begin(this.startedAt)
   }
 
-  /** Lets long work proceed. */
   releaseLongWork(): void {
     if (this.#shortRound === 0) return
     shortExchanges.passed(this.#shortRound)
@@ -339,7 +287,6 @@ export class Exchange {
     this.plane.metrics.eventStreams.inc()
   }
 
-  /** Hands over a connection that has switched protocols; its bytes are passed through. */
   becomeTunnel(tunnel: RequestHandler): void {
     this.releaseLongWork()
     this.status = 101

@@ -11,7 +11,7 @@ import { isValid, certificateOf } from './client-certificate.ts'
 import type { Exchange } from './exchange.ts'
 
 /**
- * Returns the facts of an exchange, always the same object. The path is normalised, so that no other spelling
+ * Returns the facts of an exchange, always the same object, with the normal path, so that no spelling
  * bypasses a rule.
  */
 export function factsOf(x: Exchange): Facts {
@@ -130,10 +130,7 @@ const ambiguousMethod = new Error('ambiguous method')
 /** The methods of RFC 9110 and RFC 5789 that the gateway serves. */
 const standard: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/**
- * Whether a field names another method, which Rails, Laravel, Symfony and ASP.NET may use in place of the
- * request's.
- */
+/** Whether a field names another method, which Rails, Laravel, Symfony and ASP.NET may use. */
 function namesOtherMethod(method: string, fields: readonly string[]): boolean {
   const own = method.toLowerCase()
   for (let i = 0; i < fields.length; i += 2)
@@ -161,10 +158,7 @@ function queryOf(target: string): string {
   return query === -1 ? '' : target.slice(query + 1)
 }
 
-/**
- * Omits our cookies, and certificate fields that only the gateway may write: a rule could copy them to an
- * origin.
- */
+/** Omits our cookies and certificate fields, which a rule could copy to an origin. */
 function headersOf({ fields, ids }: RequestHead): ReadonlyMap<string, readonly string[]> {
   const headers = new Map<string, string[]>()
   for (let i = 0; i < fields.length; i += 2) {

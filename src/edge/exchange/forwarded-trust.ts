@@ -1,7 +1,6 @@
 // The path of a request as trusted hops report it. Only one field is believed (`client_address`), since a
 // proxy that maintains one usually passes on the others as its client sent them. Every forwarding field is
-// then written from that report, never copied: an origin that reads another element of a list would otherwise
-// believe an untrusted client.
+// then written from that report, never copied.
 
 import { isIPv6 } from 'node:net'
 import { ownText } from '../../base/text/own-text.ts'
@@ -12,34 +11,29 @@ import { parseForwarded } from '../../http1/fields/forwarded.ts'
 import { hostName } from '../../http1/fields/host.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 
-/** What trusted hops report about a request. */
 export interface Forwarded {
-  /** Addresses from the peer to the client. */
+  /** From the peer to the client. */
   readonly hops: readonly string[]
   /**
-   * The scheme, and the host with its port, of the client's request to the first trusted hop; null if no hop
-   * reports it.
+   * The scheme, and the host with its port, of the client's request to the first trusted hop; null if
+   * unreported.
    */
   readonly proto: 'http' | 'https' | null
   readonly host: string | null
 }
 
-/** The other end of the connection. */
 interface Peer {
   readonly peer: string
   readonly node: string
-  /** Null for plain HTTP. */
   readonly tls: unknown
 }
 
-/** A request as it arrived, and the hops that this gateway trusts. */
 interface ReceivedRequest {
   readonly client: Peer
   readonly head: RequestHead
   readonly snapshot: { readonly trusted: AddressSet; readonly clientAddress: Config['clientAddress'] }
 }
 
-/** A request to send on, and the path that it has taken. */
 interface ForwardedRequest extends ReceivedRequest {
   readonly forwarded: Forwarded | null
   readonly outgoing: RequestHead
@@ -62,7 +56,6 @@ export function forwardedOf({ client, head, snapshot }: ReceivedRequest): Forwar
   return { hops, proto: protoOf(reported?.proto), host: hostOf(reported?.host) }
 }
 
-/** Returns the scheme by which a client reached this gateway. */
 export function schemeOf({ tls }: Pick<Peer, 'tls'>): 'http' | 'https' {
   return tls === null ? 'http' : 'https'
 }
@@ -73,7 +66,6 @@ export interface UntrustedLines {
   readonly text: string
 }
 
-/** A client whose connection may have had requests before. */
 interface UntrustedClient extends Peer {
   readonly last: { untrustedLines: UntrustedLines | null }
 }
@@ -121,7 +113,6 @@ function otherClaims(x: ForwardedRequest): string {
   return lines
 }
 
-/** Returns a value for such a field that agrees with what was believed; null for none. */
 function agreeingValue(x: ForwardedRequest, id: FieldId, name: string, value: string): string | null {
   const { forwarded, client, snapshot, clientAddress, outgoing } = x
   const believesOthers = snapshot.clientAddress === 'x-forwarded-for'
@@ -163,7 +154,6 @@ function securityWord(value: string, isSecure: boolean): string {
   return pair[isSecure ? 1 : 0]
 }
 
-/** Returns the port of the believed host, or else the last one in the field; null for none. */
 function portOf(value: string, host: string | null): string | null {
   const hostPort = host === null ? null : /:(\d+)$/.exec(host.slice(host.indexOf(']') + 1))
   const port = hostPort === null ? lastElement(value) : hostPort[1]!
@@ -185,10 +175,7 @@ function asRead(name: string): string {
   return name.replaceAll(/[^a-z0-9]/g, '-')
 }
 
-/**
- * Writes the hops and this gateway as elements of Forwarded (RFC 7239 section 4), beginning with the
- * client's, which has the believed scheme and host.
- */
+/** Writes the hops and this gateway as elements of Forwarded (RFC 7239 section 4), the client's first. */
 function elementsOf({ hops, proto, host }: Forwarded, client: Peer, requestedHost: string | null): string {
   const nodes = hops.slice(1).map(address => `for=${nodeOf(address)}`)
   if (nodes.length === 0) return element(client.node, host ?? requestedHost, proto ?? schemeOf(client))
@@ -198,7 +185,6 @@ function elementsOf({ hops, proto, host }: Forwarded, client: Peer, requestedHos
   return [...nodes.reverse(), element(client.node, requestedHost, schemeOf(client))].join(', ')
 }
 
-/** Returns an address as a node of Forwarded (RFC 7239 section 6). */
 export function nodeOf(address: string): string {
   return isIPv6(address) ? `"[${address}]"` : address
 }
@@ -212,7 +198,6 @@ function hostLine(host: string | null): string {
   return host === null ? '' : `X-Forwarded-Host: ${host}\r\n`
 }
 
-/** Joins the values of one field as received; null for none. */
 function joined({ fields, ids }: RequestHead, id: FieldId): string | null {
   let all: string | null = null
   for (let i = 0; i < ids.length; i++) if (ids[i] === id) all = appended(all, fields[2 * i + 1]!)
@@ -225,15 +210,14 @@ function last({ fields, ids }: RequestHead, id: FieldId): string | null {
 }
 
 /**
- * Returns the last element of a list, which the nearest hop added; null for none. An untrusted client may
- * have written what precedes it.
+ * Returns the last element of a list, which the nearest hop added; an untrusted client may have written the
+ * rest.
  */
 function lastElement(list: string | null): string | null {
   const text = list === null ? '' : list.slice(list.lastIndexOf(',') + 1).trim()
   return text === '' ? null : text
 }
 
-/** Returns a list with one more element. */
 export function appended(list: string | null, value: string): string {
   return list === null || list === '' ? value : `${list}, ${value}`
 }
@@ -242,16 +226,12 @@ function quoted(host: string): string {
   return host.includes(':') ? `"${host}"` : host
 }
 
-/**
- * Returns the scheme that a hop reports. Anything unknown is http, which grants the least. Some report `wss`
- * for WebSocket handshakes.
- */
+/** Anything unknown is http, which grants the least. Some report `wss` for WebSocket handshakes. */
 function protoOf(text: string | null = null): 'http' | 'https' | null {
   if (text === null) return null
   return equalsIgnoreCase(text, 'https') || equalsIgnoreCase(text, 'wss') ? 'https' : 'http'
 }
 
-/** Returns the host that a hop reports; null if it is malformed. */
 function hostOf(text: string | null = null): string | null {
   return text !== null && hostName(text) !== null ? text : null
 }

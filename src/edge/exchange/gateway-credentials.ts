@@ -12,7 +12,7 @@ import { isSidePort } from '../resolver/own-addresses.ts'
 
 /**
  * Refuses a request with a credential of this gateway to an origin (400). Requests that may go to the side
- * port pass, and are checked again by its address.
+ * port are checked again by its address.
  */
 export function withholdCredentials(x: Exchange): Refusal | null {
   if (x.route!.config.own !== undefined) return null
@@ -22,14 +22,13 @@ export function withholdCredentials(x: Exchange): Refusal | null {
   return mayReachSidePort(x) ? null : refuseCredential(x, place)
 }
 
-/** Refuses such a request if the address to which it would be sent is not the side port's. */
+/** Refuses such a request unless the address to which it would be sent is the side port's. */
 export function withholdCredentialsFrom(x: Exchange, address: string): Refusal | null {
   const place = x.credentialPlace
   if (place === null || isSidePort(x.plane.sidePort, address, x.origin!.config.port)) return null
   return refuseCredential(x, place)
 }
 
-/** Describes the place of a credential of this gateway in a request to an origin; null for none. */
 function placeIn(head: RequestHead, last: LastRequest): string | null {
   const place = placeInLine(head)
   if (place !== null) return place
@@ -38,8 +37,8 @@ function placeIn(head: RequestHead, last: LastRequest): string | null {
 }
 
 /**
- * Searches the field lines unless they are those of the last request. Over HTTP/2, equal lines are the same
- * objects, since they come from a table of the connection.
+ * Searches the field lines unless they are those of the last request: over HTTP/2, equal lines are the same
+ * objects.
  */
 function search({ fields, ids, version }: RequestHead, last: LastRequest): void {
   const before = last.searchedFields
@@ -79,7 +78,6 @@ function refuseCredential(x: Exchange, place: string): Refusal {
 const guidance =
   '**Do not retry as it is.** Correct the base URL of your program, or take the credential out. If others may have seen it, have it revoked.'
 
-/** Describes where such a credential belongs. */
 function placesFor({ snapshot: { ai }, plane, host }: Exchange): string {
   const issuer = plane.ai?.issuer ?? null
   const others = `OAuth belongs to ${issuer ?? 'the authorization server'}, and everything else to the management API on the side port.`
@@ -88,7 +86,6 @@ function placesFor({ snapshot: { ai }, plane, host }: Exchange): string {
   return `AI calls belong to ${hosts}, under /client/v4/accounts/{account}/ai/ or /v1/{account}/. ${others}`
 }
 
-/** Hosts that are named. */
 const maxHosts = 3
 
 function listed(hosts: readonly string[]): string {

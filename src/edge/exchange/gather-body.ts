@@ -10,8 +10,8 @@ import { GrowingBytes } from '../wire/growing-bytes.ts'
 const timeout = 5 * 60 * 1000
 
 /**
- * Reads the body of a call, or refuses if there is no room for it (503). The promise never settles if the
- * client leaves, is too slow or sends too much: the exchange is over then.
+ * Reads the body of a call, or refuses if there is no room (503). The promise never settles if the client
+ * leaves, is too slow or sends too much: the exchange is over then.
  */
 export function gatherBody(x: Exchange): Promise<Buffer> | Refusal {
   if (x.requestBody.done) return Promise.resolve(Buffer.alloc(0))
@@ -27,7 +27,6 @@ export function gatherBody(x: Exchange): Promise<Buffer> | Refusal {
 
 const noRoom = refuse('service_unavailable', {}, { code: 'GH_BODY_MEMORY' })
 
-/** Releases the room that a body took. */
 export function releaseBody(x: Exchange, ai: AiExchange): void {
   x.plane.metrics.ai.bodyBytes.value -= ai.gatheredBytes
   ai.gatheredBytes = 0

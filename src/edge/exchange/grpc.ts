@@ -1,5 +1,4 @@
-// What the gateway knows of gRPC: which requests are calls, and their timeouts. Everything else is plain
-// HTTP/2.
+// What the gateway knows of gRPC: which requests are calls, and their timeouts.
 
 import { equalsIgnoreCase, field } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
@@ -14,8 +13,7 @@ export function isGrpc({ version, fields, ids }: RequestHead): boolean {
 const callType = /^application\/grpc(?:$|[+;\t ])/i
 
 /**
- * Returns the client's timeout in ms for a call, from its request to its trailers; Infinity for none or a
- * malformed one.
+ * Returns the client's timeout in ms, from the request to the trailers; Infinity for none or a malformed one.
  */
 export function callTimeout({ fields }: RequestHead): number {
   for (let i = 0; i < fields.length; i += 2)

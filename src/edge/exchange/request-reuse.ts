@@ -10,12 +10,11 @@ export class LastRequest {
   aiFields: AiFields | null = null
   providerLines: ProviderLines | null = null
   /**
-   * Of a request to a site: the field lines that were searched for credentials of this gateway (over HTTP/2
-   * their contents), and the place of one.
+   * The field lines that were searched for credentials of this gateway (over HTTP/2 their contents), and its
+   * place.
    */
   searchedIds: readonly FieldId[] | null = null
   searchedFields: readonly string[] = []
   credentialPlace: string | null = null
-  /** The forwarding lines for an origin. */
   untrustedLines: UntrustedLines | null = null
 }

@@ -1,11 +1,8 @@
-// The durations of the phases of a request, for developers who look at it in a browser (Server-Timing).
+// The durations of the phases of a request (Server-Timing).
 
 import type { Exchange } from './exchange.ts'
 
-/**
- * Writes the phases so far in ms: DNS, connect and TLS if a connection to the origin was opened, the wait for
- * its response, and the total.
- */
+/** Writes the phases so far in ms: DNS, connect, TLS, the wait for the response, and the total. */
 export function serverTimingLine({
   openingTimes,
   sentAt,

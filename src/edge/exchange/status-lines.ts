@@ -1,5 +1,4 @@
-// Response fields that depend on the zone, or on the gateway outside of zones: Proxy-Status, Server-Timing
-// and HSTS.
+// Response fields that depend on the zone: Proxy-Status, Server-Timing and HSTS.
 
 import {
   internalStatusLine,
@@ -9,23 +8,18 @@ import {
 import type { Exchange } from './exchange.ts'
 import { serverTimingLine } from './server-timing.ts'
 
-/** Writes the lines of a response of our own: its cause, and the durations. */
 export function ownStatusLines(x: Exchange): string {
   const { proxyStatus, serverTiming } = settingsOf(x)
   return `${proxyStatus ? ownLine(x) : ''}${serverTiming ? serverTimingLine(x) : ''}`
 }
 
-/** Writes the lines of an origin's response with this status: whether it was retried, and the durations. */
 export function relayedStatusLines(x: Exchange, status: number): string {
   const { proxyStatus, serverTiming } = settingsOf(x)
   const isRetried = proxyStatus && x.retries > 0
   return `${isRetried ? retriedStatusLine(x.snapshot.name, status) : ''}${serverTiming ? serverTimingLine(x) : ''}`
 }
 
-/**
- * Writes the HSTS line of the zone (RFC 6797 section 6.1); empty over plain HTTP, where browsers must ignore
- * it.
- */
+/** Writes the HSTS line of the zone (RFC 6797 section 6.1); browsers must ignore it over plain HTTP. */
 export function hstsLine(x: Exchange): string {
   const hsts = x.zone === null ? null : x.zone.config.tls.hsts
   return hsts === null || x.scheme !== 'https' ? '' : `Strict-Transport-Security: max-age=${hsts}\r\n`

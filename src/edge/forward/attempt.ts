@@ -1,5 +1,4 @@
-// One attempt at a request: the wait for a connection to its origin, and the use of that connection until it
-// is given back. What follows is decided elsewhere.
+// One attempt at a request: the wait for a connection, and its use until it is given back.
 
 import type { Timeouts } from '../../config/model/config.ts'
 import { type Failure, fault, type OriginFault } from '../../errors/catalogue/origin-failure.ts'
@@ -30,11 +29,10 @@ import { relayedInterim, relayedSwitch } from './response-heads.ts'
 import { type Relaying, relay } from './relaying.ts'
 import { trailersOf } from './sending.ts'
 
-/** What makes the attempts at a request. */
 interface AttemptOwner {
   /** Whether the origin takes the request by HTTP/1.1 alone. */
   readonly isHttp1Required: boolean
-  /** Takes what an attempt reports, and acts on it; when it returns, the attempt may be over. */
+  /** When it returns, the attempt may be over. */
   report(event: AttemptEvent): void
 }
 
@@ -45,10 +43,8 @@ interface HeldError {
   readonly reason: GrowingBytes
 }
 
-/** What an attempt waits for. */
 type Wait = 'connecting' | 'sending' | 'waiting' | 'relaying'
 
-/** The failure where that takes too long. */
 const timeoutFaults: Readonly<Record<Wait, readonly [Phase, OriginFault]>> = {
   connecting: ['connect', 'GH_CONNECT_TIMEOUT'],
   sending: ['send', 'GH_WRITE_TIMEOUT'],
@@ -60,29 +56,25 @@ export class Attempt implements ConnectionRequest {
   /** Monotonic ms at which `expire` is to be called. */
   deadline = Number.POSITIVE_INFINITY
   readonly timeouts: Timeouts
-  /** Whether only a connection that was never used will do. */
   readonly isFresh: boolean
-  /** Whether its response is held against the member of the pool. */
+  /** Whether its response counts against the member of the pool. */
   isBlamed = false
   readonly #x: Exchange
   readonly #owner: AttemptOwner
   readonly #origin: Origin
-  /** What is sent of the request body; null for nothing. */
+  /** Null if nothing is sent. */
   readonly #body: BufferedBody | null
   #wait: Wait = 'connecting'
-  /** Whether it takes one of the places that the origin has for uploads. */
   #isUpload = false
   /** Null before there is a connection, and once the attempt is done with it. */
   #lease: Lease | null = null
-  /** Takes the request whose body is streamed; null while there is none. */
+  /** Null while no body is streamed. */
   #streamed: RequestSink | null = null
-  /**
-   * The streamed body, while the origin may refuse the request and all that was sent is kept; null otherwise.
-   */
+  /** The streamed body, while the origin may refuse the request and nothing sent has been dropped. */
   #kept: BufferedBody | null = null
   #relaying: Relaying | null = null
   #held: HeldError | null = null
-  /** Looks for the content of a provider's response; null once that has begun, and for other responses. */
+  /** Null once the content of a provider's response has begun, and for other responses. */
   #firstContent: FirstContent | null = null
 
   constructor(x: Exchange, owner: AttemptOwner, body: BufferedBody | null, isFresh: boolean) {
@@ -103,8 +95,8 @@ export class Attempt implements ConnectionRequest {
   }
 
   /**
-   * Whether the request needs HTTP/1.1: for WebSockets, for credentials that authenticate the connection,
-   * which HTTP/2 shares, and if the origin requires it.
+   * Whether the request needs HTTP/1.1: for WebSockets, connection-based authentication, or at the origin's
+   * demand.
    */
   get needsHttp1(): boolean {
     return this.#owner.isHttp1Required || this.wantsUpgrade || authenticatesConnection(this.#x.outgoing)
@@ -128,12 +120,10 @@ export class Attempt implements ConnectionRequest {
     return this.#kept?.isForgotten === false ? 'so_far' : 'gone'
   }
 
-  /** Whether only the client keeps the response from going on. */
   get isClientBehind(): boolean {
     return this.#relaying?.isClientBehind === true
   }
 
-  /** Asks the origin for a connection, on which the request is then sent. */
   start(): void {
     const x = this.#x
     const { client, clientAddress } = x
@@ -150,7 +140,6 @@ export class Attempt implements ConnectionRequest {
     this.#origin.acquireForUpload(this)
   }
 
-  /** Ends the attempt: leaves the queue, or closes the connection. */
   release(): void {
     this.#relaying?.release()
     if (this.#lease === null) this.#origin.cancel(this)
@@ -158,27 +147,23 @@ export class Attempt implements ConnectionRequest {
     this.endUpload()
   }
 
-  /** Makes room for another upload, once the body is there or the response begins. */
   endUpload(): void {
     if (!this.#isUpload) return
     this.#isUpload = false
     this.#origin.endUpload(this)
   }
 
-  /** Hands over the connection, which must be held, to the caller. */
   takeLease(): Lease {
     const lease = this.#lease!
     this.#lease = null
     return lease
   }
 
-  /** Reports that what it waits for has taken too long. */
   expire(): void {
     const [phase, way] = timeoutFaults[this.#wait]
     this.#owner.report({ type: 'failure', phase, failure: fault(way) })
   }
 
-  /** Relays the response that it has reported. */
   relay({ head, body }: ResponseEvent): void {
     this.endUpload()
     this.#relaying = relay(this.#x, this.#lease!, head, body)
@@ -321,7 +306,6 @@ export class Attempt implements ConnectionRequest {
     else this.#enter('sending', this.timeouts.write)
   }
 
-  /** Reserves the connection for this client, before any other can get it. */
   #pin(lease: Lease): void {
     const { client, clientAddress } = this.#x
     lease.pin((client.pinned ??= new PinnedConnections()), clientAddress)
@@ -338,7 +322,6 @@ export class Attempt implements ConnectionRequest {
     else this.#sent(false)
   }
 
-  /** Pauses the client while the origin does not read. */
   #sent(mayGoOn: boolean): void {
     if (mayGoOn) return
     this.#x.client.pauseBody()
@@ -350,29 +333,25 @@ export class Attempt implements ConnectionRequest {
     if (this.#relaying === null) this.#enter('waiting', this.timeouts.response)
   }
 
-  /**
-   * Starts the time for more of the response. A provider whose content has not begun is still thinking,
-   * however early its head.
-   */
+  /** A provider whose content has not begun is still thinking, however early its head. */
   #awaitMore(): void {
     if (this.#firstContent === null) this.#enter('relaying', this.timeouts.idle)
     else this.#enter('waiting', this.timeouts.response)
   }
 
-  /** Reads the reason of an error, unless it is too long to be one. */
   #readReason(held: HeldError, bytes: Buffer): void {
     held.reason.append(bytes)
     if (held.reason.size > maxReasonSize) this.#releaseHeld(held)
   }
 
-  /** Reports an error whose reason is there; returns whether it is being relayed. */
+  /** Returns whether the error is being relayed. */
   #endReason(held: HeldError): boolean {
     if (!refusesUsage(held.reason.bytes)) return this.#releaseHeld(held)
     this.#owner.report({ type: 'usage_refused', head: held.head })
     return false
   }
 
-  /** Reports an error as any other response; returns whether it is being relayed. */
+  /** Returns whether the error is being relayed. */
   #releaseHeld({ head, body, reason }: HeldError): boolean {
     this.#held = null
     this.#owner.report({ type: 'response', head, body })

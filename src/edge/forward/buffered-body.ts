@@ -9,9 +9,8 @@ import { guarded } from '../../base/guarded.ts'
 import { deadlineIn } from '../exchange/deadline.ts'
 
 /**
- * Bodies up to this many bytes are read to their end before the request is sent: they take one write, and can
- * be sent again. Of a larger one, this much must have come before the request takes a connection. Otherwise,
- * clients that send nothing would hold all connections that an origin may have.
+ * Bodies up to this many bytes are read to their end before the request is sent. Of a larger one, this much
+ * must have come first: clients that send nothing would otherwise hold all connections of an origin.
  */
 const smallBody = 64 * 1024
 /**
@@ -19,19 +18,13 @@ const smallBody = 64 * 1024
  * HTTP/2.
  */
 const maxKept = 2 * smallBody
-/**
- * Ms after which a client that pauses in a body without a length may be waiting for a response to what it has
- * sent.
- */
+/** Ms after which a client that pauses in a body without a length may be waiting for a response. */
 const pause = 500
 
-/** What sends the request. */
 interface BodyOwner {
-  /** Enough of the body is there to send the request. */
   bodyReady(): void
-  /** Ends a gRPC call whose time is over; returns whether it did. */
+  /** Returns whether the time of a gRPC call was over. */
   endOverdueCall(): boolean
-  /** The client has left. */
   abort(): void
 }
 
@@ -43,28 +36,23 @@ export class BufferedBody implements RequestHandler {
   deadline = Number.POSITIVE_INFINITY
   readonly #x: Exchange
   readonly #owner: BodyOwner
-  /**
-   * Whether it is a gRPC call, which is sent at once: each message is for the server as it comes, which may
-   * also speak first.
-   */
+  /** gRPC calls are sent at once: the server may need each message as it comes, or speak first. */
   #isCall = false
   #bytes: Buffer | null
   /** Null for a body that came in one piece. */
   #pieces: GrowingBytes | null = null
 
-  /** `bytes` is a body that was read before; null for one that is yet to come. */
+  /** `bytes` is a body that was read before. */
   constructor(x: Exchange, owner: BodyOwner, bytes: Buffer | null) {
     this.#x = x
     this.#owner = owner
     this.#bytes = bytes
   }
 
-  /** What is buffered; null for nothing. */
   get bytes(): Buffer | null {
     return this.#pieces === null ? this.#bytes : this.#pieces.bytes
   }
 
-  /** Reads it from the client. */
   gather(): void {
     const x = this.#x
     x.handler = this
@@ -84,7 +72,6 @@ export class BufferedBody implements RequestHandler {
     x.client.readBody()
   }
 
-  /** Keeps bytes that are streamed to the origin, up to a limit. */
   keep(bytes: Buffer): void {
     if (this.isForgotten) return
     this.#pieces ??= new GrowingBytes()
@@ -92,7 +79,6 @@ export class BufferedBody implements RequestHandler {
     else this.#pieces.append(bytes)
   }
 
-  /** Drops the bytes, so that the body cannot be sent again. */
   forget(): void {
     this.isForgotten = true
     this.#bytes = null

@@ -1,5 +1,4 @@
-// What becomes of a request after each event of its attempts. Everything is decided here, from what is known;
-// nothing is done here.
+// Decides what becomes of a request after each event of its attempts; nothing is done here.
 
 import type { Failure, Way } from '../../errors/catalogue/origin-failure.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
@@ -8,10 +7,8 @@ import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { ResponseBody } from '../origin/response-handler.ts'
 
-/** What an attempt reports. */
 export type AttemptEvent = ResponseEvent | UsageRefusedEvent | FailureEvent | UnusableEvent | RefusalEvent
 
-/** The head of the final response has come. */
 export interface ResponseEvent {
   readonly type: 'response'
   readonly head: ResponseHead
@@ -31,7 +28,7 @@ export interface FailureEvent {
   readonly failure: Failure
 }
 
-/** The response is complete, and yet nothing that the client could be given. */
+/** The response is complete, but cannot be given to the client. */
 interface UnusableEvent {
   readonly type: 'unusable'
   readonly phase: Phase
@@ -44,51 +41,35 @@ interface RefusalEvent {
   readonly refusal: Refusal
 }
 
-/** What is known of the request and its present attempt. */
 export interface ForwardState {
-  /**
-   * How far the attempt is; `none` while there is none, as before the first and while the body of a redirect
-   * is read.
-   */
+  /** `none` before the first attempt and while the body of a redirect is read. */
   readonly stage: 'none' | 'connecting' | 'awaiting' | 'relaying'
   readonly isIdempotent: boolean
   readonly wantsUpgrade: boolean
   /**
-   * Whether what was sent of the request body is still here: all of the body, all that has come so far, or
-   * not all of that.
+   * Whether what was sent of the request body is still here: all of it, all that has come so far, or neither.
    */
   readonly sentBody: 'whole' | 'so_far' | 'gone'
-  /** Whether the attempt asked for a connection that was never used. */
   readonly isFresh: boolean
-  /** Whether it got one that had served before. */
   readonly isReused: boolean
-  /** Whether any of a response has come, be it an interim one. */
   readonly hasResponseBegun: boolean
   readonly hasRepeatedLookup: boolean
   /** Whether there is time left for an origin that refuses requests to take this one. */
   readonly isInTime: boolean
-  /**
-   * Whether the pool may allow another retry: false once its attempts, members or budget were found to be
-   * exhausted.
-   */
+  /** False once attempts, members or budget of the pool turned out to be exhausted. */
   readonly mayRetry: boolean
-  /** The statuses for which the pool wants another member to be tried. */
   readonly retryOn: ReadonlySet<number>
-  /** Where the response is about a key of ours: whether another key is left, or the refusal where none is. */
+  /** If the response is about a key of ours: whether another key is left, or the refusal if none is. */
   readonly aboutKey: 'another' | Refusal | null
-  /** Whether the client can be sent to HTTP/1.1. */
   readonly isByHttp2: boolean
-  /**
-   * Whether the response is a redirect that the gateway is to follow, or would be if it were not one too
-   * many.
-   */
+  /** Whether the gateway is to follow a redirect, or would if it were not one too many. */
   readonly redirect: 'none' | 'follow' | 'too_many'
 }
 
 /**
  * What to do: `retry` on any connection to the same origin, `retry_fresh` on a new one, `retry_refused` on a
- * new one to any member, within the budget, and `retry_elsewhere` at another member. Where the pool does not
- * allow the last two, `mayRetry` becomes false and the decision is made again.
+ * new one to any member, and `retry_elsewhere` at another member. If the pool does not allow the last two,
+ * `mayRetry` becomes false and the decision is made again.
  */
 export type Verdict =
   | 'relay'
@@ -101,7 +82,6 @@ export type Verdict =
   | 'retry_elsewhere'
   | 'refuse'
 
-/** Decides what follows an event. */
 export function decide(state: ForwardState, event: AttemptEvent): Verdict {
   switch (event.type) {
     case 'response':
@@ -116,8 +96,7 @@ export function decide(state: ForwardState, event: AttemptEvent): Verdict {
 }
 
 /**
- * Whether a connection ended the way idle ones do, or with the origin's word that it did nothing: this says
- * nothing against the origin, which most likely has not seen the request.
+ * Whether a connection ended as idle ones do, or the origin did nothing: that is not held against the origin.
  */
 export function isIdleLoss({ isReused, hasResponseBegun }: ForwardState, { row }: Failure): boolean {
   return row.isLoss && (isReused || row.isUnprocessed) && !hasResponseBegun
@@ -138,10 +117,7 @@ function mayGoElsewhere({ mayRetry, sentBody, isIdempotent, wantsUpgrade }: Forw
   return mayRetry && sentBody === 'whole' && isIdempotent && !wantsUpgrade
 }
 
-/**
- * Failures behind which there is no time for another attempt; who has waited in one queue must not wait as
- * long in the next.
- */
+/** Failures that leave no time for another attempt; a request must not wait in a second queue. */
 const final: ReadonlySet<Way> = new Set(['GH_QUEUE_TIMEOUT', 'GH_TOTAL_TIMEOUT', 'GH_CALL_TIMEOUT'])
 
 function afterFailure(state: ForwardState, event: FailureEvent): Verdict {
@@ -158,10 +134,7 @@ function afterFailure(state: ForwardState, event: FailureEvent): Verdict {
   return row.isUnprocessed && state.isInTime && mayRetry ? 'retry_refused' : 'refuse'
 }
 
-/**
- * Whether the request can be sent again, and does no harm twice: it is idempotent, or the origin surely did
- * nothing with it.
- */
+/** Whether repeating does no harm: the request is idempotent, or the origin surely did nothing with it. */
 function mayRepeat(state: ForwardState, { phase, failure: { way, row } }: FailureEvent): boolean {
   if (row.isUnprocessed) return state.sentBody !== 'gone'
   if (state.sentBody !== 'whole') return false

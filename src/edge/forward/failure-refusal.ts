@@ -1,4 +1,4 @@
-// What the client gets for the failure of an origin, and what the operator hears of one that is ours.
+// The refusal for the failure of an origin, and the log of a local one.
 
 import { type Failure, originFailure } from '../../errors/catalogue/origin-failure.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
@@ -6,11 +6,10 @@ import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { noteNoResponse } from '../ai/provider-states.ts'
 
-/** Returns the refusal of a request whose origin has failed in this phase. */
 export function refusalOfFailure(x: Exchange, phase: Phase, failure: Failure): Refusal {
   const error = originFailure(phase, failure)
   if (x.ai !== null) noteNoResponse(x, x.ai, error, failure.cause)
-  // No fault of the origin and none of a line of code: what this machine has run out of.
+  // A local shortage, neither the origin's fault nor a bug.
   if (failure.way === 'no_descriptor') x.plane.noteShortage(failure.cause)
   else if (error === 'internal_server_error')
     x.plane.log.error(

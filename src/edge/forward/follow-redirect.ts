@@ -1,5 +1,5 @@
-// Redirects that the gateway follows in place of the client, where a route asks for it: only those that lead back to the same route, so that nobody can
-// send the gateway elsewhere.
+// Redirects that the gateway follows for the client: only those that lead back to the same route, so that the
+// gateway cannot be sent elsewhere.
 
 import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
 import { RequestHead } from '../../http1/heads/request-head.ts'
@@ -10,7 +10,10 @@ import { locate } from '../steps/locate.ts'
 import { isCountedByPath } from '../meter/meter.ts'
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 
-/** Returns the request that a redirect asks for (RFC 9110 section 15.4); null for a response that is none, or that only the client may follow. */
+/**
+ * Returns the request that a redirect leads to (RFC 9110 section 15.4); null if there is none, or only the
+ * client may follow.
+ */
 export function redirected(x: Exchange, head: ResponseHead): RequestHead | null {
   if (!redirects.has(head.status) || x.upgrade !== 'none' || setsCookie(head)) return null
   const target = targetOf(x, locationOf(head))
@@ -27,7 +30,7 @@ export class RedirectTrail {
     this.#visited = new Set([visitOf(first)])
   }
 
-  /** Goes on to a request; false for one after the `most` that may be followed, and for one that was made before. */
+  /** False for a request after the `most` that may be followed, and for a repeated one. */
   goOn(request: RequestHead, most: number): boolean {
     const visit = visitOf(request)
     if (this.#visited.size > most || this.#visited.has(visit)) return false
@@ -42,13 +45,13 @@ function visitOf({ method, target }: RequestHead): string {
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Whether a response sets a cookie, which only the client can keep: it may be what a login is all about. */
+/** Only the client can keep a cookie, which may be the purpose of a login. */
 function setsCookie({ fields }: ResponseHead): boolean {
   for (let i = 0; i < fields.length; i += 2) if (equalsIgnoreCase(fields[i]!, 'set-cookie')) return true
   return false
 }
 
-/** Returns the one Location, if it is plain. */
+/** Returns the only Location, if it is plain. */
 function locationOf({ fields }: ResponseHead): string | null {
   let location: string | null = null
   for (let i = 0; i < fields.length; i += 2) {
@@ -59,7 +62,7 @@ function locationOf({ fields }: ResponseHead): string | null {
   return location !== null && /^[\x21-\x7e]+$/.test(location) ? location : null
 }
 
-/** Returns the path and query that a location stands for, which may name what the client asked, by its own scheme, or the origin as it is asked here. */
+/** Returns the path and query of a location on the host that the client requested, or on the origin. */
 function targetOf(x: Exchange, location: string | null): string | null {
   const { scheme } = x
   const asked = `${scheme}://${x.head.host ?? x.origin!.authority}`
@@ -83,12 +86,15 @@ function requestFor(from: RequestHead, status: number, target: string): RequestH
   })
 }
 
-/** Whether a field speaks of the body, which a request has no longer once it has become GET. */
+/** Whether a field describes the body, which a request loses when it becomes GET. */
 function isOfContent(name: string): boolean {
   return /^(content-.+|digest|repr-digest|last-modified|trailer)$/i.test(name)
 }
 
-/** Whether the client could ask the same of the same route. Where a route rewrites paths, nobody knows what the client would have to ask for; and where a rate limit looks at the path, it would count that. */
+/**
+ * Whether the client could make the same request to the same route. Fails for routes that rewrite paths, and
+ * for limits on paths, which would count the request.
+ */
 function leadsBack(x: Exchange, request: RequestHead): boolean {
   if (x.route!.config.rewrite?.path) return false
   const trial = new Exchange(x.plane, x.client, request, x.requestBody, x.ray, x.snapshot)

@@ -1,5 +1,4 @@
-// Carry the request to its origin and the response back, piece by piece as it comes, in as many attempts as
-// that takes.
+// Carries the request to its origin and the response back, in as many attempts as that takes.
 
 import { fault, type OriginFault, originFailure } from '../../errors/catalogue/origin-failure.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
@@ -47,25 +46,18 @@ class Forwarding implements RequestHandler, ForwardState {
   redirect: ForwardState['redirect'] = 'none'
   isHttp1Required = false
   readonly #x: Exchange
-  /** What came of the body before the request was sent; null for none. */
   #body: BufferedBody | null = null
-  /** The latest; null before the first, and while the body of a redirect is read. */
+  /** Null before the first, and while the body of a redirect is read. */
   #attempt: Attempt | null = null
-  /** The body of the redirect that is being followed, until it is read; null for none. */
   #redirectBody: RedirectBody | null = null
-  /**
-   * Monotonic ms by which the head of a response must have come, over all attempts; counted from the first.
-   */
+  /** Monotonic ms by which the head of a response must have come, over all attempts. */
   #totalDeadline = Number.POSITIVE_INFINITY
-  /** Monotonic ms by which the client wants its gRPC call to be over. */
+  /** Monotonic ms of the client's deadline for its gRPC call. */
   #callDeadline = Number.POSITIVE_INFINITY
   /** Monotonic ms by which an origin must have accepted the request, once one has refused it. */
   #refusedUntil = Number.POSITIVE_INFINITY
-  /** The members that failed it; null while none has. */
   #tried: EdgeMember[] | null = null
-  /** Where redirects have led so far; null where there was none to follow. */
   #trail: RedirectTrail | null = null
-  /** The request that the latest redirect asks for. */
   #redirected: RequestHead | null = null
 
   constructor(x: Exchange) {
@@ -80,8 +72,6 @@ class Forwarding implements RequestHandler, ForwardState {
     if (requestBody.done) this.bodyReady()
     else this.#body!.gather()
   }
-
-  // Events on the client's side, and deadlines.
 
   get deadline(): number {
     const { deadline } = this.#attempt ?? this.#redirectBody!
@@ -141,8 +131,6 @@ class Forwarding implements RequestHandler, ForwardState {
     this.report({ type: 'failure', phase, failure: fault(way) })
   }
 
-  // What is known, for the decision.
-
   get stage(): ForwardState['stage'] {
     return this.#attempt === null ? 'none' : this.#attempt.stage
   }
@@ -183,8 +171,6 @@ class Forwarding implements RequestHandler, ForwardState {
     return this.#x.client.requireHttp1 !== undefined
   }
 
-  // What the body, an attempt, and the reading of a redirect report.
-
   bodyReady(): void {
     const { tap, route } = this.#x
     this.#x.handler = this
@@ -220,7 +206,6 @@ class Forwarding implements RequestHandler, ForwardState {
     if (route!.config.redirects > 0) this.#noteRedirect(head, route!.config.redirects)
   }
 
-  /** Notes a redirect that the gateway is to follow itself. */
   #noteRedirect(head: ResponseHead, most: number): void {
     const x = this.#x
     const request = x.requestBody.done ? redirected(x, head) : null
@@ -230,9 +215,7 @@ class Forwarding implements RequestHandler, ForwardState {
     this.redirect = this.#trail.goOn(request, most) ? 'follow' : 'too_many'
   }
 
-  /**
-   * Notes a failure for the trace, for later decisions, and against the member as far as it was its fault.
-   */
+  /** Notes a failure for the trace, for later decisions, and against the member if it was its fault. */
   #noteFailure({ phase, failure }: FailureEvent): void {
     const x = this.#x
     const { trace, origin, plane, route } = x
@@ -244,8 +227,6 @@ class Forwarding implements RequestHandler, ForwardState {
     if (attempt !== null && !attempt.isBlamed && !isIdleLoss(this, failure))
       noteFailure(x, phase, failure, attempt.needsHttp1)
   }
-
-  // What is done about it.
 
   #act(verdict: Verdict, event: AttemptEvent): void {
     const x = this.#x
@@ -278,7 +259,6 @@ class Forwarding implements RequestHandler, ForwardState {
     }
   }
 
-  /** Decides again, since the pool allows no further retry. */
   #stopRetrying(event: AttemptEvent): void {
     this.mayRetry = false
     this.#act(decide(this, event), event)
@@ -361,7 +341,6 @@ class Forwarding implements RequestHandler, ForwardState {
     return this.redirect === 'too_many' ? refuse('too_many_redirects') : (this.aboutKey as Refusal)
   }
 
-  /** Notes a response that the client does not get, for the spans of the request. */
   #notePassedOver({ status }: ResponseHead): void {
     const { trace, plane } = this.#x
     trace?.recording?.recordRetriedResponse(status, plane.clock.monotonic())

@@ -1,4 +1,4 @@
-// What follows a 101: a WebSocket, whose bytes pass both ways untouched until one side ends, or a shutdown has both closed (RFC 6455).
+// A WebSocket (RFC 6455), whose bytes pass both ways untouched until one side ends or a shutdown closes both.
 
 import { FrameBorders } from '../../http1/websocket/frame-borders.ts'
 import { goingAway, maskedGoingAway } from '../../http1/websocket/going-away.ts'
@@ -15,13 +15,13 @@ export class Tunnel implements RequestHandler, TunnelHandler {
   readonly #fromOrigin = new FrameBorders('server')
   readonly #fromClient = new FrameBorders('client')
   #isGoingAway = false
-  // Who has got a Close frame, ours or that of the other side: nothing may follow it.
+  // Whether each side has received a Close frame, ours or that of the other side: nothing may follow it.
   #isClientTold = false
   #isOriginTold = false
   #hasClientEnded = false
   deadline = Number.POSITIVE_INFINITY
 
-  /** Takes over a connection whose origin has switched protocols; `idle` is ms without a byte either way, 0 for no limit. */
+  /** `idle` is the maximum of ms without a byte either way, 0 for no limit. */
   constructor(x: Exchange, lease: Lease, idle: number) {
     this.#x = x
     this.#lease = lease
@@ -29,8 +29,6 @@ export class Tunnel implements RequestHandler, TunnelHandler {
     if (x.tap !== null) x.tap.noteSession(modelInQuery(x.ai!.path))
     this.#touch()
   }
-
-  // What the origin sends.
 
   tunnelData(bytes: Buffer): void {
     this.#touch()
@@ -51,7 +49,7 @@ export class Tunnel implements RequestHandler, TunnelHandler {
     this.#x.client.readBody()
   }
 
-  /** Ends a tunnel whose origin has left without a FIN: the client is told so, behind what came before. */
+  /** Ends a tunnel whose origin has left without a FIN. */
   failed(): void {
     this.#x.handler = null
     this.#lease.destroy()
@@ -61,8 +59,6 @@ export class Tunnel implements RequestHandler, TunnelHandler {
   crashed(bug: unknown): void {
     deliverBug(this.#x, bug)
   }
-
-  // What the client sends.
 
   body(bytes: Buffer): void {
     this.#touch()
@@ -91,16 +87,15 @@ export class Tunnel implements RequestHandler, TunnelHandler {
     this.tunnelEnd()
   }
 
-  // What a shutdown asks.
-
-  /** Whether the client has got a Close frame, and so is not cut off by the end of its connection. */
+  /** Whether the client has a Close frame, so that the end of its connection does not cut it off. */
   get isFullySent(): boolean {
     return this.#isClientTold
   }
 
   /**
-   * Sends both sides a Close frame, 1001, each where the frame ends that is on its way to it; what comes behind that is dropped, and when both have closed, so
-   * are the connections. Leaves alone those who close already, and what is no WebSocket in truth.
+   * Sends both sides a Close frame (1001) after the frame in progress; what follows is dropped, and the
+   * connections end when both have closed. Does nothing if a side is closing already, or does not speak
+   * WebSocket.
    */
   goAway(): void {
     const [origin, client] = [this.#fromOrigin, this.#fromClient]
@@ -150,7 +145,7 @@ export class Tunnel implements RequestHandler, TunnelHandler {
     this.#x.client.readBody()
   }
 
-  /** Ends what both sides have closed; the server closes the connection first (RFC 6455 section 7.1.1). */
+  /** The server closes the connection first (RFC 6455 section 7.1.1). */
   #endIfClosed(): void {
     const [origin, client] = [this.#fromOrigin, this.#fromClient]
     const isClientDone = this.#hasClientEnded || (client.isClosing && client.isAtBorder)

@@ -1,5 +1,5 @@
-// The request as the origin will see it, built from what the client sent less what ends at this hop, plus what a gateway must say of itself
-// (RFC 9110 section 7.6).
+// The request as the origin gets it: what the client sent, less what ends at this hop, plus what a gateway
+// must add (RFC 9110 section 7.6).
 
 import { field, listHas } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
@@ -12,7 +12,6 @@ import { isSidePort } from '../resolver/own-addresses.ts'
 import { tracedLines, traceLines } from './trace-lines.ts'
 import { appended, untrustedLines, trustedLines } from '../exchange/forwarded-trust.ts'
 
-/** Returns the head of the request to an origin at an address. */
 export function outboundHead(x: Exchange, address: string): OutboundHead {
   const { outgoing: head, ai } = x
   if (ai !== null) return providerHead(x, ai)
@@ -28,7 +27,7 @@ export function outboundHead(x: Exchange, address: string): OutboundHead {
   }
 }
 
-/** Returns the head for a provider, which learns nothing of the client behind the gateway. */
+/** Returns the head for a provider, which learns nothing of the client. */
 function providerHead(x: Exchange, ai: AiExchange): OutboundHead {
   const { tracing } = x.snapshot
   return {
@@ -58,12 +57,14 @@ function takesTrailers({ fields, ids }: RequestHead): boolean {
   return i !== -1 && listHas(fields[2 * i + 1]!, 'trailers')
 }
 
-/** Vouches for the client to our own side port. */
 function vouching(x: Exchange): string {
   return `svc-hop: ${x.plane.sidePort!.auth.write({ address: x.clientAddress, ray: x.ray })}\r\n`
 }
 
-/** Writes the hops so far and this one. These two are kept whoever sent them: they only make loops visible (RFC 8586, RFC 9110 section 7.6.3). */
+/**
+ * Writes the hops so far and this one. Via and CDN-Loop are kept even from untrusted clients: they only make
+ * loops visible (RFC 8586, RFC 9110 section 7.6.3).
+ */
 function hops(x: Exchange): string {
   const { head, snapshot } = x
   if (head.via === null && head.cdnLoop === null && head.version === '1.1') return snapshot.hops

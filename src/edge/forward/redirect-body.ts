@@ -1,5 +1,4 @@
-// The body of a redirect that is followed: it is read only so that the connection can be reused, if that
-// costs less than a new one.
+// The body of a redirect that is followed: read only if that costs less than a new connection.
 
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { Failure } from '../../errors/catalogue/origin-failure.ts'
@@ -9,23 +8,18 @@ import type { ResponseHandler, ResponseBody, TunnelHandler } from '../origin/res
 import type { Lease } from '../origin/lease.ts'
 import { deadlineIn } from '../exchange/deadline.ts'
 
-/** Who goes on to where the redirect leads. */
 interface RedirectFollower {
-  /** The body is over, or not worth reading. */
   redirectRead(): void
 }
 
-/** Bytes that are read to keep the connection. */
 const worthReading = 64 * 1024
 
 export class RedirectBody implements ResponseHandler {
-  /** Monotonic ms at which `expire` is to be called. */
   readonly deadline: number
   readonly wantsUpgrade = false
   readonly method: string
   readonly #x: Exchange
   readonly #follower: RedirectFollower
-  /** Held until the body is over. */
   readonly #lease: Lease
   #bytes = 0
 
@@ -38,12 +32,11 @@ export class RedirectBody implements ResponseHandler {
     lease.handler = this
   }
 
-  /** Reads the body before the redirect is followed; skips one that only ends with its connection. */
+  /** Skips a body that only ends with its connection. */
   read({ framing }: ResponseBody): void {
     if (framing === 'close') this.#skip()
   }
 
-  /** Skips the rest, which takes too long. */
   expire(): void {
     this.release()
     this.#follower.redirectRead()

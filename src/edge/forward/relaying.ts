@@ -1,4 +1,5 @@
-// A response on its way from the origin to the client, rewritten where the call asks for it, and in no greater haste than the client reads.
+// A response on its way from the origin to the client, rewritten if the call needs it, and paced by the
+// client.
 
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Rewriter } from '../ai-call/rewriter.ts'
@@ -12,7 +13,7 @@ import { EventStream } from '../exchange/event-stream.ts'
 import { relayedFraming, relayedHead, rewritten } from './response-heads.ts'
 import type { ResponseBody } from '../origin/response-handler.ts'
 
-/** Begins to relay a response; null where it must be rewritten but can't be. */
+/** Begins to relay a response; null if it must be rewritten but cannot be. */
 export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: ResponseBody): Relaying | null {
   x.respondedAt = x.plane.clock.monotonic()
   x.releaseLongWork()
@@ -31,7 +32,6 @@ export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: Respo
 }
 
 export class Relaying {
-  /** Whether the origin waits for the client to read. */
   isClientBehind = false
   readonly #x: Exchange
   readonly #lease: Lease
@@ -54,7 +54,7 @@ export class Relaying {
     if (encoding !== null) x.compressed = this.#compressed
   }
 
-  /** Takes bytes of the body; false where they can't be understood. */
+  /** Returns false if the bytes cannot be rewritten. */
   data(bytes: Buffer): boolean {
     const x = this.#x
     x.tap?.noteResponse(bytes, x.plane.clock)
@@ -63,25 +63,23 @@ export class Relaying {
     return true
   }
 
-  /** Sends what has come so far. */
   flush(): void {
     if (!this.#rewriter?.holdsHead) this.#written(this.#sink.flush())
   }
 
-  /** Ends the body; returns false if its rewriter found it incomplete. */
+  /** Returns false if its rewriter finds the body incomplete. */
   bodyEnd(): boolean {
     const isWhole = this.#rewriter === null || this.#rewrite(this.#rewriter.end())
     this.#compressed?.bodyEnd()
     return isWhole
   }
 
-  /** Sends the end of the message; false where some of it is still to be compressed, which then finishes the exchange by itself. */
+  /** Returns false while some of the message is still to be compressed, which then finishes the exchange. */
   end(trailers: string[] | null): boolean {
     this.#sink.end(remainingTrailers(this.#x.responseChanges, trailers))
     return this.#compressed?.isFinishing !== true
   }
 
-  /** Goes on as the client has read. */
   clientDrained(): void {
     if (this.#compressed === null || this.#compressed.resume()) this.resume()
   }
@@ -91,13 +89,15 @@ export class Relaying {
     if (this.#lease.isHeld) this.#lease.resume()
   }
 
-  /** Sends what came sound before a fault, where the client has some of it already; while nothing was sent, an error can still take its place. */
+  /**
+   * Sends what came before a fault, if the client has some of it already; otherwise an error can replace it.
+   */
   breakOff(): void {
     if (this.#x.stage === 'begun') this.#sink.flush()
     this.release()
   }
 
-  /** Sends no more: what is compressed must not look whole. */
+  /** Sends no more: a compressed body must not look complete. */
   release(): void {
     if (this.#compressed === null) return
     this.#compressed.close()
@@ -119,7 +119,6 @@ export class Relaying {
     this.#written(this.#sink.data(bytes))
   }
 
-  /** Lets the origin wait while the client does not read. */
   #written(mayGoOn: boolean): void {
     if (this.#sink.hasBegun) this.#x.stage = 'begun'
     if (mayGoOn) return

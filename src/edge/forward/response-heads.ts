@@ -1,5 +1,5 @@
-// The heads of an origin's responses as the client will see them: everything end to end unchanged, the length of the body where it is known, and what is about
-// the connection left to it.
+// The heads of an origin's responses as the client gets them: end-to-end fields unchanged, with the known
+// length, and without what concerns the connection.
 
 import type { Framing } from '../../http1/body/body.ts'
 import { crossingLines, equalsIgnoreCase, type FieldLines, field } from '../../http1/fields/fields.ts'
@@ -9,7 +9,7 @@ import type { Exchange, ResponseTop } from '../exchange/exchange.ts'
 import type { ResponseBody } from '../origin/response-handler.ts'
 import { hstsLine, relayedStatusLines } from '../exchange/status-lines.ts'
 
-/** Writes the head of the final response; `settled` is null where its route compresses nothing. */
+/** Writes the head of the final response; `settled` is null if its route compresses nothing. */
 export function relayedHead(
   x: Exchange,
   head: ResponseHead,
@@ -22,7 +22,7 @@ export function relayedHead(
   return { status: head.status, reason: head.reason, lines }
 }
 
-/** Decides how the client will find the end of the body: that of one that is rewritten is not known before its end. */
+/** A rewritten body has no known length. */
 export function relayedFraming(body: ResponseBody, isRewritten: boolean): Framing {
   return body.framing === 'close' || isRewritten ? 'chunked' : body.framing
 }
@@ -32,13 +32,11 @@ export function relayedInterim({ isToSidePort }: Exchange, head: ResponseHead): 
   return { status: head.status, reason: head.reason, lines: crossingLines(head, true, isToSidePort) }
 }
 
-/** Writes the response that turns the exchange into a WebSocket. */
 export function relayedSwitch(x: Exchange, head: ResponseHead): ResponseTop {
   const lines = `${crossingLines(rewritten(x, head), true, x.isToSidePort)}${x.addedLines}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
   return { status: head.status, reason: head.reason, lines }
 }
 
-/** Returns the fields of a response as the route leaves them. */
 export function rewritten({ responseChanges }: Exchange, head: ResponseHead): FieldLines {
   return responseChanges === null ? head : responseChanges.applyTo(head)
 }
@@ -47,7 +45,6 @@ function hasDate(head: ResponseHead, message: FieldLines): boolean {
   return message === head ? head.hasDate : message.ids.includes(field.date)
 }
 
-/** Returns the same, where the origin does not say it. */
 function unsaidHstsLine(x: Exchange, { fields }: FieldLines): string {
   const line = hstsLine(x)
   if (line === '') return ''

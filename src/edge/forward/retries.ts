@@ -5,10 +5,7 @@ import { blamesMember, type Failure } from '../../errors/catalogue/origin-failur
 import type { Exchange } from '../exchange/exchange.ts'
 import type { EdgeMember } from '../origin/pools.ts'
 
-/**
- * Begins at the member that was picked, or at another one if that was ejected while the body of the request
- * came.
- */
+/** Begins at the picked member, or at another one if it was ejected while the body of the request came. */
 export function beginAtMember(x: Exchange): void {
   const member = x.member!
   if (member.health.begin(x)) return
@@ -19,8 +16,8 @@ export function beginAtMember(x: Exchange): void {
 }
 
 /**
- * Adds the present member to those `tried`, and picks another one for the next attempt; null when attempts,
- * members or the retry budget are exhausted.
+ * Adds the present member to those `tried`, and picks another one; null when attempts, members or budget are
+ * exhausted.
  */
 export function pickAnotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember | null {
   const { pool } = x.route!
@@ -33,9 +30,8 @@ export function pickAnotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember 
 }
 
 /**
- * Prepares another attempt at a request that its member has refused again, whatever its method: nothing was
- * done with it (RFC 9113 section 8.7). It goes to another member, or to the same one if there is no other or
- * the pool allows no retries, as often as that takes. Returns false when the retry budget is exhausted.
+ * Prepares another attempt at a request that its member has refused unprocessed (RFC 9113 section 8.7): at
+ * another member, or the same one if there is none. Returns false when the retry budget is exhausted.
  */
 export function retryRefused(x: Exchange): boolean {
   if (!isWithinBudget(x)) return false
@@ -49,10 +45,9 @@ export function retryRefused(x: Exchange): boolean {
 }
 
 /**
- * Whether a failure may eject the member that had the request. Once the request was sent, it may be the cause
- * itself, so the last healthy member is never ejected for it: anyone who knows such a request could take down
- * the whole pool. So could anyone with WebSockets or credentials for which origins of HTTP/2 are called over
- * HTTP/1.1 (`needsHttp1`), which they may not speak.
+ * Whether a failure may eject the member. A request that was sent may be the cause itself, so it never ejects
+ * the last healthy member: clients could otherwise take down the pool. Nor does HTTP/1.1 (`needsHttp1`) at
+ * HTTP/2 origins, which may not speak it.
  */
 export function isFaultOfMember(x: Exchange, phase: Phase, failure: Failure, needsHttp1: boolean): boolean {
   const isByHttp1 = needsHttp1 && x.origin!.config.transport.http !== '1'
@@ -60,12 +55,11 @@ export function isFaultOfMember(x: Exchange, phase: Phase, failure: Failure, nee
   return blamesMember(phase, failure) && (!inExchange.has(phase) || x.route!.pool.hasAnother(x.member!))
 }
 
-/** Whether a failure that ejects nobody still is one of the member, as far as anyone can tell. */
+/** Whether a failure that does not eject the member still counts as its own. */
 function isFailureOfMember(x: Exchange, phase: Phase, failure: Failure, needsHttp1: boolean): boolean {
   return blamesMember(phase, failure) && !(needsHttp1 && x.origin!.config.transport.http !== '1')
 }
 
-/** Counts a failure of the member that had the request, as far as the member caused it. */
 export function noteFailure(x: Exchange, phase: Phase, failure: Failure, needsHttp1: boolean): void {
   const { health } = x.member!
   if (isFaultOfMember(x, phase, failure, needsHttp1)) health.failed(x)
@@ -74,8 +68,8 @@ export function noteFailure(x: Exchange, phase: Phase, failure: Failure, needsHt
 }
 
 /**
- * Notes a response with a status of 500 or more. If it is to blame, it counts against the member; the last
- * healthy one is not ejected.
+ * Notes a status of 500 or more. If it is to blame, it counts against the member; the last healthy one is not
+ * ejected.
  */
 export function noteStatus(x: Exchange, isBlamed: boolean): void {
   const { health } = x.member!
@@ -84,7 +78,6 @@ export function noteStatus(x: Exchange, isBlamed: boolean): void {
   else health.failedUnblamed(x)
 }
 
-/** Spends a retry of the budget of the pool; false when none is left. */
 function isWithinBudget(x: Exchange): boolean {
   const { pool } = x.route!
   if (!pool.budget.spend()) {

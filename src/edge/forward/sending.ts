@@ -1,17 +1,19 @@
-// What follows the body of a request on its way to an origin.
+// The trailers of a request on its way to an origin.
 
 import type { Exchange } from '../exchange/exchange.ts'
 import { holdsOurs, valueHoldsOurs } from '../../tokens/misplaced-tokens.ts'
 import { remainingTrailers } from '../rewrite/headers.ts'
 
-/** Returns the trailers that go on: what ends at the gateway ends there behind the body too, credentials of this gateway among it, and no provider asks for any. */
+/**
+ * Returns the trailers for the origin: none for providers, and without hop-by-hop fields and our credentials.
+ */
 export function trailersOf(x: Exchange): string[] | null {
   if (x.requestBody.trailers === null || x.ai !== null) return null
   const trailers = remainingTrailers(x.requestChanges, x.requestBody.trailers)
   return trailers === null ? null : withoutOurs(trailers)
 }
 
-/** Returns the trailers without credentials of this gateway: once they come, the request can no longer be refused. */
+/** Drops credentials of this gateway: when trailers come, the request can no longer be refused. */
 function withoutOurs(trailers: readonly string[]): string[] {
   return trailers.filter((_, i) => {
     const at = i - (i % 2)

@@ -1,4 +1,4 @@
-// How requests to origins say of which trace they are a part.
+// How requests to origins name their trace.
 
 import { crossingLines } from '../../http1/fields/fields.ts'
 import { traceFlag, traceParentText } from '../../http1/fields/trace-context.ts'
@@ -6,7 +6,10 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { Tracing } from '../trace/sampling.ts'
 import { traceIdPrefix, traceparentOf, sampledTrace, stateOf, type Trace } from '../trace/trace.ts'
 
-/** Writes the fields of a request that go on to its origin, with its place in the trace in place of that of the client; what the operator sets takes precedence. */
+/**
+ * Writes the fields for the origin with the gateway's place in the trace; the operator's settings take
+ * precedence.
+ */
 export function tracedLines(x: Exchange, tracing: Tracing): string {
   const { outgoing, requestChanges, isToSidePort } = x
   if (requestChanges?.concerns('traceparent') || requestChanges?.concerns('tracestate'))
@@ -15,8 +18,8 @@ export function tracedLines(x: Exchange, tracing: Tracing): string {
 }
 
 /**
- * Writes the place of a request to an origin in its trace. One that is not sampled has no span here, so that the client's goes on as the parent: to pass a trace on
- * unchanged is what W3C Trace Context asks of everybody.
+ * Writes the place of a request in its trace. An unsampled one has no span here, so the client's stays the
+ * parent, as W3C Trace Context requires.
  */
 export function traceLines(x: Exchange, tracing: Tracing): string {
   const trace = sampledTrace(x, tracing)
@@ -26,7 +29,6 @@ export function traceLines(x: Exchange, tracing: Tracing): string {
   return `traceparent: ${parent}\r\n${stateLine(stateOf(x.head))}`
 }
 
-/** What is around the ray, twice, of a request with which a trace begins that is not sampled. */
 const unsampled = `traceparent: 00-${traceIdPrefix}`
 const unsampledFlags = `-0${traceFlag.random}\r\n`
 

@@ -1,11 +1,11 @@
-// Whether an origin has read the handshake of a WebSocket as one (RFC 6455 section 4.1), where the client cannot look for itself.
+// Whether an origin has accepted the handshake of a WebSocket (RFC 6455 section 4.1), if the client cannot
+// check.
 
 import { createHash } from 'node:crypto'
 import { equalsIgnoreCase, type FieldLines } from '../../http1/fields/fields.ts'
 
 const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** Whether the response has the Sec-WebSocket-Accept that the key of the request asks for. */
 export function acceptsKey(request: FieldLines, response: FieldLines): boolean {
   const key = valueIn(request, 'sec-websocket-key')
   const wanted = createHash('sha1').update(`${key}${guid}`).digest('base64')

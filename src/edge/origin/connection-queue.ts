@@ -17,10 +17,8 @@ export interface ConnectionRequest extends ResponseHandler {
   failed(phase: Phase, failure: Failure, times?: Dial['times']): void
 }
 
-/** The times of an attempt that needed no dial. */
 export const noTimes: Dial['times'] = Object.freeze({ resolve: -1, connect: -1, handshake: -1 })
 
-/** A connection with room for an exchange. */
 interface Lendable {
   readonly isReused: boolean
   lend(handler: ResponseHandler): Lease
@@ -38,25 +36,20 @@ export function hand(request: ConnectionRequest, connection: Lendable): void {
 }
 
 export class ConnectionQueue {
-  /**
-   * Requests for a new connection, with the monotonic ms of their arrival. They go first: their previous
-   * connection was closed by the origin.
-   */
+  /** With the monotonic ms of their arrival. They go first: the origin closed their previous connection. */
   readonly #forNew = new Map<ConnectionRequest, number>()
   readonly #forAny = new Map<ConnectionRequest, number>()
-  /** Requests of a group refusal that have yet to be notified. */
   #refused = new Set<ConnectionRequest>()
 
   get size(): number {
     return this.#forNew.size + this.#forAny.size
   }
 
-  /** The number of requests for a new connection. */
   get forNew(): number {
     return this.#forNew.size
   }
 
-  /** The first request; the queue must not be empty. */
+  /** The queue must not be empty. */
   get first(): ConnectionRequest {
     const [first] = (this.#forNew.size > 0 ? this.#forNew : this.#forAny).keys()
     return first!
@@ -66,12 +59,10 @@ export class ConnectionQueue {
     ;(fresh ? this.#forNew : this.#forAny).set(request, now)
   }
 
-  /** Removes a request, which is not notified of anything any more. */
   remove(request: ConnectionRequest): void {
     if (!this.#forAny.delete(request) && !this.#forNew.delete(request)) this.#refused.delete(request)
   }
 
-  /** Hands the connection to the first request that accepts it; false if none does. */
   serve(connection: Lendable): boolean {
     const queue = !connection.isReused && this.#forNew.size > 0 ? this.#forNew : this.#forAny
     const [first] = queue.keys()
@@ -81,17 +72,13 @@ export class ConnectionQueue {
     return true
   }
 
-  /**
-   * Hands a stream of a multiplexed connection, as good as a new connection, to the first request; the queue
-   * must not be empty.
-   */
+  /** Hands a stream, as good as a new connection, to the first request; the queue must not be empty. */
   serveFirst(connection: Lendable): void {
     const { first } = this
     this.remove(first)
     hand(first, connection)
   }
 
-  /** Moves all requests to another queue, with the time that they have waited. */
   moveTo(other: ConnectionQueue): void {
     for (const [request, since] of this.#forNew) other.add(request, since, { fresh: true })
     for (const [request, since] of this.#forAny) other.add(request, since, { fresh: false })
@@ -99,7 +86,6 @@ export class ConnectionQueue {
     this.#forAny.clear()
   }
 
-  /** Notifies the first request of a failed dial, or all requests if the failure applies to all. */
   refuse(isForAll: boolean, phase: DialPhase, failure: Failure, times: Dial['times']): void {
     if (this.size === 0) return
     const refused = new Set(isForAll ? [...this.#forNew.keys(), ...this.#forAny.keys()] : [this.first])
@@ -130,7 +116,6 @@ function expireAll(queue: Map<ConnectionRequest, number>, by: number, dialled: n
   }
 }
 
-/** Notifies a request of a failure; a bug in the request is reported to it. */
 function notify(request: ConnectionRequest, phase: DialPhase, failure: Failure, times: Dial['times']): void {
   try {
     request.failed(phase, failure, times)

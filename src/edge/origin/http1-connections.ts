@@ -15,19 +15,14 @@ import type { ConnectionHolder } from './lease.ts'
 import { type ConnectionOwner, OriginConnection } from './origin-connection.ts'
 import type { Rest } from './response-reader.ts'
 
-/**
- * Ms that a client has for the messages of a connection-based authentication while others wait for its
- * connection.
- */
+/** Ms that a client has for its connection-based authentication while others wait for its connection. */
 const authenticationTurn = 3_000
 
 /** The origin, which may also have connections of HTTP/2. */
 export interface Http1Owner extends DialTarget {
   readonly isRetired: boolean
-  /** How many more connections the origin may have. */
   readonly vacancies: number
   isOutdated(connection: { readonly address: string }): boolean
-  /** Called when a connection has closed and others may take its place. */
   roomMade(): void
   crashed(bug: unknown): void
 }
@@ -50,7 +45,6 @@ export class Http1Connections implements Dialer, ConnectionOwner {
   readonly #idle = new IdleConnections()
   readonly #resting = new RestingConnections(this)
   readonly #idlePinned: IdlePinnedConnections
-  /** The number of idle pinned connections of this origin. */
   #pinned = 0
   /** The first requests are those for which connections are being dialled. */
   readonly #queue = new ConnectionQueue()
@@ -66,9 +60,6 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     this.#dials = new Dials(this, clock)
   }
 
-  // ── requests ──
-
-  /** Hands over an idle connection; false if there is none. */
   handIdle(request: ConnectionRequest): boolean {
     const idle = this.#idle.take()
     if (idle === undefined) return false
@@ -76,7 +67,6 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     return true
   }
 
-  /** Hands over an idle connection pinned to the client of the request; false if there is none. */
   handPinned(request: ConnectionRequest, pinned: PinnedConnections, clientAddress: string): boolean {
     const connection = pinned.take(this.target, clientAddress)
     if (connection === null) return false
@@ -85,13 +75,13 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     return true
   }
 
-  /** Whether the queue is full; connections that return within a turn count like dialled ones. */
+  /** Connections that return within a turn count like dialled ones. */
   get isFull(): boolean {
     const unserved = this.#queue.size - this.#dials.size - this.#resting.returningSoon
     return this.#isAtMax && unserved >= this.target.config.transport.queue.size
   }
 
-  /** Queues the request; a `fresh` connection is one never used before. */
+  /** A `fresh` connection is one never used before. */
   enqueue(request: ConnectionRequest, options: { fresh: boolean }): void {
     this.#queue.add(request, this.#clock.monotonic(), options)
     this.dialMore()
@@ -101,9 +91,6 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     this.#queue.remove(request)
   }
 
-  // ── for the origin ──
-
-  /** The number of open connections. */
   get open(): number {
     return this.#open.size
   }
@@ -112,31 +99,25 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     return this.#dials.size
   }
 
-  /** The number of idle connections that any client may use. */
   get idle(): number {
     return this.#idle.size
   }
 
-  /** The number of exchanges that hold a connection or wait for one. */
   get outstanding(): number {
     const unused = this.#idle.size + this.#resting.size + this.#pinned
     return this.#queue.size + this.#open.size - unused
   }
 
-  /** The number of queued requests for which no connection is being dialled. */
   get queueLength(): number {
     return Math.max(0, this.#queue.size - this.#dials.size)
   }
 
-  /**
-   * Takes over a connection that was dialled for HTTP/2 but speaks HTTP/1.1, and the requests waiting for it.
-   */
+  /** Takes over a connection dialled for HTTP/2 that speaks HTTP/1.1, and the requests waiting for it. */
   adopt(dial: Dial, socket: Socket, queue: ConnectionQueue): void {
     queue.moveTo(this.#queue)
     this.#add(dial, socket)
   }
 
-  /** Dials as many connections as the queued requests justify. */
   dialMore(): void {
     if (this.#queue.size === 0 || this.#isDestroyed) return
     const worth = this.#dials.worth(this.#queue.size)
@@ -144,19 +125,16 @@ export class Http1Connections implements Dialer, ConnectionOwner {
       this.#dials.start(this.#queue.first.timeouts)
   }
 
-  /** Closes an idle connection that any client may use; false if there is none. */
   closeIdle(): boolean {
     const idle = this.#idle.takeOldest() ?? this.#resting.oldest
     idle?.close()
     return idle !== undefined
   }
 
-  /** Closes up to `count` of the pinned connections that have been idle for long enough. */
   closePinned(count: number, now: number): void {
     if (this.#pinned > 0) for (let i = count; i > 0 && this.#idlePinned.closeOldest(now, this.target); i--);
   }
 
-  /** Enforces the deadlines of dials and idle connections. */
   sweep(now: number): void {
     this.#dials.sweep(now)
     for (const connection of this.#open) if (now >= connection.deadline) connection.close()
@@ -183,8 +161,8 @@ export class Http1Connections implements Dialer, ConnectionOwner {
   }
 
   /**
-   * Stops using addresses that the name no longer has: closes idle connections now, and the others when they
-   * are returned.
+   * Closes idle connections to addresses that the name no longer has; the others close when they are
+   * returned.
    */
   dropOldAddresses(): void {
     for (const connection of this.#open) connection.isOutdated = this.target.isOutdated(connection)
@@ -192,8 +170,6 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     for (const connection of this.#open)
       if (connection.isOutdated && this.#idlePinned.has(connection)) connection.close()
   }
-
-  // ── dials ──
 
   dialed(dial: Dial, socket: Socket): void {
     this.#dials.connected(dial)
@@ -204,8 +180,6 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     this.#queue.refuse(this.#dials.failed(dial, failure), phase, failure, dial.times)
     this.dialMore()
   }
-
-  // ── connections ──
 
   returned(connection: OriginConnection, rest: Rest): void {
     this.target.handshakes.responded()
@@ -262,8 +236,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
   }
 
   /**
-   * Whether others wait and the client of a connection has had its share: a client that keeps returning is
-   * never idle for long, and would shut them out.
+   * Whether others wait and the client has had its share: one that keeps returning is never idle for long.
    */
   #isOwedToOthers({ pinnedAt }: OriginConnection, now: number): boolean {
     const { connections } = this.target.config.transport
@@ -283,7 +256,6 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     if (!isIdle) connection.close()
   }
 
-  /** Whether a connection must not be used again. */
   #isUnwanted({ isOutdated }: OriginConnection): boolean {
     return this.target.isRetired || isOutdated
   }
@@ -297,7 +269,6 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     return this.#isAtMax && this.#queue.size > this.#dials.size
   }
 
-  /** The same for requests for a new connection. */
   get #isWantedNew(): boolean {
     return this.#queue.forNew > 0 && this.#isAtMax && this.#dials.size < this.#dials.worth(this.#queue.forNew)
   }

@@ -6,8 +6,8 @@ import type { OriginConfig, Timeouts } from '../../config/model/config.ts'
 const grace = 500
 
 /**
- * Returns the maximum of ms until a request has a connection or a failure; an upload may wait in two queues.
- * 0 for no maximum.
+ * Returns the maximum of ms until a request has a connection or a failure, 0 for none; uploads have two
+ * queues.
  */
 export function maxWait(
   { protocol, transport }: OriginConfig,

@@ -1,5 +1,4 @@
-// One open HTTP/1.1 connection to an origin, used by one exchange at a time. It reports to the handler of the
-// response and decides nothing.
+// One open HTTP/1.1 connection to an origin, used by one exchange at a time. It decides nothing.
 
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -28,39 +27,29 @@ import { headText, type OutboundHead } from './outbound-head.ts'
 import type { ResponseHandler } from './response-handler.ts'
 import { type Rest, ResponseReader } from './response-reader.ts'
 
-/** The owner of the connection. */
 export interface ConnectionOwner {
-  /** The origin of the connection. */
   readonly target: object
-  /** Takes back a reusable connection, which must rest first. */
   returned(connection: OriginConnection, rest: Rest): void
   closed(connection: OriginConnection): void
-  /** Called when a connection becomes pinned to a client. */
   pinned(connection: OriginConnection): void
   /** Whether the origin refused the handshake, judged by how a connection ended before its response began. */
   hasRefused(connection: OriginConnection, failure: Failure): boolean
-  /** Called for an internal error outside of any exchange. */
   crashed(bug: unknown): void
 }
 
 export class OriginConnection implements LeasedConnection, PinnedConnection {
-  /** Monotonic ms at which an idle connection should be closed. */
   deadline = Number.POSITIVE_INFINITY
-  /** Whether it was used or idle before, so that its end may only mean that it was idle for too long. */
   isReused = false
-  /** Ms of each phase of the dial. */
   readonly times: Dial['times']
-  /** The address of the origin. */
   readonly address: string
   /** Whether the name of the origin now has other addresses, so that no further exchange may use it. */
   isOutdated = false
-  /** Whether the server accepts or refuses the handshake only after the client's last message (TLS 1.3). */
+  /** Whether the server judges the handshake only after the client's last message (TLS 1.3). */
   readonly isJudgedLate: boolean
   readonly #owner: ConnectionOwner
-  /** The client to which it is pinned by its authentication; null while any client may use it. */
+  /** The client to which it is pinned by its authentication. */
   holder: ConnectionHolder | null = null
   clientAddress = ''
-  /** Monotonic ms at which it was pinned. */
   pinnedAt = 0
   readonly #socket: Socket
   readonly #writeError: HeldWriteError
@@ -88,12 +77,10 @@ export class OriginConnection implements LeasedConnection, PinnedConnection {
     return this.#owner.target
   }
 
-  /** Ms that the origin keeps an idle connection open, or -1. */
   get grantedIdle(): number {
     return this.#reader.grantedIdle
   }
 
-  /** Lends the connection to one exchange; it must not be lent. */
   lend(handler: ResponseHandler): Lease {
     if (this.#lease !== null) invariants.violated('a connection was lent twice')
     this.#reader.begin()
@@ -102,8 +89,6 @@ export class OriginConnection implements LeasedConnection, PinnedConnection {
     this.deadline = Number.POSITIVE_INFINITY
     return (this.#lease = new Lease(this, handler))
   }
-
-  // ── for its lease ──
 
   send(head: OutboundHead, body: Buffer | null, trailers: readonly string[] | null): boolean {
     if (body === null && !head.isChunked) {
@@ -164,7 +149,6 @@ export class OriginConnection implements LeasedConnection, PinnedConnection {
     this.#owner.returned(this, this.#reader.rest)
   }
 
-  /** Closes at once; its handler gets no more events. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -174,19 +158,13 @@ export class OriginConnection implements LeasedConnection, PinnedConnection {
     this.#owner.closed(this)
   }
 
-  /**
-   * Closes at once and, except over TLS, without leaving state in the system: clients that can make many
-   * connections close must not exhaust the ports.
-   */
+  /** Closes without leaving state in the system, except over TLS: clients must not exhaust the ports. */
   reset(): void {
     if (!this.#isClosed && !(this.#socket instanceof TLSSocket)) reset(this.#socket)
     this.close()
   }
 
-  /**
-   * Handles an event of the socket; a bug fails the exchange of the event, even if the connection has been
-   * lent on since.
-   */
+  /** A bug fails the exchange of the event, even if the connection has been lent on since. */
   #on<T = void>(event: string, handle: (what: T) => void): void {
     let lease: Lease | null = null
     const handleFor = (what: T) => {

@@ -18,7 +18,6 @@ import { Uploads } from './uploads.ts'
 import { type Http1Owner, Http1Connections } from './http1-connections.ts'
 import { noTimes, type ConnectionRequest, type ConnectionQueue } from './connection-queue.ts'
 
-/** What all origins share. */
 export interface OriginContext {
   readonly clock: Clock
   readonly metrics: EdgeMetrics
@@ -27,14 +26,12 @@ export interface OriginContext {
   readonly guard: AddressGuard
   /** Whether the process has a descriptor for one more connection besides `dials` that are being opened. */
   readonly mayDial: (dials: number) => boolean
-  /** The idle pinned connections of all origins. */
   readonly idlePinned: IdlePinnedConnections
 }
 
-/** One origin, with its connections and the requests queued for one. */
 export class Origin implements Http1Owner, MultiplexedOwner {
   readonly config: OriginConfig
-  /** The Host of this origin, without its default port (RFC 9110 section 7.2). */
+  /** Without its default port (RFC 9110 section 7.2). */
   readonly authority: string
   readonly book: AddressBook | null
   readonly guard: AddressGuard
@@ -47,9 +44,8 @@ export class Origin implements Http1Owner, MultiplexedOwner {
   /** Null if HTTP/2 is disabled. */
   readonly #http2: Multiplexed | null
   readonly #uploads: Uploads
-  /** The maximum of connections, open and dialled. */
+  /** Open and dialled. */
   readonly #maxConnections: number
-  /** The set of retired origins, once this is one of them. */
   #retired: Set<Origin> | null = null
   #isDestroyed = false
 
@@ -77,33 +73,27 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#http2 = http === '1' ? null : new Multiplexed(this, clock, metrics)
   }
 
-  /** The number of exchanges that hold a connection or wait for one. */
   get outstanding(): number {
     return this.#uploads.waiting + this.#http1.outstanding + (this.#http2?.outstanding ?? 0)
   }
 
-  /** The number of open connections. */
   get connections(): number {
     return this.#http1.open + this.http2Connections
   }
 
-  /** The number of open HTTP/2 connections. */
   get http2Connections(): number {
     return this.#http2?.open ?? 0
   }
 
-  /** The number of queued requests for which no connection is being dialled. */
   get queueLength(): number {
     const http2Queue = this.#http2?.queueLength ?? 0
     if (this.#maxConnections === Number.POSITIVE_INFINITY) return http2Queue
     return this.#uploads.waiting + this.#http1.queueLength + http2Queue
   }
 
-  // ── requests ──
-
   /**
-   * Hands the request an idle connection at once, or queues it; refuses it if the queue is full. A `fresh`
-   * connection is one never used before: a request for one has been queued before, and is not refused.
+   * Hands over an idle connection at once, or queues the request; refuses it if the queue is full. A request
+   * for a `fresh` connection has been queued before, and is not refused.
    */
   acquire(request: ConnectionRequest, options: { fresh: boolean }): void {
     // A request that began before a reload may still need it.
@@ -116,7 +106,6 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#http1.enqueue(request, options)
   }
 
-  /** Hands the request an idle connection pinned to its client; false if there is none. */
   acquirePinned(request: ConnectionRequest, pinned: PinnedConnections, clientAddress: string): boolean {
     return this.#http1.handPinned(request, pinned, clientAddress)
   }
@@ -135,9 +124,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#uploads.enqueue(request, this.#clock.monotonic())
   }
 
-  /**
-   * Whether an upload of a pausing client may begin: at once, and on a connection that no request waits for.
-   */
+  /** Whether an upload of a pausing client may begin at once, on a connection that no request waits for. */
   get hasRoomForPause(): boolean {
     if (!this.#uploads.hasRoomForPause) return false
     return this.#http1.idle > 0 || this.vacancies > 0 || this.#http2?.hasRoom === true
@@ -153,17 +140,12 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#http1.enqueue(next, { fresh: false })
   }
 
-  /** Removes a request that no longer waits. */
   cancel(request: ConnectionRequest): void {
     this.#http1.cancel(request)
     this.#http2?.cancel(request)
   }
 
-  // ── for the configuration and the clock ──
-
-  /**
-   * Closes idle connections now and the others when they are returned: the origin is no longer configured.
-   */
+  /** Closes idle connections now and the others when they are returned. */
   retire(retired: Set<Origin>): void {
     this.#retired = retired.add(this)
     this.#http1.retire()
@@ -178,7 +160,6 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     return this.#connectionsInUse === 0
   }
 
-  /** Closes every connection at once. */
   destroy(): void {
     this.#isDestroyed = true
     this.#retired ??= new Set()
@@ -186,7 +167,6 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#http2?.destroy()
   }
 
-  /** Enforces the deadlines of dials, queued requests and idle connections. */
   sweep(now: number): void {
     this.#http1.sweep(now)
     if (this.vacancies <= 0) this.#http1.closePinned(this.queueLength, now)
@@ -199,8 +179,6 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     // While requests find idle connections there are no dials, yet the addresses of the name may change.
     if (this.connections > 0) this.book?.refresh()
   }
-
-  // ── for its connections ──
 
   get hasDescriptor(): boolean {
     const dials = this.#http1.dials + (this.#http2?.dials ?? 0)
@@ -216,7 +194,6 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     return this.#isDestroyed ? 0 : this.vacancies + this.#http1.idle
   }
 
-  /** Closes an idle connection if there is no room for a new one. */
   makeRoom(): void {
     if (this.vacancies > 0 || this.#http1.closeIdle() || this.#http2?.closeIdle()) return
     this.#http1.closePinned(1, this.#clock.monotonic())
@@ -244,7 +221,6 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#http2?.dropOldAddresses()
   }
 
-  /** The number of connections, open and dialled. */
   get #connectionsInUse(): number {
     return this.#http1.open + this.#http1.dials + (this.#http2?.connections ?? 0)
   }

@@ -6,7 +6,7 @@ import { NameLookup } from '../resolver/name-lookup.ts'
 import { IdlePinnedConnections } from './idle/idle-pinned-connections.ts'
 import { type OriginContext, Origin } from './origin.ts'
 
-/** The origins in use, one object for each distinct configuration, so that a reload keeps the connections of those it does not change. */
+/** One object for each distinct configuration of an origin, so that a reload keeps unchanged connections. */
 export class Origins {
   readonly #context: OriginContext
   readonly #byConfig = new Map<string, Origin>()
@@ -25,7 +25,6 @@ export class Origins {
     this.#context.guard.ownEndpoints = endpoints
   }
 
-  /** Returns the origin of this configuration, and creates it if it is new. */
   get(config: OriginConfig): Origin {
     const key = JSON.stringify(config)
     let origin = this.#byConfig.get(key)

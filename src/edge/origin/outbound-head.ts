@@ -1,17 +1,15 @@
 // The head of a request to an origin, independent of the HTTP version.
 
-/** Without the fields about the connection. */
 export interface OutboundHead {
   readonly method: string
   readonly target: string
-  /** The host, with its port unless that is the default. */
   readonly authority: string
-  /** Field lines (`Name: value` and CRLF), with Content-Length if that is known. */
+  /** `Name: value` and CRLF, with Content-Length if known, without the fields about the connection. */
   readonly lines: string
   /** Whether a body of unknown length follows. */
   readonly isChunked: boolean
   readonly wantsUpgrade: boolean
-  /** Whether the client accepts trailers, in versions that can say so (RFC 9110 section 10.1.4). */
+  /** Whether the client accepts trailers (RFC 9110 section 10.1.4). */
   readonly takesTrailers: boolean
 }
 

@@ -20,26 +20,21 @@ export interface PoolState {
   readonly origins: readonly OriginInProcess[]
 }
 
-/** The state of a member of a pool in this process. */
 export interface OriginInProcess extends MemberState {
   /** Open connections to it, in all of its pools. */
   readonly connections: number
-  /** Those of them that speak HTTP/2. */
   readonly http2_connections: number
-  /** Requests queued because it has reached its maximum of connections. */
   readonly queued: number
 }
 
-/** The pools of one snapshot: one for each pool configuration, however many routes use it. */
+/** One pool for each configuration, however many routes use it. */
 export class Pools {
-  /** All members of any pool. */
   readonly origins = new Set<Origin>()
   readonly #origins: Origins
   readonly #clock: Clock
   readonly #metrics: EdgeMetrics
   readonly #isRehearsal: boolean
   readonly #byConfig = new Map<PoolConfig, EdgePool>()
-  /** The health of the members, by check. */
   readonly #byCheck = new Map<string, Set<MemberHealth>>()
 
   /** A rehearsal works on copies, so that its choices do not affect the pools in use. */
@@ -63,12 +58,10 @@ export class Pools {
     return this.#make({ ...empty, origins: [origin], weights: [1] })
   }
 
-  /** The pools that the configuration names. */
   get named(): readonly EdgePool[] {
     return [...this.#byConfig.values()]
   }
 
-  /** Returns the state of each member of the named pools. */
   health(): readonly PoolMember[] {
     return this.named.flatMap(({ name: pool, members }) =>
       members.map(({ target, health }) => ({
@@ -117,10 +110,7 @@ export class Pools {
     return new Member(origin, config.url, weight, health)
   }
 
-  /**
-   * Returns the health of an origin under the settings of a pool; the only member of a pool is never ejected,
-   * so that clients see its own failure.
-   */
+  /** The only member of a pool is never ejected, so that clients see its own failure. */
   #healthOf(origin: Origin, { origins, ejection, check, slowStart }: PoolConfig): MemberHealth {
     const settings: HealthSettings = { ejection: origins.length > 1 ? ejection : null, check, slowStart }
     const key = JSON.stringify(settings)

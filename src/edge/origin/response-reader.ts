@@ -7,23 +7,19 @@ import { endOfHead, mayContinue } from '../../http1/fields/field-lines.ts'
 import { parseResponseHead, type ResponseHead, responseBody } from '../../http1/heads/response-head.ts'
 import type { Lease } from './lease.ts'
 
-/** The maximum of bytes in the head of a response; more is 520. */
 const maxHead = 64 * 1024
 
 /**
- * How long to listen on a connection before it is reused: not at all, until the event loop has polled once
- * more, or for a while.
+ * How long to listen on a connection before it is reused: until the event loop has polled again, or for a
+ * while.
  */
 export type Rest = 'none' | 'turn' | 'while'
 
-/** The connection that is read. */
 interface ResponseReaderOwner {
-  /** Called when the connection cannot continue. */
   fail(way: OriginFault): void
 }
 
 export class ResponseReader {
-  /** Whether another request may follow the current one. */
   mayReuse = true
   /** Ms that the origin keeps an idle connection open, or -1. */
   grantedIdle = -1
@@ -31,7 +27,7 @@ export class ResponseReader {
   readonly #owner: ResponseReaderOwner
   readonly #socket: Socket
   #partial: Buffer | null = null
-  /** The body of the final response; null before its head. */
+  /** Null before the head of the final response. */
   #body: BodyReader | null = null
 
   constructor(owner: ResponseReaderOwner, socket: Socket) {
@@ -39,7 +35,6 @@ export class ResponseReader {
     this.#socket = socket
   }
 
-  /** Begins to read the response to the next request. */
   begin(): void {
     this.#body = null
     this.mayReuse = true
@@ -77,7 +72,7 @@ export class ResponseReader {
     else this.#readBody(lease, bytes, start)
   }
 
-  /** Handles one head; false if the rest of this chunk must not be read. */
+  /** False if the rest of this chunk must not be read. */
   #takeHead(lease: Lease, head: ResponseHead, bytes: Buffer): boolean {
     const handler = lease.handler
     if (head.status === 101) return this.#switch(lease, head, bytes)
@@ -139,7 +134,6 @@ export class ResponseReader {
     this.#owner.fail(way)
   }
 
-  /** `#fail` for functions that return whether to read on. */
   #refuse(way: OriginFault): false {
     this.#owner.fail(way)
     return false
@@ -151,10 +145,7 @@ function restAfter({ contentLength, chunked }: ResponseHead): Rest {
   return contentLength > 0 || chunked ? 'while' : 'turn'
 }
 
-/**
- * Whether an unfinished head begins like `HTTP/1.`; a peer that speaks another protocol then fails at once,
- * not by timeout.
- */
+/** Whether an unfinished head begins like `HTTP/1.`; another protocol then fails at once, not by timeout. */
 function mayBeHttp(bytes: Buffer): boolean {
   const length = Math.min(bytes.length, 7)
   return bytes.toString('latin1', 0, length) === 'HTTP/1.'.slice(0, length)

@@ -1,12 +1,8 @@
-// Limits requests whose bodies are still to come, for as long as their clients like: they may use only a
-// share of an origin's connections.
+// Limits requests whose bodies are still to come to a share of an origin's connections.
 
 import { type ConnectionRequest, ConnectionQueue } from './connection-queue.ts'
 
-/**
- * The limit for uploads of pausing clients, in connections, if the origin has no maximum: it has limits of
- * its own.
- */
+/** For uploads of pausing clients, if the origin has no maximum. */
 const maxPausingConnections = 100
 
 export class Uploads {
@@ -15,23 +11,20 @@ export class Uploads {
   readonly #admitted = new Set<ConnectionRequest>()
   readonly #queue = new ConnectionQueue()
 
-  /** `connections` is the maximum for the origin, and `each` the number of requests per connection. */
   constructor(connections: number, perConnection: number) {
     this.#max = Math.floor((connections * perConnection) / 2)
     this.#maxPausing = Math.min(this.#max, maxPausingConnections * perConnection)
   }
 
-  /** The number of requests that wait to be admitted. */
   get waiting(): number {
     return this.#queue.size
   }
 
-  /** Whether one more would be admitted at once. */
   get hasRoom(): boolean {
     return this.#admitted.size < Math.max(1, this.#max)
   }
 
-  /** The same for an upload whose client pauses, and may wait for a response to what it has sent. */
+  /** For an upload whose client pauses, and may wait for a response to what it has sent. */
   get hasRoomForPause(): boolean {
     return this.#admitted.size < this.#maxPausing
   }
@@ -40,15 +33,11 @@ export class Uploads {
     this.#admitted.add(request)
   }
 
-  /** Queues a request at monotonic ms `now`. */
   enqueue(request: ConnectionRequest, now: number): void {
     this.#queue.add(request, now, { fresh: false })
   }
 
-  /**
-   * Removes an upload that is complete or abandoned; admits and returns the next one in its place, null for
-   * none.
-   */
+  /** Removes an upload that is complete or abandoned; admits and returns the next one. */
   leave(request: ConnectionRequest): ConnectionRequest | null {
     this.#queue.remove(request)
     if (!this.#admitted.delete(request) || this.#queue.size === 0) return null
@@ -58,7 +47,6 @@ export class Uploads {
     return first
   }
 
-  /** Refuses requests queued since that time or longer. */
   expire(by: number): void {
     this.#queue.expire(by, 0)
   }

@@ -10,15 +10,10 @@ import { type Failure, failureOf } from '../../errors/catalogue/origin-failure.t
 /** Ms between lookups: the default and the maximum with a TTL, and the minimum. */
 const maxInterval = 30_000
 const minInterval = 1_000
-/** Ms until a failed lookup is retried while the old addresses are in use. */
 const retryInterval = 5_000
-/**
- * Ms that a lookup may be overdue before its addresses are no longer used without one. A name without
- * connections is not refreshed.
- */
+/** Ms that a lookup may be overdue before its addresses are no longer used without one. */
 const maxDelay = 30_000
 
-/** A caller that waits for the first lookup of a name. */
 export interface LookupWaiter {
   resolved(): void
   unresolved(failure: Failure): void
@@ -30,9 +25,7 @@ interface AddressBookParts {
   readonly lookup: NameLookup
   readonly clock: Clock
   readonly metrics: EdgeMetrics
-  /** Called when addresses were added or removed. */
   readonly changed: () => void
-  /** Called for an internal error. */
   readonly crashed: (bug: unknown) => void
 }
 
@@ -41,11 +34,10 @@ export class AddressBook {
   readonly #waiters = new Set<LookupWaiter>()
   #addresses: readonly string[] = []
   #rotation = 0
-  /** Addresses that refused a connection since the last lookup. */
   readonly #failed = new Set<string>()
   #isLookingUp = false
   /**
-   * In monotonic ms: when the next lookup is due, and when the addresses of a name that vanished are dropped.
+   * Monotonic ms: when the next lookup is due, and when the addresses of a name that vanished are dropped.
    */
   #dueAt = 0
   #endsAt = Number.POSITIVE_INFINITY
@@ -58,10 +50,7 @@ export class AddressBook {
     return this.#addresses
   }
 
-  /**
-   * Lists the addresses in the order in which to try them; empty if they are unknown, or too old to use
-   * without a lookup.
-   */
+  /** In the order in which to try them; empty if they are unknown, or too old to use without a lookup. */
   inTurn(): readonly string[] {
     this.refresh()
     return this.#parts.clock.monotonic() < this.#freshUntil ? this.#rotated() : none
@@ -72,12 +61,10 @@ export class AddressBook {
     return this.#addresses.length > 0 && !this.#isTooOld(this.#parts.clock.monotonic())
   }
 
-  /** Lists the old addresses in the same order; empty for none. */
   oldInTurn(): readonly string[] {
     return this.hasOld ? this.#rotated() : none
   }
 
-  /** Looks the name up, and passes the result to all askers. */
   lookUp(waiter: LookupWaiter): void {
     this.#waiters.add(waiter)
     this.#startLookup()
@@ -100,7 +87,6 @@ export class AddressBook {
     else if (now >= this.#dueAt) this.#startLookup()
   }
 
-  /** Monotonic ms until which the addresses are used without a lookup. */
   get #freshUntil(): number {
     return this.#dueAt + maxDelay
   }
@@ -152,8 +138,8 @@ export class AddressBook {
   }
 
   /**
-   * Limits the remaining time of the addresses if the name has vanished. An unreachable server says nothing
-   * about the name.
+   * Limits the time of the addresses if the name has vanished. An unreachable server says nothing about the
+   * name.
    */
   #unresolved(failure: Failure): void {
     const { clock, dns, metrics } = this.#parts

@@ -1,5 +1,5 @@
-// Which addresses may be dialled. Every connection to an origin is checked, health checks included, by the
-// very address to dial: what a name resolves to may have changed since the last lookup.
+// Which addresses may be dialled. Every connection to an origin, health checks included, is checked by the
+// very address to dial: the name may have been resolved anew.
 
 import type { Endpoint, OriginConfig } from '../../config/model/config.ts'
 import type { OriginFault } from '../../errors/catalogue/origin-failure.ts'
@@ -7,12 +7,10 @@ import { isOwn } from './own-addresses.ts'
 import { isPublic } from './public-address.ts'
 
 export class AddressGuard {
-  /** The addresses on which this gateway itself listens. */
   ownEndpoints: readonly Endpoint[] = []
 
   /**
-   * Returns why an address must not be dialled; null if it may. For an origin behind a proxy, the address is
-   * the proxy's, which the operator has chosen.
+   * Returns why an address must not be dialled; null if it may. A proxy's address is the operator's choice.
    */
   faultOf(address: string, { port, transport }: OriginConfig): OriginFault | null {
     const { proxy } = transport

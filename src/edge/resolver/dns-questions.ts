@@ -4,16 +4,15 @@ import { Resolver } from 'node:dns/promises'
 import { LookupQueue } from './lookup-queue.ts'
 import type { Cause } from '../../errors/catalogue/origin-failure.ts'
 
-/** The addresses of both families, at least one, and the seconds for which all of them are valid. */
+/** The seconds for which all of the addresses are valid. */
 interface DnsAnswer {
   readonly addresses: readonly string[]
   readonly ttl: number
 }
 
-/** Ms for one attempt with one DNS server, and the number of attempts. */
 const timeout = 2_000
 const tries = 2
-/** Names that are looked up at the same time, with two queries each. */
+/** With two queries each. */
 const maxNames = 32
 
 export class DnsQuestions {
@@ -28,12 +27,11 @@ export class DnsQuestions {
     this.#servers = servers
   }
 
-  /** Looks up both families, of which one is enough; rejects with a failure if neither is found. */
+  /** Looks up both families, of which one is enough; rejects with a failure if neither has records. */
   resolve(name: string): Promise<DnsAnswer> {
     return this.#queue.run('new', () => this.#resolve(name))
   }
 
-  /** Cancels every query, and starts no more. */
   close(): void {
     this.#isClosed = true
     this.#resolver?.cancel()
@@ -70,10 +68,7 @@ const cancelled: Cause = { code: 'ECANCELLED' }
 /** An alias that leads nowhere, which c-ares does not report as a failure. */
 const noRecords: Cause = { code: 'ENODATA' }
 
-/**
- * Returns why the lookup of one family failed; null if it has no records, since the other family may have
- * failed for another reason.
- */
+/** Null if one family has no records, since the other may have failed for another reason. */
 function failureOf(result: PromiseSettledResult<unknown>): Cause | null {
   if (result.status === 'fulfilled') return null
   const failure = result.reason as Cause

@@ -1,6 +1,5 @@
 // Limits concurrent lookups, so that names with unresponsive servers do not delay the others.
 
-/** The last result for a name: found, none so far, or not found, which may take long again. */
 export type LastResult = 'found' | 'new' | 'failed'
 
 interface QueuedLookup {
@@ -9,8 +8,8 @@ interface QueuedLookup {
 }
 
 /**
- * Runs a limited number of lookups at a time, one of them for names that failed before. The rest are queued
- * in order, except that names that were found come first.
+ * Runs a limited number of lookups at a time, one of them for names that failed before, which may take long.
+ * Of the others, names that were found come first.
  */
 export class LookupQueue {
   readonly #max: number
@@ -22,7 +21,6 @@ export class LookupQueue {
     this.#max = max
   }
 
-  /** Runs the lookup as soon as possible, and settles with it. */
   async run<T>(lastResult: LastResult, work: () => Promise<T>): Promise<T> {
     if (this.#mayRun(lastResult)) this.#enter(lastResult)
     else await new Promise<void>(start => this.#queue.push({ lastResult: lastResult, start }))

@@ -1,6 +1,5 @@
 // Resolves the names of origins with the system resolver: its hosts file, search list and order of sources
-// apply to the gateway as to every other program on the machine. It does not report TTLs, so these are looked
-// up in DNS where they matter.
+// apply. It does not report TTLs, which are looked up in DNS.
 
 import { lookup } from 'node:dns/promises'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -8,39 +7,31 @@ import { DnsQuestions } from './dns-questions.ts'
 import { LookupQueue, type LastResult } from './lookup-queue.ts'
 import { type Failure, failureOf } from '../../errors/catalogue/origin-failure.ts'
 
-/** The result of a lookup: at least one IP address. */
 export interface NameAnswer {
   readonly addresses: readonly string[]
-  /** Looks up the TTL of the result in seconds; null if unknown. Never rejects. */
+  /** Looks up the TTL in seconds; null if unknown. Never rejects. */
   readonly ttl: () => Promise<number | null>
 }
 
 interface NameLookupOptions {
-  /**
-   * DNS servers as IP addresses, with a port unless it is 53, in place of the system; empty for the system.
-   */
+  /** IP addresses, with a port unless it is 53; empty for the system. */
   readonly servers?: readonly string[]
-  /** Calls the system resolver. */
   readonly system?: (name: string) => Promise<readonly string[]>
   readonly clock?: Clock
 }
 
 /**
- * Names that the system looks up at the same time: libuv gives lookups half of its threads, and a dead name
- * may block one for 10 s.
+ * Names looked up at the same time: libuv gives lookups half of its threads, and a dead name may block one
+ * for 10 s.
  */
 const maxLookups = Math.ceil((Number(process.env.UV_THREADPOOL_SIZE) || 4) / 2)
 /** Ms for which a name that was not found is not looked up again. */
 const failureLifetime = 1_000
-/** The monotonic ms of an outcome that has expired. */
 const expired = Number.NEGATIVE_INFINITY
-/** Names that are cached. */
 const maxNames = 4_096
 
-/** The last result of the system for a name; no failure means that it was found. */
 interface Outcome {
   readonly failure: Failure | null
-  /** Monotonic ms. */
   readonly at: number
 }
 
@@ -68,7 +59,6 @@ export class NameLookup {
     return answer
   }
 
-  /** Cancels DNS queries. */
   close(): void {
     this.#dns.close()
   }

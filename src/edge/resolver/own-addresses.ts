@@ -7,22 +7,19 @@ import { systemClock } from '../../base/clock.ts'
 import type { Endpoint } from '../../config/model/config.ts'
 
 /**
- * Whether the address and port are those of a listener. A listener on all addresses (0.0.0.0, ::) includes
- * every address of this machine.
+ * Whether the address and port are those of a listener; one on 0.0.0.0 or :: has every address of this
+ * machine.
  */
 export function isOwn(address: string, port: number, listeners: readonly Endpoint[]): boolean {
   return listeners.some(listener => listener.port === port && reaches(address, listener.host))
 }
 
-/**
- * Where the side port listens; `issuer` is a separate listener of the authorization server, null for none.
- */
+/** `issuer` is a separate listener of the authorization server. */
 interface SidePortListeners {
   readonly endpoint: Endpoint
   readonly issuer: Endpoint | null
 }
 
-/** Whether the address and port are those of our own side port. */
 export function isSidePort(sidePort: SidePortListeners | null, address: string, port: number): boolean {
   if (sidePort === null) return false
   const listener = sidePort.endpoint.port === port ? sidePort.endpoint : sidePort.issuer
@@ -45,10 +42,7 @@ const unspecified: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', 
 
 const loopback = new AddressSet(['127.0.0.0/8', '::1'])
 
-/**
- * Ms for which the addresses of this machine are cached: interfaces come and go, and listing them takes
- * longer than connecting.
- */
+/** Ms for which the addresses of this machine are cached: listing them takes longer than connecting. */
 const cacheTime = 1_000
 
 let localAddresses: ReadonlySet<string> = new Set()

@@ -3,9 +3,7 @@
 import { isIPv4 } from 'node:net'
 import { AddressSet, canonicalAddress } from '../../net/address/address.ts'
 
-/**
- * Addresses that IANA's special-purpose registries do not call globally reachable (RFC 6890), and multicast.
- */
+/** Not globally reachable by IANA's special-purpose registries (RFC 6890), and multicast. */
 const specialV4 = new AddressSet([
   '0.0.0.0/8',
   '10.0.0.0/8',

@@ -16,7 +16,7 @@ import {
 } from '../../http1/fields/fields.ts'
 import { RewriteValue } from './value.ts'
 
-/** Bytes of a value; far less than origins accept for a whole head. */
+/** Far less than origins accept for a whole head. */
 const maxValueLength = 8 * 1024
 
 interface HeaderRule {
@@ -31,10 +31,7 @@ export class HeaderRules {
   readonly #rules: readonly HeaderRule[]
   readonly #names: ReadonlySet<string>
 
-  /**
-   * Compiles rules for requests or responses; throws if an expression does not compile or a field is
-   * reserved.
-   */
+  /** Throws if an expression does not compile or a field is reserved. */
   constructor(rules: readonly HeaderRewrite[], kind: FieldLines['kind'], failures: Tally) {
     this.#rules = rules.map(({ name, value }) => {
       const id = fieldId(name)
@@ -46,10 +43,7 @@ export class HeaderRules {
     this.#names = new Set(rules.map(({ name }) => asRead(name)))
   }
 
-  /**
-   * Evaluates the rules for a request, or refuses: an expression that fails (1037), an invalid field value
-   * (1041).
-   */
+  /** Evaluates the rules, or refuses: an expression that fails (1037), an invalid field value (1041). */
   evaluate(facts: Facts, read: Read): HeaderChanges | Refusal {
     const fields: string[] = []
     const ids: FieldId[] = []
@@ -96,7 +90,6 @@ export class HeaderChanges {
     return { kind, fields: remaining, ids: remainingIds, hopByHop: hopByHop && this.#unlisted(hopByHop) }
   }
 
-  /** Whether a rule sets or removes the field. */
   concerns(name: string): boolean {
     return this.#names.has(asRead(name))
   }
@@ -106,7 +99,6 @@ export class HeaderChanges {
   }
 }
 
-/** Returns the trailers to send on, without the fields that the rules set or remove. */
 export function remainingTrailers(changes: HeaderChanges | null, trailers: string[] | null): string[] | null {
   if (changes === null || trailers === null) return trailers
   const remaining = trailers.filter((_, i) => !changes.concerns(trailers[i - (i % 2)]!))
@@ -114,8 +106,7 @@ export function remainingTrailers(changes: HeaderChanges | null, trailers: strin
 }
 
 /**
- * Returns a field name as the most lenient recipients read it: some fold every character except letters and
- * digits into one.
+ * Returns a field name as the most lenient recipients read it: some fold all but letters and digits into one.
  */
 function asRead(name: string): string {
   const lower = name.toLowerCase()

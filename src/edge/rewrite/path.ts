@@ -1,4 +1,4 @@
-// The path rule of a route: the request target as its origin will see it.
+// The path rule of a route: the request target that its origin sees.
 
 import type { Facts } from '../../expression/expression.ts'
 import type { Tally } from '../../metrics/counters/distribution.ts'
@@ -14,15 +14,14 @@ const cause = { code: 'rewrite of path' }
 export class PathRule {
   readonly #value: RewriteValue
 
-  /** Compiles the rule; throws if its expression does not compile. */
   constructor(text: string, failures: Tally) {
     this.#value = new RewriteValue(text, failures, cause)
   }
 
   /**
    * Returns the new target, or refuses: an expression that fails (1037), a result that is not a path or leads
-   * to paths of the gateway (1035), a target over `maxLength` characters (1036). A request without a path
-   * (OPTIONS *) keeps its target.
+   * to paths of the gateway (1035), a target over `maxLength` characters (1036). `OPTIONS *` keeps its
+   * target.
    */
   targetFor(target: string, facts: Facts, read: Read, maxLength: number): string | Refusal {
     if (target === '*') return target
@@ -34,7 +33,6 @@ export class PathRule {
   }
 }
 
-/** Whether a result may be sent as the target, by the same rules as for clients. */
 function isTarget(path: string): boolean {
   if (path.charCodeAt(0) !== 0x2f) return false
   for (let i = 0; i < path.length; i++) if (isTargetByte[path.charCodeAt(i)] !== 1) return false
@@ -42,8 +40,7 @@ function isTarget(path: string): boolean {
 }
 
 /**
- * Whether a result may lead to the gateway's own paths or upwards: a rule that adds a prefix is meant to
- * confine clients below it.
+ * Whether a result may lead to the gateway's own paths or upwards: a prefix must confine clients below it.
  */
 function leadsOutside(target: string, { work }: Read): boolean {
   const path = withoutQuery(target)
@@ -55,7 +52,6 @@ function leadsOutside(target: string, { work }: Read): boolean {
 const ownPrefix = '/cdn-cgi'
 const parentSegment = /\/\.\.(?:\/|$)/
 
-/** Keeps the query of the request unless the rule sets one. */
 function withQuery(path: string, target: string): string {
   if (path.includes('?')) return path
   const query = target.indexOf('?')

@@ -9,7 +9,6 @@ import { type HeadLimits, RequestHead } from '../../http1/heads/request-head.ts'
 import { HeaderChanges, HeaderRules } from './headers.ts'
 import { PathRule } from './path.ts'
 
-/** A request and the changes to it so far. */
 interface RewritableRequest extends Read {
   readonly head: RequestHead
   outgoing: RequestHead
@@ -31,8 +30,8 @@ export class Rewrite {
   }
 
   /**
-   * Changes the request and computes the changes of its response, or refuses (400, 1035, 1036, 1037, 1038,
-   * 1041). Changes of the response depend on the request alone, and must fail before an origin has acted.
+   * Changes the request and computes the changes of its response, or refuses (400, 1035 to 1038, 1041).
+   * Changes of the response depend on the request alone, and must fail before an origin has acted.
    */
   begin(x: RewritableRequest, facts: Facts, limits: HeadLimits): Refusal | null {
     const { head } = x
@@ -53,10 +52,7 @@ function changes(rules: HeaderRules | null, facts: Facts, read: Read): HeaderCha
   return rules === null ? null : rules.evaluate(facts, read)
 }
 
-/**
- * Returns a lower bound of the size of a head in bytes, so that an unchanged head that arrived within the
- * limit never exceeds it.
- */
+/** Returns a lower bound of the bytes of a head, which an unchanged head within the limit never exceeds. */
 function sizeOf(head: RequestHead): number {
   const { fields } = head
   let size = head.method.length + head.target.length + '  HTTP/1.1\r\n\r\n'.length

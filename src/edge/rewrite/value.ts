@@ -14,10 +14,7 @@ export class RewriteValue {
   readonly #failures: Tally
   readonly #cause: unknown
 
-  /**
-   * Compiles an expression; throws if that fails. Failures of its evaluation are counted, and refused with
-   * this cause.
-   */
+  /** Throws if the expression does not compile. Failures of its evaluation are refused with this cause. */
   constructor(text: string, failures: Tally, cause: unknown) {
     const expression = compileExpression(text, 'request', 'string')
     if ('line' in expression) throw new Error(`a rewrite ${describeFlaw(expression)}`)
@@ -27,8 +24,8 @@ export class RewriteValue {
   }
 
   /**
-   * Evaluates the expression, or refuses if it fails (1037), exceeds the remaining work, or depends on how
-   * the path is read (400).
+   * Refuses if the expression fails (1037), exceeds the remaining work, or depends on how the path is read
+   * (400).
    */
   evaluate(facts: Facts, read: Read): string | Refusal {
     const value = this.#expression.evaluate(facts, read.work)
@@ -40,8 +37,8 @@ export class RewriteValue {
   }
 
   /**
-   * Whether the result for each reading of the path is a reading of the value, or is the value with that
-   * reading in place of the path. Otherwise another spelling of the path would bypass the rule.
+   * Whether the result for each reading of the path is a reading of the value, or the value with that reading
+   * in place of the path. Otherwise another spelling of the path would bypass the rule.
    */
   #isUnambiguous(value: string, facts: Facts, read: Read): boolean {
     const sent = facts.request.path
@@ -68,10 +65,7 @@ function readingsOf(value: string, work: Work): readonly string[] {
   return (work.take(readingWork(value.length)) ? pathReadings(asPath(value)) : null) ?? []
 }
 
-/**
- * Lets a query be read like a path, since a rule may use it as one: it is put behind a character that no
- * request contains.
- */
+/** A rule may use a query as a path: it is put behind a character that no request contains. */
 function asPath(value: string): string {
   return value.replaceAll('?', '\x01')
 }

@@ -1,18 +1,14 @@
-// The response fields that inform clients of a limit (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and
-// 4).
+// The response fields about a limit (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4).
 
 import type { Spent } from '../../limits/key-count.ts'
 
 export class LimitFields {
-  /** The limit as an element of RateLimit-Policy. */
   readonly policy: string
-  /** Seconds of the window. */
   readonly #seconds: number
   readonly #opening: string
   /** The text after the remaining count in nearly all responses. */
   readonly #usualEnd: string
 
-  /** Takes the period in ms. */
   constructor(name: string, max: number, period: number) {
     this.#seconds = secondsOf(period)
     this.policy = `"${name}";q=${max};w=${this.#seconds}`

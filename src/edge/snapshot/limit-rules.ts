@@ -13,28 +13,25 @@ import { LimitFields } from './limit-fields.ts'
 export interface MeterRule {
   readonly limit: Limit
   readonly key: readonly LimitKey[]
-  /** The requests that count; null for all. */
+  /** Null counts all requests. */
   readonly when: Expression<boolean> | null
-  /** Whether the key or the expression reads the path. */
   readonly readsPath: boolean
   /** Whether an AI call is counted only after its token was verified. */
   readonly needsToken: boolean
   /** Of a quota: the name of its zone, and the window. */
   readonly name: string
-  /** The line in the configuration file; null if unknown. */
+  /** Null if unknown. */
   readonly line: number | null
-  /** The refusal over the limit; null if requests are only counted. */
+  /** Null if requests are only counted. */
   readonly error: ErrorName | null
-  /** The cause in the access log for such a refusal. */
+  /** For the access log. */
   readonly cause: { readonly code: string }
-  /** The response fields about the limit; null disables them. */
   readonly fields: LimitFields | null
   readonly decisions: LimitDecisions
   /** The name under which excess requests are counted in their zone. */
   readonly hits: string
 }
 
-/** Compiles rate limits in their order. */
 export function compileRateLimits(
   configs: readonly RateLimitConfig[],
   { limits }: EdgeMetrics,
@@ -58,7 +55,6 @@ export function compileRateLimits(
   })
 }
 
-/** Compiles the daily and monthly quotas of a zone. */
 export function compileQuota(
   { name, quota }: Pick<ZoneConfig, 'name' | 'quota'>,
   { limits }: EdgeMetrics,
@@ -84,7 +80,6 @@ function quotaName(zone: string, kind: (typeof quotaKinds)[number]): string {
   return `${zone}:${kind}`
 }
 
-/** Returns the names of all rate limits and quotas of a configuration. */
 export function limitNames({ rateLimits, zones }: Pick<Config, 'rateLimits' | 'zones'>): ReadonlySet<string> {
   const all = [rateLimits, ...zones.flatMap(zone => [zone.rateLimits, ...zone.routes.map(limitsOfRoute)])]
   const quotas = zones.flatMap(({ name, quota }) =>

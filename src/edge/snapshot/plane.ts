@@ -14,16 +14,14 @@ import type { SpanSink } from '../../telemetry/span.ts'
 import type { TokenVerifier } from '../../tokens/verify.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** What AI routes need beyond the configuration. */
 export interface AiServices {
   readonly tokens: TokenVerifier
   readonly gateways: GatewayDirectory
   readonly logs: LogQueue
-  /** The URL of the authorization server; null for none. */
+  /** The URL of the authorization server. */
   readonly issuer?: string | null
 }
 
-/** The side port of this gateway, and the secret that the processes of the running gateway share. */
 export interface SidePort {
   readonly endpoint: Endpoint
   /** The listener of the authorization server alone; null if the edge does not serve it. */
@@ -32,7 +30,7 @@ export interface SidePort {
 }
 
 export interface Plane {
-  /** The configuration in effect; a reload replaces this one reference. */
+  /** A reload replaces this one reference. */
   snapshot: Snapshot
   readonly clock: Clock
   /** Monotonic ms of the last tick: precise enough for deadlines, at no cost. */
@@ -40,13 +38,11 @@ export interface Plane {
   /** The time of day in the format of Date (RFC 9110 section 5.6.7), formatted once a second. */
   date(): string
   readonly metrics: EdgeMetrics
-  /**
-   * Counts origin connections that failed for lack of file descriptors, and logs them at most once a minute.
-   */
+  /** Counts connections that failed for lack of file descriptors, and logs them at most once a minute. */
   noteShortage(failure: { readonly code?: string }): void
   readonly accessLog: AccessLog | null
   readonly log: Logger
-  /** Receives the spans of sampled requests; null disables them. */
+  /** Null disables spans. */
   readonly spans: SpanSink | null
   /** Null if no configuration has AI routes. */
   readonly ai: AiServices | null
@@ -55,7 +51,6 @@ export interface Plane {
   readonly limiter: Counting
   /** Counts errors, rules and limits by zone. */
   readonly tallies: TallyBook
-  /** The side port, which is told the clients of the requests that are passed on to it; null for none. */
   readonly sidePort: (Omit<SidePort, 'secret'> & { readonly auth: SidePortAuth }) | null
   /** The port of the first TLS listener, to which plain HTTP is redirected unless a public port is set. */
   readonly securePort: number
@@ -64,7 +59,7 @@ export interface Plane {
    * every host.
    */
   readonly documentation: string | null
-  /** Whether the data plane is shutting down: each connection closes after its current request. */
+  /** Each connection closes after its current request. */
   isDraining: boolean
   /** Whether WebSockets are being closed, since the drain is near its end. */
   isGoingAway: boolean

@@ -1,4 +1,4 @@
-// A configuration compiled for requests. It is built completely, and then swapped in as one reference.
+// A configuration compiled for requests, swapped in as one reference.
 
 import type {
   AiConfig,
@@ -41,31 +41,28 @@ export interface EdgeRoute extends Route {
   /** All that apply: those of the file, of the zone and of the route. */
   readonly limits: readonly MeterRule[]
   readonly pool: EdgePool
-  /** Null changes nothing in requests and responses. */
   readonly rewrite: Rewrite | null
-  /** Null compresses no responses. */
   readonly compression: Compression | null
 }
 
 export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
   readonly metrics: ZoneMetrics
   readonly tallies: TallyScope
-  /** The trusted authorities of client certificates, as in `trustOf`; empty if none is requested. */
+  /** As in `trustOf`; empty if no client certificate is requested. */
   readonly trust: string
   /** Those of the file and of the zone, for requests without a route. */
   readonly limits: readonly MeterRule[]
 }
 
 /**
- * The destination of calls to one provider, the keys for callers without one, used in turn, and the results
- * of recent calls.
+ * The destination of calls to one provider, the keys for callers without one, and the results of recent
+ * calls.
  */
 interface AiRoute extends EdgeRoute {
   readonly keys: KeyRing
   readonly calls: ProviderCalls
 }
 
-/** The AI routes: their hosts, and the destinations of their calls. */
 export interface EdgeAi {
   readonly hosts: ReadonlySet<string>
   readonly providers: Providers
@@ -73,7 +70,7 @@ export interface EdgeAi {
   readonly route: EdgeRoute
   /** Bytes of a native call, which is streamed. */
   readonly uploadLimit: number
-  /** The keys by where they are valid. A new snapshot takes over those that remain, with their state. */
+  /** By where they are valid. A new snapshot takes over those that remain, with their state. */
   readonly keyRings: ReadonlyMap<string, KeyRing>
   /** The results of recent calls, by the same names. */
   readonly calls: ReadonlyMap<string, ProviderCalls>
@@ -85,20 +82,19 @@ export interface EdgeAi {
 export interface Snapshot {
   readonly name: string
   readonly zones: Pick<HostLookup<EdgeZone>, 'find'>
-  /** The compiled settings of each zone; a later snapshot reuses those that are unchanged. */
+  /** A later snapshot reuses those that are unchanged. */
   readonly settings: ReadonlyMap<ZoneConfig, ZoneSettings>
   /** The zones whose API-managed settings failed to compile, with the reason. */
   readonly broken: ReadonlyMap<string, string>
   /** Null if no host has AI routes. */
   readonly ai: EdgeAi | null
   readonly limits: HeadLimits & Pick<Config['limits'], 'requestsPerConnection' | 'compressionMemory'>
-  /** Bytes of whole request bodies that may be buffered. */
+  /** Max bytes of buffered request bodies. */
   readonly gatherLimit: number
   readonly client: Config['client']
   readonly http2: Config['http2']
   /** The port at which clients reach https; null for the one on which the gateway listens. */
   readonly publicPort: number | null
-  /** For the TLS listeners. */
   readonly certificates: Certificates
   /** The responses to authorities that check hosts. */
   readonly challenges: Challenges
@@ -110,7 +106,6 @@ export interface Snapshot {
   readonly serverTiming: boolean
   readonly operator: Config['errors']['operator']
   readonly previews: Config['errors']['previews']
-  /** How requests take part in traces; null disables tracing. */
   readonly tracing: Tracing | null
   readonly trusted: AddressSet
   /** The field of a trusted hop that is believed. */
@@ -121,19 +116,17 @@ export interface Snapshot {
   readonly pools: Pools
 }
 
-/** What a snapshot needs beyond the configuration. */
 export interface SnapshotParts {
   readonly origins: Origins
   readonly metrics: EdgeMetrics
   readonly access: AccessParts
   readonly tallies: TallyBook
-  /** The settings of the API; null without an API. */
+  /** Null without an API. */
   readonly zones: ZoneDirectory | null
   readonly automatic: AutomaticTls
   readonly clock: Clock
-  /** The listener of this gateway's authorization server; null if the edge does not serve it. */
+  /** Null if the edge does not serve this gateway's authorization server. */
   readonly issuer: Endpoint | null
-  /** The previous snapshot; null for the first. */
   readonly before: Snapshot | null
   /** Whether it serves no requests, so that it must not change any state in use. */
   readonly isRehearsal?: boolean
@@ -185,7 +178,6 @@ export function automaticParts(
   }
 }
 
-/** What all zones have in common. */
 interface Shared {
   readonly pools: Pools
   readonly globalLimits: readonly MeterRule[]
@@ -255,13 +247,9 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
   }
 }
 
-/**
- * Calls and responses pass unchanged except for what their API needs: providers and their SDKs negotiate
- * compression themselves.
- */
+/** Providers and their SDKs negotiate compression themselves. */
 const passedUnchanged = { rewrite: null, compression: null }
 
-/** Returns a listener of this gateway as an origin to connect to. */
 function ownServer({ host, port }: Endpoint): OriginConfig {
   const url = `http://${host}:${port}`
   return { url, protocol: 'http', host, port, tls: usualTls, transport: usualTransport }

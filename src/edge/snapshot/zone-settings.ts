@@ -1,5 +1,4 @@
-// Compiles the settings of one zone from the file and the management API together. Those of the API come
-// first, since they are more recent.
+// Compiles the settings of one zone from the file and the management API, of which the latter come first.
 
 import type { AccessConfig } from '../../config/model/access-config.ts'
 import type { Config, ZoneConfig } from '../../config/model/config.ts'
@@ -8,7 +7,6 @@ import { type CustomErrorFailure, CustomErrors, type CustomLayer } from '../../e
 import { AccessPolicy, type AccessParts } from '../../access/policy.ts'
 import type { KnownZone } from '../../zones/known-zones.ts'
 
-/** The API-managed settings, as far as they are known. */
 export interface ZoneDirectory {
   /** Null while no zone is known. */
   of(zone: string): KnownZone | null
@@ -31,15 +29,14 @@ export interface ZoneSettings {
   readonly access: AccessPolicy
   readonly errors: CustomErrors
   readonly fault: 'host_lookup_failed' | 'zone_settings_failed' | null
-  /** Why the API-managed settings failed to compile; null if they did not. */
+  /** Why the API-managed settings failed to compile. */
   readonly flaw: string | null
-  /** The sources of the compilation. */
   readonly from: Pick<ZoneSettingsParts, 'account' | 'sources'> & { readonly settings: KnownZone | null }
 }
 
 /**
- * Returns the settings of a zone, and reuses those of `before` if nothing has changed, so that a change in
- * one zone costs nothing in others. Throws if the settings of the file alone fail to compile.
+ * Returns the settings of a zone, and reuses those of `before` if nothing has changed. Throws if the settings
+ * of the file alone fail to compile.
  */
 export function zoneSettings(
   zone: ZoneConfig,
@@ -77,10 +74,7 @@ function compile(
   }
 }
 
-/**
- * Compiles the error rules and pages of a zone: of the API, of the file for the zone, and of the file for all
- * zones.
- */
+/** Compiles the error rules and pages of the API, of the file for the zone, and of the file for all zones. */
 export function zoneErrors(
   { errors }: ZoneConfig,
   settings: KnownZone | null,
@@ -93,10 +87,7 @@ export function zoneErrors(
   return new CustomErrors(layers, { failed })
 }
 
-/**
- * Puts the rules of the API before those of the file, except for the file's legal blocks: no token can lift
- * those.
- */
+/** The rules of the API precede those of the file, except for its legal blocks, which no token can lift. */
 function joinedAccess(access: AccessConfig, { accessRules }: KnownZone): AccessConfig {
   const legal = access.rules.filter(({ action }) => action === 'legal')
   const others = access.rules.filter(({ action }) => action !== 'legal')

@@ -6,7 +6,6 @@ import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 
 type AttemptedOrigin = Pick<OriginConfig, 'url' | 'host' | 'port'>
 
-/** An attempt at an origin; it becomes a span of its own. */
 export interface AttemptRecord {
   readonly spanId: string
   readonly origin: AttemptedOrigin
@@ -15,18 +14,16 @@ export interface AttemptRecord {
   end: number
   /** The status of a response that was not relayed to the client; 0 for none. */
   status: number
-  /** The cause of a failure; null without one. */
   error: ErrorName | null
 }
 
 export class Recording {
-  /** The latest step of the request. */
   step = ''
-  /** Monotonic ms at which the request was admitted; 0 before. */
+  /** Monotonic ms; 0 before. */
   admittedAt = 0
   readonly attempts: AttemptRecord[] = []
 
-  /** Records an attempt that begins at monotonic ms `now`, and returns the id of its span. */
+  /** Returns the id of the span of the attempt. */
   beginAttempt(origin: AttemptedOrigin, now: number): string {
     this.#end(now)
     const spanId = randomHex(16)
@@ -42,7 +39,6 @@ export class Recording {
     this.#end(now)
   }
 
-  /** Records a response after which the request is retried. */
   recordRetriedResponse(status: number, now: number): void {
     const last = this.attempts.at(-1)
     if (last === undefined) return

@@ -1,16 +1,14 @@
-// Which of the traces that begin here are sampled. Their ids decide, so that every other sampler with the
-// same share decides alike (OpenTelemetry, consistent probability sampling).
+// Which of the traces that begin here are sampled: their ids decide, so that every sampler with the same
+// share agrees (OpenTelemetry, consistent probability sampling).
 
 import type { TraceConfig } from '../../config/model/telemetry-config.ts'
 
-/** How requests take part in traces. */
 export interface Tracing {
   readonly continues: TraceConfig['continues']
   /** The least random digits of the id of a sampled trace; null if none is sampled. */
   readonly threshold: string | null
 }
 
-/** Compiles the configuration of traces. */
 export function tracingOf({ continues, sample }: TraceConfig): Tracing {
   const threshold = BigInt(Math.round((1 - sample) * ids))
   return {
@@ -19,7 +17,6 @@ export function tracingOf({ continues, sample }: TraceConfig): Tracing {
   }
 }
 
-/** Whether a trace is sampled. Its id ends with 14 random hex digits. */
 export function isSampled(id: string, { threshold }: Tracing): boolean {
   if (threshold === null) return false
   const from = id.length - randomDigits

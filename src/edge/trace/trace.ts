@@ -1,5 +1,4 @@
-// The trace of a request (W3C Trace Context). Nothing is stored for one that is not sampled, since its id and
-// its head say it all.
+// The trace of a request (W3C Trace Context). Nothing is stored for one that is not sampled.
 
 import { randomHex } from '../../base/ids/random-hex.ts'
 import { type FieldId, field } from '../../http1/fields/fields.ts'
@@ -13,7 +12,6 @@ import {
 import type { Recording } from './recording.ts'
 import { isSampled, type Tracing } from './sampling.ts'
 
-/** A request that may be part of a trace. */
 interface Traceable {
   readonly head: RequestHead
   readonly ray: string
@@ -21,17 +19,14 @@ interface Traceable {
   trace: Trace | null
 }
 
-/** The place of a sampled request in its trace. */
 export class Trace {
   readonly traceId: string
-  /** The span of the client; null if the trace begins here. */
+  /** Null if the trace begins here. */
   readonly parentId: string | null
-  /** The span of the request at this gateway. */
   readonly spanId: string
   readonly flags: number
-  /** The members of `tracestate`, joined; empty for none. */
   readonly state: string
-  /** What is recorded for the spans of the request; null if none are sent. */
+  /** Null if no spans are sent. */
   recording: Recording | null = null
 
   /** `traceparent` is that of the client; null if the trace begins here. */
@@ -45,10 +40,7 @@ export class Trace {
   }
 }
 
-/**
- * The first half of the id of every trace that begins in this process. The other half is the ray of the
- * request, which is random.
- */
+/** The first half of the id of every trace that begins in this process; the other half is the ray. */
 export const traceIdPrefix = randomHex(16)
 
 /** Returns the place of a request in its trace, created on first use; null if it is not sampled. */
@@ -72,7 +64,6 @@ export function stateOf({ tracestate }: RequestHead): string {
   return tracestate === null ? '' : (parseTraceState(tracestate) ?? '')
 }
 
-/** Whether a field carries the trace of a request. */
 export function isTraceField(id: FieldId): boolean {
   return id === field.traceparent || id === field.tracestate
 }

@@ -52,10 +52,7 @@ export class AddressRows {
     this.prefixes.set(prefixes)
   }
 
-  /**
-   * Lists the rows by ascending start: a radix sort, since it can be divided into steps of any size and moves
-   * only row numbers.
-   */
+  /** Lists the rows by ascending start: a radix sort, which divides into steps and moves only row numbers. */
   *#order(): Generator<void, Uint32Array> {
     let order = new Uint32Array(this.count)
     let next = new Uint32Array(this.count)
@@ -140,13 +137,11 @@ function agree(a: Uint32Array, atA: number, b: Uint32Array, atB: number, prefix:
   return left === 0 || (a[atA + i]! ^ b[atB + i]!) >>> (32 - left) === 0
 }
 
-/** Returns a mask of so many leading bits of a word. */
 function maskOf(bits: number): number {
   if (bits >= 32) return 0xffffffff
   return bits <= 0 ? 0 : -1 << (32 - bits)
 }
 
-/** Whether the address at an index of `starts` is above another. */
 function isAbove(starts: Uint32Array, at: number, words: Uint32Array, width: number): boolean {
   for (let i = 0; i < width; i++) {
     const start = starts[at + i]!

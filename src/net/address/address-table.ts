@@ -17,9 +17,7 @@ export class AddressTable {
     this.#v6 = v6
   }
 
-  /**
-   * Compiles members that `parseNetwork` accepts; throws for any other, which the configuration has rejected.
-   */
+  /** Compiles members that `parseNetwork` accepts; throws for any other. */
   static of(members: Iterable<string>): AddressTable {
     const builder = new AddressTableBuilder()
     for (const member of members)
@@ -27,12 +25,10 @@ export class AddressTable {
     return atOnce(builder.build())
   }
 
-  /** Counts its rows; a network that another covers needs none. */
   get size(): number {
     return this.#v4.count + this.#v6.count
   }
 
-  /** Looks an address up; 'network' takes precedence over 'address'. */
   find({ words, isV4 }: AddressWords): Found {
     const rows = isV4 ? this.#v4 : this.#v6
     const row = rows.find(words)
@@ -59,7 +55,6 @@ export class AddressTableBuilder {
     return true
   }
 
-  /** Makes the table of all that was added; to be run in steps. */
   *build(): Generator<void, AddressTable> {
     return new AddressTable(yield* this.#v4.sorted(), yield* this.#v6.sorted())
   }

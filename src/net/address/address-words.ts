@@ -1,28 +1,22 @@
-// IP addresses as numbers, read without regular expressions: for tables of addresses, which are searched at
-// each request and hold millions.
+// IP addresses as numbers, read without regular expressions: tables of millions are searched at each request.
 
 const colon = 0x3a
 const dot = 0x2e
 const groupCount = 8
 
-/**
- * One address, which the next call of `read` replaces. An IPv6-mapped IPv4 address becomes that IPv4 address.
- */
+/** One address, which the next call of `read` replaces. IPv6-mapped IPv4 becomes IPv4. */
 export class AddressWords {
   /** Word 0 holds an IPv4 address; all four, the first the highest, an IPv6 address. */
   readonly words = new Uint32Array(4)
   isV4 = false
-  /**
-   * Whether IPv4 was written as IPv6-mapped: the prefix length of a network then counts from the start of all
-   * 128 bits.
-   */
+  /** Whether IPv4 was written as IPv6-mapped: a prefix length then counts from the start of all 128 bits. */
   isMapped = false
   /** Counts the calls of `read`: results for one address are valid until this changes. */
   readings = 0
 
   /**
-   * Reads any spelling of RFC 4291 section 2.2 without a zone id; returns false, and leaves undefined words,
-   * if it is not an IP address.
+   * Reads any spelling of RFC 4291 section 2.2 without a zone id; false, with undefined words, for anything
+   * else.
    */
   read(text: string): boolean {
     this.readings++
@@ -43,7 +37,6 @@ export class AddressWords {
   }
 }
 
-/** The groups of the address that is being read. */
 const groups = new Uint16Array(groupCount)
 const tail = new Uint32Array(1)
 
@@ -93,7 +86,6 @@ function readGroups(text: string): boolean {
   return settle(count, gap)
 }
 
-/** The value of the group that was read last. */
 let group = 0
 
 function endOfGroup(text: string, start: number): number {

@@ -11,10 +11,9 @@ interface Network {
 }
 
 /**
- * Returns the trustworthy hops of a connection, from the peer to the client, which is the last. As long as a
- * hop is trusted, it is believed about the one before it: the next member of X-Forwarded-For from the right.
- * The walk ends at an invalid member, with the last valid hop, since no trusted hop wrote what is left of it,
- * and after 100 members, which is more hops than any request has.
+ * Returns the trustworthy hops of a connection, from the peer to the client. A trusted hop is believed about
+ * the one before it: the next member of X-Forwarded-For from the right. Ends at an invalid member, and after
+ * 100.
  */
 export function believedHops(peer: string, forwardedFor: string | null, trusted: AddressSet): string[] {
   let client = canonicalAddress(peer) ?? peer
@@ -34,17 +33,12 @@ export function believedHops(peer: string, forwardedFor: string | null, trusted:
 
 const maxMembers = 100
 
-/**
- * A set of addresses and CIDR networks, compiled once; it finds an IPv4 address under its IPv6-mapped
- * spelling too.
- */
+/** A set of addresses and CIDR networks; it finds an IPv4 address under its IPv6-mapped spelling too. */
 export class AddressSet {
   readonly #table: AddressTable
   readonly #words = new AddressWords()
 
-  /**
-   * Compiles members that `parseNetwork` accepts; throws for any other, which the configuration has rejected.
-   */
+  /** Compiles members that `parseNetwork` accepts; throws for any other. */
   constructor(members: Iterable<string>) {
     this.#table = AddressTable.of(members)
   }
@@ -70,8 +64,8 @@ export function parseNetwork(text: string): Network | null {
 }
 
 /**
- * Returns the canonical spelling of an address: compressed lower-case IPv6 without zone id, IPv4 for
- * IPv6-mapped IPv4; null if it is not an IP address.
+ * Returns an address as compressed lower-case IPv6 without zone id, or IPv4 for IPv6-mapped; null if it is
+ * none.
  */
 export function canonicalAddress(text: string): string | null {
   if (isIPv4(text)) return text
@@ -83,10 +77,7 @@ export function canonicalAddress(text: string): string | null {
 
 const decorated = /^(?:\[(?<v6>[^\]]*)\]|(?<v4>[\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/
 
-/**
- * Reads one member of X-Forwarded-For, or a node of Forwarded: proxies write them with and without port,
- * which may be obfuscated (RFC 7239 section 6.3), brackets and zone id.
- */
+/** Reads a hop, with or without port (RFC 7239 section 6.3), brackets and zone id. */
 function hopAddress(member: string): string | null {
   const { v6, v4 } = decorated.exec(member)?.groups ?? {}
   if (v6 !== undefined) return isIPv6(v6) ? canonicalAddress(v6) : null

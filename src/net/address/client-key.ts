@@ -3,8 +3,8 @@
 import { AddressWords } from './address-words.ts'
 
 /**
- * Returns an IPv4 address unchanged, and the first 64 bits of an IPv6 address (RFC 5952), since a client that
- * has one of its addresses has all; anything else unchanged.
+ * Returns an IPv4 address unchanged, and the first 64 bits of an IPv6 address (RFC 5952), all of which a
+ * client has.
  */
 export function clientKey(address: string): string {
   if (address === lastAddress) return lastKey
@@ -14,8 +14,7 @@ export function clientKey(address: string): string {
 }
 
 /**
- * Returns the network of an address, or of a client's key: the first 48 bits of IPv6, the usual size of a
- * site; an IPv4 address is its own network.
+ * Returns the network of an address or key: 48 bits of IPv6, the usual size of a site, or the IPv4 address.
  */
 export function networkKey(address: string): string {
   if (!address.includes(':')) return address
@@ -25,7 +24,6 @@ export function networkKey(address: string): string {
   return parsed.isV4 ? dotted(high!) : `${network(high!, low! & 0xffff0000)}::/48`
 }
 
-/** The last address, which is often also the next one. */
 let lastAddress = ''
 let lastKey = ''
 

@@ -17,12 +17,10 @@ export class HostNames {
     this.#lengths = [...new Set(Array.from(this.#suffixes, suffix => suffix.length))]
   }
 
-  /** Max look-ups in the table for one name. */
   get lookups(): number {
     return 1 + this.#lengths.length
   }
 
-  /** Whether the set contains a lower-case name; false for a text that is longer than any name. */
   has(host: string): boolean {
     if (host.length > maxHostLength) return false
     if (this.#exact.has(host)) return true

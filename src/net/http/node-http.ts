@@ -1,5 +1,5 @@
-// What Gatehouse needs of node:http, without an import: an import reads every exported name, among them
-// WebSocket, and so loads all of undici, which costs each process 4 MiB and a tenth of its start.
+// What Gatehouse needs of node:http, without an import, which would load all of undici: 4 MiB and a tenth of
+// the start of each process.
 
 import type { ClientRequest, Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -8,15 +8,13 @@ const { Agent, createServer, request, STATUS_CODES } = process.getBuiltinModule(
 
 export { Agent, createServer, request, STATUS_CODES }
 
-/**
- * How long the rest of a body is read and dropped after a last response, in ms: without a byte, and in all.
- */
+/** Ms for which the rest of a body is read after a last response: without a byte, and in all. */
 const linger = 2_000
 const maxLinger = 30_000
 
 /**
- * Makes a server read the rest of a body after the last response of a connection. Node closes at once, and
- * the reset for the unread bytes destroys the response at the client.
+ * Makes a server read the rest of a body after its last response. Node closes at once, and the reset for the
+ * unread bytes destroys the response at the client.
  */
 export function lingerBehindResponses(server: Server): void {
   server.prependListener('request', request => {
@@ -43,8 +41,8 @@ function lingerOn(socket: Socket): void {
 }
 
 /**
- * Calls `failed` if a request gets no response. A response that switches protocols is neither a response nor
- * an error to Node, and the request would never end.
+ * Calls `failed` if a request gets no response. To Node, one that switches protocols is neither response nor
+ * error.
  */
 export function whenFailed(sent: ClientRequest, failed: (cause: Error) => void): void {
   sent.on('error', failed)

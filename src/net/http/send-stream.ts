@@ -7,8 +7,8 @@ import { reset } from '../socket/reset.ts'
 
 /**
  * Sends the first texts and then the following ones; resolves when all are sent, or the reader has left. If
- * the stream fails, rejects with its error and resets the connection, since a client of HTTP/1.0, such as
- * many proxies, takes a clean close for the end of the response (RFC 9112 section 6.3).
+ * the stream fails, rejects and resets the connection: HTTP/1.0 takes a clean close for the end (RFC 9112
+ * section 6.3).
  */
 export async function sendStream(
   response: ServerResponse,

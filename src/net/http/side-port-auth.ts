@@ -1,12 +1,10 @@
-// What the edge tells the side port of the same gateway about a request that it passes on: the client's
-// address, and the ray id. Signed with a secret that lasts as long as the gateway runs, and that no client
-// and no other origin ever sees.
+// What the edge tells its side port about a request: the client's address and the ray id, signed with a
+// secret that lasts as long as the gateway runs.
 
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 
 interface SidePortClaim {
-  /** The address of the client. */
   readonly address: string
   readonly ray: string
 }
@@ -24,10 +22,7 @@ export class SidePortAuth {
     return `${claim} ${this.#sign(claim).toString('base64url')}`
   }
 
-  /**
-   * Reads a value of `svc-hop`; null if it was not written with this secret. Takes the same time for any two
-   * values of the same form.
-   */
+  /** Reads a value of `svc-hop`, in constant time; null if it was not written with this secret. */
   read(value: string): SidePortClaim | null {
     const [, claim = '', ray = '', address = '', signature = ''] = form.exec(value) ?? []
     if (isIP(address) === 0) return null

@@ -1,4 +1,4 @@
-// Sockets that fail or have closed, and should neither be heard of nor kept in memory.
+// Sockets that fail or have closed.
 
 import type { Socket } from 'node:net'
 
@@ -8,9 +8,8 @@ export function ignoreErrors(socket: Socket): void {
 }
 
 /**
- * Removes the listeners that a connection has added to its socket, after the socket has closed. V8 allocates
- * one closure of each Node socket in the old generation, so that the socket, and whatever its listeners refer
- * to, would stay until the next full garbage collection.
+ * Removes the listeners of a closed socket. V8 allocates one closure of each Node socket in the old
+ * generation, which would keep the socket and its listeners until the next full garbage collection.
  */
 export function forget(socket: Socket): void {
   for (const event of events) socket.removeAllListeners(event)

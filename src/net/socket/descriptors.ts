@@ -9,16 +9,12 @@ export function maxDescriptors(): number {
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)
 }
 
-/** Returns how many descriptors may still be opened. */
 export function freeDescriptors(): number {
   const max = maxDescriptors()
   return max === Number.POSITIVE_INFINITY ? max : max - readdirSync('/proc/self/fd').length
 }
 
-/**
- * Returns the descriptor of a socket, or -1 if unknown. It is the lowest that was free (POSIX.1-2024 XSH
- * 2.6): all below it are in use.
- */
+/** Returns the descriptor of a socket, the lowest that was free (POSIX.1-2024 XSH 2.6); -1 if unknown. */
 export function descriptorOf(socket: Socket): number {
   const { _handle: handle } = socket as { _handle?: { readonly fd?: number } | null }
   return handle?.fd ?? -1

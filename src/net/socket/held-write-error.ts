@@ -11,19 +11,16 @@ interface Inner {
 }
 
 /**
- * Keeps Node from destroying a socket when a write fails. A server that refuses an upload responds and
- * closes, and its system then resets the connection because of the unread body. Node would destroy the socket
- * at the next write, while the response is still in the receive buffer. A held error leaves the write
- * unfinished, so nothing more is written and the socket stays readable. An `end` or `error` always follows,
- * since a reset ends both directions; the owner must destroy the socket then.
+ * Keeps Node from destroying a socket when a write fails: a server that refuses an upload responds and
+ * closes, and its response may still be in the receive buffer. The failed write stays unfinished and the
+ * socket readable. An `end` or `error` always follows; the owner must destroy the socket then.
  */
 export class HeldWriteError {
   /**
-   * Whether any write has succeeded. Until then, whatever the peer sent is no response, and a failed write
-   * destroys the socket as usual.
+   * Whether any write has succeeded. Until then, nothing received is a response, and a failed write destroys
+   * the socket.
    */
   hasSent = true
-  /** The error of a failed write while the socket is still read, or null. */
   error: Error | null = null
 
   constructor(socket: Socket) {

@@ -11,21 +11,14 @@ import type { Handshakes } from './handshakes.ts'
 import { readTunnelResponse, tunnelRequest } from './tunnel.ts'
 import { type Cause, type Failure, failureOf, fault } from '../../../errors/catalogue/origin-failure.ts'
 
-/**
- * Bytes that a socket may buffer, unsent or unread, before its peer has to wait: one read. More would cost
- * memory per slow client, and save no time.
- */
+/** Bytes that a socket may buffer before its peer has to wait: one read. More would save no time. */
 export const highWaterMark = 64 * 1024
 
-/**
- * Ms after which an unresponsive address gives way to the next one; the last has all the time that is left. A
- * lookup likewise gives way to old addresses.
- */
+/** Ms after which an unresponsive address gives way to the next one, and a lookup to old addresses. */
 const attemptTimeout = 500
 
 export type DialPhase = 'resolve' | 'connect' | 'handshake'
 
-/** The origin to dial. */
 export interface DialTarget {
   readonly config: OriginConfig
   /** Null if the origin is an IP address. */
@@ -33,18 +26,15 @@ export interface DialTarget {
   readonly guard: AddressGuard
   /** Whether the process has a file descriptor for the dials in progress. */
   readonly hasDescriptor: boolean
-  /** The TLS session of an earlier connection, which saves the costly part of a handshake. */
   readonly handshakes: Handshakes
 }
 
-/** The owner of the dial. */
 export interface Dialer {
   readonly target: DialTarget
   /** The protocols to offer in a TLS handshake, by their ALPN names. */
   readonly protocols: readonly string[]
   dialed(dial: Dial, socket: Socket): void
   dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void
-  /** Called for an internal error. */
   crashed(bug: unknown): void
 }
 
@@ -60,7 +50,6 @@ export class Dial implements LookupWaiter {
   readonly #clock: Clock
   #phase: DialPhase = 'connect'
   #phaseStarted: number
-  /** When the connection must be established, however many addresses there are. */
   readonly #connectBy: number
   #addresses: readonly string[] = []
   #attempts = 0
@@ -94,7 +83,6 @@ export class Dial implements LookupWaiter {
     this.#guarded(() => this.#expire())()
   }
 
-  /** Abandons the dial without calling the dialer. */
   abort(): void {
     this.#isOver = true
     this.#dialer.target.book?.cancel(this)
@@ -155,7 +143,6 @@ export class Dial implements LookupWaiter {
     this.#listen(this.#socket)
   }
 
-  /** Returns why this gateway cannot or must not dial an address; null if it may. */
   #obstacleTo(address: string): Failure | null {
     const { guard, config, hasDescriptor } = this.#dialer.target
     const faultOfAddress = guard.faultOf(address, config)
@@ -190,7 +177,6 @@ export class Dial implements LookupWaiter {
     return mayBeProxy && !isSpecific ? { ...fault('GH_BAD_PROXY'), cause: error } : failure
   }
 
-  /** Asks the proxy to connect to the origin, for which it has all the time that is left. */
   #tunnel(socket: Socket): void {
     this.deadline = this.#connectBy
     socket.write(tunnelRequest(this.#dialer.target.config))
@@ -225,7 +211,6 @@ export class Dial implements LookupWaiter {
     return guarded(handle, bug => this.#crashed(bug))
   }
 
-  /** Fails for an internal error, which is not blamed on the origin. */
   #crashed(bug: unknown): void {
     this.#dialer.crashed(bug)
     if (this.#isOver) return void this.#socket?.destroy()
@@ -291,7 +276,6 @@ export class Dial implements LookupWaiter {
   }
 }
 
-/** By its own count, the process has no descriptor left. */
 const shortage = failureOf({ code: 'EMFILE' })
 
 function open(dialer: Dialer, host: string): Socket {

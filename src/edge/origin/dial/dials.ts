@@ -9,10 +9,7 @@ export class Dials {
   readonly #dialer: Dialer
   readonly #clock: Clock
   readonly #dials = new Set<Dial>()
-  /**
-   * Whether the last dial failed: then one dial at a time decides for all that wait, so that an unreachable
-   * origin costs little.
-   */
+  /** Whether the last dial failed: then one dial at a time decides for all that wait. */
   #isDown = false
 
   constructor(dialer: Dialer, clock: Clock) {
@@ -24,7 +21,6 @@ export class Dials {
     return this.#dials.size
   }
 
-  /** Returns how many dials this many requests justify. */
   worth(requests: number): number {
     return this.#isDown ? Math.min(1, requests) : requests
   }
@@ -40,7 +36,7 @@ export class Dials {
     this.#isDown = false
   }
 
-  /** Removes a failed dial; returns whether its failure applies to all that wait. */
+  /** Returns whether its failure applies to all that wait. */
   failed(dial: Dial, failure: Failure): boolean {
     this.#dials.delete(dial)
     // A lack of descriptors is local, and may be over at the next dial.
@@ -51,7 +47,6 @@ export class Dials {
     return isForAll
   }
 
-  /** Enforces the deadlines at monotonic ms `now`. */
   sweep(now: number): void {
     for (const dial of this.#dials) if (now >= dial.deadline) dial.expire()
   }

@@ -1,11 +1,8 @@
-// Knowledge from past handshakes with an origin: the TLS session to resume, and whether the origin accepts
-// the handshake at all.
+// Knowledge from past handshakes with an origin: the session to resume, and whether it accepts them at all.
 
 import type { Failure } from '../../../errors/catalogue/origin-failure.ts'
 
-/** A connection after its handshake. */
 interface FinishedHandshake {
-  /** Whether it was used or idle before. */
   readonly isReused: boolean
   /** Whether the server accepts or refuses the handshake only after the client's last message (TLS 1.3). */
   readonly isJudgedLate: boolean
@@ -16,7 +13,6 @@ export class Handshakes {
   #isProven = false
   #session: Buffer | null = null
 
-  /** The session of an earlier connection; null if there is none to resume. */
   get session(): Buffer | null {
     return this.#session
   }
@@ -26,7 +22,6 @@ export class Handshakes {
     this.#isProven = true
   }
 
-  /** Called for each complete response. */
   responded(): void {
     this.#isProven = true
   }

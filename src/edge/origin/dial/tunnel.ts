@@ -3,7 +3,6 @@
 import type { OriginConfig } from '../../../config/model/config.ts'
 import { type Failure, fault } from '../../../errors/catalogue/origin-failure.ts'
 
-/** The maximum of bytes in the head of a response. */
 const maxHead = 16 * 1024
 const headEnd = Buffer.from('\r\n\r\n')
 
@@ -19,10 +18,7 @@ export function tunnelRequest({
   return `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${credentials}\r\n`
 }
 
-/**
- * Reads what has arrived of a response: null if the tunnel is open, a failure if it is refused; undefined
- * while the response is incomplete.
- */
+/** Reads a response: null if the tunnel is open, a failure if it is refused, undefined while incomplete. */
 export function readTunnelResponse(bytes: Buffer): Failure | null | undefined {
   const end = bytes.indexOf(headEnd)
   if (end < 0) return bytes.length > maxHead ? fault('GH_BAD_PROXY') : undefined

@@ -19,7 +19,6 @@ import { checkByHttp2 } from '../http2/health-check.ts'
 import type { NameAnswer, NameLookup } from '../../resolver/name-lookup.ts'
 import type { Cause, Failure, OriginFault } from '../../../errors/catalogue/origin-failure.ts'
 
-/** The maximum of body bytes that are read; beyond it the connection is cut. */
 const maxBody = 64 * 1024
 
 export interface CheckedOrigin {
@@ -30,7 +29,6 @@ export interface CheckedOrigin {
 /** The status of the response, or the code of the error. */
 export type CheckOutcome = { readonly status: number } | { readonly error: string }
 
-/** How origins are resolved, and which must not be reached. */
 export interface CheckContext {
   readonly lookup: NameLookup
   /** The addresses of names at the last check. */
@@ -38,10 +36,7 @@ export interface CheckContext {
   readonly guard: AddressGuard
 }
 
-/**
- * Makes one check and returns its outcome within the timeout of the check; rejects for internal errors alone.
- * Redirects are not followed.
- */
+/** Makes one check within its timeout; rejects for internal errors alone. Redirects are not followed. */
 export async function checkHealth(
   { origin, check }: CheckedOrigin,
   context: CheckContext,
@@ -134,7 +129,6 @@ function optionsFor(
   }
 }
 
-/** Returns a lookup function that only finds addresses that may be dialled. */
 function lookupFor(origin: OriginConfig, context: CheckContext): LookupFunction {
   return (name, _, callback) => {
     const responded = (result: Addresses | Failure) => {
@@ -152,8 +146,7 @@ function lookupFor(origin: OriginConfig, context: CheckContext): LookupFunction 
 }
 
 /**
- * Looks a name up; if it was resolved before, only for the next check: slow or unreachable DNS is not the
- * origin's fault.
+ * Looks a name up; if it was resolved before, for the next check only: slow DNS is not the origin's fault.
  */
 async function addressesOf(
   name: string,

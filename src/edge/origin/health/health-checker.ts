@@ -1,5 +1,4 @@
-// The active health checks of all origins: runs each at its interval, and decides which origins are up. They
-// run in the main process only, and every worker gets the results.
+// The active health checks of all origins: they run in the main process, and every worker gets the results.
 
 import { hash } from 'node:crypto'
 import type { Clock } from '../../../base/clock.ts'
@@ -12,12 +11,11 @@ import { AddressGuard } from '../../resolver/address-guard.ts'
 import { type CheckedOrigin, type CheckContext, type CheckOutcome, checkHealth } from './health-check.ts'
 import { NameLookup } from '../../resolver/name-lookup.ts'
 
-/** Ms over which the first checks are spread. */
 const firstChecks = 1_000
 /** The fraction by which an interval varies, so that gateways do not check in step. */
 const jitter = 0.1
 
-/** A result with the key of its check, as data to send between processes. */
+/** A result with the key of its check, to send between processes. */
 export interface KeyedCheckResult extends CheckResult {
   readonly key: string
 }
@@ -26,7 +24,6 @@ interface HealthCheckerOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: EdgeMetrics
-  /** Called with the new results after each check. */
   readonly onResults: (results: readonly KeyedCheckResult[]) => void
   readonly lookup?: NameLookup
 }
@@ -36,7 +33,6 @@ export function checkKey(origin: OriginConfig, check: CheckConfig): string {
   return hash('sha256', JSON.stringify([origin, check]), 'base64url')
 }
 
-/** Lists the checks of a configuration. */
 export function checkedOrigins({ zones }: Config): CheckedOrigin[] {
   const pools = new Set(zones.flatMap(({ routes }) => routes.flatMap(({ pool }) => pool ?? [])))
   return [...pools].flatMap(({ origins, check }) =>
@@ -44,7 +40,6 @@ export function checkedOrigins({ zones }: Config): CheckedOrigin[] {
   )
 }
 
-/** Returns the keys of all checks of a configuration. */
 export function checkKeys(config: Config): ReadonlySet<string> {
   return new Set(checkedOrigins(config).map(({ origin, check }) => checkKey(origin, check)))
 }
@@ -65,7 +60,7 @@ export class HealthChecker {
     this.#context.guard.ownEndpoints = endpoints
   }
 
-  /** The last result for each origin checked so far, even if its settings have changed since. */
+  /** Even for origins whose settings have changed since their last check. */
   get results(): readonly KeyedCheckResult[] {
     return [...this.#targets.values()].flatMap(({ result }) => result ?? [])
   }
@@ -102,7 +97,6 @@ export class HealthChecker {
   }
 }
 
-/** Identifies what a check requests, whatever its other settings. */
 function requestOf({ origin, check }: CheckedOrigin): string {
   return `${check.path} ${origin.url}`
 }
@@ -118,7 +112,7 @@ class Target {
   #timer: NodeJS.Timeout | undefined
   #isUp = true
   #since: number
-  /** The number of checks in a row that contradict the state. */
+  /** Checks in a row that contradict the state. */
   #contradictions = 0
 
   constructor(
@@ -153,7 +147,7 @@ class Target {
     this.#timer = setTimeout(check, delay).unref()
   }
 
-  /** Makes the periodic check; a bug is not blamed on the origin. */
+  /** A bug is not blamed on the origin. */
   async #check(): Promise<void> {
     try {
       await this.#checkOnce()

@@ -5,14 +5,11 @@ import { ClientSession } from '../../../http2/client/session.ts'
 import type { StreamUser } from '../../../http2/client/stream.ts'
 import { guarded } from '../../../base/guarded.ts'
 
-/** The request, and the callbacks for its outcome. */
 interface Http2Check {
   readonly scheme: 'http' | 'https'
   readonly authority: string
   readonly path: string
-  /** Called with the status; the connection should then be closed. */
   responded(status: number): void
-  /** Called if no readable response will come. */
   failed(): void
   crashed(bug: unknown): void
 }

@@ -19,30 +19,23 @@ import type { Lease } from '../lease.ts'
 import type { ResponseHandler } from '../response-handler.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 
-/** The owner of the connection. */
 export interface Http2Owner {
-  /** Requests that a connection of the origin accepts, as far as is known. */
+  /** As far as is known. */
   readonly maxRequests: number
   /** Called when its room for exchanges has changed, or none are left on it. */
   changed(connection: Http2Connection): void
-  /** Called when it is closed, and nothing may be handed to it any more. */
   closed(connection: Http2Connection): void
-  /** Called when the number of exchanges has changed by so many. */
   counted(exchanges: number): void
-  /** Called when the origin breaks the protocol. */
   broken(fault: SessionFault): void
   /** Whether the origin refused the handshake, judged by how a connection ended before any byte arrived. */
   hasRefused(connection: Http2Connection, failure: Failure): boolean
-  /** Called for each complete response. */
   responded(): void
-  /** Called for an internal error outside of any exchange. */
   crashed(bug: unknown): void
 }
 
 interface Http2Options {
   readonly clock: Clock
   readonly scheme: 'http' | 'https'
-  /** The maximum of concurrent exchanges. */
   readonly streams: number
 }
 
@@ -61,18 +54,14 @@ const faults: Readonly<Record<SessionFault, OriginFault>> = {
 }
 
 export class Http2Connection {
-  /** Monotonic ms at which an idle connection should be closed. */
   deadline = Number.POSITIVE_INFINITY
-  /** Whether it was used before, so that its end may only mean that it was idle for too long. */
   isReused = false
   readonly scheme: 'http' | 'https'
   readonly times: Dial['times']
   readonly address: string
-  /** Whether the name of the origin now has other addresses, so that no further exchange may use it. */
   isOutdated = false
   /** Whether another connection replaces it, since its origin might end it because of what clients did. */
   isReplaced = false
-  /** Whether the server accepts or refuses the handshake only after the client's last message (TLS 1.3). */
   readonly isJudgedLate: boolean
   readonly session: ClientSession
   readonly #owner: Http2Owner
@@ -118,19 +107,16 @@ export class Http2Connection {
     this.mayFlush()
   }
 
-  /** The number of exchanges on it. */
   get size(): number {
     return this.#exchanges.size
   }
 
-  /** How many more exchanges it accepts now. */
   get room(): number {
     return this.isLeaving || this.#isClosed || this.#isResting ? 0 : this.session.room
   }
 
   /**
-   * Whether it may accept more exchanges soon: the origin has yet to say how many, or will, once it is idle
-   * or has shown that it is alive.
+   * Whether it may accept more exchanges soon: it has yet to say how many, is idle, or has shown to be alive.
    */
   get isPromising(): boolean {
     const { isGreeted, isPingFresh, isPingLate } = this.session
@@ -139,7 +125,6 @@ export class Http2Connection {
     )
   }
 
-  /** Whether it accepts no more exchanges. */
   get isLeaving(): boolean {
     return (
       this.isOutdated ||
@@ -176,15 +161,12 @@ export class Http2Connection {
     }
   }
 
-  /** Closes at once; its exchanges get no more events. */
   close(): void {
     if (this.#isClosed) return
     this.session.leave()
     this.#write()
     for (const { lease } of this.#end()) lease.lose()
   }
-
-  // ── for its exchanges ──
 
   refused(): void {
     this.#restsUntil = this.now + restAfterRefusal
@@ -201,8 +183,6 @@ export class Http2Connection {
     this.changed()
   }
 
-  // ── for its session ──
-
   mayFlush(): void {
     setImmediate(this.#turn)
   }
@@ -217,7 +197,6 @@ export class Http2Connection {
     this.#fail(fault(faults[fault_]))
   }
 
-  /** Handles an event of the socket. */
   #on<T = void>(event: string, handle: (what: T) => void): void {
     this.#socket.on(
       event,
@@ -236,7 +215,7 @@ export class Http2Connection {
     if (!this.#isClosed) this.#afterRead(this.session.receive(bytes))
   }
 
-  /** Continues in the next turn if there is too much for one, so that no other connection has to wait. */
+  /** Continues in the next turn if there is too much for one. */
   #afterRead(isDone: boolean): void {
     if (this.#isClosed) return
     if (isDone) return void this.#socket.resume()
@@ -244,7 +223,6 @@ export class Http2Connection {
     setImmediate(this.#readOn)
   }
 
-  /** Writes the output of all exchanges in a turn. */
   #write(): void {
     if (this.#isClosed) return
     const bytes = this.session.take()
@@ -258,7 +236,6 @@ export class Http2Connection {
       exchange.fail(hasRefused ? 'handshake' : exchange.lease.phase, failure)
   }
 
-  /** Closes the connection, and returns its exchanges. */
   #end(): readonly Http2Exchange[] {
     this.#isClosed = true
     const exchanges = [...this.#exchanges]

@@ -1,5 +1,4 @@
-// One exchange on a stream of a multiplexed connection: carries out what its lease asks, and passes events to
-// its handler.
+// One exchange on a stream of a multiplexed connection, between its lease and its handler.
 
 import { invariants } from '../../../base/invariants.ts'
 import { type Failure, fault, type OriginFault } from '../../../errors/catalogue/origin-failure.ts'
@@ -12,24 +11,19 @@ import type { Dial } from '../dial/dial.ts'
 import { Lease, type LeasedConnection, type RequestSink } from '../lease.ts'
 import type { OutboundHead } from '../outbound-head.ts'
 
-/** The connection. */
 interface MultiplexedConnection {
   readonly session: ClientSession
   readonly scheme: 'http' | 'https'
   readonly isReused: boolean
   readonly times: Dial['times']
   readonly address: string
-  /** Monotonic ms. */
   readonly now: number
   /** Called when the origin has refused a request, which another connection may accept. */
   refused(): void
-  /** Called for each complete response. */
   responded(): void
-  /** Called when the exchange is over. */
   exchangeEnded(exchange: Http2Exchange): void
 }
 
-/** Faults of a stream, by the names for the same faults in HTTP/1.1. */
 const faults: Readonly<Record<StreamFault, OriginFault>> = {
   refused: 'GH_REFUSED_STREAM',
   http1_required: 'GH_HTTP1_REQUIRED',
@@ -64,8 +58,6 @@ export class Http2Exchange implements LeasedConnection, StreamUser {
   get method(): string {
     return this.lease.handler.method
   }
-
-  // ── for its lease ──
 
   send(head: OutboundHead, body: Buffer | null, trailers: readonly string[] | null): boolean {
     const isWhole = body === null && trailers === null
@@ -146,15 +138,13 @@ export class Http2Exchange implements LeasedConnection, StreamUser {
   }
 
   /**
-   * Fails because of a fault of the stream. If that came in one read with the head of a response, the client
-   * has seen none of it, and gets the error response instead.
+   * If the fault came in one read with the head, the client has seen none of it, and gets the error response.
    */
   failed(way: StreamFault): void {
     if (way === 'refused') this.#connection.refused()
     this.fail(this.lease.phase, fault(faults[way]))
   }
 
-  /** Ends the exchange with a failure. */
   fail(phase: Phase, failure: Failure): void {
     const { lease } = this
     if (!lease.isHeld) return
@@ -197,7 +187,6 @@ export class Http2Exchange implements LeasedConnection, StreamUser {
   }
 }
 
-/** The body of a request, sent piece by piece. */
 class Http2Body implements RequestSink {
   readonly #session: ClientSession
   readonly #stream: ClientStream

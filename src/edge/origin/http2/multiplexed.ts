@@ -15,25 +15,20 @@ import { Http2Connection, type Http2Owner } from './http2-connection.ts'
 const maxIdle = 60_000
 /** Ms for which an origin without HTTP/2 is not tried again. */
 const memory = 300_000
-/**
- * An origin that ends a connection after fewer requests sets no rule by it: the refused requests are retried,
- * and connections are expensive.
- */
+/** An origin that ends a connection after fewer requests sets no rule by it. */
 const minRequests = 10
 
 const alpn = ['h2', 'http/1.1']
 const noAlpn: readonly string[] = []
 
-/** The origin, which may also have connections of HTTP/1.1. */
 export interface MultiplexedOwner extends DialTarget {
   readonly isRetired: boolean
-  /** How many more connections the origin may have, counting idle ones that can be replaced. */
+  /** Counting idle connections that can be replaced. */
   readonly room: number
   makeRoom(): void
   isOutdated(connection: { readonly address: string }): boolean
   /** Serves the queued requests by HTTP/1.1, the first on this connection. */
   continueByHttp1(dial: Dial, socket: Socket, waiting: ConnectionQueue): void
-  /** Called when a connection has closed and others may take its place. */
   roomMade(): void
   crashed(bug: unknown): void
 }
@@ -49,10 +44,7 @@ export class Multiplexed implements Dialer, Http2Owner {
   readonly #dials: Dials
   /** Monotonic ms until which the origin is assumed not to speak HTTP/2. */
   #http1Until = 0
-  /**
-   * Requests per connection, learned when the origin ended two in a row after that many and refused the rest,
-   * each of which had to be retried.
-   */
+  /** Learned when the origin ended two connections in a row after that many requests and refused the rest. */
   maxRequests = Number.POSITIVE_INFINITY
   #maxRequestsUntil = 0
   #lastAccepted = 0
@@ -66,12 +58,10 @@ export class Multiplexed implements Dialer, Http2Owner {
     this.protocols = owner.config.transport.http === '2' ? alpn : noAlpn
   }
 
-  /** Whether a request uses HTTP/2, as far as is known. */
   mayServe({ needsHttp1 }: ConnectionRequest): boolean {
     return !needsHttp1 && this.#clock.monotonic() >= this.#http1Until
   }
 
-  /** The number of connections, open and dialled. */
   get connections(): number {
     return this.#open.size + this.#dials.size
   }
@@ -84,7 +74,6 @@ export class Multiplexed implements Dialer, Http2Owner {
     return this.#open.size
   }
 
-  /** The number of exchanges that have a stream or wait for one. */
   get outstanding(): number {
     return this.#queue.size + this.streams
   }
@@ -95,12 +84,10 @@ export class Multiplexed implements Dialer, Http2Owner {
     return sum
   }
 
-  /** The number of queued requests for which no connection is being dialled. */
   get queueLength(): number {
     return Math.max(0, this.#queue.size - this.#dials.size * this.#streams)
   }
 
-  /** Whether an exchange could begin at once, or on a new connection. */
   get hasRoom(): boolean {
     return this.#withRoom() !== null || this.target.room > 0
   }
@@ -129,7 +116,6 @@ export class Multiplexed implements Dialer, Http2Owner {
     if (this.#queue.size > 0) this.dialMore()
   }
 
-  /** Closes idle connections now, and the others when their exchanges end. */
   retire(): void {
     for (const connection of this.#open) this.#settle(connection)
   }
@@ -139,7 +125,6 @@ export class Multiplexed implements Dialer, Http2Owner {
     for (const connection of this.#open) connection.close()
   }
 
-  /** Stops using addresses that the name of the origin no longer has. */
   dropOldAddresses(): void {
     for (const connection of this.#open) {
       connection.isOutdated = this.target.isOutdated(connection)
@@ -147,7 +132,6 @@ export class Multiplexed implements Dialer, Http2Owner {
     }
   }
 
-  /** Closes an idle connection to make room for another; false if there is none. */
   closeIdle(): boolean {
     for (const connection of this.#open) {
       if (connection.size > 0) continue
@@ -157,7 +141,6 @@ export class Multiplexed implements Dialer, Http2Owner {
     return false
   }
 
-  /** Dials as many connections as the queued requests justify. */
   dialMore(): void {
     if (this.#queue.size === 0) return
     // An idle connection without room has yet to say how many exchanges it accepts, or accepts none.
@@ -168,8 +151,6 @@ export class Multiplexed implements Dialer, Http2Owner {
       this.#dials.start(this.#queue.first.timeouts)
     }
   }
-
-  // ── dials ──
 
   dialed(dial: Dial, socket: Socket): void {
     this.#dials.connected(dial)
@@ -194,8 +175,6 @@ export class Multiplexed implements Dialer, Http2Owner {
     this.dialMore()
     this.target.roomMade()
   }
-
-  // ── connections ──
 
   changed(connection: Http2Connection): void {
     // If no other may be opened, a connection at risk is better than none.
@@ -232,7 +211,6 @@ export class Multiplexed implements Dialer, Http2Owner {
     this.target.crashed(bug)
   }
 
-  /** Learns from how many requests a connection accepted before its origin refused more, 0 if it did not. */
   #learn(accepted: number): void {
     if (accepted < minRequests) return
     if (accepted === this.#lastAccepted) {
@@ -256,7 +234,6 @@ export class Multiplexed implements Dialer, Http2Owner {
     return silent !== null && this.#isFull() ? silent : null
   }
 
-  /** Closes a connection of no further use, or starts its idle timeout. */
   #settle(connection: Http2Connection): void {
     if (connection.size > 0) return
     if (this.target.isRetired || connection.isLeaving) connection.close()

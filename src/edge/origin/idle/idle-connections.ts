@@ -2,13 +2,10 @@
 
 import type { OriginConnection } from '../origin-connection.ts'
 
-/** Ms that an idle connection is kept if the origin does not say; servers commonly close theirs after 5 s. */
+/** Ms that an idle connection is kept by default; servers commonly close theirs after 5 s. */
 const defaultIdle = 4_000
 export const maxIdle = 60_000
-/**
- * Ms before the announced close by the origin at which the connection is closed here, so that no request
- * crosses the close.
- */
+/** Ms before the announced close by the origin at which the connection is closed here. */
 const idleMargin = 1_000
 
 export class IdleConnections {
@@ -19,17 +16,15 @@ export class IdleConnections {
     return this.#connections.length
   }
 
-  /** Removes and returns the last one returned; undefined for none. */
   take(): OriginConnection | undefined {
     return this.#connections.pop()
   }
 
-  /** Removes and returns the one idle for longest; undefined for none. */
   takeOldest(): OriginConnection | undefined {
     return this.#connections.shift()
   }
 
-  /** Keeps a connection from monotonic ms `now` on; false if its origin is about to close it. */
+  /** False if its origin is about to close the connection. */
   keep(connection: OriginConnection, now: number): boolean {
     const granted = connection.grantedIdle === -1 ? defaultIdle : connection.grantedIdle - idleMargin
     if (granted <= 0) return false
@@ -39,7 +34,7 @@ export class IdleConnections {
     return true
   }
 
-  /** Removes a closed connection; false if it was not idle. */
+  /** False if it was not idle. */
   remove(connection: OriginConnection): boolean {
     const at = this.#connections.indexOf(connection)
     if (at === -1) return false
@@ -47,12 +42,10 @@ export class IdleConnections {
     return true
   }
 
-  /** Removes and returns all of them. */
   takeAll(): readonly OriginConnection[] {
     return this.#connections.splice(0)
   }
 
-  /** Lists those to addresses that the name of the origin no longer has. */
   outdated(): readonly OriginConnection[] {
     return this.#connections.filter(({ isOutdated }) => isOutdated)
   }

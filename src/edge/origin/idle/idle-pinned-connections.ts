@@ -1,5 +1,4 @@
-// The idle pinned connections of a process to its origins, and which of them makes room for a request without
-// a connection.
+// The idle pinned connections of a process to its origins.
 
 import { maxIdle } from './idle-connections.ts'
 import type { PinnedConnection } from '../lease.ts'
@@ -12,8 +11,8 @@ export class IdlePinnedConnections {
   readonly #since = new Map<PinnedConnection, number>()
 
   /**
-   * Adds a connection at monotonic ms `now`. It is kept for as long as the origin allows, since its client
-   * would have to authenticate again on another one.
+   * Keeps a connection for as long as the origin allows: on another one, its client would have to
+   * authenticate again.
    */
   add(connection: PinnedConnection, now: number): void {
     const granted = connection.grantedIdle === -1 ? maxIdle : connection.grantedIdle
@@ -25,7 +24,7 @@ export class IdlePinnedConnections {
     return this.#since.has(connection)
   }
 
-  /** Removes a connection that is in use again or closed; false if it was not idle. */
+  /** False if it was not idle. */
   delete(connection: PinnedConnection): boolean {
     return this.#since.delete(connection)
   }
@@ -34,16 +33,13 @@ export class IdlePinnedConnections {
     return this.#since.size
   }
 
-  /**
-   * Closes the one idle for longest, however short: idle connections must not use up the file descriptors.
-   */
+  /** Closes the one idle for longest, however short: they must not use up the file descriptors. */
   closeFirst(): void {
     this.#since.keys().next().value?.close()
   }
 
   /**
-   * Closes the one idle for longest, of one origin or of all, if that is long enough at monotonic ms `now`;
-   * false if there is none.
+   * Closes the one idle for longest, of one origin or of all, if that is long enough; false if there is none.
    */
   closeOldest(now: number, origin: object | null): boolean {
     for (const [connection, since] of this.#since) {

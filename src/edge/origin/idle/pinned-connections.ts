@@ -1,24 +1,19 @@
-// The idle origin connections that are pinned to one client connection, since they are authenticated or about
-// to be. They are closed with it.
+// The idle origin connections that are pinned to one client connection, for its authentication.
 
 import type { ConnectionHolder, PinnedConnection } from '../lease.ts'
 
-/** The maximum for one client: as many as browsers open to one host. */
+/** Max for one client: as many as browsers open to one host. */
 const maxIdle = 6
 
 export class PinnedConnections implements ConnectionHolder {
-  /** The last returned comes last. */
   readonly #idle: PinnedConnection[] = []
   #isClosed = false
 
-  /** Whether one belongs to that origin and the client at that address. */
   leadsTo(origin: object, clientAddress: string): boolean {
     return this.#find(origin, clientAddress) !== -1
   }
 
-  /**
-   * Removes and returns the last one returned for that origin and the client at that address; null for none.
-   */
+  /** Takes the last one returned for that origin and the client at that address; null for none. */
   take(origin: object, clientAddress: string): PinnedConnection | null {
     const at = this.#find(origin, clientAddress)
     return at === -1 ? null : this.#idle.splice(at, 1)[0]!
@@ -35,7 +30,7 @@ export class PinnedConnections implements ConnectionHolder {
     if (at !== -1) this.#idle.splice(at, 1)
   }
 
-  /** Closes all: the client has left. Those in use close when they are returned. */
+  /** The client has left; those in use close when they are returned. */
   close(): void {
     this.#isClosed = true
     for (const connection of this.#idle.splice(0)) connection.close()

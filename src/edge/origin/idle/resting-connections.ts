@@ -1,28 +1,22 @@
-// Connections whose last response must not have a body, but might be followed by one: a faulty origin sends
-// it in a separate packet, and it would be taken for the next response. They are listened to before they are
-// reused, and closed if anything arrives.
+// Connections whose last response must not have a body. A faulty origin may send one in a separate packet,
+// which would be taken for the next response, so they are closed if anything arrives before they are reused.
 
 import { guarded } from '../../../base/guarded.ts'
 import type { OriginConnection } from '../origin-connection.ts'
 
 /** Ms to listen after a response that announced a body, as one to HEAD does; the next sweep ends it. */
 const restTime = 100
-/** The maximum of those connections: a flood of HEAD must not take all the connections of an origin. */
+/** A flood of HEAD must not take all the connections of an origin. */
 const maxResting = 32
 
 interface RestingOwner {
-  /** Takes a connection on which nothing arrived. */
   rested(connection: OriginConnection): void
-  /** Called for an internal error. */
   crashed(bug: unknown): void
 }
 
 export class RestingConnections {
   readonly #owner: RestingOwner
-  /**
-   * Those added since the event loop last polled, and those polled since; the latter are released at the end
-   * of the turn.
-   */
+  /** Those added since the event loop last polled; those polled since are released at the end of the turn. */
   readonly #unpolled: OriginConnection[] = []
   readonly #polled: OriginConnection[] = []
   #isPlanned = false
@@ -42,7 +36,6 @@ export class RestingConnections {
     return this.returningSoon + this.#forWhile.size
   }
 
-  /** The number of those that return within a turn. */
   get returningSoon(): number {
     return this.#unpolled.length + this.#polled.length
   }
@@ -55,14 +48,13 @@ export class RestingConnections {
     setImmediate(this.#turn)
   }
 
-  /** Listens for a while; false if too many are resting already. */
+  /** False if too many are resting already. */
   addForWhile(connection: OriginConnection, now: number): boolean {
     if (this.#forWhile.size >= maxResting) return false
     this.#forWhile.set(connection, now + restTime)
     return true
   }
 
-  /** Removes a closed connection. */
   remove(connection: OriginConnection): void {
     if (this.#forWhile.delete(connection)) return
     for (const list of [this.#unpolled, this.#polled]) {
@@ -72,8 +64,7 @@ export class RestingConnections {
   }
 
   /**
-   * Releases those that were silent for long enough, after one more turn: what arrived during a stall is
-   * still unread.
+   * Releases those that were silent for long enough, after one more turn: data of a stall is still unread.
    */
   sweep(now: number): void {
     for (const [connection, restedAt] of this.#forWhile) {
@@ -83,7 +74,6 @@ export class RestingConnections {
     }
   }
 
-  /** The one that has rested for longest, of those that rest for a while; undefined for none. */
   get oldest(): OriginConnection | undefined {
     const [connection] = this.#forWhile.keys()
     return connection
