@@ -6,7 +6,6 @@ import type { Logger } from '../log/log.ts'
 import { StoreUnreachable } from '../store/contract/store.ts'
 
 interface HourlyUsesOptions<Use> {
-  /** What is used, in the plural, for the log. */
   readonly what: string
   /** Writes uses, at most `atOnce` at a time. */
   readonly write: (uses: readonly Use[]) => Promise<void>
@@ -24,12 +23,10 @@ const maxQueued = 10_000
 export class LastUsedTimes<Use> {
   readonly #options: HourlyUsesOptions<Use>
   readonly #clock: Clock
-  /** The keys recorded in this hour. */
   readonly #recorded = new Set<string>()
   #hour = 0
   readonly #waiting = new Map<string, Use>()
   #timer: NodeJS.Timeout | null = null
-  /** The current write. */
   #writing: Promise<void> | null = null
   /** Whether the last write failed, so that an outage is logged once. */
   #isFailing = false

@@ -45,7 +45,6 @@ export class RequestHistory {
     this.#period = period
   }
 
-  /** Starts sampling. */
   start(): void {
     this.#timer = setInterval(() => void this.sample().catch(() => {}), this.#period).unref()
   }
@@ -59,7 +58,6 @@ export class RequestHistory {
     return this.#queuedLogs
   }
 
-  /** Counts the requests since the last sample. */
   sample(): Promise<void> {
     this.#sampling ??= this.#count().finally(() => {
       this.#sampling = null

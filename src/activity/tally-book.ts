@@ -19,7 +19,6 @@ const maxSamples = 400
 /** The maximum number of counters kept by name. */
 const maxCounters = 20_000
 
-/** The counters of one scope. */
 export class TallyScope {
   readonly #book: TallyBook
   readonly #scope: string
@@ -35,7 +34,6 @@ export class TallyScope {
     this.#scope = scope
   }
 
-  /** Returns the counter of a name. */
   counter(kind: TallyKind, name: string): TallyCounter {
     const last = this.#last
     if (last !== null && last.what.name === name && last.what.kind === kind) return last
@@ -47,7 +45,6 @@ export class TallyScope {
     return counter
   }
 
-  /** Returns the counter of an error, named by its code. */
   error(code: number): TallyCounter {
     if (code === this.#code) return this.#error!
     let counter = this.#errors.get(code)
@@ -57,7 +54,6 @@ export class TallyScope {
     return counter
   }
 
-  /** Forgets all counters; those in use continue to count. */
   clear(): void {
     this.#counters.clear()
   }
@@ -68,7 +64,6 @@ export class TallyScope {
   }
 }
 
-/** Counts events until the next handover. */
 export class TallyCounter {
   readonly what: Pick<Tally, 'kind' | 'scope' | 'name'>
   readonly #book: TallyBook
@@ -97,7 +92,6 @@ export class TallyCounter {
     this.#book.noteOccurrence()
   }
 
-  /** Returns the tally so far, and starts over. */
   take(now: number): Tally {
     const [count, occurrences] = [this.#count, this.#occurrences]
     this.#count = 0
@@ -161,7 +155,6 @@ export class TallyBook {
     for (const scope of this.#scopes.values()) scope.clear()
   }
 
-  /** Hands over the counts. */
   flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null

@@ -29,13 +29,11 @@ export class TallyKeeper {
     this.#log = log
   }
 
-  /** Queues the tallies of a process. */
   add(tallies: readonly Tally[]): void {
     for (const tally of tallies) this.#join(tally)
     this.#writeSoon()
   }
 
-  /** Writes the queued tallies. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#timer !== null) clearTimeout(this.#timer)

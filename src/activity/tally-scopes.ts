@@ -33,7 +33,6 @@ export function gatewaysScope(account: string): string {
   return `ai ${account}`
 }
 
-/** Returns the name of an error of a gateway. */
 export function gatewayError(code: number, gateway: string): string {
   return `${code} ${gateway}`
 }

@@ -13,7 +13,6 @@ const pause = 5_000
 /** The maximum difference between the clocks of processes, in ms. */
 const slack = 60 * 60_000
 
-/** Returns the complete text of the TXT record. */
 export function challengeText({ code }: DomainVerification): string {
   return challengePrefix + code
 }

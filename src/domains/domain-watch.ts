@@ -16,7 +16,6 @@ interface DomainWatchOptions {
   /** Closed together with the watch. */
   readonly lookup: TxtLookup
   readonly log: Logger
-  /** Counts the DNS results. */
   readonly metrics?: Counts['domainChecks']
   readonly clock?: Clock
   /** Delay between two polls for due verifications, in ms. */
@@ -111,7 +110,6 @@ export class DomainWatch {
     }
   }
 
-  /** Renews the leases of lookups that take long. */
   async #renew(): Promise<void> {
     if (this.#claimed.size === 0) return
     try {

@@ -14,7 +14,6 @@ interface TxtLookupOptions {
 
 interface Question {
   readonly host: string
-  /** The current query. */
   query: TxtQuery | null
   isOver: boolean
   readonly settle: (result: readonly string[] | DnsOutcome) => void

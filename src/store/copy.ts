@@ -21,7 +21,6 @@ import { ticketOwner } from './records/ticket-key.ts'
 import { tokenKeyOwner } from './records/token-key.ts'
 import { zoneOwner } from './records/zone-lists.ts'
 
-/** The number of copied records of each kind. */
 export interface CopyReport {
   readonly accounts: number
   readonly gateways: number
@@ -35,7 +34,6 @@ export interface CopyReport {
   readonly users: number
   readonly members: number
   readonly oauthGrants: number
-  /** Sessions, invitations and tokens. */
   readonly credentials: number
   readonly authorizationEvents: number
   readonly signingKeys: number
@@ -71,9 +69,8 @@ export async function copyStore(from: Store, to: Store, now = Date.now()): Promi
 }
 
 /**
- * Copies everything as `copyStore` does, after stopping the source from confirming any further change by any
- * process, so that the target has all that was confirmed. If the copy fails or the signal is aborted, the
- * source confirms changes again, unless an interrupted earlier attempt had already stopped it.
+ * Copies as `copyStore` does, after stopping the source from confirming changes. If the copy fails or is
+ * aborted, the source confirms changes again, unless an earlier attempt had already stopped it.
  */
 export async function moveStore(
   from: Store,

@@ -22,7 +22,6 @@ export class ClientDirectory {
     })
   }
 
-  /** Finds a client, or null; rejects with `StoreUnreachable`. */
   async find(id: string): Promise<OAuthClient | null> {
     return /^[\da-f]{32}$/.test(id) ? this.#cache.get(id) : null
   }

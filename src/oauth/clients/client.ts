@@ -3,7 +3,6 @@
 import { newId } from '../../base/ids/id.ts'
 import type { ClientSecret, DomainVerification, OAuthClient } from '../../store/records/oauth-client.ts'
 
-/** What its owner decides; already valid. */
 export type ClientSettings = Pick<
   OAuthClient,
   | 'name'
@@ -22,9 +21,7 @@ export type ClientSettings = Pick<
 >
 
 interface FirstParts {
-  /** Null if the method is `none`. */
   readonly secret: ClientSecret | null
-  /** Null without a `clientUri`. */
   readonly verification: DomainVerification | null
   readonly now: number
 }

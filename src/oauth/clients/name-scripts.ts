@@ -1,7 +1,6 @@
 // The scripts of a name. Letters of several can look the same, so a name that mixes them may imitate another
 // one (Unicode Technical Standard 39).
 
-/** The letters of one script. */
 interface Script {
   /** Its Unicode name, such as `Cyrillic`; `another script` for those not told apart here. */
   readonly name: string

@@ -21,7 +21,6 @@ export function missingForPublic(client: OAuthClient): readonly MissingPrecondit
 
 interface Precondition {
   readonly member: MissingPrecondition['member']
-  /** Returns the sentence that says what is missing, or null. */
   readonly lack: (client: OAuthClient) => string | null
 }
 

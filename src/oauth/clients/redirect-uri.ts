@@ -35,7 +35,6 @@ export function redirectHostOf(uri: string): string {
   return isOfDevice(hostname) ? 'localhost' : host
 }
 
-/** Removes the port from the URI of a loopback address; returns null for any other. */
 function withoutPort(uri: string): string | null {
   const [start, host, port] = loopback.exec(uri) ?? []
   if (start === undefined || (port !== undefined && Number(port) > 65_535)) return null

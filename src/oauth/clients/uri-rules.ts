@@ -25,8 +25,7 @@ export function pageUriFault(uri: string): string | null {
 
 /**
  * Whether a host, as the URL parser writes it, is the user's own device: a loopback or unspecified address,
- * or a name that systems give to them (RFC 6761 section 6.3). A certificate for such a name says nothing
- * about the program on a port.
+ * or a name for one (RFC 6761 section 6.3).
  */
 export function isOfDevice(hostname: string): boolean {
   const host = hostname.replace(/\.$/, '')

@@ -13,15 +13,12 @@ import { endDigestOf, familyOf } from './token-family.ts'
 import { apisOf } from './resource-indicator.ts'
 import { lacksSecondFactor } from '../../people/second-factor/second-factor.ts'
 
-/** The records that an access token depends on. */
 export interface Parts {
   readonly credential: Credential
   readonly grant: OAuthGrant
   readonly client: OAuthClient
   readonly user: User
-  /** The account of the consent; null if it has none. */
   readonly account: Account | null
-  /** The user's membership in that account; null if they have none. */
   readonly member: Member | null
   /** The user's membership in the account that owns the client; null if they have none. */
   readonly insider: Member | null
@@ -29,7 +26,6 @@ export interface Parts {
 
 /** Finds access tokens for the APIs that accept them. */
 export class AccessTokens {
-  /** The records that can change what a token permits. */
   readonly kinds = ['credential', 'oauth_grant', 'oauth_client', 'user', 'member', 'account'] as const
   readonly #store: Store
   readonly #apiOf: (resource: string) => Api | null
@@ -64,7 +60,6 @@ export class AccessTokens {
     return kind === 'credential' && isDigest(id) ? id : null
   }
 
-  /** Returns the digest of the family that a token ends with. */
   groupOf({ actor }: Token): string | null {
     return actor?.end ?? null
   }

@@ -22,9 +22,7 @@ const delay = 250
  */
 const maxOfClient = 50
 const maxOfUser = 20
-/** Events that wait to be written. */
 const maxWaiting = 2_000
-/** In characters. */
 const maxReason = 2_000
 
 export class AuthorizationLog {
@@ -61,7 +59,6 @@ export class AuthorizationLog {
     this.#timer ??= setTimeout(() => this.#flush(), delay).unref()
   }
 
-  /** Writes the waiting events. */
   async close(): Promise<void> {
     this.#flush()
     await this.#writing

@@ -4,7 +4,6 @@
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import type { Api } from '../../store/records/records.ts'
 
-/** What the page does next. */
 export type ConsentStep =
   /** It has expired, is finished, belongs to another browser, or its client has dropped the redirect URI. */
   | { readonly kind: 'gone' }
@@ -20,7 +19,6 @@ export type ConsentStep =
   | ConsentRefusal
   | Consent
 
-/** This person cannot authorize the app. */
 export interface ConsentRefusal {
   readonly kind: 'refused'
   readonly client: OAuthClient
@@ -33,7 +31,6 @@ interface Consent {
   readonly kind: 'consent'
   readonly client: OAuthClient
   readonly person: RequestedUser
-  /** Where the code goes. */
   readonly redirectUri: string
   /** The accounts to choose from; empty if the scopes concern no account. */
   readonly accounts: readonly { readonly id: string; readonly name: string }[]
@@ -45,7 +42,6 @@ interface Consent {
 }
 
 interface RequestedUser {
-  /** Their id. */
   readonly user: string
   readonly email: string
 }
@@ -60,7 +56,6 @@ export interface RequestedScope {
 
 interface EarlierConsent {
   readonly account: string
-  /** Optional scopes that the person left out. */
   readonly declined: readonly string[]
   /** Whether it was given for redirects to the same host. */
   readonly isHostSeen: boolean

@@ -11,12 +11,10 @@ import { ineligibilityOf } from './eligibility.ts'
 import { grantsOfUser } from './iterate-grants.ts'
 import { redirectHostOf } from '../clients/redirect-uri.ts'
 
-/** What an app asks for. */
 interface Requirements {
   readonly scopes: readonly string[]
   /** Resource indicators; empty for all APIs. */
   readonly resource: readonly string[]
-  /** Where the code goes. */
   readonly redirectUri: string
 }
 
@@ -26,7 +24,6 @@ interface CoveringConsent {
   readonly isHostSeen: boolean
 }
 
-/** A person's decision. */
 interface Decision {
   readonly client: OAuthClient
   readonly user: string
@@ -85,8 +82,8 @@ export class Consents {
   }
 
   /**
-   * Whether the client may act by a grant now. A user who lacks the second factor that the account requires
-   * is asked again, to find that out before the app gets tokens that permit nothing.
+   * Whether the client may act by a grant now. A user without a required second factor is asked again, to
+   * find that out before the app gets useless tokens.
    */
   async #isUsable({ user, account }: OAuthGrant, client: OAuthClient): Promise<boolean> {
     if ((await ineligibilityOf(this.#store, { client, user, account })) !== null) return false

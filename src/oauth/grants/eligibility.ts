@@ -6,7 +6,6 @@ import type { Store } from '../../store/contract/store.ts'
 
 interface Representation {
   readonly client: OAuthClient
-  /** The id of the user. */
   readonly user: string
   /** The account of the consent; `everybody` if it has none. */
   readonly account: string

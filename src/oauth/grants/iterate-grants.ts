@@ -8,12 +8,10 @@ const pageSize = 50
 
 type GrantPages = AsyncIterable<readonly OAuthGrant[]>
 
-/** Yields the grants of a client, page by page. */
 export function grantsOfClient(client: string, { oauthGrants }: Store): GrantPages {
   return pagesOf(after => oauthGrants.ofClient(client, { offset: 0, limit: pageSize, after }))
 }
 
-/** Yields the grants of a user, page by page. */
 export function grantsOfUser(user: string, { oauthGrants }: Store): GrantPages {
   return pagesOf(after => oauthGrants.ofUser(user, { offset: 0, limit: pageSize, after }))
 }
@@ -29,12 +27,10 @@ async function* pagesOf(
   }
 }
 
-/** Finds a grant of a user by its id, whatever its account. */
 export async function findGrantOfUser(user: string, id: string, store: Store): Promise<OAuthGrant | null> {
   return findIn(grantsOfUser(user, store), id)
 }
 
-/** Finds a grant of a client by its id. */
 export async function findGrantOfClient(
   client: string,
   id: string,
@@ -52,7 +48,6 @@ async function findIn(pages: GrantPages, id: string): Promise<OAuthGrant | null>
   return null
 }
 
-/** Returns the position of a grant in lists. */
 export function placeOf({ createdAt: at, id }: OAuthGrant): Position {
   return { at, id }
 }

@@ -13,7 +13,6 @@ import type { Store } from '../../store/contract/store.ts'
 export const runGroup = permissionGroups.find(({ name }) => name === 'AI Gateway Run')!.id
 
 export class PersonalTokens {
-  /** The records that can change what a token permits. */
   readonly kinds = ['member', 'user', 'account'] as const
   readonly #store: Pick<Store, 'members' | 'users' | 'accounts'>
 

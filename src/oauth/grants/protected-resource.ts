@@ -9,7 +9,6 @@ import type { Api } from '../../store/records/records.ts'
  */
 export const metadataPath = '/.well-known/oauth-protected-resource'
 
-/** What is wrong with the token that was sent (RFC 6750 section 3.1). */
 type TokenError = 'invalid_token' | 'insufficient_scope'
 
 interface Challenge {
@@ -17,7 +16,6 @@ interface Challenge {
   readonly resource: Pick<URL, 'origin' | 'pathname'> | null
   /** The scope that the request needs; null if it needs none in particular. */
   readonly scope: string | null
-  /** Null if no token was sent. */
   readonly error: TokenError | null
 }
 
@@ -47,7 +45,6 @@ export function resourceAt(origin: string, path: string): URL | null {
   return URL.canParse(origin + path) ? new URL(origin + path) : null
 }
 
-/** Returns a path, which is empty for `/`. */
 function pathOf({ pathname }: Pick<URL, 'pathname'>): string {
   return pathname === '/' ? '' : pathname
 }

@@ -55,7 +55,6 @@ function isSameServer(a: URL, b: URL): boolean {
   return a.hostname === b.hostname || (isLoopback(bare(a)) && isLoopback(bare(b)))
 }
 
-/** Returns the host of a URL, IPv6 without brackets. */
 function bare({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }

@@ -9,7 +9,6 @@ const grace = 30_000
 /** Longer than the life of any token, in ms. */
 const endLife = 31 * 86_400_000
 
-/** The owners of a family. */
 type Owners = Pick<Credential, 'user' | 'client' | 'grant'>
 
 /** Returns the name of the family of a code or token; null if it has none. */
@@ -18,7 +17,6 @@ export function familyOf({ data }: Credential): string | null {
   return typeof family === 'string' ? family : null
 }
 
-/** Returns the digest of the credential that records the end of a family. */
 export function endDigestOf(family: string): string {
   return hash('sha256', `family ${family}`)
 }

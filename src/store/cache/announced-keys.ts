@@ -1,6 +1,5 @@
-// Announces to the other workers the keys of records that one worker has read from the store. Each then
-// queries the store itself, so that it has them cached when the store becomes unreachable. Only keys are sent
-// and a key proves nothing, so a revoked record stays revoked in whichever order messages arrive.
+// Announces to other workers the keys that one has read. Each queries the store itself, and so has them
+// cached when the store becomes unreachable. Only keys are sent, so a revoked record stays revoked.
 
 import { StoreUnreachable } from '../contract/store.ts'
 
@@ -8,22 +7,18 @@ import { StoreUnreachable } from '../contract/store.ts'
 export type AnnouncedKey = readonly [kind: 'token' | 'access_token' | 'gateway', key: string]
 
 /**
- * The shortest time between two messages, in ms, and the maximum number of keys in that time; further keys
- * are not announced.
+ * The minimum time between two messages, in ms, and the maximum number of keys in that time; others are not
+ * announced.
  */
 const period = 100
 const maxMessages = 10
 const maxSent = 1_000
-/**
- * The maximum number of keys kept for workers that start later, or that are still to be loaded; the oldest
- * are dropped.
- */
+/** The maximum number of keys kept for later workers, or still to be loaded. */
 const maxKept = 10_000
 /** Concurrent queries to the store, and the delay before a retry while it is unreachable, in ms. */
 const maxQueries = 8
 const retry = 1_000
 
-/** The latest keys, without duplicates. */
 export class LatestKeys {
   readonly #keys = new Map<string, AnnouncedKey>()
 
@@ -31,7 +26,6 @@ export class LatestKeys {
     return this.#keys.size
   }
 
-  /** Returns all keys, the most recent last. */
   get all(): readonly AnnouncedKey[] {
     return [...this.#keys.values()]
   }
@@ -47,7 +41,6 @@ export class LatestKeys {
     if (this.#keys.size > maxKept) this.take()
   }
 
-  /** Removes and returns the oldest key. */
   take(): AnnouncedKey | undefined {
     for (const [name, announced] of this.#keys) {
       this.#keys.delete(name)

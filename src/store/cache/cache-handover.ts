@@ -1,6 +1,5 @@
-// Lends the cached records of one worker to another that started while the store was unreachable, or has not
-// loaded them yet. A loan keeps its age: it expires with the original, and a worker that has seen a change
-// since refuses it.
+// Lends the cached records of one worker to another that started while the store was unreachable. A loan
+// keeps its age: it expires with the original, and a worker that has seen a change since refuses it.
 
 import type { AnnouncedKey } from './announced-keys.ts'
 import type { Gateway, Token } from '../records/records.ts'
@@ -13,7 +12,6 @@ export interface Lent<T> {
 
 export type Loan = Lent<Token | Gateway>
 
-/** A loan, with its kind and key. */
 export interface LentRecord {
   readonly found: AnnouncedKey
   readonly loan: Loan
@@ -27,8 +25,8 @@ const maxAnnounced = 1_000
 const maxOthers = 100
 
 /**
- * Requests loans from the other workers. A flood of unknown tokens is not passed on to them, and does not
- * delay requests for keys that they have announced.
+ * Requests loans from the other workers. A flood of unknown tokens neither reaches them nor delays requests
+ * for announced keys.
  */
 export class Borrower {
   readonly #send: (id: number, announced: AnnouncedKey) => void
@@ -43,8 +41,7 @@ export class Borrower {
   }
 
   /**
-   * Returns what another worker has cached; null if none has it, or none replies within 250 ms. `isFound`:
-   * one of them has announced the key.
+   * Returns what another worker has cached; null after 250 ms. `isAnnounced`: one of them has announced the key.
    */
   ask(announced: AnnouncedKey, isAnnounced: boolean): Promise<Loan | null> {
     if (isAnnounced ? this.#askedFound === maxAnnounced : this.#askedOthers === maxOthers)

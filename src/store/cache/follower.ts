@@ -8,14 +8,12 @@ import { type Change, type Store, StoreUnreachable } from '../contract/store.ts'
 interface Followed<Name, Content extends Lists<Content>> {
   readonly store: Store
   readonly log: Logger
-  /** Log messages. */
   readonly words: FollowerWords
   /** Used when the process starts while the store is unreachable; null for none. */
   readonly copy: LocalCopy<Content> | null
   /** Returns the name of the record that a change concerns; null for one that is not followed. */
   readonly nameOf: (change: Change) => Name | null
   readonly readAll: () => Promise<void>
-  /** Reads changed records; names may repeat. */
   readonly readThese: (names: readonly Name[]) => Promise<void>
   /** Uses the copy of the last run, as nothing could be read. */
   readonly takeCopy: (content: Content) => void
@@ -60,10 +58,7 @@ export class Follower<Name, Content extends Lists<Content>> {
     return this.#isClosed
   }
 
-  /**
-   * Resolves when everything has been read, or when that failed and the copy of the last run, if any, is in
-   * use; from then on reading is retried.
-   */
+  /** Resolves when everything has been read, or reading failed and the local copy, if any, is in use. */
   async open(): Promise<void> {
     this.#unfollow = this.#followed.store.changes.follow(change => this.#note(change))
     await this.#look()
@@ -77,7 +72,6 @@ export class Follower<Name, Content extends Lists<Content>> {
     await this.#look()
   }
 
-  /** Resolves when a pending write of the copy has finished. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#unfollow?.()
@@ -110,10 +104,7 @@ export class Follower<Name, Content extends Lists<Content>> {
     this.#reading = null
   }
 
-  /**
-   * Reads the changes reported so far. One that is reported during the read becomes due again, since the read
-   * may have missed it.
-   */
+  /** Reads the changes reported so far. A change reported during the read becomes due again. */
   async #readDue(): Promise<void> {
     const [isAllDue, due] = [this.#isAllDue, this.#due]
     this.#isAllDue = false

@@ -12,7 +12,6 @@ interface LocalCopyOptions {
   readonly path: string
   /** The start of the file, with the number of its format. */
   readonly mark: string
-  /** Log messages. */
   readonly words: { readonly unusable: string; readonly written: string; readonly unwritten: string }
   /** The location of the store; a copy of another store is not used. */
   readonly location: string
@@ -26,7 +25,6 @@ export type Lists<Content> = { readonly [Kind in keyof Content]: readonly unknow
 /** The contents of the file, after a line with its digest. */
 type Copied<Content> = Content & {
   readonly location: string
-  /** Ms since the epoch. */
   readonly writtenAt: number
 }
 
@@ -80,7 +78,6 @@ export class LocalCopy<Content extends Lists<Content>> {
     await this.#flush()
   }
 
-  /** Starts a write of the pending content after the current one. */
   #flush(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
@@ -144,10 +141,6 @@ function headOf(mark: string, digest: string): string {
   return `${mark} ${digest}\n`
 }
 
-/**
- * Writes a new file, readable by its owner only, through to the disk. As the whole may be large, it yields to
- * requests between pieces.
- */
 async function writeDraft(path: string, mark: string, pieces: Iterable<string>): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {

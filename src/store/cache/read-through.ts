@@ -17,7 +17,6 @@ export interface ReadThroughOptions<T> {
    * may affect any. Without this function, each change may affect any.
    */
   readonly endedBy?: ((change: RecordChange) => string | null) | undefined
-  /** Returns the group that a value belongs to, which is never also a key; null for none. */
   readonly groupOf?: ((value: T) => string | null) | undefined
   /** The maximum number of cached values, at most 65,535. Misses are bounded separately, to 8,192. */
   readonly size: number
@@ -37,26 +36,15 @@ export type RecordChange = Exclude<Change, { kind: 'everything' }>
 
 interface Remembered<T> {
   readonly value: T
-  /** Time of the query. */
   readonly askedAt: number
-  /** Whether another process queried. */
   readonly isLent: boolean
 }
 
-/**
- * The maximum age of a cached value, in ms, before the store is read again: the longest that a revoked token
- * can work.
- */
+/** The maximum age of a cached value, in ms: how long a revoked token can still work. */
 const trust = 5_000
-/**
- * How long stale values are returned before another query checks whether the store is still unreachable, in
- * ms.
- */
+/** How long stale values are returned before another query, in ms. */
 const pause = 1_000
-/**
- * The maximum number of concurrent queries; more are refused, so that a flood of random keys does not reach
- * the store.
- */
+/** The maximum number of concurrent queries, so that a flood of random keys does not reach the store. */
 const maxLoads = 1_000
 /** The maximum number of queries per recall. */
 const maxRecalls = 3
@@ -82,7 +70,6 @@ export class ReadThrough<T extends object> {
   #unkept = 0
   /** Changes up to this time were reported before this cache subscribed, so that it has not seen them. */
   readonly #unheardUntil: number
-  /** When the last change was reported. */
   #changedAt = Number.NEGATIVE_INFINITY
   /** When to check whether the store is still unreachable; null while it responds. */
   #triesAt: number | null = null
@@ -99,7 +86,6 @@ export class ReadThrough<T extends object> {
     this.#unheardUntil = options.changes.knownUntil
   }
 
-  /** Returns a cached value at once, otherwise the result of `query`. */
   get(key: string): MaybeAtOnce<T | null> {
     const value = this.cached(key)
     return value === undefined ? this.query(key) : value
@@ -147,10 +133,7 @@ export class ReadThrough<T extends object> {
     }
   }
 
-  /**
-   * Caches a value that another process had cached, with its age at `at` (monotonic ms). Returns false, and
-   * caches nothing, if the value may have changed since or is too old.
-   */
+  /** Caches a loan with its age at `at` (monotonic ms); false if it may have changed since or is too old. */
   adopt(key: string, { value, age }: Lent<T>, at = this.#now()): boolean {
     const { grace, missLife } = this.#options
     const knownAt = at - age
@@ -172,7 +155,6 @@ export class ReadThrough<T extends object> {
     return false
   }
 
-  /** Returns the time since a value was last known to be current, in ms. */
   #ageOf({ askedAt }: Remembered<T>, now: number): number {
     return now - Math.max(askedAt, this.#options.changes.knownUntil)
   }
@@ -201,8 +183,7 @@ export class ReadThrough<T extends object> {
     this.#loading++
     try {
       const value = await answer
-      // A change was reported during the query, so that the value may be outdated. That is fine for callers
-      // from before the change, but not for later ones.
+      // A change during the query: good enough for earlier callers, but not for later ones.
       return this.#take(key, value, this.#isOvertaken(key, value, changesBefore) ? null : askedAt, isRecalled)
     } catch (error) {
       return this.#oldValue(key, error) ?? (await this.#borrowed(key, error))

@@ -17,13 +17,11 @@ export class RecentMisses {
     this.#mask = places - 1
   }
 
-  /** Returns the time until which a key is known to be missing; -Infinity if it is not. */
   until(key: string): number {
     const place = placeOf(key) & this.#mask
     return this.#keys[place] === key ? this.#until[place]! : Number.NEGATIVE_INFINITY
   }
 
-  /** Records that a key is missing, in place of the previous key of its slot. */
   note(key: string, until: number): void {
     const place = placeOf(key) & this.#mask
     this.#keys[place] = key
@@ -53,7 +51,6 @@ export class KeySketch {
     this.#mask = places - 1
   }
 
-  /** Whether a key may have been added. */
   mayHave(key: string): boolean {
     return this.#counts[placeOf(key) & this.#mask] !== 0
   }

@@ -4,7 +4,6 @@
 import type { ClientSearch, OAuthClient } from '../records/oauth-client.ts'
 import type { Page, Position } from './store.ts'
 
-/** The position and the name of a client. */
 export interface NamedClient extends Position {
   readonly name: string
 }
@@ -19,7 +18,6 @@ function hasText(name: string, text: string): boolean {
 }
 
 export class FoundClients {
-  /** The search text, in lower case. */
   readonly text: string
   readonly #page: Page
   readonly #ids: string[] = []
@@ -31,12 +29,10 @@ export class FoundClients {
     this.#page = page
   }
 
-  /** The total number of matches. */
   get total(): number {
     return this.#total
   }
 
-  /** The ids of the matches on the page. */
   get ids(): readonly string[] {
     return this.#ids
   }
@@ -46,12 +42,10 @@ export class FoundClients {
     return this.#ids.length >= this.#page.limit
   }
 
-  /** Counts matches that are not on the page. */
   count(more: number): void {
     this.#total += more
   }
 
-  /** Adds the clients that match. */
   add(clients: readonly NamedClient[]): void {
     const { offset, after = null } = this.#page
     for (const client of clients) {

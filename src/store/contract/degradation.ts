@@ -1,5 +1,5 @@
-// Why the store is not trusted although it responds: its contents may differ from what was confirmed. While
-// there is a reason, a running gateway serves with what it has cached and confirms no change.
+// Why the store is not trusted although it responds. While there is a reason, a running gateway serves from
+// its caches and confirms no change.
 
 import type { DegradedCode, DegradedReason } from '../../metrics/counters/counts.ts'
 
@@ -8,7 +8,6 @@ export class Degradation {
   readonly #reasons = new Map<DegradedCode, DegradedReason>()
   readonly #listeners = new Set<() => void>()
 
-  /** The current reasons, the oldest first; empty while the store is trusted. */
   get reasons(): readonly DegradedReason[] {
     return [...this.#reasons.values()]
   }

@@ -8,10 +8,7 @@ export function keyNoteOf(notes: Records<StoreNote>): Promise<Versioned<StoreNot
   return notes.get(noteOwner, 'key')
 }
 
-/**
- * Replaces the note that the caller read by one with the id of the key. Returns false, and writes nothing, if
- * it has changed since.
- */
+/** Replaces the note that the caller read; false if it has changed since. */
 export function writeKeyNote(
   notes: Records<StoreNote>,
   previous: Versioned<StoreNote> | null,

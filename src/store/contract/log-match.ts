@@ -4,10 +4,8 @@ import { metadataText } from '../log-batch/row.ts'
 import type { LogSummary } from '../records/records.ts'
 import type { LogField, LogFilter, LogPlace, LogTime } from './store.ts'
 
-/** What a field of an entry holds; null where it is absent. */
 type LogValue = string | number | boolean | null
 
-/** Whether an entry matches all of the filters. */
 export function matches(entry: LogSummary, filters: readonly LogFilter[]): boolean {
   return filters.every(filter => holds(filter, logValue(entry, filter.field)))
 }
@@ -17,7 +15,6 @@ export function placeOf(entry: LogSummary, orderBy: LogField): LogPlace {
   return { value: logValue(entry, orderBy), createdAt: entry.createdAt, id: entry.id }
 }
 
-/** Compares places in lists of one order. */
 export function comparePlaces(descending: boolean): (a: LogPlace, b: LogPlace) => number {
   const turn = descending ? -1 : 1
   return (a, b) =>
@@ -45,7 +42,6 @@ export function timeOf(filters: readonly LogFilter[]): LogTime {
   return { since, before: last + 1 }
 }
 
-/** Puts ASCII letters in lower case, and leaves all others as they are. */
 function asciiLower(text: string): string {
   return text.replace(/[A-Z]+/g, letters => letters.toLowerCase())
 }

@@ -8,7 +8,6 @@ import type { LogPlace, LogQuery } from './store.ts'
 const spare = 1_000
 
 export class LogSelection {
-  /** How many entries have matched the filters. */
   total = 0
   readonly #query: LogQuery
   readonly #compare: (a: LogPlace, b: LogPlace) => number
@@ -32,7 +31,6 @@ export class LogSelection {
     if (this.#places.length > 2 * this.#end + spare) this.#cut()
   }
 
-  /** Returns the ids of the page. */
   page(): string[] {
     this.#cut()
     return this.#places.slice(this.#query.offset).map(({ id }) => id)

@@ -1,13 +1,10 @@
-// Identifies a store and its latest change, so that a process can tell whether it is the store that it has
-// seen before, with all of its changes.
+// Identifies a store and its latest change.
 
 import { randomBytes } from 'node:crypto'
 
-/** The mark that a store contains. */
 export interface Mark {
   /** 32 hex digits, with a prefix if the store was moved; null if it was never set, or is lost. */
   readonly identity: string | null
-  /** The number of record changes, as far as they were counted. */
   readonly generation: number
   /** Identifies the latest change; empty if the backend does not support this. */
   readonly last: string
@@ -22,14 +19,12 @@ export interface Seen extends Mark {
 const moved = 'moved-'
 
 /**
- * Returns a new identity for a store that has been moved to another. No machine recognises it as the store
- * that it has seen, so that nothing is confirmed in it any more. It is different for each move.
+ * Returns a new identity for a store that has moved: no machine recognises it, so nothing more is confirmed.
  */
 export function movedIdentity(identity: string): string {
   return `${moved}${randomBytes(8).toString('hex')}-${originalIdentity(identity)}`
 }
 
-/** Whether the store has been moved to another. */
 export function isMoved({ identity }: Pick<Mark, 'identity'>): boolean {
   return identity?.startsWith(moved) === true
 }

@@ -1,5 +1,4 @@
-// The contract of the store: every guarantee is documented here, and one suite tests both backends against
-// it.
+// The contract of the store, against which one suite tests both backends.
 
 import type { AcmeAccount, HostCertificate } from '../records/acme.ts'
 import type { AuthorizationEvent } from '../records/authorization-event.ts'
@@ -39,36 +38,28 @@ import type { TokenKey } from '../records/token-key.ts'
 import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../records/zone-lists.ts'
 
 /**
- * Everything that is stored. Methods reject with `StoreUnreachable` when the backend does not reply in time,
- * at the latest after the command timeout; the outcome of a write is then unknown, unless stated otherwise.
- * Writes that wait for a file locked by other processes may take longer, and reject with `StoreBusy` if
- * nothing was written. A write that resolved survives kill -9, and a power cut unless `durability` says
- * otherwise.
+ * Everything that is stored. Methods reject with `StoreUnreachable` at the latest after the command timeout;
+ * the outcome of a write is then unknown, unless stated otherwise. Writes that wait for a locked file may
+ * take longer, and reject with `StoreBusy` if nothing was written. A write that resolved survives kill -9,
+ * and a power cut unless `durability` says otherwise.
  */
 export interface Store {
   /** The location, without credentials. */
   readonly location: string
   /** Whether the backend is currently unreachable; commands then fail at once. */
   readonly isUnreachable: boolean
-  /** Why writes are refused, in a sentence; null if they are accepted, as far as known. */
   readonly refusal: string | null
-  /**
-   * Why changes by others are not reported at once, as a code of the backend or the system; null if they are.
-   */
+  /** The code of why changes by others are not reported at once; null if they are. */
   readonly deafness: string | null
   /**
-   * Why the store is not trusted although it responds. While there is a reason, changes of records reject
-   * with `StoreDegraded`.
+   * Why the store is not trusted although it responds; changes of records then reject with `StoreDegraded`.
    */
   readonly degradation: Degradation
-  /**
-   * Device and inode of each open file, for other processes that must open the same ones; null in memory and
-   * on servers.
-   */
+  /** Device and inode of each open file; null in memory and on servers. */
   readonly openFiles: string | null
   /**
-   * What the store must contain. While it does not, reads and changes of records reject with `StoreDegraded`,
-   * and no changes are reported.
+   * What the store must contain; until it does, records reject with `StoreDegraded` and no changes are
+   * reported.
    */
   readonly trust: StoreTrust
   readonly accounts: Accounts
@@ -102,50 +93,36 @@ export interface Store {
   readonly logs: Logs
   readonly counters: Counters
   readonly tallies: Tallies
-  /** Null if only one machine can use the store. */
   readonly peers: Peers | null
   readonly changes: Changes
-  /**
-   * Returns the mark of the store, whether it is trusted or not; null if it contains no data of the gateway.
-   */
+  /** Returns the mark, trusted or not; null if the store contains no data of the gateway. */
   mark(): Promise<Mark | null>
-  /**
-   * Sets an identity if there is none, as in a store of an earlier version, and returns the mark. Of
-   * concurrent callers, one wins.
-   */
+  /** Sets an identity if there is none, and returns the mark. Of concurrent callers, one wins. */
   adopt(): Promise<Seen>
   /**
-   * Takes over the identity of another store whose records have all been copied to this one, with a
-   * generation no lower than its own. Other processes confirm later changes on that basis. With `before`,
-   * nothing changes unless that is the current identity.
+   * Takes over the identity of a store whose records were all copied to this one, with a generation no lower
+   * than its own; with `before`, only if that is the current identity.
    */
   continueAs(mark: Seen, before?: string): Promise<void>
   /**
-   * Stores the four records of a first start together; false, and nothing written, if an account exists. One
-   * caller wins, however many processes start. An existing token key is replaced.
+   * Stores the four records of a first start together; false if an account exists. Of concurrent callers, one
+   * wins. Replaces an existing token key.
    */
   bootstrap(first: Bootstrap): Promise<boolean>
   /**
-   * Resolves when everything visible is as safe as a write that resolved. A write that seemed lost may have
-   * succeeded, so callers that report its absence call this first.
+   * Resolves when everything visible is durable. A write that seemed lost may have succeeded, so callers that
+   * report its absence call this first.
    */
   confirm(): Promise<void>
-  /**
-   * Returns, in plain sentences, what this configuration of the backend can lose, and whether it is known to
-   * have lost something since it was opened; empty if nothing.
-   */
+  /** Returns sentences about what this backend can lose, or is known to have lost; empty if nothing. */
   durability(): Promise<readonly string[]>
-  /**
-   * Returns, in plain sentences, which rights the backend's user lacks and how to grant them; empty if none.
-   */
+  /** Returns sentences about which rights the user lacks and how to grant them; empty if none. */
   rights(): Promise<readonly string[]>
-  /** Returns the size of the backend in bytes, for a server including other data on it; null if unknown. */
+  /** Bytes, for a server including other data on it; null if unknown. */
   size(): Promise<number | null>
-  /** Closes files and connections; pending commands are finished or rejected first. */
   close(): Promise<void>
 }
 
-/** What a process expects the store to contain. */
 export interface StoreTrust {
   /** The mark that the store must include; null if nothing is expected yet. */
   readonly seen: Seen | null
@@ -153,7 +130,6 @@ export interface StoreTrust {
   readonly isDoubted: boolean
   /** Sets the expected mark, replacing the previous one. */
   expect(seen: Seen): void
-  /** Merges what another process of this machine has seen of the same store. */
   join(other: Seen): void
   /** Calls back when the expected mark changes. */
   follow(listener: () => void): void
@@ -170,32 +146,24 @@ export interface Accounts {
   get(id: string): Promise<Account | null>
   /** Returns all accounts by creation. */
   list(): Promise<readonly Account[]>
-  /**
-   * Returns the id of the first account of `list`; null if there are none. It never changes, since accounts
-   * are not removed, and costs the same however many there are.
-   */
+  /** Returns the id of the oldest account, in constant time; null if there are none. */
   oldest(): Promise<string | null>
-  /** Stores an account together with its first records; false, and nothing written, if the id is taken. */
+  /** False, and nothing written, if the id is taken. */
   insert(account: Account, beginning?: Beginning): Promise<boolean>
-  /**
-   * Sets the given members in one step and keeps all others; false, and nothing written, if there is no such
-   * account, or the key of the stored response is taken.
-   */
+  /** Sets the given members in one step; false if there is no such account, or the response key is taken. */
   update(id: string, settings: AccountSettings, together?: Together): Promise<boolean>
 }
 
-/** The records stored together with a new account, all or none. */
 export interface Beginning {
   readonly gateway: Gateway
   readonly audit: AuditEntry
 }
 
-/** The members of an account that can be changed. */
 export type AccountSettings = Partial<Pick<Account, 'name' | 'enforceTwoFactor'>>
 
 /**
- * A value that a backend inside this process returns without waiting, which makes it cheaper to refuse
- * unknown tokens. Functions that return it never throw; failures are rejected promises.
+ * A value that an in-process backend returns without waiting. Functions that return it never throw; failures
+ * are rejected promises.
  */
 export type MaybeAtOnce<T> = T | Promise<T>
 
@@ -205,21 +173,18 @@ export interface Records<T> {
   /** Returns a page of an account's records, by creation and then id; `total` counts all of them. */
   list(account: string, page: Page): Promise<Listing<T>>
   /**
-   * Yields an account's records in the order of `list` or in reverse, a few at a time. A record that exists
-   * throughout is yielded exactly once, whatever is written in the meantime.
+   * Yields records in the order of `list` or in reverse. A record that exists throughout is yielded exactly
+   * once.
    */
   walk(account: string, from?: WalkStart): AsyncIterable<readonly T[]>
-  /** Returns false, and writes nothing, if the id or the key of the stored response is taken. */
+  /** False if the id or the key of the stored response is taken. */
   insert(record: T, together?: Together): Promise<boolean>
   /**
-   * Replaces the version of the record that the caller read; false, and nothing written, if that is no longer
-   * current, or the key of the stored response is taken.
+   * Replaces the version that the caller read; false if it is no longer current, or the response key is
+   * taken.
    */
   replace(record: T, version: number, together?: Together): Promise<boolean>
-  /**
-   * Returns false, and writes nothing, if there is no such record or not at the given version, or the key of
-   * the stored response is taken.
-   */
+  /** False if there is no such record or version, or the response key is taken. */
   remove(account: string, id: string, together?: Together, version?: number): Promise<boolean>
 }
 
@@ -230,9 +195,8 @@ export interface Together {
 }
 
 /**
- * E-mail addresses and identities are unique: `insert` and `replace` return false and write nothing if
- * another user has one of them, and of any number of concurrent writers one wins. Both are compared byte by
- * byte. Removing a user removes nothing else.
+ * E-mail addresses and identities are unique, byte by byte: `insert` and `replace` return false for a
+ * duplicate, and of concurrent writers one wins. Removing a user removes nothing else.
  */
 export interface Users extends Records<User> {
   findByEmail(email: string): Promise<Versioned<User> | null>
@@ -242,10 +206,9 @@ export interface Users extends Records<User> {
 }
 
 /**
- * A user is a member of an account at most once: `insert` and `replace` of a second membership return false
- * and write nothing. `replace` and `remove` reject with `LastSuperAdministrator` and write nothing if they
- * would remove the last accepted super administrator of an account, even with concurrent writers. Removing a
- * member removes nothing else.
+ * A user is a member of an account at most once: `insert` and `replace` of a second membership return false.
+ * `replace` and `remove` reject with `LastSuperAdministrator` if they would remove the last accepted super
+ * administrator of an account, even with concurrent writers.
  */
 export interface Members extends Records<Member> {
   find(account: string, user: string): Promise<Versioned<Member> | null>
@@ -254,36 +217,30 @@ export interface Members extends Records<Member> {
 }
 
 /**
- * Sessions, links, codes and tokens, by kind and the digest of their value. Values are never stored: anything
- * but a digest is refused. For every method, by the clock of the store, an expired credential does not exist,
- * and it is deleted soon after. Writes are as durable as those of records, and concurrent ones share the wait
- * for the disk. Removals are reported as changes but puts and consumptions are not, so that consumable
- * credentials must not be cached.
+ * Sessions, links, codes and tokens, by kind and the digest of their value, which is never stored. By the
+ * clock of the store, an expired credential does not exist. Writes are as durable as those of records.
+ * Removals are reported as changes, but puts and consumptions are not: consumable credentials must not be
+ * cached.
  */
 export interface Credentials {
-  /** Costs one lookup. */
   get(kind: CredentialKind, digest: string): MaybeAtOnce<Credential | null>
   /**
-   * Stores a credential, replacing one with the same kind and digest, if any; the `consumedAt` of that one
-   * stays unless it is null. With `present` it only replaces one that exists and is not consumed, so that a
-   * credential that others have ended stays ended; otherwise it returns false and writes nothing. Costs one
-   * durable write.
+   * Stores or replaces a credential; an existing `consumedAt` stays unless it is null. With `present` it only
+   * replaces one that exists and is not consumed, and otherwise returns false.
    */
   put(credential: Credential, when?: 'always' | 'present'): Promise<boolean>
-  /** Stores all of these as `put` does, together or not at all. Costs one durable write. */
+  /** Stores all of these as `put` does, together or not at all. */
   putAll(credentials: readonly Credential[]): Promise<void>
   /**
-   * Marks a credential as consumed at a time (ms since the epoch), unless it already is; null if there is
-   * none. Of any number of concurrent calls, in any number of processes, exactly one is the first, and the
-   * others get its time. The credential stays until it expires.
+   * Consumes a credential at a time (ms since the epoch); null if there is none. Of concurrent calls exactly
+   * one is the first, and the others get its time. The credential stays until it expires.
    */
   consume(kind: CredentialKind, digest: string, at: number): Promise<Consumption | null>
   /**
-   * Consumes a credential and stores the credentials issued in exchange, together or not at all, in one
-   * durable write. Of any number of concurrent exchanges, in any number of processes, only the first
-   * succeeds. A later one is issued nothing and ends the whole family in the same write. Within its grace
-   * period, a credential can be exchanged again as long as the refresh token issued for it is unused; that
-   * refresh token and its access token end in the same write, so that a family never has two chains.
+   * Consumes a credential and stores those issued in exchange, in one durable write. Of concurrent exchanges
+   * only the first succeeds; a later one ends the whole family. Within its grace period, a credential can be
+   * exchanged again as long as the refresh token issued for it is unused; that refresh token and its access
+   * token then end, so that a family never has two chains.
    */
   exchange(exchange: Exchange): Promise<Exchanged>
   /**
@@ -291,89 +248,67 @@ export interface Credentials {
    * `id`. Costs one durable write.
    */
   endFamily(end: Credential): Promise<void>
-  /** Whether the end with this digest is stored. Costs one lookup, and is as current as records are. */
+  /** Whether the end with this digest is stored, as current as records are. */
   hasEnded(digest: string): Promise<boolean>
-  /** Returns whether the credential existed. */
   remove(kind: CredentialKind, digest: string): Promise<boolean>
   /**
-   * Removes the credentials of an owner, of all kinds or the given ones, and returns their number. Once it
-   * resolves, none of those put before the call is left, nor any put while one of those still existed; others
-   * put during the call may be removed too. Large numbers are removed in steps, each of them durable.
+   * Removes an owner's credentials, of all kinds or the given ones, in durable steps, and returns their
+   * number. Covers all put before the call, and those put while one of them still existed.
    */
   removeOf(owner: CredentialOwner, kinds?: readonly CredentialKind[]): Promise<number>
-  /**
-   * Returns up to `limit` credentials of one kind and owner, consumed or not, those with the latest expiry
-   * first.
-   */
+  /** Returns up to `limit` credentials of one kind and owner, those with the latest expiry first. */
   list(owner: CredentialOwner, kind: CredentialKind, limit: number): Promise<readonly Credential[]>
 }
 
 /**
  * There is at most one grant with `redirectHosts` per user, client, account and list of resources: `insert`
- * and `replace` of a second one return false and write nothing, and of any number of concurrent writers one
- * wins. Removing a grant removes nothing else.
+ * and `replace` of a second one return false.
  */
 export interface OAuthGrants extends Records<OAuthGrant> {
-  /** Finds the grant with `redirectHosts`; resources are compared in order, byte by byte. */
   find(party: GrantParty): Promise<Versioned<OAuthGrant> | null>
-  /**
-   * Returns a page of the grants of a user, or for a client, in all accounts, by creation and then id;
-   * `total` counts all of them.
-   */
+  /** Returns a page of the grants of a user, or for a client, in all accounts, by creation and then id. */
   ofUser(user: string, page: Page): Promise<Listing<OAuthGrant>>
   ofClient(client: string, page: Page): Promise<Listing<OAuthGrant>>
-  /** Returns the number of grants in all accounts, without reading them. */
   count(): Promise<number>
 }
 
 /**
- * The last 200 events of each client, in the order of arrival, each kept for 30 days from its `at`. As
- * durable as records.
+ * The last 200 events of each client, in the order of arrival, each kept for 30 days. As durable as records.
  */
 export interface AuthorizationEvents {
   /**
-   * Appends an event and drops the client's oldest beyond 200, or its unproven ones beyond 100, and those of
-   * the same user and result beyond 20. Rejects with `TypeError` an event whose JSON exceeds 8 K characters.
+   * Appends an event and drops the client's oldest beyond 200, unproven ones beyond 100, and those of the
+   * same user and result beyond 20. Rejects with `TypeError` if its JSON exceeds 8 K characters.
    */
   append(event: AuthorizationEvent): Promise<void>
   /** Returns the events of a client of an account, newest first. */
   list(clientAccount: string, client: string): Promise<readonly AuthorizationEvent[]>
-  /** Removes all events of a client. */
   removeOf(client: string): Promise<void>
 }
 
-/** Identifies a consent. */
 export type GrantParty = Pick<OAuthGrant, 'user' | 'client' | 'account' | 'resource'>
 
 export interface Gateways extends Records<Gateway> {
-  /**
-   * Returns a page, in the order of `list`, of an account's gateways whose id contains a text; `total` counts
-   * all of these. Searches the ids without reading records.
-   */
+  /** Returns a page of an account's gateways whose id contains a text, without reading other records. */
   search(account: string, text: string, page: Page): Promise<Listing<Gateway>>
 }
 
 export interface OAuthClients extends Records<OAuthClient> {
   /** Finds a client by its id, whatever account owns it. */
   find(id: string): Promise<OAuthClient | null>
-  /**
-   * Returns a page, in the order of `list`, of an account's clients that match a search; `total` counts all
-   * of these. Searches the names without reading records.
-   */
+  /** Returns a page of an account's clients that match a search by name, without reading other records. */
   search(account: string, search: ClientSearch, page: Page): Promise<Listing<OAuthClient>>
   /**
-   * Returns up to `limit` clients whose `verification.nextCheckAt` has passed by the clock of the store, the
-   * longest due first, each to only one caller, however many processes ask. A client is returned again after
-   * `lease` ms, or when its `nextCheckAt` was changed and has passed.
+   * Returns up to `limit` clients whose `verification.nextCheckAt` has passed, the longest due first, each to
+   * only one caller; again after `lease` ms, or once a changed `nextCheckAt` has passed.
    */
   claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]>
-  /** Extends the leases of clients to `lease` ms from now, unless their due time has changed. */
+  /** Extends leases to `lease` ms from now, unless the due time has changed. */
   renewLeases(clients: readonly OAuthClient[], lease: number): Promise<void>
 }
 
 /**
  * Stored responses to requests with an Idempotency-Key, written together with the records that they concern.
- * Expired ones are not returned.
  */
 export interface StoredResponses {
   get(account: string, key: string): Promise<StoredResponse | null>
@@ -381,20 +316,14 @@ export interface StoredResponses {
 
 /** The audit entries of accounts, kept until they are trimmed. */
 export interface AuditLog {
-  /**
-   * Returns a page by time and then id, of the entries from `since` up to but not at `before`; `total` counts
-   * those.
-   */
+  /** Returns a page by time and then id, of the entries from `since` up to but not at `before`. */
   list(account: string, query: AuditQuery): Promise<Listing<AuditEntry>>
-  /**
-   * Appends a single entry; those of writes are written together with them. An existing entry with the same
-   * id stays as it is.
-   */
+  /** Appends an entry unless its id exists; those of writes are written with them. */
   append(entry: AuditEntry): Promise<void>
   /**
-   * Removes the entries of an account that are older than the limit, and the oldest of each actor beyond its
-   * maximum. The entry that `tell` makes of the dropped entries of an actor, if any, is written in the same
-   * step as their removal, and again with a higher count as more are removed. Returns those entries.
+   * Removes the entries older than the limit, and the oldest of each actor beyond its maximum. In the same
+   * step as a removal, writes the entry that `tell` makes of it, with a higher count as more are removed;
+   * returns those entries.
    */
   trim(account: string, limit: AuditLimit, tell: DropTeller): Promise<readonly AuditEntry[]>
 }
@@ -412,25 +341,19 @@ export interface AuditLimit {
 export type DropTeller = (actor: string, dropped: DroppedEntries) => AuditEntry | null
 
 export interface AuditQuery extends Page {
-  /** Null for no bound. */
   readonly since: number | null
   readonly before: number | null
-  /** Newest first. */
   readonly descending: boolean
 }
 
 export interface Tokens extends Records<Token> {
   findByDigest(digest: string): MaybeAtOnce<Token | null>
   /**
-   * Stores when tokens were last used, unless a later use is stored; tokens that do not exist are skipped.
-   * Their records and versions stay as they are, no change is reported, and writes of the last second may be
-   * lost in a power cut. The last use is kept until the token is removed.
+   * Stores when tokens were last used, unless a later use is stored; unknown tokens are skipped. Reports no
+   * change; the last second may be lost in a power cut.
    */
   noteUses(uses: readonly TokenUse[]): Promise<void>
-  /**
-   * Returns, by id, when these tokens of an account were last used, in ms since the epoch; tokens without a
-   * stored use are omitted.
-   */
+  /** Returns when these tokens were last used, by id, in ms since the epoch; unused ones are omitted. */
   lastUses(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, number>>
 }
 
@@ -443,10 +366,7 @@ export interface Versioned<T> {
 export interface Page {
   readonly offset: number
   readonly limit: number
-  /**
-   * Only records after this position in the order of the list, whether or not a record is still there; by
-   * default from the beginning.
-   */
+  /** Only records after this position, whether or not a record is still there. */
   readonly after?: Position | null
 }
 
@@ -457,7 +377,6 @@ export interface WalkStart {
 
 /** A position in a list: by creation, and then by id. */
 export interface Position {
-  /** Ms since the epoch. */
   readonly at: number
   readonly id: string
 }
@@ -467,7 +386,7 @@ export interface Listing<T> {
   readonly total: number
 }
 
-/** Log entries, by gateway. Weaker than records: what was appended in the last second may be lost in a power cut, not by kill -9. */
+/** Log entries, by gateway. The last second may be lost in a power cut, not by kill -9. */
 export interface Logs {
   /**
    * Stores entries of one gateway as far as the limit allows, in whatever order they come: with DELETE_OLDEST the last ones by time and then id, with
@@ -483,11 +402,11 @@ export interface Logs {
   /** Deletes what the filters match, at most `query.limit` in its order; returns how many. */
   remove(account: string, gateway: string, query: LogQuery): Promise<number>
   count(account: string, gateway: string): Promise<number>
-  /** Sums up the entries that match the filters, with turns for others between; what is written meanwhile may be included or not. */
+  /** Sums up the entries that match the filters, yielding in between. */
   sum(account: string, gateway: string, query: LogSumQuery): Promise<LogSums>
   /** Marks the contents of `count` windows from `since` on, without reading them. */
   marks(account: string, gateway: string, windows: LogWindows): Promise<readonly LogMark[]>
-  /** Stores the sums of a window for as long as they are right: it has this mark. Weaker than records: they may get lost. */
+  /** Stores the sums of a window, valid for its mark; they may get lost. */
   keepSum(account: string, gateway: string, window: MarkedWindow, sums: string): Promise<void>
   /** Returns the stored sums of windows with these marks, in their order; null for those without. */
   keptSums(
@@ -500,7 +419,7 @@ export interface Logs {
    * or another store's; some of those may then be returned again.
    */
   tail(account: string, gateway: string, after: string | null, limit: number): Promise<LogTail>
-  /** Returns all entries in the order in which they were appended, in batches; what is written meanwhile may be included or not. */
+  /** Yields all entries in the order in which they were appended. */
   entries(account: string, gateway: string): AsyncIterable<readonly LogEntry[]>
 }
 
@@ -520,7 +439,6 @@ export interface LogSumQuery extends Grouping {
 export interface LogSums {
   /** The windows that have entries, by their beginning (ms since the epoch; 0 for one of all time). */
   readonly windows: ReadonlyMap<number, Cells>
-  /** How many entries were looked at, if that is bounded. */
   readonly scanned: number
   /** Ms since the epoch from which on nothing is missing. */
   readonly completeSince: number
@@ -538,7 +456,6 @@ export interface LogWindows {
 }
 
 export interface LogMark {
-  /** Two equal marks of a window mean that its entries are the same. */
   readonly mark: string
   /** How many entries it has at most; 0 where it has none. */
   readonly most: number
@@ -565,11 +482,12 @@ export interface LogLimit {
 }
 
 export interface LogQuery extends Omit<Page, 'after'> {
-  /** Only what follows this position in the order of the query, whether or not something is there (any more); `total` counts all that match. */
+  /**
+   * Only what follows this position, whether or not something is still there; `total` counts all that match.
+   */
   readonly after?: LogPlace | null
-  /** All must match. */
   readonly filters: readonly LogFilter[]
-  /** Absent values come first; equal ones are ordered by creation and then id. `descending` reverses all of it. */
+  /** Absent values come first; equal ones are ordered by creation and then id. */
   readonly orderBy: LogField
   readonly descending: boolean
 }
@@ -581,9 +499,7 @@ export interface LogScanQuery extends Omit<LogQuery, 'orderBy' | 'offset'> {
 
 export interface LogScan {
   readonly items: readonly LogSummary[]
-  /** How many entries were looked at. */
   readonly scanned: number
-  /** Where to go on; null at the end. */
   readonly next: LogPlace | null
 }
 
@@ -594,7 +510,10 @@ export interface LogPlace {
   readonly id: string
 }
 
-/** What entries can be filtered and ordered by; `tokens` is the sum of those that are known, `metadata` the text of all its keys and values, with a space between them. */
+/**
+ * The fields of filters and orders; `tokens` is the sum of the known ones, `metadata` all keys and values
+ * joined by spaces.
+ */
 export const logFields = [
   'id',
   'created_at',
@@ -630,12 +549,10 @@ export interface LogFilter {
 }
 
 /**
- * Counts by key, shared by all processes that use the store, and by its clock. Weaker than records: counts of
- * the last second may be lost in a power cut, and with Redis windows of up to an hour when its server is
- * restarted or a replica takes over.
+ * Counts by key, shared by all processes and by the clock of the store. The last second may be lost in a
+ * power cut, and with Redis windows of up to an hour in a restart or failover.
  */
 export interface Counters {
-  /** Whether the counters are currently unreachable. */
   readonly isUnreachable: boolean
   spend(ask: CounterAsk): Promise<CounterReply>
 }
@@ -644,68 +561,55 @@ export interface CounterAsk {
   readonly key: string
   readonly window: CounterWindow
   readonly limit: number
-  /** What has already happened, counted whatever the limit; a negative number takes back earlier counts. */
+  /** What already happened, counted whatever the limit; negative to take back earlier counts. */
   readonly done: number
   /** The number to count if it fits under the limit, or as much of it as fits. */
   readonly wanted: number
 }
 
-/**
- * The last `period` ms, possibly including events up to a sixtieth older; or until a fixed time, after which
- * the same key starts over.
- */
+/** The last `period` ms, plus up to a sixtieth; or until a fixed time, when the key starts over. */
 export type CounterWindow =
   | { readonly kind: 'sliding'; readonly period: number }
   | { readonly kind: 'fixed'; readonly until: number } // ms since the epoch
 
 export interface CounterReply {
-  /** The current count, including what was granted. */
   readonly count: number
-  /** How much of the wanted number was counted. */
   readonly granted: number
   /** Time until one more fits, in ms; 0 if one fits now. */
   readonly wait: number
 }
 
 /**
- * How often things happened in time slots, shared by all processes that use the store; see `tallyKinds` for
- * how long they are kept. Weaker than records: writes of the last second may be lost in a power cut.
+ * Counts of events in time slots, shared by all processes; see `tallyKinds` for how long they are kept. The
+ * last second may be lost in a power cut.
  */
 export interface Tallies {
   /**
-   * Adds to the counts of slots and to the occurrences, of which the last 20 of each name are kept. If it
-   * rejects, some may have been added.
+   * Adds counts and occurrences, of which the last 20 per name are kept. If it rejects, some may have been
+   * added.
    */
   add(tallies: readonly Tally[]): Promise<void>
-  /**
-   * Returns the counts of a scope by name, in the slots that begin at `since` (ms since the epoch) or later.
-   */
+  /** Returns the counts by name in the slots that begin at `since` (ms since the epoch) or later. */
   list(kind: TallyKind, scope: string, since: number): Promise<readonly TallySum[]>
-  /** Returns the latest occurrences of a name, newest first. */
   occurrences(kind: TallyKind, scope: string, name: string): Promise<readonly Occurrence[]>
 }
 
-/** The machines that use the same store. */
 export interface Peers {
-  /**
-   * Publishes the data of this machine for `lifetime` ms, and returns that of each machine by its name,
-   * including this one.
-   */
+  /** Publishes the data of this machine for `lifetime` ms, and returns that of every machine by name. */
   exchange(name: string, words: string, lifetime: number): Promise<ReadonlyMap<string, string>>
 }
 
 /** The writes of every process that uses the store, including this one. */
 export interface Changes {
-  /** Reports each change of a record soon after it was written, in no particular order; returns a function that unsubscribes. */
-  follow(listener: (change: Change) => void): () => void
   /**
-   * Monotonic ms (performance.now) until which every change is known to have been reported. Normally at most
-   * 5 s old, even if a notification is lost.
+   * Reports each change soon after it was written, in no particular order; returns a function that
+   * unsubscribes.
    */
+  follow(listener: (change: Change) => void): () => void
+  /** Monotonic ms until which every change is known to have been reported; normally at most 5 s old. */
   readonly knownUntil: number
 }
 
-/** The kinds of records in changes. */
 export type RecordKind =
   | 'gateway'
   | 'token'
@@ -724,9 +628,8 @@ export type RecordKind =
   | 'store_note'
 
 /**
- * The kinds in changes. A change of an account has its id in both places. A change of `credential` has the
- * kind of the removed credential as its account and the digest as its id or, if all credentials of an owner
- * were removed, `user`, `client` or `grant` as its account and the id of the owner as its id.
+ * A change of `credential` has the kind of the removed credential as its account and the digest as its id or,
+ * if all credentials of an owner were removed, `user`, `client` or `grant` and the owner's id.
  */
 export type ChangeKind = RecordKind | 'account' | 'credential'
 
@@ -749,10 +652,9 @@ export class LastSuperAdministrator extends Error {
 export class StoreUnreachable extends Error {
   override readonly name: string = 'StoreUnreachable'
   readonly code = 'GH_STORE_AWAY'
-  /** The state of the store, for a log line. */
   readonly state: string = 'store unreachable'
 
-  /** The code of the backend or the system, such as ECONNREFUSED or WRONGPASS; null if there is none. */
+  /** The code of the backend or the system, such as ECONNREFUSED; null if there is none. */
   readonly reason: string | null
   /** Whether it is certain that the command wrote nothing. */
   readonly isUndone: boolean = false
@@ -785,7 +687,7 @@ export class StoreDegraded extends StoreUnreachable {
   override readonly state = 'store not trusted'
   override readonly message: string
   override readonly isUndone: boolean
-  /** What the operator must do, in a sentence without a full stop. */
+  /** What the operator must do, without a full stop. */
   readonly remedy: string
 
   /** `isUndone`: whether it is certain that nothing was written. */

@@ -1,6 +1,5 @@
-// Whether the store is the one seen before, with all the changes seen in it. A store that comes back empty,
-// older or as another one is not used: anything missing from it, such as a rule that denies, would count as
-// removed.
+// Whether the store is the one seen before, with all changes seen in it. One that comes back empty, older or
+// as another is not used: anything missing, such as a rule that denies, would count as removed.
 
 import type { DegradedCode, DegradedReason } from '../../metrics/counters/counts.ts'
 import type { Degradation } from './degradation.ts'
@@ -60,9 +59,8 @@ export class Trust implements StoreTrust {
   }
 
   /**
-   * Throws `StoreDegraded` unless the mark, read after the data that is to be used, includes everything that
-   * had been seen at the time of the request: later changes may have been reported before they could be read.
-   * Anything newer in the mark counts as seen from now on.
+   * Throws `StoreDegraded` unless the mark, read after the data, includes everything seen before the request.
+   * Anything newer counts as seen from now on.
    */
   check(found: Mark | null, seenBefore: Seen): void {
     const seen = this.#seen ?? seenBefore

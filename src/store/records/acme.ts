@@ -12,9 +12,7 @@ export interface AcmeAccount {
   readonly createdAt: number
   /** The private key as PEM, sealed with a server key. */
   readonly sealedKey: string
-  /** The URL of the account; null until the authority has accepted it. */
   readonly url: string | null
-  /** The registered e-mail address; null for none. */
   readonly email: string | null
   /** The authority gets no requests before this time; null for no limit. */
   readonly restUntil: number | null
@@ -24,20 +22,16 @@ export interface AcmeAccount {
 
 export interface HostCertificate {
   readonly account: typeof acmeOwner
-  /** The host. */
   readonly id: string
   readonly createdAt: number
-  /** Null before the first one. */
   readonly issued: IssuedCertificate | null
   readonly order: AcmeOrder | null
   /** When to renew the issued certificate; null before the first one. */
   readonly renewal: RenewalTime | null
-  /** Failed attempts since the last certificate. */
   readonly failures: number
   /** No attempt is made before this time; null for no limit. */
   readonly restUntil: number | null
   readonly lastError: AcmeFailure | null
-  /** When an operator requested a new certificate; null once an attempt has ended. */
   readonly requestedAt: number | null
   readonly lease: AcmeLease | null
 }
@@ -57,7 +51,6 @@ interface AcmeOrder {
   /** The private key of the future certificate, as PEM, sealed with a server key. */
   readonly sealedKey: string
   readonly startedAt: number
-  /** Null until the authority has sent it. */
   readonly challenge: AcmeChallenge | null
 }
 
@@ -74,7 +67,6 @@ export interface RenewalTime {
   readonly at: number
   /** When to ask the authority for its renewal window again (RFC 9773). */
   readonly askAt: number
-  /** The latest window; null if the authority provides none. */
   readonly window: { readonly start: number; readonly end: number } | null
 }
 

@@ -4,20 +4,16 @@ import { randomBytes } from 'node:crypto'
 import { type AddressProof, isEmailVerified, type Member, type User } from './people.ts'
 import type { ActingApp, AuditAction, AuditEntry, ChangedValues, Token } from './records.ts'
 
-/** The object of a change. */
 export type Resource = Pick<AuditEntry, 'resourceKind' | 'resource' | 'resourceName'>
 
-/** Names a member as a resource of audit entries. */
 export function memberResource({ id }: Pick<Member, 'id'>, { email }: Pick<User, 'email'>): Resource {
   return { resourceKind: 'member', resource: id, resourceName: email }
 }
 
-/** Names a user as a resource of audit entries. */
 export function userResource({ id, email }: Pick<User, 'id' | 'email'>): Resource {
   return { resourceKind: 'user', resource: id, resourceName: email }
 }
 
-/** Names a token as a resource of audit entries. */
 export function tokenResource({ id, name }: Pick<Token, 'id' | 'name'>): Resource {
   return { resourceKind: 'token', resource: id, resourceName: name }
 }
@@ -39,8 +35,8 @@ interface Origin {
 }
 
 /**
- * Makes the audit entry of a requested change; `changed` are names of members as in the API, and `values` has
- * the values of some of them.
+ * Makes the audit entry of a change; `changed` are names of members as in the API, `values` some of their
+ * values.
  */
 export function auditOf(
   { account, caller, now, address, ray }: Origin,
@@ -72,7 +68,6 @@ export const commandLine = { id: 'command line' } as const
 /** The gateway itself, which drops entries beyond the limits. */
 export const keeper = { id: 'gatehouse' } as const
 
-/** A user as recorded in entries. */
 export type KnownUser = Pick<User, 'id' | 'email'> & AddressProof
 
 /** Used in place of an app when people act themselves; ids of apps never look like this. */
@@ -81,7 +76,6 @@ export const pages = { client: 'dashboard', clientName: 'Dashboard' } as const
 /** Used in place of an app when people call models with a token of their own. */
 export const personal = { client: 'personal_token' } as const
 
-/** The caller for a person who acts themselves. */
 export function inPerson(user: KnownUser): Caller & { readonly actor: ActingApp } {
   const { id, email } = user
   return { id, actor: { user: id, email, isEmailVerified: isEmailVerified(user), ...pages } }
@@ -103,15 +97,11 @@ export function isStranger(actor: string): boolean {
   return actor.startsWith(strangers)
 }
 
-/** Returns how entries describe an app that acts for a user. */
 export function appOf({ user, email, isEmailVerified, client, clientName }: ActingApp): ActingApp {
   return { user, email, ...(isEmailVerified && { isEmailVerified }), client, clientName }
 }
 
-/**
- * Makes an id that sorts by time and, within a ms, by order of creation in this process, so that lists keep
- * the order of events.
- */
+/** Makes an id that sorts by time and then by order of creation in this process. */
 function nextId(now: number): string {
   turn = (turn + 1) % 2 ** 16
   return hex(now, 12) + hex(turn, 4) + randomBytes(8).toString('hex')

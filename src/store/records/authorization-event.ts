@@ -9,7 +9,6 @@ export interface AuthorizationEvent {
   /** 32 hex digits. */
   readonly id: string
   readonly client: string
-  /** The account that owns the client. */
   readonly clientAccount: string
   /** Ms since the epoch. */
   readonly at: number
@@ -56,7 +55,6 @@ export const eventLife = 30 * 86_400_000
 
 const mostText = 8 * 1024
 
-/** Returns an event as JSON; throws if it is too large. */
 export function eventJson(event: AuthorizationEvent): string {
   const json = JSON.stringify(event)
   if (json.length > mostText)

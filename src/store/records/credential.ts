@@ -57,11 +57,10 @@ export interface Consumption {
 export interface Exchange {
   readonly kind: CredentialKind
   readonly digest: string
-  /** When, in ms since the epoch. */
   readonly at: number
   /**
-   * The time after its first use, in ms, in which it may be used again as long as the refresh token issued
-   * for it is unused; 0 for a single use.
+   * How long after its first use, in ms, it may be used again while the refresh token issued for it is
+   * unused.
    */
   readonly grace: number
   /**
@@ -87,8 +86,8 @@ export interface Exchanged {
 }
 
 /**
- * The latest tokens of a family and the credential that they were issued for, by their digests. A family has
- * one chain of refresh tokens, so that any other one is detected by this.
+ * The latest tokens of a family and what they were issued for, by digest: any other refresh token is a
+ * replay.
  */
 export interface Succession {
   readonly spent: string
@@ -116,7 +115,6 @@ const maxData = 64 * 1024
 const digestForm = /^[0-9a-f]{64}$/
 const ownerForm = /^[\w-]{1,64}$/
 
-/** Whether a text has the form of a credential's digest. */
 export function isDigest(text: string): boolean {
   return digestForm.test(text)
 }

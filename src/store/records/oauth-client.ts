@@ -1,5 +1,5 @@
-// An OAuth client as every backend returns it, with its secrets and the verification of its domain. Times are ms since the epoch; ids are
-// 32 hex digits.
+// An OAuth client with its secrets and domain verification. Times are ms since the epoch; ids are 32 hex
+// digits.
 
 /**
  * A client of the OAuth endpoints, in the terms of RFC 7591; its id is the `client_id`. Unset texts are null,
@@ -31,14 +31,11 @@ export interface OAuthClient {
    */
   readonly deletedSecret?: DeletedSecret
   /**
-   * The verification of the host of `clientUri`. Null without a `clientUri`, unless a host was verified: the
-   * client may then name only that host.
+   * Verifies the host of `clientUri`; without one, only kept if a host was verified: the client may name only
+   * that.
    */
   readonly verification: DomainVerification | null
-  /**
-   * Counts changes, except DNS checks that did not end a verification and uses of secrets; the API derives
-   * its ETag from it.
-   */
+  /** Counts changes, except unsuccessful DNS checks and uses of secrets; the API derives its ETag from it. */
   readonly revision: number
   readonly createdAt: number
   readonly updatedAt: number
@@ -48,7 +45,6 @@ export interface OAuthClient {
 export interface ClientSearch {
   /** A part of the name, ignoring case; an empty one matches every name. */
   readonly name: string
-  /** Null for both. */
   readonly visibility: OAuthClient['visibility'] | null
 }
 
@@ -60,7 +56,6 @@ export interface ClientSecret {
   /** HMAC-SHA-256 of the value, in hex, and the id of the server key that was used. */
   readonly digest: string
   readonly key: string
-  /** The last 4 characters of the value. */
   readonly tail: string
   readonly createdAt: number
   /** To the hour, written with a delay; null if never used. */

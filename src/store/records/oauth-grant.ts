@@ -3,12 +3,10 @@
 
 /** A consent. There is at most one per user, client, account and set of resources. */
 export interface OAuthGrant {
-  /** The account that the client may access. */
   readonly account: string
   readonly id: string
   readonly user: string
   readonly client: string
-  /** The account that owns the client. */
   readonly clientAccount: string
   readonly scopes: readonly string[]
   /** Optional scopes that the user unticked, so that they are not requested again. */

@@ -4,7 +4,6 @@
 /** The owner of users, who belong to no account. */
 export const everybody = 'people'
 
-/** A user, without the value of any password or code. */
 export interface User {
   readonly account: typeof everybody
   readonly id: string
@@ -29,7 +28,6 @@ export interface User {
   readonly modifiedAt: number
 }
 
-/** A user's identity at an OpenID provider. */
 export interface Identity {
   readonly issuer: string
   readonly subject: string
@@ -39,15 +37,13 @@ export interface Identity {
 export type AddressProof = Partial<Pick<User, 'emailVerifiedAt' | 'identity'>>
 
 /**
- * Whether the address is proven. Only an OpenID provider proves one: a link may be handed to anyone, and a typed address
- * is a claim. Records from before this was stored count as proven if they have an identity, which required a verified
- * address at the time.
+ * Only an OpenID provider proves an address. Records from before `emailVerifiedAt` count as proven if they
+ * have an identity, which required a verified address.
  */
 export function isEmailVerified({ emailVerifiedAt, identity = null }: AddressProof): boolean {
   return emailVerifiedAt === undefined ? identity !== null : emailVerifiedAt !== null
 }
 
-/** A second factor (RFC 6238). */
 export interface Totp {
   /** The secret, sealed with a server key. */
   readonly sealed: string
@@ -63,11 +59,9 @@ export interface Totp {
 export interface Member {
   readonly account: string
   readonly id: string
-  /** The id of the user. */
   readonly user: string
   /** `pending`: invited, but not accepted yet. */
   readonly status: 'pending' | 'accepted'
-  /** Ids of roles. */
   readonly roles: readonly string[]
   /** Whether one of the roles is super administrator; set by the writer. */
   readonly isSuper: boolean

@@ -1,7 +1,6 @@
 // The records as every backend returns them; people, OAuth and zone settings have files of their own. Times are
 // ms since the epoch; ids are 32 hex digits unless said otherwise.
 
-/** The owner of gateways, tokens and OAuth clients. */
 export interface Account {
   readonly id: string
   readonly name: string
@@ -15,7 +14,6 @@ export interface Gateway {
   readonly account: string
   /** Chosen by its owner: 1 to 64 lower-case letters, digits, hyphens and underscores. */
   readonly id: string
-  /** Whether a call requires a valid token. */
   readonly authentication: boolean
   /** Whether the bodies of calls are stored with their log entries. */
   readonly collectLogs: boolean
@@ -47,7 +45,6 @@ export interface GatewayRateLimit {
 
 export type LogStrategy = 'STOP_INSERTING' | 'DELETE_OLDEST'
 
-/** An API token, without its value. */
 export interface Token {
   readonly account: string
   readonly id: string
@@ -113,7 +110,6 @@ export interface Actor extends ActingApp {
   readonly members: readonly string[]
   /** The remaining OAuth scopes of those that the user consented to. */
   readonly scopes: readonly string[]
-  /** The APIs that it opens. */
   readonly apis: readonly Api[]
 }
 
@@ -136,22 +132,17 @@ export interface AuditEntry {
   readonly account: string
   readonly at: number
   /**
-   * The id of the token, user or consent; `command line` for a command that writes to the store directly,
-   * `gatehouse` for entries about dropped ones. Sign-ins have the prefix `sign-in`, and attempts of strangers
-   * `stranger`, before the id of the user: their entries are counted apart, so that they displace no changes.
+   * The id of the token, user or consent, `command line`, or `gatehouse` for entries about dropped ones. The
+   * prefixes `sign-in` and `stranger` count those entries apart, so that they displace no changes.
    */
   readonly actor: string
   /** The name of the token at that time; absent in older entries, and for other actors. */
   readonly actorName?: string
-  /** The client's address, empty for a command, and the ray id of the request. */
   readonly address: string
   readonly ray: string
   readonly action: AuditAction
   readonly resourceKind: ResourceKind
   readonly resource: string
-  /**
-   * The resource's name, or a person's address, at that time; absent if it has none, and in older entries.
-   */
   readonly resourceName?: string
   /** The names of the members that were set or changed, as in the API. */
   readonly changed: readonly string[]
@@ -234,7 +225,6 @@ export type AuditAction =
   | 'confirm'
   | 'sign_out'
 
-/** The response to a request with an Idempotency-Key, stored for retries. */
 export interface StoredResponse {
   readonly account: string
   /** SHA-256 of caller, request and Idempotency-Key, in hex. */
@@ -256,7 +246,6 @@ export interface LogEntry {
   readonly provider: string
   /** Null if neither the request nor the response named one. */
   readonly model: string | null
-  /** The path at the provider, without query. */
   readonly path: string
   readonly status: number
   /** Whether the provider responded with 2xx, or opened a WebSocket, and the client received everything. */
@@ -270,7 +259,6 @@ export interface LogEntry {
   readonly tokensOut: number | null
   /** Present if the provider did not report tokens, so that they are estimated from what was sent. */
   readonly usageIsEstimated?: true
-  /** US dollars. */
   readonly cost: number | null
   readonly cached: boolean
   readonly authenticated: boolean
@@ -301,7 +289,6 @@ export interface LogEntry {
   readonly providerResponse: Payload | null
 }
 
-/** A log entry as in lists. */
 export type LogSummary = Omit<LogEntry, 'request' | 'response' | 'providerResponse'>
 
 /** A stored body, truncated if it was too large. */

@@ -1,6 +1,5 @@
 // A note in the store about the store itself.
 
-/** The owner of notes, which belong to no account. */
 export const noteOwner = 'store'
 
 /**
@@ -14,6 +13,5 @@ export interface StoreNote {
   readonly id: NoteId
   /** For a copy, the location of the other store; for a key, its id, which reveals nothing about it. */
   readonly value: string
-  /** Ms since the epoch. */
   readonly createdAt: number
 }

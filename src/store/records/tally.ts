@@ -28,7 +28,6 @@ export interface Tally {
   readonly count: number
   /** The latest time, in ms since the epoch. */
   readonly last: number
-  /** Some of the occurrences. */
   readonly occurrences: readonly Occurrence[]
 }
 
@@ -39,7 +38,6 @@ export interface Occurrence {
   readonly ray: string
   readonly method: string
   readonly host: string
-  /** Without query. */
   readonly path: string
   /** 0 if the client disconnected before the response. */
   readonly status: number
@@ -47,7 +45,6 @@ export interface Occurrence {
   readonly format: string
 }
 
-/** All slots of a name. */
 export interface TallySum {
   readonly name: string
   /** By time, without empty slots. */
@@ -55,13 +52,11 @@ export interface TallySum {
   readonly last: number
 }
 
-/** Returns the start of the slot that contains a time; both in ms since the epoch. */
 export function slotOf(kind: TallyKind, at: number): number {
   const { slot } = tallyKinds[kind]
   return Math.floor(at / slot) * slot
 }
 
-/** Returns when a slot is dropped. */
 export function endOfSlot(kind: TallyKind, slot: number): number {
   return slot + tallyKinds[kind].slot + tallyKinds[kind].kept
 }

@@ -1,6 +1,5 @@
 // The keys that seal the TLS sessions of clients. Times are ms since the epoch.
 
-/** The owner of ticket keys, which belong to no account. */
 export const ticketOwner = 'tls'
 
 export interface TicketKey {

@@ -1,7 +1,6 @@
 // The key of the tags in tokens, which let made-up tokens be refused without a lookup. It protects no secret:
 // a token is valid only if its digest is in the store.
 
-/** The owner of the key, which belongs to no account. */
 export const tokenKeyOwner = 'tokens'
 
 /** The id of the one key of a store. */
@@ -17,6 +16,5 @@ export interface TokenKey {
    * older than the key, and one that the operator provided.
    */
   readonly untagged: readonly string[]
-  /** Ms since the epoch. */
   readonly createdAt: number
 }

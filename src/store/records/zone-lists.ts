@@ -16,14 +16,12 @@ export interface RuleList<R> {
   readonly modifiedAt: number
 }
 
-/** The custom error rules of a zone. */
 export type ErrorRuleList = RuleList<KeptErrorRule>
 
 export interface KeptErrorRule extends ErrorRule {
   readonly id: string
 }
 
-/** The access rules of a zone. */
 export type AccessRuleList = RuleList<KeptAccessRule>
 
 export interface KeptAccessRule extends AccessRule {

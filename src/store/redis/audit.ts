@@ -72,7 +72,6 @@ end
 if redis.call('ZCARD', KEYS[4]) == 0 then redis.call('ZREM', KEYS[3], actor) end
 return 1`
 
-/** The oldest entries of an actor, which have to be removed. */
 interface Surplus {
   readonly ids: readonly string[]
   readonly from: number
@@ -155,7 +154,6 @@ export class RedisAudit implements AuditLog {
   }
 }
 
-/** Returns the first and the last bound, the direction, and the range before the first entry of the page. */
 function boundsOf({ since, before, descending }: AuditQuery): readonly string[] {
   const from = since === null ? '-inf' : String(since)
   const to = before === null ? '+inf' : `(${before}`

@@ -82,7 +82,6 @@ export class RedisAuthorizationEvents implements AuthorizationEvents {
   }
 }
 
-/** Formats a member as in JSON. */
 function member(of: Readonly<Record<string, string>>): string {
   return JSON.stringify(of).slice(1, -1)
 }

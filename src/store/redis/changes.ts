@@ -1,6 +1,5 @@
-// The feed of changes: a bounded stream that every writer adds to and every process reads to its end. A
-// notification only says that there is something to read, so that a lost one delays a change until the next
-// regular poll, which is also the heartbeat of the connection.
+// The feed of changes: a bounded stream that every writer adds to. A notification only says that there is
+// something to read, so a lost one delays a change until the next poll, also the connection's heartbeat.
 
 import type { Clock } from '../../base/clock.ts'
 import type { Change, ChangeKind, Changes } from '../contract/store.ts'
@@ -45,7 +44,6 @@ export class RedisChanges implements Changes {
     return () => void this.#listeners.delete(own)
   }
 
-  /** Reads all new changes now, or once more if a read is in progress. */
   look(): Promise<void> {
     this.#isAskedAgain = true
     return (this.#reading ??= this.#readWhileAsked())

@@ -11,7 +11,6 @@ import { shiftOf } from './server/clock.ts'
 /** The number of arguments from `togetherArguments`. */
 export const togetherCount = 7
 
-/** Returns the keys, in the order in which the scripts take them. */
 export function togetherKeys(account: string, { audit, response }: Together): readonly string[] {
   // Without a response, the key of one that never exists.
   const { account: asked, key } = response ?? { account, key: '' }
@@ -29,9 +28,6 @@ export function togetherArguments({ audit, response }: Together, clock: Clock): 
   ]
 }
 
-/**
- * Returns the keys of an actor's audit entries in an account, in the order in which the scripts take them.
- */
 export function auditKeys(account: string, actor: string): readonly string[] {
   return [
     keys.auditTimes(account),
@@ -41,12 +37,10 @@ export function auditKeys(account: string, actor: string): readonly string[] {
   ]
 }
 
-/** Returns id, time, JSON and actor. */
 export function auditArguments(entry: AuditEntry): readonly Argument[] {
   return [entry.id, entry.at, JSON.stringify(entry), entry.actor]
 }
 
-/** Stores an audit entry if its id is new. */
 export const auditLua = `
 local function audit(times, entries, actors, own, id, at, json, actor)
   if redis.call('HSETNX', entries, id, json) == 0 then return end

@@ -357,7 +357,6 @@ export class RedisCredentials implements Credentials {
   }
 }
 
-/** Returns the keys and arguments of credentials in the order of the scripts. */
 function homesAndParts(credentials: readonly Credential[]): [homes: string[], parts: Argument[]] {
   const homes: string[] = []
   const parts: Argument[] = []

@@ -12,7 +12,6 @@ import { togetherCount, togetherLua } from './companion-writes.ts'
  */
 export const mostChanges = 1_000
 
-/** The number of keys of one kind. */
 const recordKeyCount = 10
 
 /**

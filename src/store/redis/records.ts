@@ -33,13 +33,11 @@ import {
 import type { Script } from './server/script.ts'
 import { togetherArguments, togetherKeys } from './companion-writes.ts'
 
-/** The properties of a record that scripts need. */
 export interface Traits<T> {
   readonly kind: RecordKind
   readonly createdAt: (record: T) => number
   /** Its names and groups besides the id; - for none. */
   readonly marks: (record: T) => string
-  /** Whether marks may be more than a single name. */
   readonly isMarked?: boolean
   /** When it is due for processing; null for never. */
   readonly dueAt: (record: T) => number | null
@@ -50,7 +48,6 @@ const mostParsed = 1_000
 const longestParsed = 64 * 1024
 const longRecord = 256 * 1024
 
-/** A record as stored: `version birth marks json`. */
 type Kept = string | null
 
 /** Returns the traits of a kind that is found only by id, and is never due. */
@@ -133,7 +130,6 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     return this.#write(this.#scripts.remove, account, [account, id, '-', '', '', version ?? ''], together)
   }
 
-  /** Reads a part of a list, as much as fits in one step. */
   async #look(account: string, { offset, limit, after = null }: Page, descending = false) {
     const homes = [this.#home, keys.order(this.#traits.kind, account)]
     const place = after === null ? [] : [after.at, after.id]
@@ -170,7 +166,6 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     return outcome === 1
   }
 
-  /** Reads those of an account's records with these ids that exist. */
   protected async some(account: string, ids: readonly string[]): Promise<readonly T[]> {
     const records: T[] = []
     for (let from = 0; from < ids.length; from += readStep) {
@@ -183,7 +178,6 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     return records
   }
 
-  /** Returns the record with a name. */
   protected async findByName(name: string): Promise<Versioned<T> | null> {
     const { kind } = this.#traits
     const found = await this.#connection.script(findByName, [keys.names(kind), keys.records(kind)], [name])
@@ -191,7 +185,6 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     return parse<T>(found as Kept)
   }
 
-  /** Reads a page of the records in a group, by creation and then id. */
   protected async listGroup(group: string, { offset, limit, after = null }: Page): Promise<Listing<T>> {
     const { kind } = this.#traits
     const homes = [keys.groups(kind), keys.records(kind)]
@@ -209,7 +202,6 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
   }
 }
 
-/** Returns the place of a record in a group. */
 export function placeIn(
   group: string,
   createdAt: number,
@@ -223,7 +215,6 @@ function behind(group: string, { at, id }: Position): string {
   return `(${group}/${sortable(at)}/${id}/~`
 }
 
-/** Formats a time so that texts sort as the times do. */
 function sortable(at: number): string {
   return String(Math.floor(at)).padStart(16, '0')
 }
@@ -264,7 +255,6 @@ export class RedisTokens extends RedisRecords<Token> implements Tokens {
   }
 }
 
-/** Parses a stored record. */
 export function parse<T>(text: Kept): Versioned<T> | null {
   if (text === null) return null
   const [version] = text.split(' ', 1)

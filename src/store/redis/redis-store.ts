@@ -44,12 +44,10 @@ import { Sentinels } from './server/sentinels.ts'
 import { lossesOf } from './server/settings.ts'
 
 interface RedisOptions {
-  /** Timeout of a command, in ms. */
   readonly commandTimeout: number
   readonly clock?: Clock
   /** The certificate authorities for rediss://, in PEM; null for those that Node trusts. */
   readonly ca?: string | null
-  /** Credentials for Sentinels that require a password. */
   readonly sentinel?: Credentials
   /** Whether a server that is unsuitable as a store opens as unreachable instead of rejecting. */
   readonly opensUnfit?: boolean
@@ -100,8 +98,8 @@ export class RedisStore implements Store {
   readonly #rights: () => Promise<readonly string[]>
 
   /**
-   * Opens the store that a URL names, as unreachable if the server cannot be reached. Rejects with a sentence
-   * for a bad URL, and for a server that is unsuitable as a store.
+   * Opens a store, as unreachable if its server is; rejects with a sentence for a bad URL or an unsuitable
+   * server.
    */
   static async open(url: string, options: RedisOptions): Promise<RedisStore> {
     const address = parseAddress(url)
@@ -264,7 +262,6 @@ export class RedisStore implements Store {
     return this.#rights()
   }
 
-  /** Returns the memory size of the server that holds the records. */
   async size(): Promise<number | null> {
     try {
       const info = await this.#connections[0]!.run(['INFO', 'memory'])
@@ -290,7 +287,6 @@ export class RedisStore implements Store {
     this.degradation.set('server_unfit', unfit && { message: unfit.message, remedy: unfit.remedy })
   }
 
-  /** Leaves a server that is no longer the primary. */
   #redial(): void {
     for (const connection of this.#connections) connection.leave(new NotPrimary())
     this.#notices.redial()

@@ -24,7 +24,6 @@ export class RedisResponses implements StoredResponses {
     // The caller takes the request as completed, but its write may be unconfirmed.
     await this.#writes.confirm()
     const response: StoredResponse = JSON.parse(found.slice(found.indexOf(' ') + 1))
-    // The server drops it by its own clock.
     return response.expiresAt > this.#clock.now() ? response : null
   }
 }

@@ -109,7 +109,6 @@ export class RedisTallies implements Tallies {
   }
 }
 
-/** Returns the slots from a time on that may still be stored. */
 function slotsFrom(kind: TallyKind, since: number, now: number): readonly number[] {
   const { slot, kept } = tallyKinds[kind]
   const last = slotOf(kind, now)

@@ -47,7 +47,6 @@ export class TrustedReader implements Reader {
   }
 }
 
-/** Reads the mark of the store; null if there is none. */
 export async function readMark(connection: Pick<Connection, 'run'>): Promise<Mark | null> {
   return markIn(await connection.run(readingOfMark))
 }

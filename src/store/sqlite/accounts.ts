@@ -66,12 +66,10 @@ export class SqliteAccounts implements Accounts {
     return writeTogether(this.#db, this.#ledgers, update, together)
   }
 
-  /** As `list`, within a transaction. */
   listWithin(): Account[] {
     return this.#list.all().map(fromRow)
   }
 
-  /** As `insert`, within a transaction. */
   insertWithin({ id, name, createdAt, enforceTwoFactor = false }: Account): boolean {
     return this.#insert(id, name, createdAt, Number(enforceTwoFactor)) === 1
   }

@@ -93,7 +93,6 @@ export class SqliteAudit implements AuditLog {
     }
   }
 
-  /** As `append`, within a transaction. */
   appendWithin(entry: AuditEntry): void {
     const { account, id, at, actor } = entry
     if (this.#insert(account, id, at, actor, JSON.stringify(entry)) === 0) return

@@ -81,7 +81,6 @@ export class SqliteAuthorizationEvents implements AuthorizationEvents {
   }
 }
 
-/** Returns the key under which the unproven events of a client are stored. */
 function unprovenOf(client: string): string {
   return `${client}/unproven`
 }

@@ -15,7 +15,6 @@ interface Row {
 const period = 200
 const maxChanges = 1000
 
-/** The writes to one file. */
 export class SqliteChanges implements Changes {
   knownUntil: number
   readonly #db: Database
@@ -44,19 +43,16 @@ export class SqliteChanges implements Changes {
   }
 
   follow(listener: (change: Change) => void): () => void {
-    // A function of its own, so that a listener that follows twice is called twice until each subscription
-    // has ended.
+    // A function of its own, so that a listener that follows twice is called twice.
     const own = (change: Change) => listener(change)
     this.#listeners.add(own)
     return () => this.#listeners.delete(own)
   }
 
-  /** Returns the version for the next write; within a transaction. */
   nextVersion(): number {
     return Number(this.#latest.get()!.version) + 1
   }
 
-  /** Records a write, within its transaction. */
   note(version: number, kind: ChangeKind, account: string, id: string): void {
     this.#insert(version, kind, account, id)
     this.#trim(version - maxChanges)
@@ -98,7 +94,6 @@ export class SqliteChanges implements Changes {
   }
 }
 
-/** The writes to several files. */
 export class JoinedChanges implements Changes {
   readonly #all: readonly SqliteChanges[]
 

@@ -6,7 +6,6 @@ import type { CounterReply, CounterAsk, Counters } from '../contract/store.ts'
 import { type Command, Database, type Row, type Statement } from './database/database.ts'
 import { smallPages } from './database/schema.ts'
 
-/** A request, and the caller waiting for it. */
 interface Waiting {
   readonly ask: CounterAsk
   readonly resolve: (answer: CounterReply) => void
@@ -39,7 +38,6 @@ export class SqliteCounters implements Counters {
   readonly #sweep: Command
   #waiting: Waiting[] = []
 
-  /** Opens a file for writing, and creates what is missing in it. */
   static async open(path: string, patience: number, clock: Clock): Promise<SqliteCounters> {
     const db = await Database.open(path, { synchronous: 'NORMAL', patience })
     try {
@@ -67,7 +65,6 @@ export class SqliteCounters implements Counters {
     return this.#db.isUnreachable
   }
 
-  /** The error of SQLite while `isUnreachable`; otherwise null. */
   get fault(): string | null {
     return this.#db.fault
   }

@@ -27,7 +27,6 @@ const sweepPeriod = 1_000
 
 const endKind = 'ended_family' satisfies CredentialKind
 
-/** The columns of the owners. */
 const columns = { user: 'user', client: 'client', grant: 'consent' } as const
 
 const found = 'digest = ? AND kind = ? AND expires_at > ?'
@@ -42,7 +41,6 @@ export class SqliteCredentials implements Credentials {
   readonly #consume: Command
   readonly #remove: Command
   readonly #sweep: Command
-  /** Statements by owner columns. */
   readonly #lists = new Map<string, Statement>()
   readonly #removals = new Map<string, Command>()
   #sweepsAt = Number.NEGATIVE_INFINITY
@@ -237,7 +235,6 @@ export class SqliteCredentials implements Credentials {
   }
 }
 
-/** Returns the condition for rows of an owner and of these kinds, or any. */
 function conditionOf({ user, client, grant }: CredentialOwner, kinds: readonly CredentialKind[]) {
   const owners = Object.entries({ user, client, grant }).filter(([, id]) => id !== undefined)
   const terms = owners.map(([name]) => `${columns[name as keyof typeof columns]} = ?`)

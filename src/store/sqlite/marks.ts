@@ -14,7 +14,6 @@ export class SqliteMarks {
     )
   }
 
-  /** Reads the mark; null if the file contains no data of the gateway. */
   read(): Mark | null {
     try {
       const { identity, generation } = this.#read.get()!

@@ -100,7 +100,6 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
     })
   }
 
-  /** Searches one step of names after a position. */
   #look(account: string, { at, id }: Position, { visibility }: ClientSearch, found: FoundClients): void {
     const values = [account, at, id, visibility, found.text] as const
     if (found.isFull) {

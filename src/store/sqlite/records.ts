@@ -9,7 +9,6 @@ import { type Ledgers, writeTogether } from './companion-writes.ts'
 /** From this length in characters, reading and parsing a record are two steps. */
 const longRecord = 256 * 1024
 
-/** A kind of records: its table, and its time of creation. */
 interface Kind<T> {
   readonly name: RecordKind
   readonly table: string
@@ -88,7 +87,6 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     return this.#write(() => this.#guarded(account, remove), together)
   }
 
-  /** Inserts within a transaction of the caller. */
   insertWithin(record: T): boolean {
     const { account, id } = record
     const createdAt = this.#kind.createdAt(record)
@@ -99,7 +97,6 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
     return isDone
   }
 
-  /** Removes within a transaction of the caller. */
   removeWithin(account: string, id: string, version?: number): boolean {
     return this.#noted(account, id, () => this.#remove(account, id, version ?? null))
   }
@@ -140,13 +137,11 @@ export async function pageOf<T>(
   return { items, total }
 }
 
-/** Returns the record that a statement finds. */
 export function foundIn<T>(statement: Statement, ...values: string[]): Versioned<T> | null {
   const row = statement.get(...values)
   return row ? versionedOf<T>(row) : null
 }
 
-/** Returns the record of a row, with its version. */
 export function versionedOf<T>(row: Row): Versioned<T> {
   return { record: fromRow<T>(row), version: Number(row.version) }
 }

@@ -47,10 +47,7 @@ import { SqliteMembers, SqliteUsers } from './people.ts'
 import { SqliteRecords } from './records.ts'
 import { SqliteTokens } from './tokens.ts'
 
-/**
- * The connections to the files of a store, which may be the same: writes of records and credentials wait for
- * the disk.
- */
+/** The connections of a store, some of which may be the same. */
 interface Files {
   readonly records: Database
   readonly logs: Database
@@ -61,17 +58,14 @@ interface Files {
   readonly tallies: SqliteTallies
   readonly marks: SqliteMarks
   readonly degradation: Degradation
-  /** Stops checking whether the files are still in place. */
   readonly endWatch?: () => void
   /** Releases what the checks of the files need, once no connection is open. */
   readonly closeWatch?: () => void
-  /** Device and inode of each file. */
   readonly identity?: string
   readonly trust: Trust
 }
 
 interface SqliteOptions {
-  /** Timeout of a command, in ms. */
   readonly commandTimeout: number
   readonly clock?: Clock | undefined
   readonly metrics?: StoreMetrics | undefined
@@ -89,10 +83,7 @@ const watchPeriod = 1_000
 // Timeout for opening, in ms. Another process may be migrating the file to the newest schema.
 const openingPatience = 10_000
 
-/**
- * Returns how long a write of records or logs waits for other processes, in ms: much longer than a read,
- * which never waits for writers.
- */
+/** Returns how long a write of records or logs waits for other processes, in ms. */
 function writePatienceFor(commandTimeout: number): number {
   return Math.max(commandTimeout, Math.min(20 * commandTimeout, 10_000))
 }
@@ -131,8 +122,7 @@ export class SqliteStore implements Store {
   readonly #changes: SqliteChanges
 
   /**
-   * Opens the file, after creating it and its folder, accessible only to the owner, if missing. Rejects with
-   * a sentence if it cannot be used.
+   * Opens the file, creating it and its folder (owner only) if missing. Rejects with a sentence if unusable.
    */
   static async open(path: string, options: SqliteOptions): Promise<SqliteStore> {
     if (path === ':memory:') return openMemory(options)
@@ -144,7 +134,6 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Assembles the store from open files. */
   constructor(location: string, files: Files, clock: Clock) {
     const { records, logs, logThread, credentials, counters, tallies, degradation, trust } = files
     this.location = location
@@ -279,7 +268,6 @@ export class SqliteStore implements Store {
     return this.location === memory ? ['Everything is kept in memory and lost when the process stops.'] : []
   }
 
-  /** SQLite has no users. */
   async rights(): Promise<readonly string[]> {
     return []
   }

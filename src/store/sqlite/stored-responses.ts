@@ -35,17 +35,14 @@ export class SqliteResponses implements StoredResponses {
     })
   }
 
-  /** Whether the key of a response is taken; within a transaction. */
   hasWithin({ account, key }: StoredResponse): boolean {
     return this.#get.get(account, key, this.#clock.now()) !== undefined
   }
 
-  /** Stores a response whose key is not taken; within a transaction. */
   insertWithin({ account, key, fingerprint, sealed, expiresAt }: StoredResponse): void {
     this.#put(account, key, fingerprint, sealed, expiresAt)
   }
 
-  /** Removes some expired responses; within a transaction. */
   sweepWithin(): void {
     this.#sweep(this.#clock.now())
   }

@@ -21,7 +21,6 @@ import { smallPages } from './database/schema.ts'
  * long.
  */
 const sweepSize = 50
-/** Rows read in one step. */
 const readStep = 500
 /** The maximum number of tallies in one transaction: rate limits are counted in the same file. */
 const mostAtOnce = 200
@@ -59,7 +58,6 @@ export class SqliteTallies implements Tallies {
   readonly #put: Command
   readonly #sweeps: readonly Command[]
 
-  /** Opens a file for writing, and creates what is missing in it. */
   static async open(path: string, patience: number, clock: Clock): Promise<SqliteTallies> {
     const db = await Database.open(path, { synchronous: 'NORMAL', patience })
     try {

@@ -9,7 +9,6 @@ import { changeChannel } from './keys.ts'
 
 /** The prefix of all keys, in a cluster too. */
 const keyPrefix = '{gatehouse'
-/** A key that is never used. */
 const noKey = `${keyPrefix}}:rights`
 
 /** Commands on keys, run by scripts or directly. */
@@ -24,11 +23,9 @@ const onKeys = `
 interface Need {
   /** The rule that grants it to a user. */
   readonly rule: string
-  /** A command that tests it. */
   readonly command: readonly Argument[]
 }
 
-/** The needs of one purpose, and the consequence if they are denied. */
 interface Purpose {
   readonly needs: readonly Need[]
   /** Where the commands must be allowed, in words and as a rule. */
@@ -90,7 +87,7 @@ const inCluster: Purpose = {
 /** Further rights that a user needs in a cluster. */
 export const clusterRules: readonly string[] = inCluster.needs.map(({ rule }) => `+${rule}`)
 
-/** The rights that the store needs, in the syntax of ACL SETUSER, after `reset on` and a password. */
+/** The rights in the syntax of ACL SETUSER, after `reset on` and a password. */
 export const aclRules: readonly string[] = [
   ...purposes.flatMap(({ place }) => (place ? [place[1]] : [])),
   // Includes WAIT, WAITAOF if the server has it, SELECT and the driver's handshake, but no command against
@@ -102,8 +99,8 @@ export const aclRules: readonly string[] = [
 ]
 
 /**
- * ARGV: for each command its length and its words. Returns the numbers of those that are denied, and of those
- * that are missing; nothing if the server is older than Redis 7 and cannot tell.
+ * ARGV: for each command its length and its words. Returns the numbers of denied and of missing ones; nothing
+ * before Redis 7.
  */
 const question = `
 local may = redis.acl_check_cmd
@@ -118,12 +115,11 @@ while ARGV[at] do
 end
 return {denied, unknown}`
 
-/** Checks the rights to read and change records. */
 export const recordsQuestion: Command = questionOf(onRecords.needs)
 
 /**
- * Returns a clause that says which of these rights the user lacks, and how to grant them; null if none. If
- * even the first read was denied, `first` is the server's reply.
+ * Returns a clause about the rights that the user lacks; null if none. `first` is the server's reply to the
+ * first read.
  */
 export function deniedRecords(
   user: string,
@@ -136,8 +132,8 @@ export function deniedRecords(
 }
 
 /**
- * Returns the commands for records that the server lacks, by their documented names: they were renamed, or it
- * is not Redis.
+ * Returns the commands that the server lacks, by their documented names: they were renamed, or it is not
+ * Redis.
  */
 export async function missingCommands(
   { send }: Pick<Client, 'send'>,
@@ -178,8 +174,8 @@ function deniedIn(reply: unknown, needs: readonly Need[]): Need[] {
 }
 
 /**
- * Returns a sentence for each purpose that the user's rights do not cover: which commands are denied, the
- * consequence, and how to grant them. Rejects with `StoreUnreachable` if that cannot be checked.
+ * Returns a sentence for each purpose that the user's rights do not cover. Rejects with `StoreUnreachable` if
+ * that cannot be checked.
  */
 export async function deniedRights(dialling: Dialling, timeout: number): Promise<readonly string[]> {
   const { address } = dialling
@@ -249,7 +245,6 @@ function nameOf({ rule }: Need): string {
   return rule.toUpperCase().replace('|', ' ')
 }
 
-/** Returns names as a list in a sentence. */
 export function inWords(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

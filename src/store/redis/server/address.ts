@@ -2,7 +2,6 @@
 
 export interface Address {
   readonly kind: 'server' | 'sentinel' | 'cluster'
-  /** A single one for a server. */
   readonly hosts: readonly Host[]
   /** The name of the primary for Sentinels; empty otherwise. */
   readonly name: string
@@ -46,7 +45,6 @@ export function parseAddress(url: string): Address | string {
   return { kind, hosts, ...place, ...credentials, tls: begin[1] !== '' }
 }
 
-/** Formats the address as a URL without credentials. */
 export function locationOf({ kind, hosts, name, db, tls }: Address): string {
   const names = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`)
   const path = [name, ...(db > 0 ? [db] : [])].filter(part => part !== '').join('/')

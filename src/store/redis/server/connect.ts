@@ -1,5 +1,5 @@
-// Connections to one Redis, to the primary that Sentinels name, to a Sentinel, or to a cluster, all with the
-// same behaviour: no command waits for an unreachable server, and dialling is retried indefinitely.
+// Connections to one Redis, the primary named by Sentinels, a Sentinel, or a cluster: no command waits for an
+// unreachable server, and dialling is retried indefinitely.
 
 import { createConnection, type Socket } from 'node:net'
 import type { Writable } from 'node:stream'
@@ -14,12 +14,10 @@ settleStringMethods()
 export type Argument = string | number
 export type Command = readonly [name: string, ...args: Argument[]]
 
-/** How to make connections, besides the URL. */
 export interface Dialling {
   readonly address: Address
   /** The trusted certificate authorities, in PEM; null for those that Node trusts. */
   readonly ca: string | null
-  /** Credentials for Sentinels that require a password. */
   readonly sentinel: Credentials
   /** Finds the primary; null without Sentinels. */
   readonly guide: Guide | null
@@ -27,11 +25,8 @@ export interface Dialling {
 
 export type Credentials = Pick<Address, 'username' | 'password'>
 
-/** Knows which server is the primary. */
 export interface Guide {
-  /** Null while unknown. */
   readonly primary: Host | null
-  /** Resolves once it is known. */
   found(): Promise<Host>
 }
 
@@ -45,11 +40,9 @@ export interface Client {
   sendAll(commands: readonly Command[]): Promise<readonly unknown[]>
   onReady(listener: () => void): void
   onLoss(listener: (reason: unknown) => void): void
-  /** Drops the connection and dials again. */
   redial(): void
   /** Closes the connection once sent commands have their reply, or at once if it is not ready. */
   end(): Promise<unknown>
-  /** Closes the connection at once. */
   cut(): void
 }
 
@@ -73,18 +66,16 @@ const slotsLife = 2_000
 const shortestPause = 100
 const maxPause = 2_000
 
-/** A subscription to a channel. */
 export interface Subscription {
   /** Why no messages arrive, as a code of the server or the system; null while subscribed. */
   readonly fault: string | null
-  /** Drops the connection and dials again. */
   redial(): void
   end(): void
 }
 
 /**
- * Returns the delay before an attempt, counted from 1, in ms: doubled each time up to two seconds, then
- * reduced by up to half at random.
+ * Returns the delay before an attempt (from 1), in ms: doubled up to two seconds, then reduced by up to half
+ * at random.
  */
 export function pauseBefore(attempt: number): number {
   const ceiling = Math.min(maxPause, shortestPause * 2 ** (attempt - 1))
@@ -98,16 +89,12 @@ export function connect(dialling: Dialling, timeout: number): Client {
   return wrap(dialServer(dialling, timeout, route), () => route.isAstray)
 }
 
-/** Dials one Sentinel. */
 export function connectToSentinel({ address, ...dialling }: Omit<Dialling, 'guide'>, host: Host): Client {
   const sentinel: Address = { ...address, ...dialling.sentinel, hosts: [host], db: 0 }
   return connect({ ...dialling, address: sentinel, guide: null }, dialTimeout)
 }
 
-/**
- * Calls back for each message on a channel, and after each resubscription, since some messages may be lost
- * then.
- */
+/** Calls back for each message, and after each resubscription, since some may be lost then. */
 export function subscribe(dialling: Dialling, channel: string, onMessage: () => void): Subscription {
   const isCluster = dialling.address.kind === 'cluster'
   const driver = isCluster
@@ -144,10 +131,7 @@ export function subscribe(dialling: Dialling, channel: string, onMessage: () => 
   }
 }
 
-/**
- * The target of the connections of one driver: the host of the URL, or the server that the Sentinels name as
- * the primary when it is dialled.
- */
+/** The host of the URL, or the primary according to the Sentinels at the time of dialling. */
 class Route {
   readonly #dialling: Dialling
   #dialled: Host | null = null
@@ -172,10 +156,7 @@ export function isSame(a: Host, b: Host | null): boolean {
   return a.host === b?.host && a.port === b.port
 }
 
-/**
- * Makes the class by which the driver dials along a route. A rejection would make the driver stop
- * permanently.
- */
+/** Makes the driver's connector. A rejection would make the driver stop permanently. */
 function connectorOf(route: Route, tls: object | undefined) {
   return class extends AbstractConnector {
     #end: (reason: Error) => void = ignore
@@ -277,8 +258,7 @@ function wrap(driver: Redis | Cluster, isAstray: () => boolean): Client {
     },
     onReady: listener => void driver.on('ready', listener),
     onLoss: listener => void driver.on('error', listener).on('close', listener),
-    // A driver that is still dialling continues by itself, and with Sentinels would stop permanently if it
-    // were disconnected.
+    // A driver that is still dialling continues by itself; disconnected, it would stop if it uses Sentinels.
     redial: () => void (isReady() && driver.disconnect(true)),
     end: async () => (isReady() ? driver.quit() : driver.disconnect()),
     cut: () => driver.disconnect(),
@@ -286,8 +266,7 @@ function wrap(driver: Redis | Cluster, isAstray: () => boolean): Client {
 }
 
 /**
- * Lets the driver time its commands only until it is ready: its timer costs as much as the rest of a command,
- * and callers have a shorter one.
+ * Lets the driver time its commands only until it is ready: its timer costs as much as the rest of a command.
  */
 function timeWhileDialling(driver: Redis): void {
   const { commandTimeout } = driver.options
@@ -300,8 +279,7 @@ function timeWhileDialling(driver: Redis): void {
 }
 
 /**
- * Joins everything that is sent within one turn of the event loop into one write: many callers send at once,
- * and a write costs more than a command.
+ * Joins everything sent within one turn of the event loop into one write, which costs more than a command.
  */
 function holdWrites(stream: Writable | undefined): void {
   if (stream === undefined || stream.writableCorked > 0) return

@@ -1,6 +1,5 @@
 // A connection that never blocks its callers: a command gets its reply in time or rejects as unreachable, and
-// only the first one waits for the timeout of a server that hangs. Only a primary counts as reachable, which
-// is checked every second.
+// only the first waits for a server that hangs. Only a primary, checked every second, counts as reachable.
 
 import { inTime } from '../../../base/turns/in-time.ts'
 import { StoreUnreachable, StoreUntouched } from '../../contract/store.ts'
@@ -34,15 +33,12 @@ const greetTimeout = 1_000
 const period = 1_000
 
 interface ConnectionOptions {
-  /** Timeout of a command, in ms. */
   readonly timeout: number
-  /** From the URL of the store. */
   readonly address: Pick<Address, 'kind' | 'username' | 'db'>
   /** Whether it checks the server by itself, or leaves that to its owner. */
   readonly looks: boolean
 }
 
-/** Reads records. */
 export interface Reader {
   run(command: Command): Promise<unknown>
   script(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown>
@@ -55,7 +51,6 @@ export class Connection implements Reader {
   readonly #opening = Promise.withResolvers<void>()
   #isHere = false
   #isClosed = false
-  /** The current handshake; others belong to earlier connections. */
   #greeting = 0
   #failures = 0
   /** Why it is unreachable; a connection that failed is closed next, which has no reason of its own. */
@@ -90,12 +85,10 @@ export class Connection implements Reader {
     return this.#unfit
   }
 
-  /** Calls back whenever `unfit` changes. */
   onFitness(listener: () => void): void {
     this.#fitnessTold = listener
   }
 
-  /** The run of the connected server; null if unknown. */
   get runId(): string | null {
     return this.#runId
   }
@@ -105,17 +98,14 @@ export class Connection implements Reader {
     return this.#greeting
   }
 
-  /** Calls back whenever the server becomes reachable again. */
   onArrival(listener: () => void): void {
     this.#arrivals.push(listener)
   }
 
-  /** Sends one command; rejects with `StoreUnreachable` after `timeout` ms at the latest. */
   run(command: Command): Promise<unknown> {
     return this.#ask(() => this.#client.send(command), this.#options.timeout)
   }
 
-  /** Runs a script on keys of one slot. */
   async script(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
     const { send } = this.#client
     const run = () =>
@@ -127,17 +117,14 @@ export class Connection implements Reader {
   }
 
   /**
-   * Sends commands to the node that has the keys of the first, and rejects if that one failed; the others
+   * Sends commands to the node that has the keys of the first; rejects if that one failed, and the others
    * return their errors.
    */
   async runAll(commands: readonly Command[]): Promise<readonly unknown[]> {
     return this.#ask(() => this.#client.sendAll(commands).then(firstThrown), this.#options.timeout)
   }
 
-  /**
-   * Sends commands to the node that has the keys of the first, so that all replies are of one server; failed
-   * ones return their errors.
-   */
+  /** The same, but all failed commands return their errors. */
   async runTogether(commands: readonly Command[], timeout: number): Promise<readonly unknown[]> {
     return this.#ask(() => this.#client.sendAll(commands), timeout)
   }

@@ -1,5 +1,5 @@
 // Confirms writes: each counts only once it is on disk, and on every replica that could become the primary. A
-// batch goes to one server in a single piece, followed by its proof, since no other server can confirm it.
+// batch and its proof go to one server in a single piece, since no other server can confirm it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'
@@ -35,10 +35,7 @@ import {
 
 /** Delay between two checks of the server, in ms. */
 const period = 1_000
-/**
- * How long the settings are considered valid, and the delay between two checks whether writes are confirmed,
- * in ms.
- */
+/** How long settings are valid, and the delay between checks of whether writes are confirmed, in ms. */
 const settingsLife = 5_000
 /** The maximum number of writes in one batch. */
 const maxBatch = 200
@@ -51,13 +48,12 @@ const stragglerTimeout = 20
 const maxFollowers = 1_000
 const followerTimeout = 50
 /**
- * The same at the first check of a server, and whenever its settings are read: a replica missed then is not
- * waited for until it is found.
+ * For the first check of a server and each reading of its settings: a replica missed then is not waited for
+ * until it is seen again.
  */
 const longFollowerTimeout = 500
 
 interface Work {
-  /** Null for a proof only. */
   readonly script: Script | null
   readonly keys: readonly string[]
   readonly args: readonly Argument[]
@@ -79,7 +75,6 @@ interface Wanted {
 }
 
 interface DurableOptions {
-  /** Timeout of a command, in ms. */
   readonly timeout: number
   readonly clock: Clock
   readonly isCluster: boolean
@@ -137,7 +132,6 @@ export class DurableWrites {
     return this.#refusal
   }
 
-  /** Whether the server turned out to lack writes that had been confirmed. */
   get hasLost(): boolean {
     return this.#hasLost
   }
@@ -148,24 +142,19 @@ export class DurableWrites {
     return this.#join({ script, keys, args, isForDisk: true })
   }
 
-  /**
-   * Resolves once everything written before is as safe as a write of `run`. A write that was reported as lost
-   * may have succeeded.
-   */
+  /** Resolves once everything written before is confirmed, including writes reported as lost. */
   async confirm(): Promise<void> {
     await this.#join(onlyProof)
   }
 
   /**
-   * Resolves if the server was still the primary when this was called. Rejects with `StoreUnreachable` if
-   * another server may have been: that one may have what is missing here. However many ask, the server is
-   * asked at most twenty times a second.
+   * Resolves if the server was still the primary when this was called; rejects if another server may have
+   * what is missing here. Calls share proofs, at most twenty a second.
    */
   async confirmAbsence(): Promise<void> {
     if (this.#replicas.needed !== 0) await (this.#absence ??= this.#proveSoon())
   }
 
-  /** Returns the settings of the server that has the records. */
   settings(): Promise<Settings> {
     this.#settings = null
     return this.#lookSoon()
@@ -263,8 +252,7 @@ export class DurableWrites {
   }
 
   /**
-   * Checks which of the denied scripts are still denied: until none is, writes count as refused, although a
-   * proof succeeds.
+   * Checks which scripts are still denied: until none is, writes count as refused although a proof succeeds.
    */
   async #rehearse(): Promise<void> {
     for (const [script, names] of this.#denied) {
@@ -274,7 +262,7 @@ export class DurableWrites {
     }
   }
 
-  /** Counts the replicas by their own replies, within `timeout` ms, on a server that does not list them. */
+  /** Counts the replicas by their replies within `patience` ms, on a server that does not list them. */
   async #countFollowers(patience: number): Promise<number> {
     const commands = [
       ['SET', keys.proof, 1],
@@ -332,10 +320,7 @@ export class DurableWrites {
     return seen === null ? replies : this.#trusted(replies, found.at(-1), seen)
   }
 
-  /**
-   * Checks by the mark after the writes that they reached the expected store, and otherwise rejects them;
-   * returns the replies.
-   */
+  /** Checks by the mark that the writes reached the expected store; rejects them otherwise. */
   #trusted(replies: readonly unknown[], mark: unknown, asked: Seen): readonly unknown[] {
     if (mark instanceof Error) return replies.map(reply => (reply instanceof Error ? reply : mark))
     try {
@@ -370,10 +355,7 @@ export class DurableWrites {
     if (needed > 0 && before !== null) this.#noteReach(before)
   }
 
-  /**
-   * Records the reach of a successful proof. It proves everything up to the proof before it, since others may
-   * have written between the two.
-   */
+  /** Records the reach of the proof before, since others may have written between the two. */
   #noteReach({ history, offset }: ServerFacts): void {
     if (history === null) return
     this.#proved = this.#reached?.history === history ? this.#reached : null

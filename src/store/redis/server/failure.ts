@@ -10,7 +10,6 @@ export class NotPrimary extends Error {
   readonly code = 'READONLY'
 }
 
-/** Throws for a wait that took too long. */
 export function tooLate(): never {
   throw new Late()
 }

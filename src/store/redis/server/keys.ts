@@ -1,15 +1,12 @@
-// Every key of the store in Redis. Keys that must be consistent share one hash tag, and therefore one slot of
-// a cluster: a script can write them together, and no half-finished write needs repair. Logs, the only kind
-// that grows, have a tag for each gateway.
+// Every key of the store. Those that must be consistent share one hash tag, and so one slot of a cluster, for
+// scripts to write them together. Logs have a tag for each gateway.
 
 import type { CredentialKind } from '../../records/credential.ts'
 import type { RecordKind } from '../../contract/store.ts'
 import type { TallyKind } from '../../records/tally.ts'
 
 export const keys = {
-  /** The number of the data format. */
   format: '{gatehouse}:format',
-  /** Account id to account. */
   accounts: '{gatehouse}:accounts',
   /** `account/id` to version, birth, digest and record. */
   records: (kind: RecordKind) => `{gatehouse}:${kind}s`,
@@ -28,7 +25,6 @@ export const keys = {
    * bytes.
    */
   groups: (kind: RecordKind) => `{gatehouse}:groups:${kind}s`,
-  /** A credential; it expires. */
   credential: (kind: CredentialKind, name: string) => `{gatehouse}:${kind}:${name}`,
   /** The credentials of an owner by expiry; it expires with the last of them. */
   credentialsOf: (owner: string, id: string) => `{gatehouse}:of_${owner}:${id}`,
@@ -38,19 +34,14 @@ export const keys = {
   unprovenEvents: (client: string) => `{gatehouse}:unproven_events:${client}`,
   /** A stored response and its expiry; it expires. */
   response: (account: string, key: string) => `{gatehouse}:answer:${account}/${key}`,
-  /** The ids of an account's audit entries by time. */
   auditTimes: (account: string) => `{gatehouse}:audit_times:${account}`,
-  /** The audit entries of an account by id. */
   auditEntries: (account: string) => `{gatehouse}:audit_entries:${account}`,
-  /** The actors of an account's audit entries. */
   auditActors: (account: string) => `{gatehouse}:audit_actors:${account}`,
   /** The ids of an actor's audit entries in an account by time. */
   auditTimesOf: (account: string, actor: string) => `{gatehouse}:audit_times:${account}/${actor}`,
-  /** The latest version. */
   version: '{gatehouse}:version',
   /** `identity generation last`, which identifies the store. - for an identity that was not set. */
   mark: '{gatehouse}:mark',
-  /** The latest changes, by version. */
   changes: '{gatehouse}:changes',
   /** Written before each request for a proof that writes are safe. */
   proof: '{gatehouse}:proof',

@@ -3,10 +3,8 @@
 import type { Mark } from '../../contract/mark.ts'
 import { keys } from './keys.ts'
 
-/** The command that reads it. */
 export const readingOfMark = ['GET', keys.mark] as const
 
-/** Parses a mark as written by the scripts. */
 export function markIn(text: unknown): Mark | null {
   const parts = typeof text === 'string' ? /^(\S+) (\d+) (\d+)$/.exec(text) : null
   if (parts === null) return null

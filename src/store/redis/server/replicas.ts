@@ -1,6 +1,5 @@
-// Which replicas must have a write before it counts: all that could become the primary. An unresponsive
-// replica can still be chosen, so that it is exempt only if an authority with a majority says that it cannot
-// be.
+// Which replicas must confirm a write: all that could become the primary. An unresponsive one is exempt only
+// if an authority with a majority says that it cannot be chosen.
 
 import type { Sentinels } from './sentinels.ts'
 import type { Follower } from './server-facts.ts'
@@ -28,7 +27,6 @@ export class Replicas {
     this.#sentinels = sentinels
   }
 
-  /** The number of replicas that must confirm a write; null while unknown. */
   get needed(): number | null {
     if (this.#sharded !== null) return Math.max(this.#sharded, Math.min(1, this.#seen))
     if (this.#sentinels === null) return this.#seen
@@ -75,7 +73,6 @@ export class Replicas {
   }
 }
 
-/** Returns a sentence that says how many of the required replicas confirm writes. */
 export function lackOf(confirmed: unknown, needed: number): string {
   return `${confirmed} of ${needed} ${needed === 1 ? 'replica confirms' : 'replicas confirm'} writes`
 }

@@ -12,7 +12,6 @@ import { evictionIn } from './settings.ts'
 const oldest = 5
 
 interface Lack {
-  /** A clause about the server. */
   readonly what: string
   /** A sentence without a full stop. */
   readonly remedy: string
@@ -31,13 +30,11 @@ export class Unfit extends Error {
   }
 }
 
-/** The replies of a server, each an error if it refused. */
 interface Answers {
   /** To reading a record. */
   readonly first: unknown
   readonly info: unknown
   readonly hello: unknown
-  /** To `recordsQuestion`. */
   readonly rights: unknown
 }
 

@@ -52,12 +52,10 @@ local function behind(key, way, time, id)
 end
 `
 
-/** Returns the command that runs a script by its SHA-1. */
 export function byName(script: Text, keys: readonly string[], args: readonly Argument[]): Command {
   return ['EVALSHA', script.sha, keys.length, ...keys, ...args]
 }
 
-/** Returns the command that runs a script and loads it. */
 export function whole(script: Text, keys: readonly string[], args: readonly Argument[]): Command {
   return ['EVAL', script.text, keys.length, ...keys, ...args]
 }
@@ -72,9 +70,8 @@ export function isUnknownScript(error: unknown): boolean {
 }
 
 /**
- * Generates a check that the user may run every command in `redis.call`: Redis does not roll back a script
- * that fails midway. Commands in `redis.pcall` are optional. Needs Redis 7 or newer, at 0.2 µs per command;
- * EVAL itself checks the keys.
+ * Generates a check that the user may run every command in `redis.call`, as Redis does not roll back a failed
+ * script. Commands in `redis.pcall` are optional. Needs Redis 7.
  */
 function guardOf(body: string): string {
   const names = new Set([...body.matchAll(/redis\.call\('([A-Z]+)'/g)].map(([, name]) => name))

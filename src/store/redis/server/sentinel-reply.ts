@@ -3,7 +3,6 @@
 import type { Host } from './address.ts'
 
 export interface SentinelReply {
-  /** The id of the Sentinel. */
   readonly id: string
   readonly primary: Host
   readonly epoch: number
@@ -21,7 +20,6 @@ interface Replica {
 
 interface Electorate {
   readonly electable: readonly (readonly string[])[]
-  /** The number of further replicas. */
   readonly spared: number
 }
 
@@ -89,7 +87,6 @@ function hostOf({ ip, port }: Fields): Host {
   return { host: ip ?? '', port: Number(port) }
 }
 
-/** Parses a flat list of names and values, or a map. */
 function fieldsOf(reply: unknown): Fields {
   if (!Array.isArray(reply)) return reply as Fields
   return Object.fromEntries(reply.flatMap((name, i) => (i % 2 === 0 ? [[name, String(reply[i + 1])]] : [])))

@@ -1,6 +1,5 @@
-// What the Sentinels of one primary agree on: which server it is, and which replicas they could promote. A
-// single Sentinel may be isolated together with a primary that the others have replaced, so nothing is
-// concluded without the replies of a majority.
+// What the Sentinels agree on: the primary, and the replicas they could promote. One Sentinel may be isolated
+// with a replaced primary, so nothing is concluded without a majority.
 
 import { inTime } from '../../../base/turns/in-time.ts'
 import type { Clock } from '../../../base/clock.ts'
@@ -22,7 +21,6 @@ export interface View {
   readonly epoch: number
   /** Replicas that could become the primary, each by its names as `host:port`. */
   readonly electable: readonly (readonly string[])[]
-  /** The number of further known replicas. */
   readonly spared: number
 }
 
@@ -65,7 +63,6 @@ export class Sentinels implements Guide {
     return this.view?.primary ?? null
   }
 
-  /** A sentence that says how many Sentinels reply. */
   get census(): string {
     const replies = this.#fresh()
     return `${replies.length} of ${this.#count(replies)} Sentinels name a primary ${this.#dialling.address.name}`
@@ -80,7 +77,6 @@ export class Sentinels implements Guide {
     this.#listeners.push(listener)
   }
 
-  /** Polls all of them. */
   look(): Promise<void> {
     return (this.#looking ??= this.#askAll())
   }

@@ -10,9 +10,7 @@ export interface ServerFacts {
    * The id of the current history of writes, different for each primary; null if the server does not tell.
    */
   readonly history: string | null
-  /** The current offset in that history. */
   readonly offset: number
-  /** The previous history of the server, and its last offset; null if there is none. */
   readonly former: Reach | null
   /** The replicas that are online; null if the server does not tell. */
   readonly replicas: readonly Follower[] | null
@@ -42,7 +40,6 @@ export const fewFacts: FactCommands = [['INFO', 'replication'], ['HELLO']]
 /** Used if INFO is denied: replicas, but no histories. */
 export const roleFacts: FactCommands = [['ROLE'], ['HELLO']]
 
-/** Parses the replies to these commands; null if the server does not even tell whether it is a primary. */
 export function factsOf([source, hello]: readonly unknown[]): ServerFacts | null {
   return factsOfSource(source) ?? factsOfHello(hello)
 }
@@ -72,7 +69,6 @@ function formerIn(lines: ReadonlyMap<string, string>): Reach | null {
   return end < 0 ? null : { history: lines.get('master_replid2') ?? '', offset: end - 1 }
 }
 
-/** Parses names and values of INFO. */
 export function linesOf(info: string): ReadonlyMap<string, string> {
   const pairs = info
     .split(/\r?\n/)
@@ -104,7 +100,6 @@ export function isNodeOfCluster(info: unknown, hello: unknown): boolean {
   return Array.isArray(hello) && hello[hello.indexOf('mode') + 1] === 'cluster'
 }
 
-/** Parses `ip=…,port=…,state=online,offset=…,lag=…`. */
 function followerOf(text: string): readonly Follower[] {
   const fields = new Map(text.split(',').map(part => part.split('=', 2) as [string, string]))
   if (fields.get('state') !== 'online') return []

@@ -21,7 +21,6 @@ export interface Settings {
  */
 export const diskTimeout = 1_500
 
-/** The commands that read the settings. */
 export const settingsCommands = [
   ['INFO'],
   ['HELLO'],
@@ -48,7 +47,6 @@ export function settingsOf([info, hello, fsync, save, least]: readonly unknown[]
 
 /** The replicas that confirm writes besides the server itself. */
 export interface Confirmers {
-  /** The number of replicas required. */
   readonly needed: number
   /** The number of exempt replicas, which cannot become the primary at present. */
   readonly spared: number
@@ -143,7 +141,6 @@ function versionIn(hello: unknown): string {
   return Array.isArray(hello) && hello.includes('version') ? String(hello[hello.indexOf('version') + 1]) : ''
 }
 
-/** Returns the value in the reply to CONFIG GET. */
 function settingIn(reply: unknown): string | null {
   return Array.isArray(reply) && typeof reply[1] === 'string' ? reply[1] : null
 }

@@ -10,7 +10,6 @@ import { WriteQueue } from './write-queue.ts'
 export type Row = Record<string, SQLOutputValue>
 type Value = SQLInputValue
 
-/** A statement that reads, compiled once. */
 export interface Statement {
   get(...values: Value[]): Row | undefined
   all(...values: Value[]): Row[]
@@ -23,8 +22,8 @@ export type Command = (...values: Value[]) => number
 
 interface DatabaseOptions {
   /**
-   * FULL: a commit is on the disk before it is acknowledged. NORMAL: it survives the end of the process, but
-   * not a power cut.
+   * FULL: a commit is on the disk when acknowledged. NORMAL: it survives the end of the process, not a power
+   * cut.
    */
   readonly synchronous: 'FULL' | 'NORMAL'
   /** How long a command waits for a lock of another connection, in ms. */
@@ -41,12 +40,10 @@ interface DatabaseOptions {
 
 const probePeriod = 500
 
-// Page size in bytes of new files: most writes are log entries, which cost a fifth less than with the usual
-// 4096.
+// In bytes, for new files: log entries, most writes, cost a fifth less than with 4096.
 const pageSize = 16_384
 
-// A commit that leaves this many pages in the write-ahead log moves them to the file and waits for the disk:
-// 4 MB, so that it does not take long.
+// A commit that leaves this many pages (4 MB) in the write-ahead log moves them to the file.
 const checkpointPages = 250
 
 export class Database {
@@ -107,17 +104,14 @@ export class Database {
     return this.#probe !== null
   }
 
-  /** The error of SQLite while `isUnreachable`; otherwise null. */
   get fault(): string | null {
     return this.#fault
   }
 
-  /** Whether not even reads succeed. */
   get isUnreadable(): boolean {
     return this.#isUnreadable
   }
 
-  /** Returns the size of the file in bytes, without the write-ahead log. */
   size(): Promise<number> {
     this.#size ??= this.#db.prepare(
       'SELECT page_count * page_size AS size FROM pragma_page_count, pragma_page_size',
@@ -136,12 +130,10 @@ export class Database {
     return (...values) => Number(statement.run(...values).changes)
   }
 
-  /** Runs statements without parameters or results. */
   exec(sql: string): void {
     this.#db.exec(sql)
   }
 
-  /** Runs synchronous work that only reads. */
   read<T>(work: () => T): Promise<T> {
     return this.#attempt(work)
   }
@@ -160,8 +152,8 @@ export class Database {
   }
 
   /**
-   * Runs synchronous work as one transaction, or as part of one with other work; an exception undoes only its
-   * own. Rejects with `StoreBusy` if too many writes wait, or for too long.
+   * Runs synchronous work as one transaction, or part of one; an exception undoes only its own. Rejects with
+   * `StoreBusy` if too many writes wait, or for too long.
    */
   write<T>(work: () => T): Promise<T> {
     if (!this.#db.isOpen) return Promise.reject(new StoreUnreachable())

@@ -15,7 +15,6 @@ const saltInLog = 16
 const pageCount = 28
 
 interface Look {
-  /** Ns since the epoch. */
   readonly writtenAt: bigint
   readonly pages: number
   /** The number of pages of the database once the whole log has been moved to it. */
@@ -102,7 +101,6 @@ function wordsOf(index: Buffer): Uint32Array {
   return new Uint32Array(index.buffer, index.byteOffset, indexWords)
 }
 
-/** Reads bytes; those beyond the end of the file are zero. */
 function readAt(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.from(new ArrayBuffer(length))
   readSync(file, bytes, 0, length, position)

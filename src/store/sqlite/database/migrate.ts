@@ -20,7 +20,6 @@ export async function migrate(db: Database, steps: readonly string[] = migration
   })
 }
 
-/** Returns the number of steps that the file has had. */
 function schemaOf(db: Database, steps: readonly string[]): number {
   const read = (sql: string) => Number(Object.values(db.prepare(sql).get() as Row)[0])
   const schema = read('PRAGMA user_version')

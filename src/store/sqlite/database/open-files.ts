@@ -11,7 +11,6 @@ const suffixes = ['', '-wal', '-shm'] as const
 
 interface OpenFile {
   readonly path: string
-  /** Device and inode. */
   readonly identity: string
 }
 
@@ -30,7 +29,6 @@ export class OpenFiles {
     this.#hadContent = statSync(path).size > 0
   }
 
-  /** Device and inode of each file, as a comparable text. */
   get identity(): string {
     return this.#files.map(({ identity }) => identity).join(' ')
   }

@@ -68,7 +68,6 @@ export class OrderedRows {
     }
   }
 
-  /** Returns the position that many rows ahead; null if there are fewer. */
   async skip(stretch: Stretch, steps: number): Promise<Position | null> {
     const { account, until } = stretch
     let position = stretch.from
@@ -83,7 +82,6 @@ export class OrderedRows {
     return position
   }
 
-  /** Reads at most `limit` rows: `at`, `id` and `record`. */
   async *read(stretch: Stretch, limit = Infinity): AsyncGenerator<readonly Row[]> {
     const { account, until } = stretch
     let { from } = stretch
@@ -106,13 +104,11 @@ export class OrderedRows {
   }
 }
 
-/** Returns all rows of an account after a position. */
 export function stretchOf(account: string, after: Position | null = null, descending = false): Stretch {
   const end = descending ? Infinity : -Infinity
   return { account, descending, from: after ?? { at: end, id: '' }, until: -end }
 }
 
-/** Reads the record of a row. */
 export function fromRow<T>(row: Row): T {
   return JSON.parse(String(row.record))
 }

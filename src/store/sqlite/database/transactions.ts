@@ -41,7 +41,6 @@ export class Transactions {
     return this.#db.isOpen && this.#db.isTransaction
   }
 
-  /** Acquires the write lock at once, or throws. */
   begin(): void {
     this.#begin.run()
   }
@@ -50,7 +49,6 @@ export class Transactions {
     this.#commit.run()
   }
 
-  /** Undoes the transaction, if any. */
   rollback(): void {
     if (this.isOpen) this.#rollback.run()
   }
@@ -88,12 +86,10 @@ export function named(error: unknown): unknown {
   return code === undefined ? error : Object.assign(new Error((error as Error).message), { code })
 }
 
-/** Whether another connection has the lock. */
 export function isBusy(error: unknown): boolean {
   return resultCode(error) === busy
 }
 
-/** Returns the primary result code of SQLite; 0 for any other error. */
 function resultCode(error: unknown): number {
   const extended = (error as { errcode?: unknown } | undefined)?.errcode
   return typeof extended === 'number' ? extended & 0xff : 0

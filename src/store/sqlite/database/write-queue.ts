@@ -1,6 +1,5 @@
-// The writes of one connection, in order. Each commit waits for the disk, so that queued writes share one.
-// While another process holds the lock of the file, the event loop continues, which SQLite itself would
-// block.
+// The writes of one connection, in order. Queued writes share a commit, which waits for the disk. The event
+// loop continues while another process holds the lock.
 
 import type { StoreMetrics, WriteRefusal } from '../../../metrics/counters/store-metrics.ts'
 import { StoreUnreachable, StoreBusy, StoreUntouched } from '../../contract/store.ts'
@@ -26,7 +25,6 @@ interface Waiting {
   readonly deadline: number
 }
 
-/** Work done in a transaction that is not committed yet. */
 interface Done {
   readonly waiting: Waiting
   readonly outcome: { readonly result: unknown } | { readonly failure: unknown }
@@ -64,8 +62,8 @@ export class WriteQueue {
   }
 
   /**
-   * Runs synchronous work in a transaction, alone or with other work, and resolves when that is committed; an
-   * exception undoes only its own work. Rejects with `StoreBusy` if it was not run.
+   * Runs synchronous work in a transaction, and resolves when that is committed; an exception undoes only its
+   * own work. Rejects with `StoreBusy` if it was not run.
    */
   push<T>(work: () => T): Promise<T> {
     const { patience, isUnreachable, metrics } = this.#options
