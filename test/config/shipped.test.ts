@@ -299,7 +299,7 @@ function withoutExamples({
     oauth: oauth.lifetimes,
     people: people.signUp,
     access: access.otherwise,
-    ai: { ...ai, proxy: null, noProxy: [], providers: [], prices: [], priceList: null },
+    ai: { ...ai, proxy: null, noProxy: [], providers: [], models: [], prices: [], priceList: null },
     // The issuer and the dashboard of the example have zones of their own.
     zones: zones
       .filter(({ routes }) => !routes.some(({ own }) => own !== undefined))

@@ -154,6 +154,8 @@ export function edgeConfig(members: readonly Member[], settings: EdgeSettings = 
       proxy: null,
       noProxy: [],
       providers: [],
+      models: [],
+      failover: { statuses: [], maxAttempts: 3, deadline: 0, retryWithin: 0 },
       prices: [],
       priceList: null,
       ...settings.ai,

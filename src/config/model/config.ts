@@ -310,6 +310,27 @@ export interface PriceConfig {
   readonly cacheWriteLong: number | null // of input that stays in the cache for an hour; null: as other input written to one
 }
 
+/** A name that callers may send in place of provider/model: the models behind it, in the order in which they are tried. */
+export interface AliasConfig {
+  readonly name: string
+  readonly steps: readonly AliasStep[]
+}
+
+export interface AliasStep {
+  readonly model: string // provider/model, or the name of another alias
+  readonly timeout: number | null // ms to the first content; null: timeouts.response
+  readonly retries: number // further attempts at the same model
+  readonly weight: number | null // percent of the calls that begin with it; null: those that are left, in order
+}
+
+/** When a call goes on to another attempt. */
+export interface FailoverConfig {
+  readonly statuses: readonly number[] // the statuses of a provider that count as failures
+  readonly maxAttempts: number // of one call, over all models
+  readonly deadline: number // ms for a call until its first content; 0: none
+  readonly retryWithin: number // ms after which a failed attempt is the last; 0: none is
+}
+
 export interface AiConfig {
   readonly hosts: readonly string[] // lower-case exact names and IP addresses; empty: no AI routes
   readonly bodyLimit: number // bytes of a body that is buffered
@@ -318,6 +339,8 @@ export interface AiConfig {
   readonly proxy: ProxyConfig | null // for providers with an https URL; null: they are reached directly
   readonly noProxy: readonly ProxyException[] // the providers for which it is not
   readonly providers: readonly ProviderConfig[] // those in the file; the others have their defaults
+  readonly models: readonly AliasConfig[]
+  readonly failover: FailoverConfig
   readonly prices: readonly PriceConfig[]
   readonly priceList: PriceList | null // in place of the prices that come with Gatehouse
 }

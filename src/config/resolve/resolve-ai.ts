@@ -5,6 +5,7 @@ import { type Findings, stepInto } from '../file/mistake.ts'
 import { usualTransport } from '../model/pool-config.ts'
 import type { ProviderSettings, Settings } from '../settings/schema.ts'
 import type { Placed } from '../shape/shape.ts'
+import { resolveFailover, resolveModels } from './resolve-models.ts'
 import { resolveProxy } from '../settings/proxy-settings.ts'
 import { resolveTls } from '../settings/tls-settings.ts'
 import { refuseOtherScheme, resolveTransport } from '../settings/transport-settings.ts'
@@ -19,9 +20,14 @@ export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfi
     proxy,
     no_proxy: noProxy,
     providers,
+    models,
+    failover,
     prices,
     price_list: priceList,
   } = settings
+  const resolved = [...providers].flatMap(([name, provider]) =>
+    provider === null ? [] : resolveProvider(name, provider, findings),
+  )
   return {
     hosts: hosts.map(({ value }) => value),
     bodyLimit: body,
@@ -29,9 +35,9 @@ export function resolveAi(settings: Settings['ai'], findings: Findings): AiConfi
     timeouts,
     proxy: resolveProxy(proxy),
     noProxy,
-    providers: [...providers].flatMap(([name, provider]) =>
-      provider === null ? [] : resolveProvider(name, provider, findings),
-    ),
+    providers: resolved,
+    models: resolveModels(models, resolved, findings),
+    failover: resolveFailover(failover),
     priceList,
     prices: [...prices].flatMap(([model, price]) => {
       const { input = null, output = null } = price ?? {}

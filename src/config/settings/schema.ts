@@ -18,6 +18,7 @@ import {
 import { quota, rate, rateLimits } from './limit-settings.ts'
 import { http2, listen, serverTls, zoneTls } from './listen-settings.ts'
 import { oauth, people } from './oauth-settings.ts'
+import { aliasName, failover, models } from './model-settings.ts'
 import { pools } from './pool-settings.ts'
 import { priceListFile } from './price-list.ts'
 import { rewrite } from './rewrite-settings.ts'
@@ -260,6 +261,8 @@ export const schema = mapping({
     proxy: unlessGiven(['https_proxy', 'HTTPS_PROXY'], optional(proxy, null)),
     no_proxy: unlessGiven(['no_proxy', 'NO_PROXY'], optional(scalar(exceptions), [])),
     providers: optional(dictionary(providerName(providerNames), placed(provider)), new Map<string, never>()),
+    models: optional(dictionary(aliasName(providerNames), models), new Map<string, never>()),
+    failover,
     price_list: optional(priceListFile, null),
     prices: optional(dictionary(pricedModel(providerNames), price), new Map<string, never>()),
   }),

@@ -16,7 +16,7 @@ test('a name of another gateway leads to the setting that means the same there',
 })
 
 test('a setting is found wherever it may be', () => {
-  assert.deepEqual(placesOf('retries', schema.form()), ['pools.NAME.retries'])
+  assert.deepEqual(placesOf('retries', schema.form()), ['ai.models.NAME[].retries', 'pools.NAME.retries'])
   assert.deepEqual(placesOf('slow_start', schema.form()), ['pools.NAME.slow_start'])
   assert.deepEqual(placesOf('redirects', schema.form()), ['zones[].routes[].redirects'])
   assert.deepEqual(placesOf('nothing', schema.form()), [])

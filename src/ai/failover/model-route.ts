@@ -1,0 +1,40 @@
+// A model route: the way of a call through models that are tried in turn. Aliases of the configuration are
+// compiled to it. It has no circles.
+
+/** A node of a route; null is its end. */
+export type RouteNode = ModelNode | ShareNode
+
+/** A model to be called, and where a call goes if that fails. */
+export interface ModelNode {
+  readonly type: 'model'
+  /** As callers write it: provider/model. */
+  readonly model: string
+  /** Ms until the first content; null for the timeout of all AI calls. */
+  readonly timeout: number | null
+  /** Further attempts at this model. */
+  readonly retries: number
+  readonly fallback: RouteNode | null
+}
+
+/** Shares calls out. */
+export interface ShareNode {
+  readonly type: 'share'
+  /** Percentages, which add up to 100. */
+  readonly shares: readonly { readonly percent: number; readonly next: RouteNode }[]
+}
+
+/** Returns the model that a call comes to from a node; `draw` is a random number from 0 to below 1. */
+export function modelAt(node: RouteNode | null, draw: () => number): ModelNode | null {
+  let at = node
+  while (at !== null && at.type !== 'model') at = shareOf(at, draw() * 100)
+  return at
+}
+
+function shareOf({ shares }: ShareNode, point: number): RouteNode {
+  let end = 0
+  for (const { percent, next } of shares) {
+    end += percent
+    if (point < end) return next
+  }
+  return shares.at(-1)!.next
+}
