@@ -50,29 +50,34 @@ interface Wishes {
   readonly isChecked: boolean
   /** The models that reject a request for usage. */
   readonly refusals: Pick<UsageRefusals, 'has'>
+  /** Whether an alias names the model, so that the query, and a credential in it, may be for another provider. */
+  readonly isRouted: boolean
+}
+
+/** Reads the request in the body of a call; refuses a body that cannot be understood. */
+export function readCall(target: RestTarget | CompatTarget, body: Buffer): CallRequest | Refusal {
+  return target.operation === 'run' ? readRun(body, target.model) : readRequest(body)
 }
 
 /**
  * Plans a call: the model is renamed and every other byte stays, or the request is translated as a whole.
- * Refuses a body that cannot be understood, an unknown model (404), and features that its provider lacks
- * (each by name).
+ * Refuses an unknown model (404), and features that its provider lacks (each by name).
  */
 export function planCall(
   target: RestTarget | CompatTarget,
-  body: Buffer,
+  asked: CallRequest,
   providers: Providers,
   wishes: Wishes = noWishes,
 ): Call | Refusal {
   const isRun = target.operation === 'run'
-  const asked = isRun ? readRun(body, target.model) : readRequest(body)
-  if ('error' in asked) return asked
   const model = providers.model(asked.model)
   if (model === null) return unknownModel(asked, providers.names(wishes.isChecked))
   const form = isRun ? formOf(asked, model) : { asked, api: target.operation }
   if ('error' in form) return form
   const mayAsk =
     wishes.streamUsage && model.provider.streamsUsage && !wishes.refusals.has(model.provider.name, model.name)
-  const call = callOf(form.asked, form.api, model, queryFor(target, model), isRun, mayAsk)
+  const query = wishes.isRouted ? '' : queryFor(target, model)
+  const call = callOf(form.asked, form.api, model, query, isRun, mayAsk)
   if ('error' in call || call.translation !== null || form.api !== 'chat') return call
   return mayAsk && wishes.isLogged && wantsNoUsage(form.asked) ? withUsage(call) : call
 }
@@ -82,6 +87,7 @@ const noWishes: Wishes = {
   isLogged: false,
   isChecked: false,
   refusals: new UsageRefusals(),
+  isRouted: false,
 }
 
 /**

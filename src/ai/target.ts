@@ -23,7 +23,7 @@ export interface CompatTarget {
 }
 
 /** A call in the provider's own API. */
-interface NativeTarget {
+export interface NativeTarget {
   readonly api: 'native'
   readonly account: string
   readonly gateway: string

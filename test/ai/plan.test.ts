@@ -1,12 +1,12 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type Call, planCall, withoutUsage } from '../../src/ai/plan.ts'
+import { type Call, planCall as planRequest, readCall, withoutUsage } from '../../src/ai/plan.ts'
 import { Providers } from '../../src/ai/providers/providers.ts'
 import type { CompatTarget, Operation, RestTarget } from '../../src/ai/target.ts'
 import { UsageRefusals } from '../../src/ai/usage-refusals.ts'
 import { usualTransport } from '../../src/config/model/pool-config.ts'
-import type { Fault } from '../../src/errors/catalogue/refusal.ts'
+import type { Fault, Refusal } from '../../src/errors/catalogue/refusal.ts'
 import { anyCharacter } from '../help/any-text.ts'
 
 const account = '0123456789abcdef0123456789abcdef'
@@ -17,6 +17,16 @@ function rest(operation: Operation, model: string | null = null, query = ''): Re
 }
 
 const compat: CompatTarget = { api: 'compat', account, gateway: 'g', operation: 'chat', query: '' }
+
+function planCall(
+  target: RestTarget | CompatTarget,
+  body: Buffer,
+  of: Providers,
+  wishes?: Parameters<typeof planRequest>[3],
+): Call | Refusal {
+  const asked = readCall(target, body)
+  return 'error' in asked ? asked : planRequest(target, asked, of, wishes)
+}
 
 function planned(target: RestTarget | CompatTarget, body: string | object): Call {
   const call = planCall(target, bytesOf(body), providers)
@@ -299,7 +309,13 @@ test('any body becomes a call or a refusal, and never throws', () => {
 
 describe('the usage of a stream', () => {
   const chat = rest('chat')
-  const wishes = { streamUsage: true, isLogged: true, isChecked: true, refusals: new UsageRefusals() }
+  const wishes = {
+    streamUsage: true,
+    isLogged: true,
+    isChecked: true,
+    isRouted: false,
+    refusals: new UsageRefusals(),
+  }
   const asking = (options: string) => {
     const body = `{"model":"openai/m","stream":true, "stream_options" : ${options} ,"messages":[]}`
     const call = planCall(chat, Buffer.from(body), providers, wishes) as Call

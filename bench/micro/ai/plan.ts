@@ -1,5 +1,6 @@
 // Measures what it costs to plan a REST call of 300 bytes, 30 KB or 300 KB, in ns: node bench/micro/ai/plan.ts
-import { planCall } from '../../../src/ai/plan.ts'
+import { planCall, readCall } from '../../../src/ai/plan.ts'
+import type { CallRequest } from '../../../src/ai/request-body.ts'
 import { Providers } from '../../../src/ai/providers/providers.ts'
 import { parseAiTarget, type RestTarget } from '../../../src/ai/target.ts'
 import { chatBody } from '../../load/chat.ts'
@@ -16,7 +17,7 @@ for (const [name, body, calls] of [
 ] as const) {
   const bytes = Buffer.from(body)
   const ns = medianOf(calls, () => {
-    const call = planCall(target, bytes, providers)
+    const call = planCall(target, readCall(target, bytes) as CallRequest, providers)
     if ('error' in call) throw new Error('the call was refused')
   })
   console.log(`${name.padEnd(26)} ${ns.toFixed(0).padStart(8)} ns`)

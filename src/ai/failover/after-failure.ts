@@ -24,7 +24,7 @@ export interface FailedAttempt {
 /** A call waits for the same model no longer than this, in ms. */
 export const maxDelay = 5000
 
-export type NextAttempt =
+type NextAttempt =
   | { readonly type: 'retry'; readonly delay: number }
   | { readonly type: 'next' }
   | { readonly type: 'stop' }

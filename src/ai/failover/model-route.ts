@@ -17,7 +17,7 @@ export interface ModelNode {
 }
 
 /** Shares calls out. */
-export interface ShareNode {
+interface ShareNode {
   readonly type: 'share'
   /** Percentages, which add up to 100. */
   readonly shares: readonly { readonly percent: number; readonly next: RouteNode }[]

@@ -20,7 +20,7 @@ const second = 1000
 const hour = 3600 * second
 
 /** Attempts that one call can ever make. */
-export const maxAttempts = 5
+const maxAttempts = 5
 
 /** Accepts the name of an alias, which callers send in place of PROVIDER/MODEL. */
 export function aliasName(providers: readonly string[]): Rule<string> {

@@ -3,12 +3,15 @@
 import type { Gateway, Token } from '../../store/records/records.ts'
 import type { Key, KeyRing } from '../../ai/providers/key-ring.ts'
 import type { Call } from '../../ai/plan.ts'
+import type { Controls } from '../../ai/failover/controls.ts'
+import type { LedgerAttempt } from '../../ai/failover/ledger.ts'
 import type { ProviderCalls } from '../../ai/providers/provider-calls.ts'
 import type { Dialect } from '../../ai/providers/provider-rows.ts'
 import type { Provider } from '../../ai/providers/providers.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { AiTarget } from '../../ai/target.ts'
 import { type AiFields, aiFieldsOf, findMisplaced } from './ai-fields.ts'
+import type { Course } from './course.ts'
 import type { Rewriting } from './rewriting.ts'
 
 export class AiExchange {
@@ -53,6 +56,18 @@ export class AiExchange {
   callWithUsage: Call | null = null
   /** Whether it was retried without. */
   isRetriedWithoutUsage = false
+  /** What the caller says about attempts; null before that is read. */
+  controls: Controls | null = null
+  /** The course of a call that may take more than one attempt; null for any other. */
+  course: Course | null = null
+  /** Whether an alias chose the provider. */
+  isRouted = false
+  /** The attempts so far. */
+  readonly attempts: LedgerAttempt[] = []
+  /** Whether the gateway has made further attempts in vain, so that its caller should not begin anew. */
+  isExhausted = false
+  /** Members of the request that the translation left out. */
+  dropped: readonly string[] = []
   /** Converts the provider's response into the caller's, if they differ. */
   rewriting: Rewriting | null = null
 

@@ -17,6 +17,12 @@ export class AiFields {
   metadata: Once = null
   collectLog: Once = null
   collectLogPayload: Once = null
+  requestTimeout: Once = null
+  maxAttempts: Once = null
+  retryDelay: Once = null
+  backoff: Once = null
+  /** Whether the caller says anything about attempts. */
+  hasControls = false
   contentType: string | null = null
   contentEncoding: string | null = null
   /** The first unknown field for the gateway, in lower case; null for none. */
@@ -62,6 +68,22 @@ export class AiFields {
         break
       case 'svc-aig-collect-log-payload':
         this.collectLogPayload = once(this.collectLogPayload, value)
+        break
+      case 'svc-aig-request-timeout':
+        this.requestTimeout = once(this.requestTimeout, value)
+        this.hasControls = true
+        break
+      case 'svc-aig-max-attempts':
+        this.maxAttempts = once(this.maxAttempts, value)
+        this.hasControls = true
+        break
+      case 'svc-aig-retry-delay':
+        this.retryDelay = once(this.retryDelay, value)
+        this.hasControls = true
+        break
+      case 'svc-aig-backoff':
+        this.backoff = once(this.backoff, value)
+        this.hasControls = true
         break
       default:
         this.unknown ??= name.slice(0, maxNameLength)

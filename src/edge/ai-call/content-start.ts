@@ -18,6 +18,8 @@ export class FirstContent {
   /** Null if the first byte counts as content. */
   readonly #reader: SseReader | null
   #hasBegun = false
+  /** Whether an error came before any content. */
+  isError = false
 
   constructor({ isEventStream, isEncoded }: ResponseHead) {
     this.#reader = isEventStream && !isEncoded ? new SseReader() : null
@@ -31,13 +33,22 @@ export class FirstContent {
   }
 
   readonly #onEvent = (event: string, data: string): void => {
-    this.#hasBegun ||= data.length > maxOpening || isContent(event, data)
+    if (this.#hasBegun) return
+    const value = data.length > maxOpening ? null : parse(data)
+    this.#hasBegun = isContent(event, value)
+    this.isError = this.#hasBegun && isError(event, value)
   }
 }
 
-/** Whether an event has content. One that cannot be understood counts as content. */
-function isContent(event: string, data: string): boolean {
-  const value = parse(data)
+/** Whether an event reports that there will be no content. */
+function isError(event: string, value: unknown): boolean {
+  if (!isObject(value)) return event === 'error'
+  const { type, error = null } = value
+  return event === 'error' || type === 'error' || type === 'response.failed' || error !== null
+}
+
+/** Whether an event has content, or is an error. One that cannot be understood counts as content. */
+function isContent(event: string, value: unknown): boolean {
   if (!isObject(value)) return true
   const { type, choices } = value
   if (opening.test(typeof type === 'string' ? type : event)) return false

@@ -20,6 +20,7 @@ export interface ProviderLines {
   readonly dialect: Dialect | null
   readonly isRewritten: boolean
   readonly isTraced: boolean
+  readonly isRouted: boolean
   /** The forwarded fields without credentials. */
   readonly forwarded: string
   /** The caller's credential, if it may be forwarded; empty for none. */
@@ -49,7 +50,7 @@ export function providerFields(
 function isFor(
   lines: ProviderLines | null,
   { ids }: RequestHead,
-  { provider, target, providerDialect, rewriting }: AiExchange,
+  { provider, target, providerDialect, rewriting, isRouted }: AiExchange,
   isTraced: boolean,
 ): lines is ProviderLines {
   if (lines === null || lines.ids !== ids || lines.provider !== provider || lines.api !== target.api)
@@ -57,7 +58,8 @@ function isFor(
   return (
     lines.dialect === providerDialect &&
     lines.isRewritten === (rewriting !== null) &&
-    lines.isTraced === isTraced
+    lines.isTraced === isTraced &&
+    lines.isRouted === isRouted
   )
 }
 
@@ -83,6 +85,7 @@ function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): Provi
     dialect: ai.providerDialect,
     isRewritten: ai.rewriting !== null,
     isTraced,
+    isRouted: ai.isRouted,
     forwarded: lines,
     credential,
     defaults: defaults(provider, fields),
@@ -104,15 +107,16 @@ const credentials = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
 
 /**
  * Writes the caller's credential for the provider, if allowed. REST routes use only configured ones, and the
- * unified endpoint has one field for all providers.
+ * unified endpoint has one field for all providers; if an alias chose the provider, nobody knows whether it is
+ * for that one.
  */
 function callersCredential(
-  { target, provider }: AiExchange,
+  { target, provider, isRouted }: AiExchange,
   name: string,
   value: string,
   line: string,
 ): string {
-  if (target.api === 'rest' || holdsOurs(value)) return ''
+  if (target.api === 'rest' || isRouted || holdsOurs(value)) return ''
   if (target.api === 'native') return isOneOf(name, provider!.credentialFields) ? line : ''
   const key = equalsIgnoreCase(name, 'authorization') ? bearerOf(value) : null
   return key === null ? '' : credentialLine(provider!, key)

@@ -13,8 +13,6 @@ export class Tap {
   /** Whether the call was sent to a provider, so that there is something to log. */
   isUnderWay = false
   metadata: Metadata | null = null
-  /** Members of the request that the translation left out. */
-  dropped: readonly string[] = []
   readonly request: Capture | null
   response: Capture | null = null
   /** What the client gets in place of the provider's response; null if it gets that. */

@@ -6,6 +6,7 @@ import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { type Once, repeated } from '../ai-call/ai-fields.ts'
 import { Tap } from '../ai-call/tap.ts'
+import { controlsOf } from './begin-course.ts'
 
 /**
  * Opens the log of a call as its gateway and its client want it. Refuses unknown fields for the gateway
@@ -22,6 +23,9 @@ export function openLog(x: Exchange): Refusal | null {
     return badField('svc-aig-collect-log', 'must be true or false, and given once')
   if (!isOptionalBoolean(collectLogPayload))
     return badField('svc-aig-collect-log-payload', 'must be true or false, and given once')
+  const controls = controlsOf(ai)
+  if ('error' in controls) return controls
+  ai.controls = controls
   const { logManagement, collectLogs } = ai.gateway!
   const keepsPayloads = collectLogs && collectLogPayload !== 'false'
   // Only a native body can be encoded: others are parsed here.

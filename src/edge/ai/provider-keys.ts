@@ -35,7 +35,7 @@ export function verdictOnKey(
   if (ai.doubtedKeys !== null && head.status < 500 && head.status !== 401)
     for (const other of ai.doubtedKeys) setAside(x, ai, other, 401, null, [])
   if (head.status !== 429 && head.status !== 401) return null
-  const wait = millisecondsIn(head.fields) ?? retryAfterIn(head.fields, x.plane.clock.now())
+  const wait = waitOf(x, head)
   if (head.status === 401 && wait === null && keys.isTrusted(key, now) && mayRefuseCall(x, ai)) {
     const doubtedKeys = (ai.doubtedKeys ??= [])
     doubtedKeys.push(key)
@@ -46,6 +46,11 @@ export function verdictOnKey(
   if (first !== null) return outOfKeys(x, ai, first, now)
   // A key that is available again must not keep a call retrying forever.
   return isWhole && ++ai.keyChanges < keys.size ? 'another' : null
+}
+
+/** Returns the ms for which a provider asks to wait; null if it does not. */
+export function waitOf(x: Exchange, { fields }: ResponseHead): number | null {
+  return millisecondsIn(fields) ?? retryAfterIn(fields, x.plane.clock.now())
 }
 
 function setAside(

@@ -8,7 +8,9 @@ import { composeCustom } from '../../errors/custom/compose-custom.ts'
 import type { Occasion } from '../../errors/catalogue/problem.ts'
 import { inNameOf } from '../../errors/catalogue/provider-wording.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
-import type { Exchange } from './exchange.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import { evidenceLines } from '../ai-call/evidence.ts'
+import { type Exchange, logIdOf } from './exchange.ts'
 import { factsOf } from './facts.ts'
 import { talliesOf } from './count-error.ts'
 import { hstsLine, ownStatusLines } from './status-lines.ts'
@@ -18,10 +20,10 @@ export function deliver(x: Exchange, original: Refusal): void {
   if (x.stage === 'complete') return
   const occasion = occasionOf(x)
   const options = optionsOf(x)
-  const provider = x.ai?.provider ?? null
-  const refusal = provider === null ? original : inNameOf(provider.name, original, x.route!.config.timeouts)
+  const refusal = x.ai === null ? original : inNameOfProvider(x, x.ai, original)
   x.refusal = refusal
-  if (x.stage === 'none') return respond(x, refusal, occasion, options)
+  if (x.stage === 'none')
+    return respond(x, x.ai?.isExhausted ? { ...refusal, mayRetry: false } : refusal, occasion, options)
   if (x.upgrade === 'done') return x.client.cutOff(x, true)
   // A body that is shorter than its announced length is not a response.
   if (x.responseFraming === 'chunked') {
@@ -57,6 +59,11 @@ export function deliverBug(x: Exchange, bug: unknown): void {
   }
 }
 
+function inNameOfProvider(x: Exchange, { provider, course }: AiExchange, refusal: Refusal): Refusal {
+  if (provider === null) return refusal
+  return inNameOf(provider.name, refusal, { ...x.route!.config.timeouts, content: course?.timeout ?? 0 })
+}
+
 function respond(x: Exchange, refusal: Refusal, occasion: Occasion, options: Options): void {
   // The client keeps its connection if the rest of its body is read before the refusal.
   if (
@@ -73,7 +80,7 @@ function respond(x: Exchange, refusal: Refusal, occasion: Occasion, options: Opt
   const body = x.head.method === 'HEAD' ? '' : whole
   x.bytesOut = body.length
   x.tap?.noteOwnResponse(body)
-  const all = `${lines}${hstsLine(x)}${x.addedLines}${ownStatusLines(x)}Date: ${x.plane.date()}\r\n`
+  const all = `${lines}${hstsLine(x)}${x.addedLines}${x.ai === null ? '' : evidenceLines(x.ai, logIdOf(x))}${ownStatusLines(x)}Date: ${x.plane.date()}\r\n`
   x.client.respond(x, { status, reason, lines: all }, body)
   x.client.finish(x)
 }

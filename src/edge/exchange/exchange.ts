@@ -297,3 +297,8 @@ export class Exchange {
     this.handler = tunnel
   }
 }
+
+/** Returns the id of the log entry that an exchange will have; null for none. */
+export function logIdOf({ tap, ray }: Exchange): string | null {
+  return tap?.isUnderWay ? ray : null
+}

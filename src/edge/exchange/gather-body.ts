@@ -31,6 +31,7 @@ export function releaseBody(x: Exchange, ai: AiExchange): void {
   x.plane.metrics.ai.bodyBytes.value -= ai.gatheredBytes
   ai.gatheredBytes = 0
   ai.body = null
+  if (ai.course !== null) ai.course.body = null
 }
 
 class Gathering implements RequestHandler {

@@ -5,6 +5,7 @@ import { type Failure, fault, type OriginFault } from '../../errors/catalogue/or
 import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
+import { jsonType } from '../ai-call/rewriting.ts'
 import { FirstContent } from '../ai-call/content-start.ts'
 import { maxReasonSize, mayRefuseUsage, refusesUsage } from '../ai/usage-refusal.ts'
 import { deliverBug } from '../exchange/deliver.ts'
@@ -36,11 +37,36 @@ interface AttemptOwner {
   report(event: AttemptEvent): void
 }
 
-/** An error whose reason is read before the client gets it. */
-interface HeldError {
+/**
+ * The beginning of a response that is read before the client gets any of it: an error whose reason is looked
+ * for, or one in place of which another attempt may still give the response.
+ */
+interface HeldResponse {
   readonly head: ResponseHead
   readonly body: ResponseBody
-  readonly reason: GrowingBytes
+  readonly bytes: GrowingBytes
+  /** Looks for the first content; null for an error. */
+  readonly content: FirstContent | null
+  readonly maxSize: number
+}
+
+/** Bytes of a stream that are held before its content, and of any other response, which is held to its end. */
+const maxHeldStream = 64 * 1024
+const maxHeldBody = 512 * 1024
+
+/** Whether a held response that has ended can be one: a stream would have had content, and JSON can be read. */
+function mayBeWhole({ isEventStream, isEncoded, contentType }: ResponseHead, body: Buffer): boolean {
+  if (isEventStream) return false
+  return isEncoded || contentType === null || !jsonType.test(contentType) || isJson(body)
+}
+
+function isJson(body: Buffer): boolean {
+  try {
+    JSON.parse(body.toString())
+    return true
+  } catch {
+    return false
+  }
 }
 
 type Wait = 'connecting' | 'sending' | 'waiting' | 'relaying'
@@ -73,7 +99,7 @@ export class Attempt implements ConnectionRequest {
   /** The streamed body, while the origin may refuse the request and nothing sent has been dropped. */
   #kept: BufferedBody | null = null
   #relaying: Relaying | null = null
-  #held: HeldError | null = null
+  #held: HeldResponse | null = null
   /** Null once the content of a provider's response has begun, and for other responses. */
   #firstContent: FirstContent | null = null
 
@@ -228,14 +254,19 @@ export class Attempt implements ConnectionRequest {
     if (head.authenticatesConnection) this.#pin(this.#lease!)
     this.#kept?.forget()
     this.#kept = null
-    if (ai === null || body.framing === 'none' || this.#streamed !== null || !mayRefuseUsage(ai, head))
+    if (ai === null || body.framing === 'none' || this.#streamed !== null)
       return this.#owner.report({ type: 'response', head, body })
-    this.#held = { head, body, reason: new GrowingBytes() }
+    const isError = mayRefuseUsage(ai, head)
+    if (!isError && (ai.course === null || head.status < 200 || head.status > 299))
+      return this.#owner.report({ type: 'response', head, body })
+    const maxSize = isError ? maxReasonSize : head.isEventStream ? maxHeldStream : maxHeldBody
+    const content = isError ? null : new FirstContent(head)
+    this.#held = { head, body, bytes: new GrowingBytes(), content, maxSize }
     this.#enter('waiting', this.timeouts.response)
   }
 
   data(bytes: Buffer): void {
-    if (this.#held !== null) return this.#readReason(this.#held, bytes)
+    if (this.#held !== null) return this.#hold(this.#held, bytes)
     if (this.#firstContent?.push(bytes)) this.#firstContent = null
     this.#awaitMore()
     if (!this.#relaying!.data(bytes)) this.#reportUnusable('GH_BAD_ANSWER')
@@ -247,7 +278,7 @@ export class Attempt implements ConnectionRequest {
 
   end(trailers: string[] | null): void {
     const x = this.#x
-    if (this.#held !== null && !this.#endReason(this.#held)) return
+    if (this.#held !== null && !this.#endHeld(this.#held)) return
     if (!this.isBlamed) x.member!.health.succeeded()
     if (!this.#relaying!.bodyEnd()) return this.#reportUnusable('GH_BAD_ANSWER')
     const lease = this.takeLease()
@@ -339,24 +370,37 @@ export class Attempt implements ConnectionRequest {
     else this.#enter('waiting', this.timeouts.response)
   }
 
-  #readReason(held: HeldError, bytes: Buffer): void {
-    held.reason.append(bytes)
-    if (held.reason.size > maxReasonSize) this.#releaseHeld(held)
+  /** Keeps the beginning of a response, until its content begins or it is too long. */
+  #hold(held: HeldResponse, bytes: Buffer): void {
+    const { head, content, maxSize } = held
+    held.bytes.append(bytes)
+    if (held.bytes.size > maxSize) return this.#releaseHeld(held)
+    // Any other response is held to its end: until then it may break off.
+    if (content === null || !head.isEventStream) return
+    if (!content.push(bytes)) return this.#enter('waiting', this.timeouts.response)
+    if (content.isError) this.#reportFailedStart(head)
+    else this.#releaseHeld(held)
   }
 
-  /** Returns whether the error is being relayed. */
-  #endReason(held: HeldError): boolean {
-    if (!refusesUsage(held.reason.bytes)) return this.#releaseHeld(held)
-    this.#owner.report({ type: 'usage_refused', head: held.head })
-    return false
+  /** Reports a response that has ended; returns whether it is being relayed. */
+  #endHeld(held: HeldResponse): boolean {
+    const { head, content, bytes } = held
+    if (content === null && refusesUsage(bytes.bytes)) this.#owner.report({ type: 'usage_refused', head })
+    else if (content !== null && !mayBeWhole(head, bytes.bytes)) this.#reportFailedStart(head)
+    else this.#releaseHeld(held)
+    return this.#relaying !== null && this.#lease !== null
   }
 
-  /** Returns whether the error is being relayed. */
-  #releaseHeld({ head, body, reason }: HeldError): boolean {
+  /** Reports a held response as any other. */
+  #releaseHeld({ head, body, bytes }: HeldResponse): void {
     this.#held = null
     this.#owner.report({ type: 'response', head, body })
-    if (this.#relaying !== null) this.data(reason.bytes)
-    return this.#relaying !== null && this.#lease !== null
+    if (this.#relaying !== null && bytes.size > 0) this.data(bytes.bytes)
+  }
+
+  #reportFailedStart(head: ResponseHead): void {
+    this.#held = null
+    this.#owner.report({ type: 'failed_start', head, phase: 'receive', failure: fault('GH_STREAM_ERROR') })
   }
 
   #reportUnusable(way: OriginFault): void {

@@ -7,7 +7,13 @@ import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { ResponseBody } from '../origin/response-handler.ts'
 
-export type AttemptEvent = ResponseEvent | UsageRefusedEvent | FailureEvent | UnusableEvent | RefusalEvent
+export type AttemptEvent =
+  | ResponseEvent
+  | UsageRefusedEvent
+  | FailedStartEvent
+  | FailureEvent
+  | UnusableEvent
+  | RefusalEvent
 
 export interface ResponseEvent {
   readonly type: 'response'
@@ -19,6 +25,14 @@ export interface ResponseEvent {
 interface UsageRefusedEvent {
   readonly type: 'usage_refused'
   readonly head: ResponseHead
+}
+
+/** The stream of a provider began with an error, or ended before any content. */
+interface FailedStartEvent {
+  readonly type: 'failed_start'
+  readonly head: ResponseHead
+  readonly phase: Phase
+  readonly failure: Failure
 }
 
 /** There is no connection, no response within its time, or no end of one. */
@@ -64,12 +78,16 @@ export interface ForwardState {
   readonly isByHttp2: boolean
   /** Whether the gateway is to follow a redirect, or would if it were not one too many. */
   readonly redirect: 'none' | 'follow' | 'too_many'
+  /** The statuses that are failures of an AI call with a course; null for any other request. */
+  readonly failoverOn: ReadonlySet<number> | null
+  /** Whether the course of an AI call allows another attempt after the present event. */
+  readonly hasNextAttempt: boolean
 }
 
 /**
  * What to do: `retry` on any connection to the same origin, `retry_fresh` on a new one, `retry_refused` on a
  * new one to any member, and `retry_elsewhere` at another member. If the pool does not allow the last two,
- * `mayRetry` becomes false and the decision is made again.
+ * `mayRetry` becomes false and the decision is made again. `next_attempt` goes on with the course of a call.
  */
 export type Verdict =
   | 'relay'
@@ -80,9 +98,34 @@ export type Verdict =
   | 'retry_fresh'
   | 'retry_refused'
   | 'retry_elsewhere'
+  | 'next_attempt'
   | 'refuse'
 
 export function decide(state: ForwardState, event: AttemptEvent): Verdict {
+  const verdict = withoutCourse(state, event)
+  return state.failoverOn !== null && isFailedCall(state, event, verdict) && state.hasNextAttempt
+    ? 'next_attempt'
+    : verdict
+}
+
+/**
+ * Whether an attempt at an AI call has failed for good: nothing was sent to its caller, and nothing that
+ * follows on the same connection or key helps.
+ */
+export function isFailedCall(state: ForwardState, event: AttemptEvent, verdict: Verdict): boolean {
+  if (verdict !== 'relay' && verdict !== 'refuse') return false
+  if (state.stage === 'none' || state.stage === 'relaying' || state.sentBody !== 'whole') return false
+  switch (event.type) {
+    case 'response':
+      return state.failoverOn!.has(event.head.status) || state.aboutKey !== null
+    case 'failure':
+      return event.failure.way !== 'GH_CALL_TIMEOUT'
+    default:
+      return event.type !== 'refusal'
+  }
+}
+
+function withoutCourse(state: ForwardState, event: AttemptEvent): Verdict {
   switch (event.type) {
     case 'response':
       return afterResponse(state, event.head)

@@ -5,8 +5,9 @@ import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { isIdempotent } from '../../http1/heads/method.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
+import { type PreparedAttempt, takeAttempt } from '../ai/next-attempt.ts'
 import { verdictOnKey } from '../ai/provider-keys.ts'
-import { noteResponse } from '../ai/provider-states.ts'
+import { noteNoResponse, noteResponse } from '../ai/provider-states.ts'
 import { retryWithoutUsage, noteUsageRefusal } from '../ai/usage-refusal.ts'
 import { deliver } from '../exchange/deliver.ts'
 import { callTimeout, isGrpc } from '../exchange/grpc.ts'
@@ -15,6 +16,7 @@ import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 import type { EdgeMember } from '../origin/pools.ts'
 import { refusalOfFailure } from './failure-refusal.ts'
 import { Attempt } from './attempt.ts'
+import { CallAttempts } from './call-attempts.ts'
 import { deadlineIn } from '../exchange/deadline.ts'
 import {
   type AttemptEvent,
@@ -59,9 +61,14 @@ class Forwarding implements RequestHandler, ForwardState {
   #tried: EdgeMember[] | null = null
   #trail: RedirectTrail | null = null
   #redirected: RequestHead | null = null
+  /** The attempts at an AI call; null for any other request. */
+  readonly #calls: CallAttempts | null
+  /** Monotonic ms at which the next attempt at a call is due; 0 unless it waits for that. */
+  #resumeAt = 0
 
   constructor(x: Exchange) {
     this.#x = x
+    this.#calls = x.ai === null ? null : new CallAttempts(x, x.ai)
   }
 
   start(): void {
@@ -74,9 +81,19 @@ class Forwarding implements RequestHandler, ForwardState {
   }
 
   get deadline(): number {
+    if (this.#resumeAt !== 0) return this.#resumeAt
     const { deadline } = this.#attempt ?? this.#redirectBody!
-    const total = this.stage === 'relaying' ? Number.POSITIVE_INFINITY : this.#totalDeadline
-    return Math.min(deadline, total, this.#callDeadline)
+    const first = this.stage === 'relaying' ? Number.POSITIVE_INFINITY : this.#firstDeadline
+    return Math.min(deadline, first, this.#callDeadline)
+  }
+
+  /** Monotonic ms by which the response must begin. */
+  get #firstDeadline(): number {
+    return Math.min(this.#totalDeadline, this.#contentDeadline)
+  }
+
+  get #contentDeadline(): number {
+    return this.#calls === null ? Number.POSITIVE_INFINITY : this.#calls.contentDeadline
   }
 
   body(bytes: Buffer): void {
@@ -100,6 +117,7 @@ class Forwarding implements RequestHandler, ForwardState {
   abort(): void {
     const { health } = this.#x.member!
     const attempt = this.#attempt
+    if (this.stage !== 'none') this.#calls?.noteLeft(this.stage)
     this.#release()
     // Streams often end so, and the origin was responding.
     if (attempt?.stage === 'relaying' && !attempt.isBlamed) health.succeeded()
@@ -108,10 +126,13 @@ class Forwarding implements RequestHandler, ForwardState {
   }
 
   expire(): void {
+    if (this.#resumeAt !== 0) return this.#resume()
     if (this.endOverdueCall()) return
     if (this.#attempt?.isClientBehind) return this.#x.client.abandon(this.#x)
     if (this.stage !== 'relaying' && this.#isOver(this.#totalDeadline))
       return this.#failOverdue('GH_TOTAL_TIMEOUT')
+    if (this.stage !== 'relaying' && this.#isOver(this.#contentDeadline))
+      return this.#failOverdue('GH_CONTENT_TIMEOUT')
     const present = this.#attempt ?? this.#redirectBody!
     present.expire()
   }
@@ -171,6 +192,15 @@ class Forwarding implements RequestHandler, ForwardState {
     return this.#x.client.requireHttp1 !== undefined
   }
 
+  get failoverOn(): ReadonlySet<number> | null {
+    const { ai } = this.#x
+    return ai === null || ai.course === null ? null : ai.course.statuses
+  }
+
+  get hasNextAttempt(): boolean {
+    return this.#calls!.next !== null
+  }
+
   bodyReady(): void {
     const { tap, route } = this.#x
     this.#x.handler = this
@@ -181,9 +211,14 @@ class Forwarding implements RequestHandler, ForwardState {
   }
 
   report(event: AttemptEvent): void {
+    const { addedLines } = this.#x
     if (event.type === 'response') this.#noteResponse(event.head)
+    this.#calls?.reported(event)
     const verdict = decide(this, event)
     if (event.type === 'failure' && verdict !== 'look_up_again') this.#noteFailure(event)
+    this.#calls?.note(this, verdict, event)
+    // They were about a response that the client does not get.
+    if (verdict === 'next_attempt') this.#x.addedLines = addedLines
     this.#act(verdict, event)
   }
 
@@ -254,6 +289,8 @@ class Forwarding implements RequestHandler, ForwardState {
         x.member = another
         return this.#retry(event, false)
       }
+      case 'next_attempt':
+        return this.#nextAttempt(event, this.#calls!.next!)
       case 'refuse':
         return this.#refuse(event)
     }
@@ -261,7 +298,9 @@ class Forwarding implements RequestHandler, ForwardState {
 
   #stopRetrying(event: AttemptEvent): void {
     this.mayRetry = false
-    this.#act(decide(this, event), event)
+    const verdict = decide(this, event)
+    this.#calls?.note(this, verdict, event)
+    this.#act(verdict, event)
   }
 
   #relay(event: ResponseEvent): void {
@@ -308,6 +347,39 @@ class Forwarding implements RequestHandler, ForwardState {
     this.#body = new BufferedBody(x, this, x.ai!.body)
   }
 
+  /** Goes on with the course of an AI call: with the same model, after a while, or with the next one. */
+  #nextAttempt(event: AttemptEvent, prepared: PreparedAttempt): void {
+    const x = this.#x
+    const ai = x.ai!
+    if (event.type === 'failure')
+      noteNoResponse(x, ai, originFailure(event.phase, event.failure), event.failure.cause)
+    else if (event.type === 'failed_start') x.member!.health.responded(x)
+    this.#release()
+    if ('head' in event) this.#notePassedOver(event.head)
+    x.member!.health.released(x)
+    takeAttempt(x, ai, ai.course!, prepared)
+    x.retries++
+    x.plane.metrics.retry()
+    this.#body = ai.body === null ? null : new BufferedBody(x, this, ai.body)
+    this.hasRepeatedLookup = false
+    this.mayRetry = true
+    this.aboutKey = null
+    this.isHttp1Required = false
+    this.#tried = null
+    this.#refusedUntil = Number.POSITIVE_INFINITY
+    const delay = prepared.type === 'retry' ? prepared.delay : 0
+    if (delay === 0) return this.#resume()
+    this.#attempt = null
+    this.#resumeAt = x.plane.coarseNow + delay
+  }
+
+  /** Makes the next attempt of an AI call. */
+  #resume(): void {
+    this.#resumeAt = 0
+    beginAtMember(this.#x)
+    this.#startAttempt(false)
+  }
+
   #retry(event: AttemptEvent, isFresh: boolean): void {
     const x = this.#x
     this.#release()
@@ -321,6 +393,7 @@ class Forwarding implements RequestHandler, ForwardState {
 
   #startAttempt(isFresh: boolean): void {
     this.#redirectBody = null
+    this.#calls?.begin()
     this.#attempt = new Attempt(this.#x, this, this.#body, isFresh)
     this.#attempt.start()
   }

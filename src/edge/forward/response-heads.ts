@@ -5,7 +5,8 @@ import type { Framing } from '../../http1/body/body.ts'
 import { crossingLines, equalsIgnoreCase, type FieldLines, field } from '../../http1/fields/fields.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { CompressionDecision } from '../compression/decide.ts'
-import type { Exchange, ResponseTop } from '../exchange/exchange.ts'
+import { evidenceLines } from '../ai-call/evidence.ts'
+import { type Exchange, logIdOf, type ResponseTop } from '../exchange/exchange.ts'
 import type { ResponseBody } from '../origin/response-handler.ts'
 import { hstsLine, relayedStatusLines } from '../exchange/status-lines.ts'
 
@@ -18,7 +19,7 @@ export function relayedHead(
   const message = settled === null ? rewritten(x, head) : settled.message
   const length = settled === null || settled.keepsLength ? lengthLine(x, head) : ''
   const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
-  const lines = `${crossingLines(message, true, x.isToSidePort)}${length}${date}${unsaidHstsLine(x, message)}${x.addedLines}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
+  const lines = `${crossingLines(message, true, x.isToSidePort)}${length}${date}${unsaidHstsLine(x, message)}${x.addedLines}${x.ai === null ? '' : evidenceLines(x.ai, logIdOf(x))}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
   return { status: head.status, reason: head.reason, lines }
 }
 

@@ -143,7 +143,7 @@ function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Obse
     response: tap.response,
     session: tap.session,
     relayed: tap.relayed,
-    dropped: tap.dropped,
+    dropped: ai.dropped,
   }
 }
 

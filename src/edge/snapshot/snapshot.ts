@@ -18,6 +18,7 @@ import { AccessPolicy, type AccessParts } from '../../access/policy.ts'
 import { type AutomaticTls, Challenges } from '../../certificates/acme/automatic.ts'
 import { Certificates } from '../../certificates/certificates.ts'
 import { trustOf } from '../../certificates/client-trust.ts'
+import { Aliases } from '../../ai/failover/aliases.ts'
 import { KeyRing } from '../../ai/providers/key-ring.ts'
 import { UsageRefusals } from '../../ai/usage-refusals.ts'
 import { ProviderCalls } from '../../ai/providers/provider-calls.ts'
@@ -66,6 +67,8 @@ interface AiRoute extends EdgeRoute {
 export interface EdgeAi {
   readonly hosts: ReadonlySet<string>
   readonly providers: Providers
+  readonly aliases: Aliases
+  readonly failover: AiConfig['failover']
   /** Applies to every call until its provider is known. */
   readonly route: EdgeRoute
   /** Bytes of a native call, which is streamed. */
@@ -239,6 +242,8 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
     hosts: new Set(ai.hosts),
     uploadLimit: ai.uploadLimit ?? Number.POSITIVE_INFINITY,
     providers,
+    aliases: new Aliases(ai.models),
+    failover: ai.failover,
     route: { config, limits, pool: pools.get(null), ...passedUnchanged },
     keyRings: keyRings,
     calls,

@@ -74,6 +74,18 @@ const faults = {
   GH_CONNECT_TIMEOUT: row({ resolve: 'origin_dns_error', connect: 'connection_timeout' }, timeout),
   GH_HANDSHAKE_TIMEOUT: row({}, timeout),
   GH_WRITE_TIMEOUT: row({ exchange: 'origin_response_timeout' }, timeout),
+  /** No content of an AI call within the time that its caller, its model or its gateway allows. */
+  GH_CONTENT_TIMEOUT: row(
+    {
+      resolve: 'origin_response_timeout',
+      connect: 'origin_response_timeout',
+      handshake: 'origin_response_timeout',
+      exchange: 'origin_response_timeout',
+    },
+    { ...faultless, ...timeout },
+  ),
+  /** A stream of a provider that began with an error, or ended without content. */
+  GH_STREAM_ERROR: row({ exchange: 'origin_bad_gateway' }, faultless),
   GH_RESPONSE_TIMEOUT: row({ exchange: 'origin_response_timeout' }, timeout),
   GH_IDLE_TIMEOUT: row({ exchange: 'origin_response_timeout' }, { ...faultless, ...timeout }),
   GH_TOTAL_TIMEOUT: row(noTimeLeft, { ...faultless, ...timeout }),

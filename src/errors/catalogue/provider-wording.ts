@@ -8,6 +8,8 @@ import type { Refusal } from './refusal.ts'
 interface Limits {
   readonly connect: number
   readonly response: number
+  /** Until the first content of an AI call. */
+  readonly content: number
 }
 
 /**
@@ -24,7 +26,8 @@ export function inNameOf(provider: string, refusal: Refusal, limits: Limits): Re
   return { ...refusal, wording: { heading: title, ...named, isOfRequest: true } }
 }
 
-function limitOf(code: unknown, { connect, response }: Limits): number {
+function limitOf(code: unknown, { connect, response, content }: Limits): number {
+  if (code === ('GH_CONTENT_TIMEOUT' satisfies OriginFault)) return content
   if (code === ('GH_RESPONSE_TIMEOUT' satisfies OriginFault)) return response
   return code === ('GH_CONNECT_TIMEOUT' satisfies OriginFault) ? connect : 0
 }

@@ -35,7 +35,12 @@ const waiting: ForwardState = {
   aboutKey: null,
   isByHttp2: false,
   redirect: 'none',
+  failoverOn: null,
+  hasNextAttempt: false,
 }
+
+/** A call that has another model to go to. */
+const onCourse = { isIdempotent: false, failoverOn: new Set([429, 503]), hasNextAttempt: true } as const
 
 const outOfKeys = refuse('rate_limited')
 const codes: Readonly<Record<string, string>> = {
@@ -55,6 +60,13 @@ function failure(way: string, phase: Phase = 'wait'): AttemptEvent {
 
 function response(status: number, ...fields: string[]): AttemptEvent {
   return { type: 'response', head: answerHead(`HTTP/1.1 ${status} `, ...fields), body: { framing: 'none' } }
+}
+
+const failedStart: AttemptEvent = {
+  type: 'failed_start',
+  head: answerHead('HTTP/1.1 200 '),
+  phase: 'receive',
+  failure: fault('GH_STREAM_ERROR'),
 }
 
 type Row = readonly [name: string, state: Partial<ForwardState>, event: AttemptEvent, verdict: Verdict]
@@ -144,6 +156,36 @@ const rows: readonly Row[] = [
   ['a redirect too many', { redirect: 'too_many' }, response(302), 'refuse'],
   ['a redirect for the client', {}, response(302), 'relay'],
   ['usage refused', {}, { type: 'usage_refused', head: answerHead('HTTP/1.1 400 ') }, 'retry'],
+  // The course of an AI call.
+  ['a provider that fails', onCourse, response(503), 'next_attempt'],
+  ['a provider that is too busy', onCourse, response(429), 'next_attempt'],
+  ['a provider without a valid key', { ...onCourse, aboutKey: outOfKeys }, response(401), 'next_attempt'],
+  ['a provider with another key', { ...onCourse, aboutKey: 'another' }, response(429), 'retry'],
+  ['a call that its provider refuses', onCourse, response(400), 'relay'],
+  ['the last provider that fails', { ...onCourse, hasNextAttempt: false }, response(503), 'relay'],
+  [
+    'a provider that is down',
+    { ...onCourse, stage: 'connecting', mayRetry: false },
+    failure('refused', 'connect'),
+    'next_attempt',
+  ],
+  ['a provider that is too slow', onCourse, failure('GH_CONTENT_TIMEOUT'), 'next_attempt'],
+  [
+    'a provider that breaks off before its content',
+    { ...onCourse, hasResponseBegun: true },
+    failure('reset', 'receive'),
+    'next_attempt',
+  ],
+  [
+    'a provider that breaks off behind it',
+    { ...onCourse, stage: 'relaying' },
+    failure('reset', 'receive'),
+    'refuse',
+  ],
+  ['a call whose body is gone', { ...onCourse, sentBody: 'gone' }, response(503), 'relay'],
+  ['a stream that begins with an error', onCourse, failedStart, 'next_attempt'],
+  ['the last one that does', { ...onCourse, hasNextAttempt: false }, failedStart, 'refuse'],
+  ['a forbidden address of a provider', onCourse, { type: 'refusal', refusal: outOfKeys }, 'refuse'],
   // Endings.
   [
     'a response that breaks off',
@@ -203,6 +245,8 @@ const anyState: fc.Arbitrary<ForwardState> = fc.record({
   aboutKey: fc.constantFrom<ForwardState['aboutKey'][]>(null, 'another', outOfKeys),
   isByHttp2: fc.boolean(),
   redirect: fc.constantFrom('none', 'follow', 'too_many'),
+  failoverOn: fc.constantFrom(null, new Set([429, 500])),
+  hasNextAttempt: fc.boolean(),
 })
 
 const isRetry = (verdict: Verdict) => verdict.startsWith('retry')
@@ -233,7 +277,13 @@ test('no retry that the pool has to allow is decided once it allows none', () =>
 test('whatever happens, a request gets one response, and after few attempts', () => {
   fc.assert(
     fc.property(anyState, fc.array(anyFailure, { minLength: 40, maxLength: 40 }), (first, failures) => {
-      let state: ForwardState = { ...first, stage: 'connecting', isFresh: false, hasRepeatedLookup: false }
+      let state: ForwardState = {
+        ...first,
+        failoverOn: null,
+        stage: 'connecting',
+        isFresh: false,
+        hasRepeatedLookup: false,
+      }
       let retries = 3
       let attempts = 0
       let responses = 0

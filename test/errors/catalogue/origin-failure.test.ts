@@ -82,6 +82,7 @@ const expected: Readonly<Record<Phase, Readonly<Record<string, ErrorName>>>> = {
     GH_TOTAL_TIMEOUT: 'origin_gateway_timeout',
   },
   wait: {
+    GH_CONTENT_TIMEOUT: 'origin_response_timeout',
     GH_RESPONSE_TIMEOUT: 'origin_response_timeout',
     ETIMEDOUT: 'origin_response_timeout',
     GH_CLOSED: 'origin_unknown_error',
@@ -100,6 +101,7 @@ const expected: Readonly<Record<Phase, Readonly<Record<string, ErrorName>>>> = {
     GH_CALL_TIMEOUT: 'origin_gateway_timeout',
     GH_IDLE_TIMEOUT: 'origin_response_timeout',
     GH_BAD_ANSWER: 'origin_bad_gateway',
+    GH_STREAM_ERROR: 'origin_bad_gateway',
     GH_BAD_FRAMING: 'origin_bad_gateway',
     GH_CLOSED: 'origin_unknown_error',
     GH_RESET_STREAM: 'origin_unknown_error',
@@ -170,8 +172,8 @@ test('the member is to blame, but not for queues, addresses, the time of all and
     ],
     handshake: ['GH_TOTAL_TIMEOUT'],
     send: ['GH_TOTAL_TIMEOUT'],
-    wait: ['GH_HTTP1_REQUIRED', 'GH_TOTAL_TIMEOUT', 'GH_CALL_TIMEOUT'],
-    receive: ['GH_CALL_TIMEOUT', 'GH_IDLE_TIMEOUT'],
+    wait: ['GH_CONTENT_TIMEOUT', 'GH_HTTP1_REQUIRED', 'GH_TOTAL_TIMEOUT', 'GH_CALL_TIMEOUT'],
+    receive: ['GH_CALL_TIMEOUT', 'GH_IDLE_TIMEOUT', 'GH_STREAM_ERROR'],
   })
 })
 
@@ -193,6 +195,7 @@ test('what says more of a failure than its error', () => {
     [
       'GH_CALL_TIMEOUT',
       'GH_CONNECT_TIMEOUT',
+      'GH_CONTENT_TIMEOUT',
       'GH_HANDSHAKE_TIMEOUT',
       'GH_IDLE_TIMEOUT',
       'GH_QUEUE_TIMEOUT',

@@ -11,7 +11,7 @@ import {
 import { inNameOf } from '../../../src/errors/catalogue/provider-wording.ts'
 import { refuse } from '../../../src/errors/catalogue/refusal.ts'
 
-const limits = { connect: 19_000, response: 60_000 }
+const limits = { connect: 19_000, response: 60_000, content: 7_000 }
 const codes = ['ENOTFOUND', 'ECONNREFUSED', 'EHOSTUNREACH', 'ETIMEDOUT', 'CERT_HAS_EXPIRED', 'ECONNRESET']
 const phases = ['resolve', 'connect', 'handshake', 'wait'] as const
 

@@ -1,0 +1,88 @@
+// The course of an AI call that may take more than one attempt: where it is on its route, and what it may
+// still do.
+
+import { delayOf } from '../../ai/failover/after-failure.ts'
+import type { Controls } from '../../ai/failover/controls.ts'
+import { modelAt, type ModelNode, type RouteNode } from '../../ai/failover/model-route.ts'
+import type { FailoverConfig } from '../../config/model/config.ts'
+
+interface CourseParts {
+  /** The body as its caller wrote it; null for a native call, which has no route. */
+  readonly body: Buffer | null
+  readonly controls: Controls
+  readonly failover: FailoverConfig
+  /** Monotonic ms. */
+  readonly now: number
+}
+
+export class Course {
+  /** The body as its caller wrote it, until the response begins; null for a native call. */
+  body: Buffer | null
+  readonly maxAttempts: number
+  readonly statuses: ReadonlySet<number>
+  readonly retryWithin: number
+  /** The number of the present model on the route, from 0. */
+  step = 0
+  /** Monotonic ms by which the first content must have come, over all attempts. */
+  readonly deadline: number
+  readonly #controls: Controls
+  #node: ModelNode
+  /** Further attempts at the present model that are left, and those that were made. */
+  #retries = 0
+  #retried = 0
+
+  constructor(node: ModelNode, { body, controls, failover, now }: CourseParts) {
+    this.body = body
+    this.maxAttempts = controls.maxAttempts ?? failover.maxAttempts
+    this.statuses = new Set(failover.statuses)
+    this.retryWithin = failover.retryWithin
+    this.deadline = failover.deadline === 0 ? Number.POSITIVE_INFINITY : now + failover.deadline
+    this.#controls = controls
+    this.#node = node
+    this.#retries = node.retries
+  }
+
+  get model(): string {
+    return this.#node.model
+  }
+
+  /** Ms that the provider has until its first content; null for no limit but that of all AI calls. */
+  get timeout(): number | null {
+    return this.#controls.timeout ?? this.#node.timeout
+  }
+
+  get fallback(): RouteNode | null {
+    return this.#node.fallback
+  }
+
+  get retries(): number {
+    return this.#retries
+  }
+
+  /** Ms before a further attempt at the present model. */
+  get delay(): number {
+    const { delay, backoff } = this.#controls
+    return delayOf(this.#retried + 1, delay ?? defaultDelay, backoff ?? 'exponential')
+  }
+
+  retry(): void {
+    this.#retries--
+    this.#retried++
+  }
+
+  /** Goes on to a model behind the present one; `skipped` counts those between that cannot take the call. */
+  goTo(node: ModelNode, skipped: number): void {
+    this.step += 1 + skipped
+    this.#node = node
+    this.#retries = node.retries
+    this.#retried = 0
+  }
+}
+
+const defaultDelay = 200
+
+/** Returns the models behind a node in the order in which they are tried. */
+export function* modelsFrom(route: RouteNode | null): Generator<ModelNode> {
+  for (let node = modelAt(route, Math.random); node !== null; node = modelAt(node.fallback, Math.random))
+    yield node
+}

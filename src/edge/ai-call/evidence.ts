@@ -1,0 +1,29 @@
+// What the caller of an AI route learns about its call: the models that were tried, and where to find the log.
+
+import { writeLedger } from '../../ai/failover/ledger.ts'
+import { field } from '../../http1/fields/fields.ts'
+import { HeaderChanges } from '../rewrite/headers.ts'
+import type { AiExchange } from './ai-exchange.ts'
+
+/** Writes the lines about a call; '' before its provider is known. `logId` is null if it is not logged. */
+export function evidenceLines(
+  { provider, model, course, attempts, dropped }: AiExchange,
+  logId: string | null,
+): string {
+  if (provider === null) return ''
+  let lines = logId === null ? '' : `svc-aig-log-id: ${logId}\r\n`
+  if (dropped.length > 0) lines += `svc-aig-dropped: ${dropped.join(', ')}\r\n`
+  if (attempts.length === 0) return lines
+  lines += `svc-aig-step: ${course === null ? 0 : course.step}\r\nsvc-aig-provider: ${provider.name}\r\n`
+  if (model !== null && visible.test(model)) lines += `svc-aig-model: ${model}\r\n`
+  return `${lines}svc-aig-attempts: ${writeLedger(attempts)}\r\n`
+}
+
+const visible = /^[!-~]+$/
+
+/** Keeps the provider's SDK from beginning anew what the gateway has tried several times. */
+export const withoutRetry = new HeaderChanges(
+  new Set(['x-should-retry']),
+  ['x-should-retry', 'false'],
+  [field.other],
+)

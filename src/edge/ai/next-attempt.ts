@@ -1,0 +1,65 @@
+// Decides and prepares what follows a failed attempt of an AI call.
+
+import { afterFailure, type FailedAttempt } from '../../ai/failover/after-failure.ts'
+import { readCall } from '../../ai/plan.ts'
+import type { AiTarget } from '../../ai/target.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import type { Course } from '../ai-call/course.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { type FoundModel, findModel } from './begin-course.ts'
+import { type ParsedTarget, takeCall } from './take-call.ts'
+
+/** The next attempt, ready to be made; the delay is in ms. */
+export type PreparedAttempt =
+  | { readonly type: 'retry'; readonly delay: number }
+  | { readonly type: 'next'; readonly found: FoundModel }
+
+/**
+ * Prepares the next attempt of a call; null if the failure is final. `duration` is that of the failed attempt,
+ * `wait` what its provider asked for, both in ms.
+ */
+export function prepareAttempt(
+  x: Exchange,
+  ai: AiExchange,
+  course: Course,
+  { duration, wait }: Pick<FailedAttempt, 'duration' | 'wait'>,
+): PreparedAttempt | null {
+  const failed: FailedAttempt = {
+    attempts: ai.attempts.length + 1,
+    maxAttempts: course.maxAttempts,
+    retries: course.retries,
+    hasNext: course.fallback !== null && ai.target.api !== 'native',
+    duration,
+    retryWithin: course.retryWithin,
+    timeLeft: course.deadline - x.plane.clock.monotonic(),
+    wait,
+    delay: course.delay,
+  }
+  let next = afterFailure(failed)
+  if (next.type === 'retry' && !spendRetry(x)) next = afterFailure({ ...failed, retries: 0 })
+  if (next.type !== 'next') return next.type === 'retry' ? next : null
+  const found = findNext(x, ai, course, ai.target as ParsedTarget)
+  return found === null ? null : { type: 'next', found }
+}
+
+/** Makes a prepared attempt that of the exchange. */
+export function takeAttempt(x: Exchange, ai: AiExchange, course: Course, prepared: PreparedAttempt): void {
+  if (prepared.type === 'retry') return course.retry()
+  const { node, skipped, call } = prepared.found
+  course.goTo(node, skipped)
+  takeCall(x, ai, ai.target as Exclude<AiTarget, { api: 'native' }>, call)
+}
+
+function findNext(x: Exchange, ai: AiExchange, course: Course, target: ParsedTarget): FoundModel | null {
+  const asked = readCall(target, course.body!)
+  if ('error' in asked) return null
+  const found = findModel(x, ai, target, asked, course.fallback!)
+  return 'error' in found || found.isResting ? null : found
+}
+
+/** Takes a retry from the budget of the provider; other providers are asked without one. */
+function spendRetry(x: Exchange): boolean {
+  if (x.route!.pool.budget.spend()) return true
+  x.plane.metrics.retryBudgetExhausted.inc()
+  return false
+}

@@ -1,0 +1,74 @@
+// Takes a planned call to its provider: everything about it that an attempt needs is written here.
+
+import { type Call, planCall } from '../../ai/plan.ts'
+import type { Provider } from '../../ai/providers/providers.ts'
+import type { CallRequest } from '../../ai/request-body.ts'
+import type { CompatTarget, RestTarget } from '../../ai/target.ts'
+import type { Refusal } from '../../errors/catalogue/refusal.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import { audienceOf } from '../ai-call/audience-of-call.ts'
+import { bringsCredential } from '../ai-call/outbound-call.ts'
+import { rewritingOf } from '../ai-call/rewriting.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { refuseWithoutKey } from './provider-keys.ts'
+
+export type ParsedTarget = RestTarget | CompatTarget
+
+/** Plans the call of the model that the request names, or refuses. */
+export function planModel(
+  x: Exchange,
+  ai: AiExchange,
+  target: ParsedTarget,
+  asked: CallRequest,
+): Call | Refusal {
+  const { providers, usageRefusals: refusals } = x.snapshot.ai!
+  return planCall(target, asked, providers, {
+    streamUsage: ai.gateway!.streamUsage !== false,
+    isLogged: x.tap !== null,
+    isChecked: ai.token !== null,
+    refusals,
+    isRouted: ai.isRouted,
+  })
+}
+
+/** Makes a planned call that of the exchange, in place of any other; refuses one for which there is no key. */
+export function takeCall(x: Exchange, ai: AiExchange, target: ParsedTarget, call: Call): Refusal | null {
+  ai.body = call.body
+  ai.model = call.model
+  ai.providerDialect = call.asks
+  x.audience = audienceOf(target, call.dialect)
+  ai.rewriting = rewritingOf(call)
+  ai.dropped = call.translation === null ? none : call.translation.dropped
+  ai.callWithUsage = call.asksUsage ? call : null
+  ai.isRetriedWithoutUsage = false
+  return sendTo(x, ai, call.provider, call.path)
+}
+
+const none: readonly string[] = []
+
+/** Makes a provider that of the exchange; refuses a call for which it has no key. */
+export function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): Refusal | null {
+  const route = x.snapshot.ai!.routeTo(provider)
+  ai.provider = provider
+  ai.path = path
+  if (lacksKey(x, ai)) return provider.withoutKey
+  x.route = route
+  ai.calls = route.calls
+  x.member = route.pool.pick(x)
+  ai.key = null
+  ai.keys = null
+  ai.keyChanges = 0
+  ai.doubtedKeys = null
+  if (route.keys.size < 2 || bringsCredential(x.head, ai)) return null
+  ai.keys = route.keys
+  return refuseWithoutKey(x, ai)
+}
+
+/**
+ * Whether a provider takes no call without a key, and there is none. Some have public lists of models, and a
+ * WebSocket handshake may bring a key as a subprotocol.
+ */
+function lacksKey({ head }: Exchange, ai: AiExchange): boolean {
+  if (ai.provider!.withoutKey === null || head.method === 'GET' || head.method === 'HEAD') return false
+  return !bringsCredential(head, ai)
+}

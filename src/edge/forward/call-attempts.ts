@@ -1,0 +1,104 @@
+// The attempts at one AI call: their ledger, their time, and which one comes next.
+
+import { originFailure } from '../../errors/catalogue/origin-failure.ts'
+import { type PreparedAttempt, prepareAttempt } from '../ai/next-attempt.ts'
+import { waitOf } from '../ai/provider-keys.ts'
+import type { AiExchange } from '../ai-call/ai-exchange.ts'
+import { withoutRetry } from '../ai-call/evidence.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { type AttemptEvent, type ForwardState, isFailedCall, type Verdict } from './decide.ts'
+
+/** What repeats an attempt that its provider has not seen. */
+const repetitions: ReadonlySet<Verdict> = new Set([
+  'look_up_again',
+  'retry_fresh',
+  'retry_refused',
+  'retry_elsewhere',
+])
+
+export class CallAttempts {
+  /** Monotonic ms by which the content of the present attempt must begin. */
+  contentDeadline = Number.POSITIVE_INFINITY
+  readonly #x: Exchange
+  readonly #ai: AiExchange
+  /** Monotonic ms at which the present attempt began. */
+  #beganAt = 0
+  /** The event after which another attempt may follow, and that attempt; undefined before that is decided. */
+  #event: AttemptEvent | null = null
+  #prepared: PreparedAttempt | null | undefined = undefined
+
+  constructor(x: Exchange, ai: AiExchange) {
+    this.#x = x
+    this.#ai = ai
+  }
+
+  begin(): void {
+    this.#beganAt = this.#x.plane.clock.monotonic()
+    const { course } = this.#ai
+    if (course === null) return
+    const { timeout, deadline } = course
+    this.contentDeadline = timeout === null ? deadline : Math.min(this.#beganAt + timeout, deadline)
+  }
+
+  /** Takes the event that is decided on next. */
+  reported(event: AttemptEvent): void {
+    this.#event = event
+    this.#prepared = undefined
+  }
+
+  /** The attempt that may follow the reported event; null if the course allows none. */
+  get next(): PreparedAttempt | null {
+    if (this.#prepared === undefined) {
+      const event = this.#event!
+      const wait = 'head' in event ? waitOf(this.#x, event.head) : null
+      const failed = { duration: this.#duration, wait }
+      this.#prepared = prepareAttempt(this.#x, this.#ai, this.#ai.course!, failed)
+    }
+    return this.#prepared
+  }
+
+  /** Notes what became of the present attempt, unless it is repeated as if nothing had happened. */
+  note(state: ForwardState, verdict: Verdict, event: AttemptEvent): void {
+    if (event.type === 'refusal' || repetitions.has(verdict)) return
+    const { attempts, course } = this.#ai
+    // A response that was under way has failed.
+    if (state.stage === 'relaying') return this.#amend(outcomeOf(event))
+    this.#add(outcomeOf(event))
+    if (verdict === 'next_attempt' || course === null || attempts.length < 2) return
+    this.#ai.isExhausted = isFailedCall(state, event, verdict)
+    if (this.#ai.isExhausted) this.#x.responseChanges = withoutRetry
+  }
+
+  /** Notes that the caller has left. */
+  noteLeft(stage: ForwardState['stage']): void {
+    if (stage === 'relaying') this.#amend('client_left')
+    else this.#add('client_left')
+  }
+
+  get #duration(): number {
+    return this.#x.plane.clock.monotonic() - this.#beganAt
+  }
+
+  #add(outcome: string): void {
+    const { attempts, provider, model } = this.#ai
+    attempts.push({ provider: provider!.name, model, outcome, duration: this.#duration })
+  }
+
+  #amend(outcome: string): void {
+    const { attempts } = this.#ai
+    attempts.push({ ...attempts.pop()!, outcome })
+  }
+}
+
+/** Returns what became of an attempt, as its ledger calls it. */
+function outcomeOf(event: Exclude<AttemptEvent, { type: 'refusal' }>): string {
+  switch (event.type) {
+    case 'response':
+    case 'usage_refused':
+      return event.head.status < 400 ? 'ok' : `http_${event.head.status}`
+    case 'failed_start':
+      return 'stream_error'
+    default:
+      return originFailure(event.phase, event.failure)
+  }
+}
