@@ -21,27 +21,29 @@ import { ticketOwner } from './records/ticket-key.ts'
 import { tokenKeyOwner } from './records/token-key.ts'
 import { zoneOwner } from './records/zone-lists.ts'
 
-export interface CopyReport {
-  readonly accounts: number
-  readonly gateways: number
-  readonly tokens: number
-  readonly oauthClients: number
-  readonly logEntries: number
-  readonly auditEntries: number
-  /** Error rules and access rules, a list of each per zone. */
-  readonly ruleLists: number
-  readonly errorPages: number
-  readonly users: number
-  readonly members: number
-  readonly oauthGrants: number
-  readonly credentials: number
-  readonly authorizationEvents: number
-  readonly signingKeys: number
-  readonly acmeAccounts: number
-  readonly certificates: number
-}
+/** What is copied, in the singular and plural; rule lists are the error rules and access rules of a zone. */
+const copied = {
+  accounts: ['account', 'accounts'],
+  gateways: ['gateway', 'gateways'],
+  tokens: ['token', 'tokens'],
+  oauthClients: ['OAuth client', 'OAuth clients'],
+  logEntries: ['log entry', 'log entries'],
+  auditEntries: ['audit entry', 'audit entries'],
+  ruleLists: ['rule list', 'rule lists'],
+  errorPages: ['error page', 'error pages'],
+  users: ['user', 'users'],
+  members: ['member', 'members'],
+  oauthGrants: ['OAuth grant', 'OAuth grants'],
+  credentials: ['session or OAuth token', 'sessions and OAuth tokens'],
+  authorizationEvents: ['authorization event', 'authorization events'],
+  signingKeys: ['signing key', 'signing keys'],
+  acmeAccounts: ['ACME account', 'ACME accounts'],
+  certificates: ['certificate', 'certificates'],
+} as const
 
-type Counts = { -readonly [Kind in keyof CopyReport]: CopyReport[Kind] }
+type Kind = keyof typeof copied
+export type CopyReport = Readonly<Record<Kind, number>>
+type Counts = Record<Kind, number>
 
 const pageSize = 100
 
@@ -143,6 +145,12 @@ async function reopen(
   }
 }
 
+interface Transfer {
+  readonly from: Store
+  readonly to: Store
+  readonly counts: Counts
+}
+
 interface Copy {
   readonly from: Store
   readonly to: Store
@@ -155,36 +163,18 @@ interface Copy {
 }
 
 async function copyAll({ from, to, accounts, mark, now, settle }: Copy): Promise<CopyReport> {
-  const counts: Counts = {
-    accounts: 0,
-    gateways: 0,
-    tokens: 0,
-    oauthClients: 0,
-    logEntries: 0,
-    auditEntries: 0,
-    ruleLists: 0,
-    errorPages: 0,
-    users: 0,
-    members: 0,
-    oauthGrants: 0,
-    credentials: 0,
-    authorizationEvents: 0,
-    signingKeys: 0,
-    acmeAccounts: 0,
-    certificates: 0,
-  }
+  const counts = Object.fromEntries(Object.keys(copied).map(kind => [kind, 0])) as Counts
   try {
     await at(to, begin(from, to, now))
-    for await (const key of each(from, from.tokenKeys.walk(tokenKeyOwner)))
-      expectNew(await at(to, to.tokenKeys.insert(key)), 'key of tokens', key.id)
+    const all: Transfer = { from, to, counts }
+    await copyRecords(all, store => store.tokenKeys, tokenKeyOwner, 'key of tokens')
     // Without them, all clients would need a full handshake at the same time.
-    for await (const key of each(from, from.ticketKeys.walk(ticketOwner)))
-      expectNew(await at(to, to.ticketKeys.insert(key)), 'key of TLS sessions', key.id)
-    await copyKeyNote(from, to)
-    for (const account of accounts) await copyAccount(from, to, account, counts)
-    await copyZones(from, to, counts)
-    await copyPeople(from, to, counts)
-    await copyAcme(from, to, counts)
+    await copyRecords(all, store => store.ticketKeys, ticketOwner, 'key of TLS sessions')
+    await copyKeyNote(all)
+    for (const account of accounts) await copyAccount(all, account)
+    await copyZones(all)
+    await copyPeople(all)
+    await copyAcme(all)
     await settle?.()
     // Machines that have seen the source continue with the target, unless it lacks changes that they have
     // seen.
@@ -201,24 +191,10 @@ async function copyAll({ from, to, accounts, mark, now, settle }: Copy): Promise
 
 /** Formats the counts for people, leaving out those that are 0. */
 export function inWords(report: CopyReport): string {
-  const kinds = [
-    count(report.accounts, 'account'),
-    count(report.gateways, 'gateway'),
-    count(report.tokens, 'token'),
-    count(report.oauthClients, 'OAuth client'),
-    count(report.logEntries, 'log entry', 'log entries'),
-    count(report.auditEntries, 'audit entry', 'audit entries'),
-    count(report.ruleLists, 'rule list'),
-    count(report.errorPages, 'error page'),
-    count(report.users, 'user'),
-    count(report.members, 'member'),
-    count(report.oauthGrants, 'OAuth grant'),
-    count(report.credentials, 'session or OAuth token', 'sessions and OAuth tokens'),
-    count(report.authorizationEvents, 'authorization event'),
-    count(report.signingKeys, 'signing key'),
-    count(report.acmeAccounts, 'ACME account'),
-    count(report.certificates, 'certificate'),
-  ].filter(words => words !== null)
+  const kinds = Object.entries(copied)
+    .map(([kind, words]) => [report[kind as Kind], words] as const)
+    .filter(([number]) => number > 0)
+    .map(([number, [one, many]]) => `${number} ${number === 1 ? one : many}`)
   return kinds.length < 2 ? (kinds[0] ?? 'nothing') : `${kinds.slice(0, -1).join(', ')} and ${kinds.at(-1)}`
 }
 
@@ -265,7 +241,7 @@ async function clear(
 }
 
 /** Otherwise a machine with another key would take the copy for its own. */
-async function copyKeyNote(from: Store, to: Store): Promise<void> {
+async function copyKeyNote({ from, to }: Transfer): Promise<void> {
   const note = await at(from, keyNoteOf(from.notes))
   if (note === null) return
   const { value, createdAt } = note.record
@@ -274,17 +250,18 @@ async function copyKeyNote(from: Store, to: Store): Promise<void> {
     throw new Error(`${to.location} is in use by a gateway`)
 }
 
-async function copyAccount(from: Store, to: Store, account: Account, counts: Counts): Promise<void> {
+async function copyAccount(all: Transfer, account: Account): Promise<void> {
+  const { from, to, counts } = all
   // Accounts cannot be removed, so that those of an earlier copy remain.
   if (!(await at(to, to.accounts.insert(account)))) await at(to, to.accounts.update(account.id, account))
   counts.accounts++
-  await copyTokens(from, to, account, counts)
+  await copyTokens(all, account)
   for await (const client of each(from, from.oauthClients.walk(account.id))) {
     expectNew(await at(to, to.oauthClients.insert(client)), 'OAuth client', client.id)
     counts.oauthClients++
-    await copyEvents(from, to, client, counts)
+    await copyEvents(all, client)
   }
-  counts.members += await copyMembers(from, to, account.id)
+  await copyMembers(all, account.id)
   for await (const grants of eachAt(from, from.oauthGrants.walk(account.id)))
     await together(grants, async grant => {
       expectNew(await at(to, to.oauthGrants.insert(grant)), 'OAuth grant', grant.id)
@@ -293,16 +270,16 @@ async function copyAccount(from: Store, to: Store, account: Account, counts: Cou
   for await (const gateway of each(from, from.gateways.walk(account.id))) {
     expectNew(await at(to, to.gateways.insert(gateway)), 'gateway', gateway.id)
     counts.gateways++
-    await copyLogs(from, to, gateway, counts)
+    await copyLogs(all, gateway)
   }
-  await copyAudit(from, to, account, counts)
+  await copyAudit(all, account)
 }
 
 /**
  * Adds members before changing and removing those of an earlier copy, so that an account is never without a
  * super administrator.
  */
-async function copyMembers(from: Store, to: Store, account: string): Promise<number> {
+async function copyMembers({ from, to, counts }: Transfer, account: string): Promise<void> {
   const wanted = new Map<string, Member>()
   for await (const member of each(from, from.members.walk(account))) wanted.set(member.id, member)
   const before: Member[] = []
@@ -316,20 +293,20 @@ async function copyMembers(from: Store, to: Store, account: string): Promise<num
   const changed: Member[] = []
   for (const member of wanted.values()) if (!(await at(to, to.members.insert(member)))) changed.push(member)
   for (const member of changed) {
-    const found = await at(to, to.members.get(account, member.id))
-    const isSame = found !== null && JSON.stringify(found.record) === JSON.stringify(member)
+    const current = await at(to, to.members.get(account, member.id))
+    const isSame = current !== null && JSON.stringify(current.record) === JSON.stringify(member)
     if (!isSame)
       expectNew(
-        found !== null && (await at(to, to.members.replace(member, found.version))),
+        current !== null && (await at(to, to.members.replace(member, current.version))),
         'member',
         member.id,
       )
   }
   for (const { id } of before) if (!wanted.has(id)) await at(to, to.members.remove(account, id))
-  return wanted.size
+  counts.members += wanted.size
 }
 
-async function copyTokens(from: Store, to: Store, { id: account }: Account, counts: Counts): Promise<void> {
+async function copyTokens({ from, to, counts }: Transfer, { id: account }: Account): Promise<void> {
   for await (const tokens of eachAt(from, from.tokens.walk(account))) {
     await together(tokens, async token => {
       expectNew(await at(to, to.tokens.insert(token)), 'token', token.id)
@@ -341,18 +318,17 @@ async function copyTokens(from: Store, to: Store, { id: account }: Account, coun
   }
 }
 
-async function copyLogs(from: Store, to: Store, gateway: Gateway, counts: Counts): Promise<void> {
-  const { account, id } = gateway
+async function copyLogs({ from, to, counts }: Transfer, { account, id }: Gateway): Promise<void> {
   // Copies all entries of the source, even if the limit has been lowered since.
   const limit = { most: Number.MAX_SAFE_INTEGER, strategy: 'STOP_INSERTING' } as const
   for await (const entries of eachAt(from, from.logs.entries(account, id))) {
-    const kept = await at(to, to.logs.append(account, id, batchOf(entries), limit))
-    counts.logEntries += kept
-    if (kept < entries.length) throw new Error(`the gateway ${id} was deleted during the copy`)
+    const stored = await at(to, to.logs.append(account, id, batchOf(entries), limit))
+    counts.logEntries += stored
+    if (stored < entries.length) throw new Error(`the gateway ${id} was deleted during the copy`)
   }
 }
 
-async function copyAudit(from: Store, to: Store, { id }: Account, counts: Counts): Promise<void> {
+async function copyAudit({ from, to, counts }: Transfer, { id }: Account): Promise<void> {
   const all = { since: null, before: null, descending: false } as const
   for (let after: Position | null = null; ; ) {
     const page: AuditQuery = { ...all, offset: 0, limit: pageSize, after }
@@ -365,22 +341,27 @@ async function copyAudit(from: Store, to: Store, { id }: Account, counts: Counts
   }
 }
 
-async function copyZones(from: Store, to: Store, counts: Counts): Promise<void> {
-  for await (const rules of each(from, from.errorRules.walk(zoneOwner))) {
-    expectNew(await at(to, to.errorRules.insert(rules)), 'list of error rules', rules.id)
-    counts.ruleLists++
-  }
-  for await (const rules of each(from, from.accessRules.walk(zoneOwner))) {
-    expectNew(await at(to, to.accessRules.insert(rules)), 'list of access rules', rules.id)
-    counts.ruleLists++
-  }
-  for await (const page of each(from, from.errorPages.walk(zoneOwner))) {
-    expectNew(await at(to, to.errorPages.insert(page)), 'error page', page.id)
-    counts.errorPages++
+async function copyZones(all: Transfer): Promise<void> {
+  await copyRecords(all, store => store.errorRules, zoneOwner, 'list of error rules', 'ruleLists')
+  await copyRecords(all, store => store.accessRules, zoneOwner, 'list of access rules', 'ruleLists')
+  await copyRecords(all, store => store.errorPages, zoneOwner, 'error page', 'errorPages')
+}
+
+/** Copies an owner's records of one kind, and counts them if they are reported. */
+async function copyRecords<T extends { readonly id: string }>(
+  { from, to, counts }: Transfer,
+  recordsOf: (store: Store) => Records<T>,
+  owner: string,
+  name: string,
+  kind?: Kind,
+): Promise<void> {
+  for await (const record of each(from, recordsOf(from).walk(owner))) {
+    expectNew(await at(to, recordsOf(to).insert(record)), name, record.id)
+    if (kind !== undefined) counts[kind]++
   }
 }
 
-async function copyEvents(from: Store, to: Store, client: OAuthClient, counts: Counts): Promise<void> {
+async function copyEvents({ from, to, counts }: Transfer, client: OAuthClient): Promise<void> {
   const events = await at(from, from.authorizationEvents.list(client.account, client.id))
   for (const event of events.toReversed()) {
     await at(to, to.authorizationEvents.append(event))
@@ -388,25 +369,21 @@ async function copyEvents(from: Store, to: Store, client: OAuthClient, counts: C
   }
 }
 
-async function copyPeople(from: Store, to: Store, counts: Counts): Promise<void> {
+async function copyPeople(all: Transfer): Promise<void> {
+  const { from, to, counts } = all
   for await (const users of eachAt(from, from.users.walk(everybody)))
     await together(users, async user => {
       expectNew(await at(to, to.users.insert(user)), 'user', user.id)
       counts.users++
-      await copyCredentials(from, to, user, counts)
+      await copyCredentials(all, user)
     })
-  for await (const key of each(from, from.signingKeys.walk(keyOwner))) {
-    expectNew(await at(to, to.signingKeys.insert(key)), 'signing key', key.id)
-    counts.signingKeys++
-  }
+  await copyRecords(all, store => store.signingKeys, keyOwner, 'signing key', 'signingKeys')
 }
 
 /** Copies the issued certificates but no orders, which the gateways of the source may still continue. */
-async function copyAcme(from: Store, to: Store, counts: Counts): Promise<void> {
-  for await (const account of each(from, from.acmeAccounts.walk(acmeOwner))) {
-    expectNew(await at(to, to.acmeAccounts.insert(account)), 'ACME account', account.id)
-    counts.acmeAccounts++
-  }
+async function copyAcme(all: Transfer): Promise<void> {
+  const { from, to, counts } = all
+  await copyRecords(all, store => store.acmeAccounts, acmeOwner, 'ACME account', 'acmeAccounts')
   for await (const certificate of each(from, from.certificates.walk(acmeOwner))) {
     const settled = { ...certificate, order: null, lease: null }
     expectNew(await at(to, to.certificates.insert(settled)), 'certificate', certificate.id)
@@ -414,7 +391,7 @@ async function copyAcme(from: Store, to: Store, counts: Counts): Promise<void> {
   }
 }
 
-async function copyCredentials(from: Store, to: Store, { id }: User, counts: Counts): Promise<void> {
+async function copyCredentials({ from, to, counts }: Transfer, { id }: User): Promise<void> {
   for (const kind of lasting) {
     const credentials = await at(from, from.credentials.list({ user: id }, kind, Infinity))
     for (let first = 0; first < credentials.length; first += pageSize)
@@ -455,8 +432,4 @@ async function* eachAt<T>(store: Store, items: AsyncIterable<T>): AsyncGenerator
 
 function fail({ location }: Store, cause: unknown): never {
   throw new Error(`${location}: ${(cause as Error).message}`, { cause })
-}
-
-function count(number: number, one: string, many = `${one}s`): string | null {
-  return number === 0 ? null : `${number} ${number === 1 ? one : many}`
 }

@@ -41,7 +41,7 @@ export class Borrower {
   }
 
   /**
-   * Returns what another worker has cached; null after 250 ms. `isAnnounced`: one of them has announced the key.
+   * Returns what another worker has cached; null after 250 ms. `isAnnounced`: one of them announced the key.
    */
   ask(announced: AnnouncedKey, isAnnounced: boolean): Promise<Loan | null> {
     if (isAnnounced ? this.#askedFound === maxAnnounced : this.#askedOthers === maxOthers)

@@ -6,7 +6,7 @@ import { FoundClients } from '../contract/client-search.ts'
 import type { Gateway } from '../records/records.ts'
 import type { Gateways, Listing, Page } from '../contract/store.ts'
 import { keys } from './server/keys.ts'
-import { plainTraits, RedisRecords } from './records.ts'
+import { RedisRecords } from './records.ts'
 import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 import { lua, rankLua } from './server/script.ts'
@@ -37,7 +37,7 @@ export class RedisGateways extends RedisRecords<Gateway> implements Gateways {
   readonly #connection: Reader
 
   constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
-    super(plainTraits(kind), connection, writes, clock)
+    super({ kind }, connection, writes, clock)
     this.#connection = connection
   }
 

@@ -16,8 +16,6 @@ const kind = 'oauth_client'
 
 const traits: Traits<OAuthClient> = {
   kind,
-  createdAt: client => client.createdAt,
-  marks: () => '-',
   dueAt: client => client.verification?.nextCheckAt ?? null,
 }
 

@@ -11,14 +11,12 @@ import type { DurableWrites } from './server/durability.ts'
 
 const traits: Traits<OAuthGrant> = {
   kind: 'oauth_grant',
-  createdAt: grant => grant.createdAt,
   marks: grant => {
     const { user, client, createdAt } = grant
     const places = [`user/${user}`, `client/${client}`].map(group => `~${placeIn(group, createdAt, grant)}`)
     return [nameOf(grant), ...places].join(',')
   },
   isMarked: true,
-  dueAt: () => null,
 }
 
 export class RedisOAuthGrants extends RedisRecords<OAuthGrant> implements OAuthGrants {

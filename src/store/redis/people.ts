@@ -13,15 +13,12 @@ const mostOfUser = 1_000
 
 const userTraits: Traits<User> = {
   kind: 'user',
-  createdAt: user => user.createdAt,
   marks: ({ email, identity }) => (identity ? `${nameOf(email)},${nameOfIdentity(identity)}` : nameOf(email)),
   isMarked: true,
-  dueAt: () => null,
 }
 
 const memberTraits: Traits<Member> = {
   kind: 'member',
-  createdAt: member => member.createdAt,
   marks: member => {
     const { account, user, status, isSuper, createdAt } = member
     const marks = `${user}/${account},~${placeIn(`user/${user}`, createdAt, member)}`
@@ -30,7 +27,6 @@ const memberTraits: Traits<Member> = {
       : marks
   },
   isMarked: true,
-  dueAt: () => null,
 }
 
 export class RedisUsers extends RedisRecords<User> implements Users {

@@ -35,12 +35,13 @@ import { togetherArguments, togetherKeys } from './companion-writes.ts'
 
 export interface Traits<T> {
   readonly kind: RecordKind
-  readonly createdAt: (record: T) => number
-  /** Its names and groups besides the id; - for none. */
-  readonly marks: (record: T) => string
+  /** The record's `createdAt` by default. */
+  readonly createdAt?: (record: T) => number
+  /** Its names and groups besides the id; absent for none. */
+  readonly marks?: (record: T) => string
   readonly isMarked?: boolean
-  /** When it is due for processing; null for never. */
-  readonly dueAt: (record: T) => number | null
+  /** When it is due for processing; null or absent for never. */
+  readonly dueAt?: (record: T) => number | null
 }
 
 const mostParsed = 1_000
@@ -49,18 +50,6 @@ const longestParsed = 64 * 1024
 const longRecord = 256 * 1024
 
 type Kept = string | null
-
-/** Returns the traits of a kind that is found only by id, and is never due. */
-export function plainTraits(kind: RecordKind): Traits<{ readonly createdAt: number }> {
-  return { kind, createdAt: ({ createdAt }) => createdAt, marks: () => '-', dueAt: () => null }
-}
-
-const tokenTraits: Traits<Token> = {
-  kind: 'token',
-  createdAt: token => token.issuedOn,
-  marks: token => token.digest,
-  dueAt: () => null,
-}
 
 export class RedisRecords<T extends { readonly account: string; readonly id: string }> implements Records<T> {
   readonly #traits: Traits<T>
@@ -118,7 +107,7 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
   }
 
   insert(record: T, together?: Together): Promise<boolean> {
-    const args = [...this.#describe(record), this.#traits.createdAt(record)]
+    const args = [...this.#describe(record), this.#placeOf(record).at]
     return this.#write(this.#scripts.insert, record.account, args, together)
   }
 
@@ -140,7 +129,8 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
   }
 
   #placeOf(record: T): Position {
-    return { at: this.#traits.createdAt(record), id: record.id }
+    const at = this.#traits.createdAt?.(record) ?? (record as { createdAt?: number }).createdAt!
+    return { at, id: record.id }
   }
 
   get #home(): string {
@@ -149,7 +139,8 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
 
   #describe(record: T): readonly Argument[] {
     const { marks, dueAt } = this.#traits
-    return [record.account, record.id, marks(record), JSON.stringify(record), dueAt(record) ?? '']
+    const { account, id } = record
+    return [account, id, marks?.(record) ?? '-', JSON.stringify(record), dueAt?.(record) ?? '']
   }
 
   async #write(
@@ -219,11 +210,17 @@ function sortable(at: number): string {
   return String(Math.floor(at)).padStart(16, '0')
 }
 
+const traits: Traits<Token> = {
+  kind: 'token',
+  createdAt: token => token.issuedOn,
+  marks: token => token.digest,
+}
+
 export class RedisTokens extends RedisRecords<Token> implements Tokens {
   readonly #connection: Reader
 
   constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
-    super(tokenTraits, connection, writes, clock)
+    super(traits, connection, writes, clock)
     this.#connection = connection
   }
 

@@ -34,7 +34,7 @@ import { RedisOAuthClients } from './oauth-clients.ts'
 import { insertFirst, recordKeys } from './record-scripts.ts'
 import { RedisPeers } from './peers.ts'
 import { RedisMembers, RedisUsers } from './people.ts'
-import { plainTraits, RedisRecords, RedisTokens } from './records.ts'
+import { RedisRecords, RedisTokens } from './records.ts'
 import { Replicas } from './server/replicas.ts'
 import { RedisTallies } from './tallies.ts'
 import { readMark, setMark, TrustedReader } from './trusted-reader.ts'
@@ -142,46 +142,27 @@ export class RedisStore implements Store {
       trust: this.trust,
     })
     const [reader, bulk] = [new TrustedReader(records, this.trust), new TrustedReader(logs, this.trust)]
-    this.accounts = new RedisAccounts(reader, this.#writes, clock)
-    this.gateways = new RedisGateways(reader, this.#writes, clock)
-    this.tokens = new RedisTokens(reader, this.#writes, clock)
-    this.oauthClients = new RedisOAuthClients(reader, this.#writes, clock)
-    this.users = new RedisUsers(reader, this.#writes, clock)
-    this.members = new RedisMembers(reader, this.#writes, clock)
-    this.credentials = new RedisCredentials(reader, this.#writes, clock)
-    this.oauthGrants = new RedisOAuthGrants(reader, this.#writes, clock)
-    this.authorizationEvents = new RedisAuthorizationEvents(reader, this.#writes, clock)
-    this.signingKeys = new RedisRecords<SigningKey>(plainTraits('signing_key'), reader, this.#writes, clock)
-    this.acmeAccounts = new RedisRecords<AcmeAccount>(
-      plainTraits('acme_account'),
-      reader,
-      this.#writes,
-      clock,
-    )
-    this.certificates = new RedisRecords<HostCertificate>(
-      plainTraits('certificate'),
-      reader,
-      this.#writes,
-      clock,
-    )
-    this.ticketKeys = new RedisRecords<TicketKey>(plainTraits('ticket_key'), reader, this.#writes, clock)
-    this.tokenKeys = new RedisRecords<TokenKey>(plainTraits('token_key'), reader, this.#writes, clock)
-    this.notes = new RedisRecords<StoreNote>(plainTraits('store_note'), reader, this.#writes, clock)
-    this.errorRules = new RedisRecords<ErrorRuleList>(
-      plainTraits('error_rule_list'),
-      reader,
-      this.#writes,
-      clock,
-    )
-    this.accessRules = new RedisRecords<AccessRuleList>(
-      plainTraits('access_rule_list'),
-      reader,
-      this.#writes,
-      clock,
-    )
+    const parts = [reader, this.#writes, clock] as const
+    this.accounts = new RedisAccounts(...parts)
+    this.gateways = new RedisGateways(...parts)
+    this.tokens = new RedisTokens(...parts)
+    this.oauthClients = new RedisOAuthClients(...parts)
+    this.users = new RedisUsers(...parts)
+    this.members = new RedisMembers(...parts)
+    this.credentials = new RedisCredentials(...parts)
+    this.oauthGrants = new RedisOAuthGrants(...parts)
+    this.authorizationEvents = new RedisAuthorizationEvents(...parts)
+    this.signingKeys = new RedisRecords({ kind: 'signing_key' }, ...parts)
+    this.acmeAccounts = new RedisRecords({ kind: 'acme_account' }, ...parts)
+    this.certificates = new RedisRecords({ kind: 'certificate' }, ...parts)
+    this.ticketKeys = new RedisRecords({ kind: 'ticket_key' }, ...parts)
+    this.tokenKeys = new RedisRecords({ kind: 'token_key' }, ...parts)
+    this.notes = new RedisRecords({ kind: 'store_note' }, ...parts)
+    this.errorRules = new RedisRecords({ kind: 'error_rule_list' }, ...parts)
+    this.accessRules = new RedisRecords({ kind: 'access_rule_list' }, ...parts)
     // On the connection for bulk data, since a page may have 1.5 MB.
-    this.errorPages = new RedisRecords<ErrorPage>(plainTraits('error_page'), bulk, this.#writes, clock)
-    this.responses = new RedisResponses(reader, this.#writes, clock)
+    this.errorPages = new RedisRecords({ kind: 'error_page' }, bulk, this.#writes, clock)
+    this.responses = new RedisResponses(...parts)
     this.audit = new RedisAudit(reader, this.#writes)
     this.logs = new RedisLogs(records, logs)
     this.counters = new RedisCounters(records, clock)

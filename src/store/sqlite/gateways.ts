@@ -20,7 +20,7 @@ export class SqliteGateways extends SqliteRecords<Gateway> implements Gateways {
 
   /** `sweep` is called when entries may have lost their gateway. */
   constructor(db: Database, ledgers: Ledgers, sweep: () => void) {
-    super(db, ledgers, { name: 'gateway', table: 'gateways', createdAt: ({ createdAt }) => createdAt })
+    super(db, ledgers, { name: 'gateway' })
     this.#db = db
     this.#ids = db.prepare(
       `SELECT created_at AS at, id, id AS name FROM gateways WHERE account = ? AND (created_at, id) > (?, ?)

@@ -33,8 +33,6 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
     )
     super(db, ledgers, {
       name: 'oauth_client',
-      table: 'oauth_clients',
-      createdAt: ({ createdAt }) => createdAt,
       wrote: ({ account, id, verification }) => setDue(verification?.nextCheckAt ?? null, account, id),
     })
     this.#db = db

@@ -18,7 +18,7 @@ export class SqliteOAuthGrants extends SqliteRecords<OAuthGrant> implements OAut
   readonly #ofClient: OrderedRows
 
   constructor(db: Database, ledgers: Ledgers) {
-    super(db, ledgers, { name: 'oauth_grant', table, createdAt: ({ createdAt }) => createdAt })
+    super(db, ledgers, { name: 'oauth_grant' })
     this.#db = db
     this.#find = db.prepare(
       `SELECT version, record FROM ${table} WHERE record ->> 'user' = ? AND record ->> 'client' = ? AND account = ?

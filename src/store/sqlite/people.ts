@@ -13,8 +13,6 @@ const readStep = 200
 /** The maximum number of listed memberships of a user. */
 const mostOfUser = 1_000
 
-const createdAt = (record: { readonly createdAt: number }): number => record.createdAt
-
 export class SqliteUsers extends SqliteRecords<User> implements Users {
   readonly #db: Database
   readonly #byEmail: Statement
@@ -22,7 +20,7 @@ export class SqliteUsers extends SqliteRecords<User> implements Users {
   readonly #byId: Statement
 
   constructor(db: Database, ledgers: Ledgers) {
-    super(db, ledgers, { name: 'user', table: 'users', createdAt })
+    super(db, ledgers, { name: 'user' })
     this.#db = db
     this.#byEmail = db.prepare(`SELECT version, record FROM users WHERE record ->> 'email' = ?`)
     this.#byId = db.prepare('SELECT record FROM users WHERE account = ? AND id = ?')
@@ -64,8 +62,6 @@ export class SqliteMembers extends SqliteRecords<Member> implements Members {
     const hasSuper = (account: string) => anySuper.get(account) !== undefined
     super(db, ledgers, {
       name: 'member',
-      table: 'members',
-      createdAt,
       guard: (account, write) => {
         const hadSuper = hasSuper(account)
         const isDone = write()

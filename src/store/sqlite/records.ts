@@ -10,9 +10,10 @@ import { type Ledgers, writeTogether } from './companion-writes.ts'
 const longRecord = 256 * 1024
 
 interface Kind<T> {
+  /** The table has the same name in the plural. */
   readonly name: RecordKind
-  readonly table: string
-  readonly createdAt: (record: T) => number
+  /** The record's `createdAt` by default. */
+  readonly createdAt?: (record: T) => number
   /** Called after a record was inserted or replaced, within the transaction. */
   readonly wrote?: (record: T) => void
   /** Called with each replacement and removal, within the transaction; an exception undoes it. */
@@ -32,7 +33,7 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
   readonly #remove: Command
 
   constructor(db: Database, ledgers: Ledgers, kind: Kind<T>) {
-    const { table } = kind
+    const table = `${kind.name}s`
     this.#db = db
     this.#kind = kind
     this.#ledgers = ledgers
@@ -89,7 +90,7 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
 
   insertWithin(record: T): boolean {
     const { account, id } = record
-    const createdAt = this.#kind.createdAt(record)
+    const createdAt = this.#kind.createdAt?.(record) ?? (record as { createdAt?: number }).createdAt!
     const isDone = this.#noted(account, id, version =>
       this.#insert(account, id, createdAt, version, JSON.stringify(record)),
     )

@@ -144,10 +144,8 @@ export class SqliteStore implements Store {
     this.tallies = tallies
     this.#files = files
     this.logs = logThread ? new ThreadedLogs(logs, logThread) : new SqliteLogs(logs)
-    const [changes, ofCredentials] = [
-      new SqliteChanges(records, clock),
-      new SqliteChanges(credentials, clock),
-    ]
+    const changes = new SqliteChanges(records, clock)
+    const ofCredentials = new SqliteChanges(credentials, clock)
     this.#changes = changes
     this.changes = new JoinedChanges([changes, ofCredentials])
     trust.follow(() => void changes.begin())
@@ -163,51 +161,15 @@ export class SqliteStore implements Store {
     this.credentials = new SqliteCredentials(credentials, ofCredentials, clock)
     this.oauthGrants = new SqliteOAuthGrants(records, ledgers)
     this.authorizationEvents = new SqliteAuthorizationEvents(credentials, clock)
-    this.signingKeys = new SqliteRecords<SigningKey>(records, ledgers, {
-      name: 'signing_key',
-      table: 'signing_keys',
-      createdAt,
-    })
-    this.acmeAccounts = new SqliteRecords<AcmeAccount>(records, ledgers, {
-      name: 'acme_account',
-      table: 'acme_accounts',
-      createdAt,
-    })
-    this.certificates = new SqliteRecords<HostCertificate>(records, ledgers, {
-      name: 'certificate',
-      table: 'certificates',
-      createdAt,
-    })
-    this.ticketKeys = new SqliteRecords<TicketKey>(records, ledgers, {
-      name: 'ticket_key',
-      table: 'ticket_keys',
-      createdAt,
-    })
-    this.tokenKeys = new SqliteRecords<TokenKey>(records, ledgers, {
-      name: 'token_key',
-      table: 'token_keys',
-      createdAt,
-    })
-    this.notes = new SqliteRecords<StoreNote>(records, ledgers, {
-      name: 'store_note',
-      table: 'store_notes',
-      createdAt,
-    })
-    this.errorRules = new SqliteRecords<ErrorRuleList>(records, ledgers, {
-      name: 'error_rule_list',
-      table: 'error_rule_lists',
-      createdAt,
-    })
-    this.accessRules = new SqliteRecords<AccessRuleList>(records, ledgers, {
-      name: 'access_rule_list',
-      table: 'access_rule_lists',
-      createdAt,
-    })
-    this.errorPages = new SqliteRecords<ErrorPage>(records, ledgers, {
-      name: 'error_page',
-      table: 'error_pages',
-      createdAt,
-    })
+    this.signingKeys = new SqliteRecords(records, ledgers, { name: 'signing_key' })
+    this.acmeAccounts = new SqliteRecords(records, ledgers, { name: 'acme_account' })
+    this.certificates = new SqliteRecords(records, ledgers, { name: 'certificate' })
+    this.ticketKeys = new SqliteRecords(records, ledgers, { name: 'ticket_key' })
+    this.tokenKeys = new SqliteRecords(records, ledgers, { name: 'token_key' })
+    this.notes = new SqliteRecords(records, ledgers, { name: 'store_note' })
+    this.errorRules = new SqliteRecords(records, ledgers, { name: 'error_rule_list' })
+    this.accessRules = new SqliteRecords(records, ledgers, { name: 'access_rule_list' })
+    this.errorPages = new SqliteRecords(records, ledgers, { name: 'error_page' })
   }
 
   readonly deafness = null
@@ -287,8 +249,6 @@ export class SqliteStore implements Store {
     closeWatch?.()
   }
 }
-
-const createdAt = (record: { readonly createdAt: number }): number => record.createdAt
 
 const memory = 'sqlite::memory:'
 

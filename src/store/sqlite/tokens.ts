@@ -17,7 +17,7 @@ export class SqliteTokens extends SqliteRecords<Token> implements Tokens {
   readonly #used: Statement
 
   constructor(db: Database, ledgers: Ledgers) {
-    super(db, ledgers, { name: 'token', table: 'tokens', createdAt: ({ issuedOn }) => issuedOn })
+    super(db, ledgers, { name: 'token', createdAt: ({ issuedOn }) => issuedOn })
     this.#db = db
     this.#find = db.prepare(`SELECT record FROM tokens WHERE record ->> 'digest' = ?`)
     this.#use = db.command(
