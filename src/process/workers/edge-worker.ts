@@ -52,7 +52,7 @@ let starting: Promise<readonly Listener[]> | null = null
 
 process.on('message', async ({ id, ask }: ToWorker, handle?: unknown) => {
   tell(
-    await answer(ask, handle as SocketHandle).then(
+    await reply(ask, handle as SocketHandle).then(
       value => ({ id, value }),
       (cause: unknown) => ({ id, error: cause instanceof Error ? cause.message : String(cause) }),
     ),
@@ -65,91 +65,63 @@ process.on('uncaughtException', bug => void crash(bug))
 // A terminal sends these to the whole process group: the supervisor gets them too, and decides.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {})
 
-async function answer(ask: Ask, handle: SocketHandle): Promise<Reply[Ask['kind']]> {
-  switch (ask.kind) {
-    case 'socket':
-      sockets.push({ ...ask.place, handle })
-      return null
-    case 'adopt':
-      await plane!.adopt({ ...ask.place, handle })
-      return null
-    case 'release':
-      plane!.release(ask.place)
-      return null
-    case 'start':
-      return (starting = start(ask))
-    case 'prepare':
-      // It may arrive while this process starts with the previous configuration.
-      await starting
-      next = { config: ask.config, plane: await plane!.prepare(ask.config) }
-      return null
-    case 'commit':
-      commit(next!, ask.checks)
-      return null
-    case 'discard':
-      next?.plane.discard()
-      next = null
-      return null
-    case 'drain':
-      setImmediate(leave, ask.grace)
-      return null
-    case 'cut':
-      plane?.destroy()
-      return null
-    case 'checks':
-      plane!.takeChecks(ask.results)
-      return null
-    case 'certificates':
-      await plane!.takeCertificates(ask.automatic)
-      return null
-    case 'bans':
-      bans.impose(ask.bans)
-      return null
-    case 'tickets':
-      plane!.takeTicketKeys(ask.keys)
-      return null
-    case 'trust':
-      await starting
-      services!.store.trust.expect(ask.seen)
-      return null
-    case 'found':
-      services!.hearFound(ask.keys)
-      return null
-    case 'lend':
-      return services!.lend(ask.found)
-    case 'lent':
-      borrower.settle(ask.id, ask.loan)
-      return null
-    case 'share':
-      share.begin(ask.moved)
-      return null
-    case 'grant':
-      share.grant(ask.key, ask.count)
-      return null
-    case 'claim':
-      return plane?.leaveShare(ask.claim) ?? 0
-    case 'ping':
-      return null
-    case 'pools':
-      return (await plane!.pools()).flat()
-    case 'providers':
-      return (await plane!.providers()).flat()
-    case 'limits':
-      return (await plane!.nearLimits(ask.names)).flat()
-    case 'explain':
-      return plane!.explain(ask.request)
-    case 'snapshot':
-      return metrics.snapshot()
-  }
+type Handlers = {
+  readonly [Kind in Ask['kind']]: (
+    ask: Extract<Ask, { kind: Kind }>,
+    handle: SocketHandle,
+  ) => Reply<Kind> | Promise<Reply<Kind>>
 }
 
-/** A prepared configuration. */
+const handlers: Handlers = {
+  socket: ({ place }, handle) => void sockets.push({ ...place, handle }),
+  adopt: ({ place }, handle) => plane!.adopt({ ...place, handle }),
+  release: ({ place }) => plane!.release(place),
+  start: ask => (starting = start(ask)),
+  prepare: async ({ config }) => {
+    // It may arrive while this process starts with the previous configuration.
+    await starting
+    next = { config, plane: await plane!.prepare(config) }
+  },
+  commit: ({ checks }) => commit(next!, checks),
+  discard: () => {
+    next?.plane.discard()
+    next = null
+  },
+  drain: ({ grace }) => void setImmediate(leave, grace),
+  cut: () => plane?.destroy(),
+  checks: ({ results }) => plane!.takeChecks(results),
+  certificates: ({ automatic }) => plane!.takeCertificates(automatic),
+  bans: ({ bans: news }) => bans.impose(news),
+  tickets: ({ keys }) => plane!.takeTicketKeys(keys),
+  trust: async ({ seen }) => {
+    await starting
+    services!.store.trust.expect(seen)
+  },
+  found: ({ keys }) => services!.hearFound(keys),
+  lend: ({ found }) => services!.lend(found),
+  lent: ({ id, loan }) => borrower.settle(id, loan),
+  share: ({ moved }) => share.begin(moved),
+  grant: ({ key, count }) => share.grant(key, count),
+  claim: ({ claim }) => plane?.leaveShare(claim) ?? 0,
+  ping: () => {},
+  pools: async () => (await plane!.pools()).flat(),
+  providers: async () => (await plane!.providers()).flat(),
+  limits: async ({ names }) => (await plane!.nearLimits(names)).flat(),
+  explain: ({ request }) => plane!.explain(request),
+  snapshot: () => metrics.snapshot(),
+}
+
+/** Runs the handler of a message; async, so that what it throws becomes a reply. */
+async function reply<Kind extends Ask['kind']>(ask: Extract<Ask, { kind: Kind }>, handle: SocketHandle) {
+  const handler = handlers[ask.kind as Kind] as Handlers[Kind]
+  return handler(ask, handle)
+}
+
 interface Next {
   readonly config: Config
   readonly plane: PreparedConfig
 }
 
-/** Applies the prepared configuration in one step that cannot fail. */
 function commit({ config, plane }: Next, checks: readonly KeyedCheckResult[]): void {
   plane.commit(checks)
   services!.reload(config)
@@ -184,10 +156,7 @@ async function start(ask: Ask & { kind: 'start' }): Promise<readonly Listener[]>
   return listeners
 }
 
-/**
- * Trusts the store as far as the main process does, and reports a mark that this process has seen and the
- * store lacks.
- */
+/** Reports a mark that this process has seen and the store lacks. */
 function obey({ trust, degradation }: Store, seen: Seen | null): void {
   if (seen !== null) trust.expect(seen)
   degradation.follow(() => {
@@ -208,7 +177,7 @@ async function leave(grace: number): Promise<void> {
   process.exit(0)
 }
 
-/** Logs the bug and sends the counts to the supervisor; the process can be trusted with nothing more. */
+/** The process can be trusted with nothing more than its counts. */
 async function crash(bug: unknown): Promise<void> {
   log.fatal({ err: bug }, 'worker crashed: internal error')
   plane?.destroy()

@@ -47,7 +47,7 @@ export type Ask =
       readonly seen: Seen | null
       /** How many workers share the limits on connections. */
       readonly workers: number
-      /** In ms, as in `Supervision`. */
+      /** In ms. */
       readonly orphanGrace: number
       readonly lastWords: number
     }
@@ -77,29 +77,12 @@ export type Ask =
   | { readonly kind: 'explain'; readonly request: RequestInQuestion }
   | { readonly kind: 'snapshot' }
 
-export interface Reply {
-  readonly socket: null
-  readonly adopt: null
-  readonly release: null
+/** The values of replies; those of other kinds have none. */
+interface Replies {
   readonly start: readonly Listener[]
-  readonly prepare: null
-  readonly commit: null
-  readonly discard: null
-  readonly drain: null
-  readonly cut: null
-  readonly checks: null
-  readonly certificates: null
-  readonly bans: null
-  readonly tickets: null
-  readonly trust: null
-  readonly found: null
   readonly lend: Loan | null
-  readonly lent: null
-  readonly share: null
-  readonly grant: null
   /** How much it gives up to others. */
   readonly claim: number
-  readonly ping: null
   readonly pools: readonly PoolState[]
   readonly providers: readonly ProviderInProcess[]
   readonly limits: readonly NearKey[]
@@ -107,15 +90,16 @@ export interface Reply {
   readonly snapshot: Snapshot
 }
 
+export type Reply<Kind extends Ask['kind']> = Kind extends keyof Replies ? Replies[Kind] : unknown
+
 export interface ToWorker {
   readonly id: number
   readonly ask: Ask
 }
 
 /**
- * A reply, or an unsolicited message of a worker: refusals counted towards bans, tallies of errors, rules and
- * limits, keys found in the store, requests for cached records or for shares of a connection limit, a mark
- * that the store lacks, a bound socket (sent with the message), and its final counts when it dies.
+ * A reply, or an unsolicited message: among others a mark that the store lacks, a bound socket (sent with the
+ * message), and the final counts.
  */
 export type FromWorker =
   | { readonly id: number; readonly value: unknown }
