@@ -3,7 +3,17 @@
 
 import { parseArgs } from 'node:util'
 import { didYouMean } from '../base/text/nearest.ts'
-import { access, addresses, admin, type Command, config, json } from './commands/command.ts'
+import {
+  access,
+  addresses,
+  admin,
+  type Command,
+  config,
+  json,
+  texts,
+  text,
+  flag,
+} from './commands/command.ts'
 import { gatewayCommands } from './commands/ai-gateway/verbs.ts'
 import { clientCommands } from './commands/client/verbs.ts'
 import { logCommands } from './commands/log/verbs.ts'
@@ -20,7 +30,7 @@ const commands: Readonly<Record<string, Command>> = {
     usage: 'init [PATH] [--json]',
     summary: 'Write a configuration to start from, gatehouse.yaml in this folder by default.',
     options: json,
-    args: 1,
+    arg: 'optional',
     load: async () => (await import('./commands/init.ts')).init,
   },
   start: {
@@ -29,12 +39,8 @@ const commands: Readonly<Record<string, Command>> = {
     options: {
       ...addresses,
       ...config,
-      replace: {
-        type: 'boolean',
-        help: 'take over from the gateway running on this machine, without downtime',
-      },
+      replace: flag('take over from the gateway running on this machine, without downtime'),
     },
-    args: 0,
     load: async () => (await import('./commands/start.ts')).start,
   },
   reload: {
@@ -42,42 +48,34 @@ const commands: Readonly<Record<string, Command>> = {
     summary:
       'Apply the configuration in the running gateway, and report what changed, or why it is rejected.',
     options: { ...admin, ...config, ...json },
-    args: 0,
     load: async () => (await import('./commands/reload-upgrade.ts')).reload,
   },
   upgrade: {
     usage: 'upgrade [--admin ADDRESS] [--config PATH] [--json]',
     summary: 'Replace the running gateway by a new process from the code and the configuration on disk.',
     options: { ...admin, ...config, ...json },
-    args: 0,
     load: async () => (await import('./commands/reload-upgrade.ts')).upgrade,
   },
   check: {
     usage: 'check [--listen ADDRESS] [--admin ADDRESS] [--config PATH] [--json]',
     summary: 'Check the configuration and report every mistake.',
     options: { ...addresses, ...config, ...json },
-    args: 0,
     load: async () => (await import('./commands/check.ts')).check,
   },
   schema: {
     usage: 'schema',
     summary: 'Print the JSON schema of the configuration, for editors.',
     options: {},
-    args: 0,
     load: async () => (await import('./commands/schema.ts')).schema,
   },
   errors: {
     usage: 'errors [CODE] [--accept TYPE|--json]',
     summary: 'Show an error as clients see it, or list all errors.',
     options: {
-      accept: {
-        type: 'string',
-        value: 'TYPE',
-        help: 'the format, such as text/plain or application/json; default text/markdown',
-      },
-      json: { type: 'boolean', help: 'print what the list has, as JSON' },
+      accept: text('TYPE', 'the format, such as text/plain or application/json; default text/markdown'),
+      json: flag('print what the list has, as JSON'),
     },
-    args: 1,
+    arg: 'optional',
     load: async () => (await import('./commands/errors.ts')).errors,
   },
   health: {
@@ -86,18 +84,12 @@ const commands: Readonly<Record<string, Command>> = {
     options: {
       ...admin,
       ...config,
-      running: {
-        type: 'boolean',
-        help: 'check the gateway running with the same GATEHOUSE_DATA, whatever its configuration (Linux only)',
-      },
-      timeout: {
-        type: 'string',
-        value: 'SECONDS',
-        help: 'how long the whole check may take, up to 3600; default 2',
-      },
+      running: flag(
+        'check the gateway running with the same GATEHOUSE_DATA, whatever its configuration (Linux only)',
+      ),
+      timeout: text('SECONDS', 'how long the whole check may take, up to 3600; default 2'),
       ...json,
     },
-    args: 0,
     load: async () => (await import('./commands/health.ts')).health,
   },
   explain: {
@@ -105,23 +97,17 @@ const commands: Readonly<Record<string, Command>> = {
     summary:
       'Show what would happen to a request, without sending it; 0 if it would pass, 1 if not, 2 if unknown.',
     options: {
-      host: { type: 'string', value: 'HOST', help: 'the value of Host' },
-      address: { type: 'string', value: 'IP', help: 'the address that the request comes from' },
-      path: { type: 'string', value: 'PATH', help: 'the path with its query, or an absolute URL; default /' },
-      method: { type: 'string', value: 'METHOD', help: 'default GET' },
-      header: {
-        type: 'string',
-        multiple: true,
-        value: 'FIELD',
-        help: "such as 'accept: text/html', or @PATH for a file of them; repeatable",
-      },
-      'body-size': { type: 'string', value: 'BYTES', help: 'the size of its body' },
-      'client-certificate': { type: 'string', value: 'PATH', help: 'the certificate of the client, PEM' },
-      file: { type: 'string', value: 'PATH', help: 'a file with its body, of which AI calls need it' },
-      zone: { type: 'string', value: 'NAME', help: 'the zone; default the one that the host leads to' },
+      host: text('HOST', 'the value of Host'),
+      address: text('IP', 'the address that the request comes from'),
+      path: text('PATH', 'the path with its query, or an absolute URL; default /'),
+      method: text('METHOD', 'default GET'),
+      header: texts('FIELD', "such as 'accept: text/html', or @PATH for a file of them; repeatable"),
+      'body-size': text('BYTES', 'the size of its body'),
+      'client-certificate': text('PATH', 'the certificate of the client, PEM'),
+      file: text('PATH', 'a file with its body, of which AI calls need it'),
+      zone: text('NAME', 'the zone; default the one that the host leads to'),
       ...access,
     },
-    args: 0,
     load: async () => (await import('./commands/explain/explain.ts')).explain,
   },
   'account create': {
@@ -129,17 +115,15 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'Create a further account in the store, with a gateway, and print its id.',
     options: {
       ...config,
-      name: { type: 'string', value: 'NAME', help: 'the name that people see; default Account and a number' },
+      name: text('NAME', 'the name that people see; default Account and a number'),
       ...json,
     },
-    args: 0,
     load: async () => (await import('./commands/account.ts')).create,
   },
   'account list': {
     usage: 'account list [--json] [--config PATH]',
     summary: 'List the accounts in the store, the oldest first.',
     options: { ...config, ...json },
-    args: 0,
     load: async () => (await import('./commands/account.ts')).list,
   },
   ...tokenCommands,
@@ -148,16 +132,11 @@ const commands: Readonly<Record<string, Command>> = {
     summary: 'Print a one-time link: to become a super administrator, or for EMAIL to join or come back.',
     options: {
       ...config,
-      role: {
-        type: 'string',
-        multiple: true,
-        value: 'ROLE',
-        help: 'what a new member may do, by the name of a role; repeatable',
-      },
-      account: { type: 'string', value: 'ID', help: 'the account; needed only if the store has several' },
+      role: texts('ROLE', 'what a new member may do, by the name of a role; repeatable'),
+      account: text('ID', 'the account; needed only if the store has several'),
       ...json,
     },
-    args: 1,
+    arg: 'optional',
     load: async () => (await import('./commands/user-invite.ts')).userInvite,
   },
   ...gatewayCommands,
@@ -168,44 +147,39 @@ const commands: Readonly<Record<string, Command>> = {
     usage: 'certificates list [--json] [--config PATH]',
     summary: 'List which certificate each host has, when it expires, and why an order failed.',
     options: { ...config, ...json },
-    args: 0,
     load: async () => (await import('./commands/certificates.ts')).list,
   },
   'certificates renew': {
     usage: 'certificates renew HOST [--json] [--config PATH]',
     summary: 'Have the running gateway order a new certificate for a host of tls.auto now.',
     options: { ...config, ...json },
-    args: 1,
-    least: 1,
+    arg: 'required',
     load: async () => (await import('./commands/certificates.ts')).renew,
   },
   'store copy': {
     usage: 'store copy --from URL --to URL [--json]',
     summary: `Copy everything into an empty store, as a backup; a URL may be \${NAME} or file:PATH.`,
     options: {
-      from: { type: 'string', value: 'URL', help: 'the store to copy' },
-      to: { type: 'string', value: 'URL', help: 'an empty store' },
+      from: text('URL', 'the store to copy'),
+      to: text('URL', 'an empty store'),
       ...json,
     },
-    args: 0,
     load: async () => (await import('./commands/store/store.ts')).copy,
   },
   'store move': {
     usage: 'store move --from URL --to URL [--json]',
     summary: 'Copy everything into an empty store to go on there: the old one confirms no more changes.',
     options: {
-      from: { type: 'string', value: 'URL', help: 'the store to leave' },
-      to: { type: 'string', value: 'URL', help: 'an empty store' },
+      from: text('URL', 'the store to leave'),
+      to: text('URL', 'an empty store'),
       ...json,
     },
-    args: 0,
     load: async () => (await import('./commands/store/store.ts')).move,
   },
   'store accept': {
     usage: 'store accept [--json] [--config PATH]',
     summary: 'Have this machine trust its store as it is now, after it came back empty, older or as another.',
     options: { ...config, ...json },
-    args: 0,
     load: async () => (await import('./commands/store/accept.ts')).storeAccept,
   },
   demo: {
@@ -218,14 +192,12 @@ const commands: Readonly<Record<string, Command>> = {
         help: "the configuration file; default config/demo.yaml in the program's folder",
       },
     },
-    args: 0,
     load: async () => (await import('./commands/demo.ts')).demo,
   },
   version: {
     usage: 'version [--json]',
     summary: 'Print the version, and the commit where it is known; --version does, too.',
     options: json,
-    args: 0,
     load: async () => (await import('./commands/version-command.ts')).showVersion,
   },
 }
@@ -283,15 +255,16 @@ function helpWithNoun([noun, verb]: readonly string[]): number {
 }
 
 /** Returns the input of the command, or a sentence about a mistake in the arguments. */
-function read({ options, args, least = 0 }: Command, argv: readonly string[]): Input | string {
+function read({ options, arg }: Command, argv: readonly string[]): Input | string {
   try {
     const given = { args: [...argv], options, allowPositionals: true, tokens: true } as const
     const { values, positionals, tokens } = parseArgs(given)
     const names = tokens.flatMap(token => (token.kind === 'option' ? [token.name] : []))
     const twice = names.find((name, i) => isSingle(options[name]!) && names.indexOf(name) < i)
     if (twice !== undefined) return `--${twice} is given twice`
-    if (positionals.length > args) return `unexpected argument '${positionals[args]}'`
-    if (positionals.length < least) return 'missing argument'
+    const unexpected = positionals[arg === undefined ? 0 : 1]
+    if (unexpected !== undefined) return `unexpected argument '${unexpected}'`
+    if (arg === 'required' && positionals.length === 0) return 'missing argument'
     return { ...values, args: positionals }
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException

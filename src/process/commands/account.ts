@@ -5,16 +5,12 @@ import { longestName, viewAccount } from '../../admin/people/accounts.ts'
 import { Field } from '../../admin/http/field.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 import { createAccount } from '../store/new-account.ts'
-import { reportEmpty } from './store/chosen-account.ts'
-import { withConfiguredStore } from './store/configured-store.ts'
+import { reportEmpty, withConfiguredStore } from './store/configured-store.ts'
 import type { Input } from './input.ts'
-import { columns, json } from '../terminal/format.ts'
-import { print, tell } from '../terminal/output.ts'
+import { columns } from '../terminal/format.ts'
+import { tell, printResult } from '../terminal/output.ts'
 
-/**
- * Writes the id of the new account to stdout and all else to stderr, so that a script can capture it; returns
- * 1 when the store refuses, 2 for invalid arguments.
- */
+/** Writes only the id of the new account to stdout, so that a script can capture it. */
 export async function create(input: Input): Promise<number> {
   const faults: Fault[] = []
   new Field(input.name, faults, '', '--name').text(longestName)
@@ -25,25 +21,20 @@ export async function create(input: Input): Promise<number> {
     if (count === 0) return reportEmpty(store)
     const { account, gateway } = await createAccount(store, input.name ?? `Account ${count + 1}`, Date.now())
     tell(nextSteps(account.id, account.name, gateway.id))
-    print(input.json ? json(viewAccount(account)) : `${account.id}\n`)
-    return 0
+    return printResult(input, viewAccount(account), `${account.id}\n`)
   })
 }
 
-/**
- * Lists the accounts, oldest first; returns 1 when the store refuses, 2 for a configuration with mistakes.
- */
+/** Lists the accounts, oldest first. */
 export function list(input: Input): Promise<number> {
   return withConfiguredStore(input, async store => {
     const accounts = (await store.accounts.list()).map(viewAccount)
     if (accounts.length === 0) return reportEmpty(store)
     const rows = accounts.map(({ id, name, created_on }) => [id, name, created_on])
-    print(input.json ? json(accounts) : columns([['ID', 'NAME', 'CREATED'], ...rows]))
-    return 0
+    return printResult(input, accounts, columns([['ID', 'NAME', 'CREATED'], ...rows]))
   })
 }
 
-/** Returns how to give people and programs access to a new account, which has no members yet. */
 function nextSteps(id: string, name: string, gateway: string): string {
   return `Created the account ${visible(name)}, with the gateway ${gateway}, which requires a token. Nobody has access yet; next:
   gatehouse user invite --account ${id}   prints a link for its first super administrator

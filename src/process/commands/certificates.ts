@@ -13,14 +13,13 @@ import { acmeOwner } from '../../store/records/acme.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { withConfiguredStore } from './store/configured-store.ts'
 import type { Input } from './input.ts'
-import { columns, json } from '../terminal/format.ts'
-import { print, refuse, tell } from '../terminal/output.ts'
+import { columns } from '../terminal/format.ts'
+import { refuse, printResult, tellDone } from '../terminal/output.ts'
 
 const minute = 60_000
 /** Minimum age before a new certificate is replaced, in ms: authorities limit certificates per host. */
 const leastAge = 60 * minute
 
-/** Returns 0, 1 when the store refuses, 2 for a configuration with mistakes. */
 export function list(input: Input): Promise<number> {
   return withConfiguredStore(input, async (store, config) => {
     const now = Date.now()
@@ -32,8 +31,7 @@ export function list(input: Input): Promise<number> {
     )
     const hosts = [...new Set([...config.zones.flatMap(({ hosts }) => hosts), ...config.ai.hosts])]
     const holdings = hostCertificates(hosts, tls, statuses, now)
-    print(input.json ? json(holdings.map(viewHostCertificate)) : columns([head, ...holdings.map(cells)]))
-    return 0
+    return printResult(input, holdings.map(viewHostCertificate), columns([head, ...holdings.map(cells)]))
   })
 }
 
@@ -60,9 +58,11 @@ export function renew(input: Input): Promise<number> {
     if (lease !== null) return refuse(`a gateway is at work on the certificate of ${host}: try again`)
     if (!(await store.certificates.replace({ ...record, requestedAt: now, restUntil: null }, version)))
       return refuse(`a gateway has just changed the certificate of ${host}: try again`)
-    tell(`A running gateway now orders a certificate for ${host}; see gatehouse certificates list.`)
-    if (input.json) print(json({ host, requested_at: new Date(now).toISOString() }))
-    return 0
+    return tellDone(
+      input,
+      { host, requested_at: new Date(now).toISOString() },
+      `A running gateway now orders a certificate for ${host}; see gatehouse certificates list.`,
+    )
   })
 }
 

@@ -27,10 +27,6 @@ export async function check(input: Input): Promise<number> {
   return 0
 }
 
-/**
- * Loads a configuration together with the files that its rules use; each fault is reported at the line that
- * names the file.
- */
 async function loadWhole(path: string, given: GivenAddresses): Promise<Loaded> {
   const loaded = loadConfig(path, process.env, { given })
   if ('mistakes' in loaded) return loaded
@@ -38,7 +34,6 @@ async function loadWhole(path: string, given: GivenAddresses): Promise<Loaded> {
   return faults.size === 0 ? loaded : loadConfig(path, process.env, { given, faults })
 }
 
-/** Returns the findings as JSON for the command line. */
 function findingsOf(path: string, loaded: Loaded) {
   const isValid = 'config' in loaded
   return {
@@ -55,7 +50,6 @@ function viewMistake({ line, column, path, message }: Mistake) {
   return { line: line || null, column: column || null, path, message }
 }
 
-/** Returns a line about the source of AI call prices, and its age. */
 function pricesOf(config: Config): string {
   const { priceList } = config.ai
   const source =
@@ -63,7 +57,6 @@ function pricesOf(config: Config): string {
   return `list prices ${source} are of ${priceDateOf(config) ?? 'an unknown day'}\n`
 }
 
-/** Reads the files that rules use, and returns their faults. */
 async function faultsOf(config: Config): Promise<ReadonlyMap<string, string>> {
   const files = new AccessFiles(createLogger('error', { write: () => {} }), new AccessMetrics())
   const faults = new Map<string, string>()

@@ -15,10 +15,7 @@ import type { Input } from './input.ts'
 import { json } from '../terminal/format.ts'
 import { complain, print, tell } from '../terminal/output.ts'
 
-/**
- * Prints one error in the format that `--accept` asks for, Markdown by default since terminals show it well;
- * or the list of all.
- */
+/** Prints one error, as Markdown by default since terminals show it well; or the list of all. */
 export function errors({ args: [code], accept, json: asJson }: Input): number {
   if (asJson && accept !== undefined) return complain('--json cannot be combined with --accept')
   if (code === undefined) {
@@ -35,7 +32,6 @@ export function errors({ args: [code], accept, json: asJson }: Input): number {
 
 const seeList = '; gatehouse errors lists them all'
 
-/** Returns the body for a client. */
 function bodyOf(name: Parameters<typeof refuse>[0], accept = 'text/markdown'): string {
   const { body } = compose(
     refuse(name),
@@ -45,7 +41,6 @@ function bodyOf(name: Parameters<typeof refuse>[0], accept = 'text/markdown'): s
   return body.endsWith('\n') ? body : `${body}\n`
 }
 
-/** Returns the static facts of an error, by the names in its record. */
 function facts(name: string, row: ErrorRow) {
   return {
     error_code: row.code,
@@ -70,7 +65,6 @@ Errors that HTTP itself defines, without a preview at /cdn-cgi/error:
 ${table(protocolErrors)}`
 }
 
-/** Lists errors with their published titles, and below each what happened where this version raises it. */
 function table(rows: Readonly<Record<string, ErrorRow>>): string {
   return [line(head), ...Object.entries(rows).map(([name, row]) => entry(name, row))].join('')
 }

@@ -1,6 +1,5 @@
-// `gatehouse health`: checks whether a gateway is alive, for the health check of a container. It checks the
-// gateway of the same configuration, or with --running whichever runs on this machine: a health check does
-// not know its arguments and variables, and its file may have changed since.
+// `gatehouse health`, for the health check of a container. With --running it checks whichever gateway runs on
+// this machine: a health check does not know its arguments, and its file may have changed since.
 
 import type { Endpoint } from '../../config/model/config.ts'
 import { loadConfig } from '../../config/load/load.ts'
@@ -11,14 +10,11 @@ import { json } from '../terminal/format.ts'
 import { complain, print, tell } from '../terminal/output.ts'
 import { reachable, urlOf } from '../ports/urls.ts'
 
-/** Default timeout of the whole check, in seconds. */
+/** In seconds. */
 const defaultTimeout = 2
 const maxTimeout = 3600
 
-/**
- * Returns 0 when each admin listener responds with 200 to /healthz in time; 1 when not, 2 for a configuration
- * with mistakes, or a wrong option.
- */
+/** Returns 0 when each admin listener responds with 200 to /healthz in time, else 1; 2 for mistakes. */
 export async function health(input: Input): Promise<number> {
   const timeout = timeoutOf(input)
   if (timeout === null)
@@ -31,17 +27,14 @@ export async function health(input: Input): Promise<number> {
   return found === null ? 2 : report(found, input.json)
 }
 
-/** The result for one gateway. */
 interface Health {
   /** Null if its side port is unknown. */
   readonly url: string | null
-  /** The process; null if it was found by its address. */
+  /** Null if it was found by its address. */
   readonly pid: number | null
-  /** The problem; null if healthy. */
   readonly problem: string | null
 }
 
-/** Returns the timeout of the check, in ms; null if the option is wrong. */
 function timeoutOf({ timeout }: Input): number | null {
   if (timeout === undefined) return defaultTimeout * 1000
   const seconds = /^\d+(?:\.\d+)?$/.test(timeout) ? Number(timeout) : 0

@@ -7,7 +7,6 @@ const width = 120
 /** The column of summaries, behind usages that are short enough. */
 const summaryColumn = 43
 
-/** Returns the help of the whole program: every command, and what all have in common. */
 export function help(commands: Readonly<Record<string, Command>>): string {
   const all = Object.values(commands)
   const [here, byApi] = [all.filter(command => !usesApi(command)), all.filter(usesApi)]
@@ -32,7 +31,6 @@ export function helpForVerbs(commands: readonly Command[]): string {
   return commands.map(rowOf).join('')
 }
 
-/** Returns the help of one command: its usage, what it does, and its options. */
 export function helpFor({ usage, summary, options }: Command): string {
   const rows = Object.entries(options).flatMap(([name, { value, help }]) =>
     help === undefined ? [] : [[`  --${name}${value === undefined ? '' : ` ${value}`}`, help] as const],
@@ -51,13 +49,11 @@ function rowOf({ usage, summary }: Command): string {
   return hanging(`  gatehouse ${usage}`, summary, summaryColumn)
 }
 
-/** Writes a text beside a label, from a column on, or below it if the label is longer. */
 function hanging(label: string, text: string, column: number): string {
   if (label.length > column - 2) return `${label}\n${wrapped(`${' '.repeat(column)}${text}`, column)}`
   return wrapped(`${label.padEnd(column)}${text}`, column)
 }
 
-/** Breaks a text into lines between words; those after the first are indented. */
 function wrapped(text: string, indent: number): string {
   if (text.length <= width) return `${text}\n`
   const at = text.lastIndexOf(' ', width)

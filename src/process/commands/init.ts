@@ -24,20 +24,14 @@ export async function init({ args: [path = configName], json: asJson }: Input): 
   return 0
 }
 
-/**
- * Returns the configuration with its two addresses as active settings rather than comments: they are what
- * most people change first.
- */
+/** Makes the two addresses active settings: they are what most people change first. */
 function withAddresses(text: string): string {
   return text
     .replace(/^#listen:\n {2}#- address:/m, 'listen:\n  - address:')
     .replace(/^#admin: (\S+)$/m, (_, address) => `admin: \${GATEHOUSE_ADMIN:-${address}}`)
 }
 
-/**
- * Writes the schema to which the first line of the configuration refers; without it, only the help of editors
- * is missing. Returns whether the file exists.
- */
+/** Without the schema only the help of editors is missing. Returns whether the file exists. */
 async function writeSchema(path: string): Promise<boolean> {
   const text = schemaText()
   const fault = await writeNew(path, text)
@@ -49,7 +43,7 @@ async function writeSchema(path: string): Promise<boolean> {
   return true
 }
 
-/** Writes a new file; returns why it could not, or null. */
+/** Returns why the file could not be written, or null. */
 async function writeNew(path: string, text: string): Promise<string | null> {
   try {
     await writeFile(path, text, { flag: 'wx' })

@@ -5,7 +5,6 @@ import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { GivenAddresses } from '../../config/resolve/address-overrides.ts'
 
-/** The options of the command, and its arguments. */
 export interface Input {
   readonly config?: string
   readonly listen?: string
@@ -71,8 +70,7 @@ export interface Input {
 export const configName = 'gatehouse.yaml'
 
 /**
- * Returns the path of the configuration: the option, else GATEHOUSE_CONFIG, else gatehouse.yaml in the
- * working directory, else the one beside the program.
+ * The option, else GATEHOUSE_CONFIG, else gatehouse.yaml in the working directory, else the program's own.
  */
 export function configPath({ config }: Input): string {
   return (
@@ -82,14 +80,11 @@ export function configPath({ config }: Input): string {
   )
 }
 
-/**
- * Whether the working directory has the file, even as a dangling link: another file must not take its place.
- */
+/** Even a dangling link counts: another file must not take its place. */
 function isInFolder(name: string): boolean {
   return lstatSync(name, { throwIfNoEntry: false }) !== undefined
 }
 
-/** Returns the listening addresses of a gateway with these options in this environment. */
 export function givenAddresses({ listen, admin }: Input): GivenAddresses {
   return { listen, admin, port: process.env.PORT }
 }

@@ -1,5 +1,5 @@
-// `gatehouse reload` and `gatehouse upgrade`: make the gateway of a configuration apply it, or replace it by
-// a new process from the code on disk, and wait for the outcome.
+// `gatehouse reload` and `gatehouse upgrade`: make a gateway apply its configuration, or replace it by a new
+// process from the code on disk, and wait for the outcome.
 
 import { resolve } from 'node:path'
 import type { Endpoint } from '../../config/model/config.ts'
@@ -14,22 +14,16 @@ import type {
 import { gatewaysHere } from '../ports/presence.ts'
 import { configPath, type Input } from './input.ts'
 import { isUsable } from '../terminal/config-mistakes.ts'
-import { columns, json } from '../terminal/format.ts'
-import { print, refuse } from '../terminal/output.ts'
+import { columns } from '../terminal/format.ts'
+import { refuse, printResult } from '../terminal/output.ts'
 import { urlOf } from '../ports/urls.ts'
 
-/**
- * Returns 0 once the configuration is in effect; 1 if it is not, or no gateway runs; 2 for a configuration
- * with mistakes.
- */
+/** Returns 0 once the configuration is in effect; 1 if it is not, or no gateway runs. */
 export function reload(input: Input): Promise<number> {
   return ask('reload', input, reloadText)
 }
 
-/**
- * Returns 0 once another process serves; 1 if none does, or no gateway runs; 2 for a configuration with
- * mistakes.
- */
+/** Returns 0 once another process serves; 1 if none does, or no gateway runs. */
 export function upgrade(input: Input): Promise<number> {
   return ask('upgrade', input, upgradeText)
 }
@@ -52,15 +46,12 @@ async function ask<Report extends object>(
   const outcome = await command(name, admin)
   if (typeof outcome !== 'object')
     return refuse(outcome ?? `no gateway with this data folder responds at ${urlOf(admin)}`)
-  print(input.json ? json(outcome) : textOf(outcome))
-  return 0
+  return printResult(input, outcome, textOf(outcome))
 }
 
 /**
- * Returns the side ports of the gateways that were started with a file. They may differ from the configured
- * one, by --admin or a later change of the file, and the configured one may belong to another gateway. Of
- * several, that at the configured address counts. If the system does not tell the file of a gateway, returns
- * the configured one.
+ * Returns the side ports of the gateways started with a file: --admin or a later change of it may have moved
+ * them from the configured one, which may then belong to another gateway.
  */
 async function sidePortsOf(file: string, configured: Endpoint): Promise<readonly Endpoint[]> {
   const gateways = (await gatewaysHere()).filter(gateway => gateway.file === file)
@@ -73,7 +64,7 @@ function addressOf(endpoint: Endpoint): string {
   return new URL(urlOf(endpoint)).host
 }
 
-/** Describes a reload; older gateways report nothing. */
+/** Older gateways report nothing. */
 function reloadText({ changed, added = [], removed = [], latest = null }: Partial<ReloadReport>): string {
   if (changed === undefined) return 'The configuration is in effect.\n'
   const rows = rowsOf({ changed, added, removed })
@@ -93,7 +84,7 @@ function rowsOf({ changed, added, removed }: ChangesReport): string[][] {
   return more <= 0 ? rows : [...rows.slice(0, maxNamed), ['  and', `${more} more`]]
 }
 
-/** Describes an upgrade; older gateways report nothing. */
+/** Older gateways report nothing. */
 function upgradeText({ before, after, seconds = 0 }: Partial<UpgradeReport>): string {
   if (before === undefined || after === undefined) return 'A new process serves.\n'
   return `Upgraded in ${seconds.toFixed(1)} s: ${inWords(after)} serves; ${inWords(before)} finishes its requests and exits.\n`

@@ -13,10 +13,7 @@ const synonyms: readonly (readonly string[])[] = [
   ['tail', 'follow', 'watch'],
 ]
 
-/**
- * Returns the name of the command of a noun, or of one word, that was probably meant; null when none is
- * similar.
- */
+/** Returns the command that was probably meant by a noun, or one word; null when none is similar. */
 export function suggestedCommand(
   [word, verb]: readonly [word: string, verb?: string | undefined],
   names: readonly string[],

@@ -1,6 +1,5 @@
-// `gatehouse user invite`: a one-time link straight from the store, for the operator of the machine: to
-// become a super administrator, to become a member, or to regain access after losing a password or second
-// factor.
+// `gatehouse user invite`: a one-time link straight from the store, to become a super administrator or a
+// member, or to regain access after losing a password or second factor.
 
 import { resolve } from 'node:path'
 import { newId } from '../../base/ids/id.ts'
@@ -19,13 +18,9 @@ import { gatewaysHere } from '../ports/presence.ts'
 import { pagesUrl } from '../ports/pages-url.ts'
 import { configPath, type Input } from './input.ts'
 import { auditHere, withAccount } from './store/configured-store.ts'
-import { json } from '../terminal/format.ts'
-import { complain, print, refuse, tell } from '../terminal/output.ts'
+import { complain, refuse, tell, printResult } from '../terminal/output.ts'
 
-/**
- * Writes the link to stdout and all else to stderr; returns 1 when the store refuses, 2 for invalid
- * arguments.
- */
+/** Writes only the link to stdout. */
 export async function userInvite(input: Input): Promise<number> {
   const [written] = input.args
   const email = written === undefined ? null : normalEmail(written)
@@ -46,15 +41,11 @@ export async function userInvite(input: Input): Promise<number> {
         ? await setUp(store, account, origin)
         : await inviteByEmail(store, account, email, given, origin)
     if (typeof link === 'number') return link
-    print(input.json ? json({ account, email, url: link }) : `${link}\n`)
-    return 0
+    return printResult(input, { account, email, url: link }, `${link}\n`)
   })
 }
 
-/**
- * Returns the address of the pages of the gateway that runs here with the file, which --listen or PORT may
- * have moved; else the configured one, at the side port of a gateway that runs here.
- */
+/** Returns the address of the pages of the gateway that runs here with the file; else the configured one. */
 async function pagesHere(config: Config, file: string): Promise<string | null> {
   const gateways = await gatewaysHere()
   const own = gateways.find(gateway => gateway.file === file)
@@ -62,7 +53,6 @@ async function pagesHere(config: Config, file: string): Promise<string | null> {
   return pagesUrl(config, own ?? gateways[0] ?? config.admin)
 }
 
-/** Returns the link. */
 async function setUp(store: Store, account: string, origin: string): Promise<string> {
   const link = newSetUp(account, Date.now())
   await store.audit.append(
@@ -112,16 +102,13 @@ async function inviteByEmail(
   )
 }
 
-/**
- * Whether the address of a user is unproven: their password was set by signing up alone. Another request for
- * a link does not let them sign in with it.
- */
+/** Signing up alone proves no address, and another request for a link must not let them sign in. */
 async function isSquatted(store: Store, { id, password, identity }: User): Promise<boolean> {
   if (password === null || identity !== null) return false
   return (await store.members.ofUser(id)).every(({ status }) => status === 'pending')
 }
 
-/** Makes the link of an invited member; it also restores a user whose password was removed. */
+/** The link also restores a user whose password was removed. */
 async function handInvitation(store: Store, member: Member, user: User, origin: string): Promise<string> {
   const { value } = await reissueInvitation(store, member, Date.now(), !canSignIn(user))
   return hand(origin, value, `${user.email} becomes a member`)
@@ -137,9 +124,7 @@ function newMember(account: string, user: string, roles: readonly string[], now:
   return { account, id: newId(), user, status: 'pending', roles, isSuper: areSuper(roles), ...times }
 }
 
-/**
- * Returns the ids of roles by their names, of which the part before a dash is enough; or an error sentence.
- */
+/** The part of a name before a dash is enough. Returns ids, or an error sentence. */
 function rolesNamed(names: readonly string[]): readonly string[] | string {
   const ids: string[] = []
   for (const name of names) {

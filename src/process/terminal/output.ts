@@ -2,6 +2,7 @@
 // secret that is shown only once.
 
 import { visible } from '../../base/text/visible.ts'
+import { json } from './format.ts'
 
 /** Writes the requested output to stdout. */
 export function print(text: string): void {
@@ -23,6 +24,19 @@ export function refuse(sentence: string): number {
 export function complain(sentence: string): number {
   tell(`gatehouse: ${visible(sentence)}`)
   return 2
+}
+
+/** Prints a result, as JSON or as text; returns the exit code of success. */
+export function printResult(input: { readonly json?: boolean }, result: unknown, text: string): number {
+  print(input.json ? json(result) : text)
+  return 0
+}
+
+/** Tells the person what was done, and prints the result only as JSON; returns the exit code of success. */
+export function tellDone(input: { readonly json?: boolean }, result: unknown, sentence: string): number {
+  tell(sentence)
+  if (input.json) print(json(result))
+  return 0
 }
 
 const watched = new WeakSet<NodeJS.WriteStream>()

@@ -5,9 +5,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { changeAsRead, withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
 import { json } from '../../terminal/format.ts'
-import { complain, print, tell } from '../../terminal/output.ts'
+import { complain, print, tell, tellDone } from '../../terminal/output.ts'
 import { type Setting, settingNames } from './settings.ts'
-import { gatewayIdFlaw, gateways, type ShownGateway, withGateway } from './shown-gateway.ts'
+import { gatewayIdFlaw, gateways, type ShownGateway, withGateway } from './gateways.ts'
 
 export async function create(input: Input): Promise<number> {
   const [id = ''] = input.args
@@ -17,13 +17,11 @@ export async function create(input: Input): Promise<number> {
   if (typeof settings === 'string') return complain(settings)
   return withApi(input, async api => {
     const { result } = await api.ask<ShownGateway>('POST', gateways, { body: { id, ...settings } })
-    tell(`Created the gateway ${id}. ${result.authentication ? closed : open}`)
-    if (input.json) print(json(result))
-    return 0
+    return tellDone(input, result, `Created the gateway ${id}. ${result.authentication ? closed : open}`)
   })
 }
 
-/** Merges the options into the gateway as just read, since the API replaces all of its settings. */
+/** The API replaces all settings, so the options are merged into the gateway as just read. */
 export async function set(input: Input): Promise<number> {
   const settings = settingsOf(input)
   if (typeof settings === 'string') return complain(settings)
@@ -53,13 +51,13 @@ const open = 'Anyone who can reach it may call it now, without a token.'
 
 type Settings = Readonly<Record<string, boolean | number | string>>
 
-/** Returns the whole gateway with other settings; undefined if that changes nothing. */
+/** Returns undefined if that changes nothing. */
 function wholeOf(read: ShownGateway, settings: Settings): unknown {
   const whole = { ...read, ...settings }
   return isDeepStrictEqual(whole, read) ? undefined : whole
 }
 
-/** Returns the settings of the options by API name, or an error sentence about one. */
+/** Returns settings by API name, or an error sentence about one. */
 function settingsOf(input: Input): Settings | string {
   const settings: Record<string, boolean | number | string> = {}
   for (const name of settingNames) {

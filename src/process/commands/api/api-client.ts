@@ -5,7 +5,6 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ApiFaultName, apiFaults } from '../../../errors/catalogue/api-faults.ts'
 
-/** The address of the API, the account, and the token. */
 export interface ApiAccess {
   /** Without a trailing slash. */
   readonly url: string
@@ -19,7 +18,6 @@ interface ApiRequest {
   readonly ifMatch?: string | null
   /** Whether to send an Idempotency-Key, so that the request can be repeated. */
   readonly once?: boolean
-  /** Ends the request. */
   readonly signal?: AbortSignal
 }
 
@@ -30,7 +28,6 @@ interface ApiAnswer<Result> {
   readonly etag: string | null
 }
 
-/** One error of an envelope. */
 export interface ApiMistake {
   readonly code: number
   readonly message: string
@@ -48,7 +45,6 @@ export class ApiRefusal extends Error {
     this.mistakes = mistakes
   }
 
-  /** Whether the first error is this fault of the catalogue. */
   isFor(name: ApiFaultName): boolean {
     return this.mistakes[0]?.code === apiFaults[name].code
   }
@@ -57,10 +53,7 @@ export class ApiRefusal extends Error {
 /** The API is unreachable, or its response incomplete; the message is a sentence for the operator. */
 export class ApiUnreachable extends Error {}
 
-/**
- * Whether the same request may succeed later: the gateway may be restarting, or its store unreachable for
- * now.
- */
+/** The gateway may be restarting, or its store unreachable for now. */
 export function isPassing(cause: unknown): boolean {
   return (
     cause instanceof ApiUnreachable ||
@@ -68,10 +61,10 @@ export function isPassing(cause: unknown): boolean {
   )
 }
 
-/** How long a response may take, in ms. */
+/** In ms. */
 const timeout = 30_000
 const perPage = 100
-/** How many times a request with an Idempotency-Key is sent while the store is unreachable. */
+/** For a request with an Idempotency-Key, while the store is unreachable. */
 const maxTries = 4
 
 export class ApiClient {
@@ -88,15 +81,12 @@ export class ApiClient {
     return this.#access.account
   }
 
-  /** Returns a client for paths outside accounts. */
+  /** For paths outside accounts. */
   get outside(): ApiClient {
     return new ApiClient(this.#access, '/client/v4')
   }
 
-  /**
-   * Sends a request below its path. Throws `ApiRefusal` or `ApiUnreachable`; retries what can be repeated
-   * when the connection breaks.
-   */
+  /** Throws `ApiRefusal` or `ApiUnreachable`; retries what can be repeated when the connection breaks. */
   async ask<Result>(method: string, path: string, request: ApiRequest = {}): Promise<ApiAnswer<Result>> {
     const url = `${this.#access.url}${this.#root}${path}`
     const init = requestOf(method, this.#access.token, request)
@@ -110,7 +100,6 @@ export class ApiClient {
     }
   }
 
-  /** Fetches all pages of a list. */
   async all<Item>(path: string, filters: Readonly<Record<string, string>> = {}): Promise<readonly Item[]> {
     const items: Item[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
@@ -153,7 +142,7 @@ interface Whole {
   readonly text: string
 }
 
-/** Redirects are not followed: the token is sent only to the address that was given. */
+/** Redirects are not followed: the token is sent only to the given address. */
 function requestOf(method: string, token: string, { body, ifMatch, once, signal }: ApiRequest): RequestInit {
   const headers: Record<string, string> = { accept: 'application/json', authorization: `Bearer ${token}` }
   if (ifMatch) headers['if-match'] = ifMatch
@@ -213,7 +202,7 @@ function envelopeIn(text: string): Envelope | null {
   }
 }
 
-/** Reads the errors of an envelope; returns at least one. */
+/** Returns at least one error. */
 function mistakesIn(errors: unknown, status: number): readonly ApiMistake[] {
   const list = (Array.isArray(errors) ? errors : []) as readonly (RawMistake | null)[]
   if (list.length === 0) return [{ code: status, message: 'no reason given', pointer: null }]

@@ -6,17 +6,15 @@ import { complain, tell } from '../../terminal/output.ts'
 import { withClient } from './session.ts'
 
 export interface Deed {
-  /** The effect of the action, for a caller that cannot be asked. */
+  /** For a caller that cannot be asked. */
   readonly consequence: string
-  /** The question, before the request to type the id. */
   readonly question: string
-  /** The message when the person declines. */
   readonly refrained: string
 }
 
 /**
- * Runs the work after `--yes`, or once a person has retyped the id; returns 1 when the person declines, 2
- * when there is no one to ask.
+ * Runs the work after `--yes`, or once a person has retyped the id; returns 1 when declined, 2 with no one to
+ * ask.
  */
 export async function confirmed(
   input: Input,
@@ -31,16 +29,12 @@ export async function confirmed(
   )
 }
 
-/**
- * Returns a sentence about why confirmation is impossible although `--yes` is missing; null if a person can
- * be asked.
- */
+/** Returns why nobody can be asked although `--yes` is missing; null if a person can. */
 export function obstacleToAsking(input: Input, { consequence }: Deed): string | null {
   const canAsk = process.stdin.isTTY && process.stderr.isTTY && input['token-file'] !== '-'
   return input.yes || canAsk ? null : `${consequence}; say --yes`
 }
 
-/** Whether `--yes` was given, or a person retypes the id; otherwise says that nothing was done. */
 export async function agrees(input: Input, { question, refrained }: Deed, id: string): Promise<boolean> {
   if (input.yes || (await isTyped(question, id))) return true
   tell(refrained)

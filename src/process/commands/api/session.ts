@@ -1,4 +1,4 @@
-// Connects the verbs of `gatehouse client` to the management API, and handles its refusals.
+// Connects commands to the management API, and handles its refusals.
 
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
@@ -10,10 +10,7 @@ import { isUsable } from '../../terminal/config-mistakes.ts'
 import { complain, refuse, tell } from '../../terminal/output.ts'
 import { urlOf } from '../../ports/urls.ts'
 
-/**
- * Runs a command with the API given by options and environment; returns the exit code: 1 if the API refuses
- * or is unreachable, 2 for invalid arguments.
- */
+/** Returns 1 if the API refuses or is unreachable, 2 for invalid arguments. */
 export async function withApi(input: Input, use: (api: ApiClient) => Promise<number>): Promise<number> {
   const access = await accessOf(input)
   if (typeof access === 'string') return complain(access)
@@ -28,7 +25,7 @@ export async function withApi(input: Input, use: (api: ApiClient) => Promise<num
   }
 }
 
-/** As `withApi`, with the path of the client that the first argument names. */
+/** As `withApi`, for the client that the first argument names. */
 export async function withClient(
   input: Input,
   use: (api: ApiClient, path: string, id: string) => Promise<number>,
@@ -40,12 +37,11 @@ export async function withClient(
 
 export const clients = '/oauth_clients'
 
-/** How many times a change is retried after a concurrent one. */
 const maxTries = 5
 
 /**
- * Changes a resource only in the state just read; after a concurrent change, it reads it and computes the
- * body again. Without a body the resource stays as it is.
+ * Changes a resource only in the state just read, again after a concurrent change; without a body it stays as
+ * it is.
  */
 export async function changeAsRead<Thing>(
   api: ApiClient,
@@ -66,7 +62,6 @@ export async function changeAsRead<Thing>(
   }
 }
 
-/** Prints every error on its own line, with its subject. */
 function tellMistakes(mistakes: readonly ApiMistake[]): void {
   for (const { code, message, pointer } of mistakes) {
     const place = pointer === null ? code : `${code} at ${pointer}`
@@ -74,7 +69,7 @@ function tellMistakes(mistakes: readonly ApiMistake[]): void {
   }
 }
 
-/** Returns the mistake of the caller as a sentence, or null if it was printed already. */
+/** Returns a mistake as a sentence, or null if it was printed already. */
 async function accessOf(input: Input): Promise<ApiAccess | string | null> {
   const account = input.account ?? process.env.GATEHOUSE_ACCOUNT ?? ''
   if (account === '')
@@ -87,7 +82,7 @@ async function accessOf(input: Input): Promise<ApiAccess | string | null> {
   return 'flaw' in token ? token.flaw : { url, account, token: token.value }
 }
 
-/** Accepts the address in any usual form: with the base path of the API, or without. */
+/** Accepts a URL with the base path of the API, or without. */
 function baseOf(text: string): string | null {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.host === '') return null
@@ -97,7 +92,7 @@ function baseOf(text: string): string | null {
 
 const defaultUrl = 'http://127.0.0.1:8081'
 
-/** Reads the address from the configuration; mistakes there matter only if the caller named the file. */
+/** Mistakes in the configuration matter only if the caller named the file. */
 async function configuredUrl(input: Input): Promise<string | null> {
   const path = configPath(input)
   // Loaded only here: it is most of the command's code.
@@ -108,7 +103,7 @@ async function configuredUrl(input: Input): Promise<string | null> {
   return isNamed && !isUsable(path, loaded) ? null : defaultUrl
 }
 
-/** Reads the token from a place that other users of the machine cannot see: never from an argument. */
+/** Reads the token from where other users of the machine cannot see it: never from an argument. */
 async function tokenOf({ 'token-file': file }: Input): Promise<{ value: string } | { flaw: string }> {
   const token = file === undefined ? process.env.GATEHOUSE_TOKEN : await textOf(file)
   if (token === null) return { flaw: '--token-file names a file that cannot be read' }

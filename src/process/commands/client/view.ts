@@ -1,6 +1,69 @@
-// Prints an OAuth client at a terminal.
+// `gatehouse client list`, `show` and `events`: OAuth clients at a terminal.
 
-import { columns } from '../../terminal/format.ts'
+import { columns, json } from '../../terminal/format.ts'
+import { print, tell, printResult } from '../../terminal/output.ts'
+import { clients, withApi, withClient } from '../api/session.ts'
+import type { Input } from '../input.ts'
+
+export function list(input: Input): Promise<number> {
+  return withApi(input, async api => {
+    const found = await api.all<ShownClient>(clients, filtersOf(input))
+    return printResult(input, found, columns([clientHead, ...found.map(clientCells)]))
+  })
+}
+
+const clientHead = ['CLIENT ID', 'VISIBILITY', 'DOMAIN', 'SECRETS', 'CREATED', 'NAME']
+
+function clientCells(client: ShownClient): string[] {
+  const { client_id: id, visibility, created_at: created, client_name: name } = client
+  const proof = client.client_uri_verification?.status ?? '-'
+  return [id, visibility, proof, secretsOf(client), created.slice(0, 10), name]
+}
+
+function secretsOf(client: ShownClient): string {
+  if (client.token_endpoint_auth_method === 'none') return '0'
+  return client.has_rotated_secret ? '2' : '1'
+}
+
+function filtersOf({ name, visibility }: Input): Record<string, string> {
+  return {
+    ...(name === undefined ? {} : { client_name: name }),
+    ...(visibility === undefined ? {} : { visibility }),
+  }
+}
+
+export function show(input: Input): Promise<number> {
+  return withClient(input, async (api, path, id) => {
+    const { result } = await api.ask<ShownClient>('GET', path)
+    print(input.json ? json(result) : clientText(result))
+    if (result.client_uri_verification?.status === 'failed') tell(failedSentence(id))
+    if (result.has_rotated_secret)
+      tell(`Both secrets work. Once the older one is unused, run gatehouse client drop-old-secret ${id}`)
+    return 0
+  })
+}
+
+interface ShownEvent {
+  readonly when: string
+  readonly step: string
+  readonly result: string
+  readonly error?: string
+  readonly reason?: string
+}
+
+export function events(input: Input): Promise<number> {
+  return withClient(input, async (api, path) => {
+    const query = input.failed ? '?result=failure' : ''
+    const { result } = await api.ask<readonly ShownEvent[]>('GET', `${path}/authorization_events${query}`)
+    return printResult(input, result, columns([eventHead, ...result.map(eventCells)]))
+  })
+}
+
+const eventHead = ['WHEN', 'STEP', 'RESULT', 'REASON']
+
+function eventCells({ when, step, result, error, reason }: ShownEvent): string[] {
+  return [when, step, error ?? result, reason ?? '']
+}
 
 export interface ShownClient {
   readonly client_id: string
@@ -52,14 +115,12 @@ interface ShownSecret {
   readonly status?: string
 }
 
-/** Writes a client in full: its members by API name, its secrets, and the state of its verification. */
 export function clientText(client: ShownClient): string {
   const proof = client.client_uri_verification
   const rows = [...members.flatMap(name => rowsOf(name, client[name])), ...secretRows(client)]
   return `${columns(rows)}${proof ? `\n${proofText(proof)}` : ''}`
 }
 
-/** Writes the state of a verification, and the remaining steps. */
 export function proofText(proof: ShownVerification): string {
   const rows = [
     ['host', proof.host],
@@ -69,7 +130,6 @@ export function proofText(proof: ShownVerification): string {
   return columns(rows)
 }
 
-/** Writes the record to publish. */
 export function recordText({ host, text }: ShownVerification): string {
   return columns([
     ['record name', host],
@@ -78,12 +138,10 @@ export function recordText({ host, text }: ShownVerification): string {
   ])
 }
 
-/** Returns what to do when the record was not found in time. */
 export function failedSentence(id: string): string {
   return `The record was not found in time. Once it is published, run gatehouse client verify ${id}`
 }
 
-/** Describes the DNS result in words. */
 export function answerInWords({ outcome, records }: ShownAnswer): string {
   const words = outcomes[outcome] ?? outcome
   return records.length === 0

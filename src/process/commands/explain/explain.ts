@@ -6,14 +6,12 @@ import type { Explanation } from '../../../zones/explanation.ts'
 import type { ApiClient } from '../api/api-client.ts'
 import { withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
-import { json } from '../../terminal/format.ts'
-import { complain, print } from '../../terminal/output.ts'
+import { complain, printResult } from '../../terminal/output.ts'
 import { questionOf } from './question.ts'
 import { explanationText } from './text.ts'
 
 /**
- * Returns 0 if the request would pass, 1 if it would be refused or that depends on its body, 2 if the result
- * cannot be determined.
+ * Returns 0 if the request would pass, 1 if it would be refused or that depends on its body, 2 if unknown.
  */
 export async function explain(input: Input): Promise<number> {
   const question = questionOf(input)
@@ -25,8 +23,7 @@ export async function explain(input: Input): Promise<number> {
     const path = `/zones/${encodeURIComponent(zone)}/explain`
     const { result } = await api.outside.ask<Explanation>('POST', path, { body: question.value })
     outcome = result.outcome
-    print(input.json ? json(result) : explanationText(result))
-    return 0
+    return printResult(input, result, explanationText(result))
   })
   return outcome === null ? 2 : outcome === 'forwarded' || outcome === 'responded' ? 0 : 1
 }
@@ -37,9 +34,7 @@ interface ShownZone {
   readonly is_default: boolean
 }
 
-/**
- * Returns the zone of the account that serves a host, or any zone if none does: the explanation is the same.
- */
+/** If no zone serves the host, any zone will do: the explanation is the same. */
 async function zoneFor(host: string, api: ApiClient): Promise<string | null> {
   const zones = await zonesOf(api)
   const hosts = zones.flatMap(({ name, hosts }) => hosts.map(host => [host, name] as const))

@@ -2,7 +2,6 @@
 
 import { visible, visibleJson } from '../../../base/text/visible.ts'
 
-/** The part of an API log entry that a line shows. */
 export interface ShownEntry {
   readonly id: string
   readonly created_at: string
@@ -21,15 +20,13 @@ export interface ShownEntry {
   readonly client_name?: string | null
 }
 
-/** An entry, and its gateway. */
 export type GatewayEntry = ShownEntry & { readonly gateway: string }
 
 const widths = [24, 12, 6, 9, 32, 13, 10, 0]
 
-/** The heading above the lines. */
 export const headLine = lineOf(['TIME', 'GATEWAY', 'STATUS', 'DURATION', 'MODEL', 'TOKENS', 'COST', 'CALLER'])
 
-/** Writes an entry in columns, the tokens of request and response with a plus between. */
+/** The tokens of request and response have a plus between. */
 export function entryLine(entry: GatewayEntry): string {
   const { created_at, gateway, status_code, duration, provider, model, error } = entry
   const call = [created_at, gateway, String(status_code ?? '-'), `${Math.round(duration)} ms`]
@@ -43,7 +40,6 @@ export function entryLine(entry: GatewayEntry): string {
   ])
 }
 
-/** Writes an entry as JSON in one line. */
 export function jsonLine({ gateway, ...entry }: GatewayEntry): string {
   return `${visibleJson(JSON.stringify({ gateway, ...entry }))}\n`
 }

@@ -3,12 +3,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { visible } from '../../../base/text/visible.ts'
-import { gatewayIdFlaw, gateways, type ShownGateway } from '../ai-gateway/shown-gateway.ts'
+import { complain, print, tell } from '../../terminal/output.ts'
+import { gatewayIdFlaw, gateways, type ShownGateway } from '../ai-gateway/gateways.ts'
 import { type ApiClient, ApiRefusal, isPassing } from '../api/api-client.ts'
 import { withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
-import { complain, print, tell } from '../../terminal/output.ts'
-import { filtersOf } from './filters.ts'
 import { entryLine, type GatewayEntry, headLine, jsonLine, type ShownEntry } from './line.ts'
 
 /** Ms between two polls, and the maximum while the gateway does not respond. */
@@ -16,13 +15,9 @@ const interval = 1_000
 const maxPause = 10_000
 /** After how many polls the gateways of the account are listed again. */
 const looksPerList = 10
-/** Maximum of entries in one response. */
 const maxEntries = 100
 
-/**
- * Returns 0 once it is interrupted or its output is closed; 1 if the API refuses, or cannot be reached at
- * first; 2 for invalid arguments.
- */
+/** Returns 0 once it is interrupted or its output is closed; 1 if the API is unreachable at first. */
 export async function tail(input: Input): Promise<number> {
   const [gateway = null] = input.args
   const flaw = gateway === null ? null : gatewayIdFlaw(gateway)
@@ -52,7 +47,6 @@ function lastOf({ last = '10' }: Input): number | null {
   return /^\d{1,3}$/.test(last) && Number(last) <= maxEntries ? Number(last) : null
 }
 
-/** Returns a signal that is aborted at Ctrl-C, and when stdout is closed. */
 function endOfReading(): AbortSignal {
   const end = new AbortController()
   const stop = () => end.abort()
@@ -61,7 +55,7 @@ function endOfReading(): AbortSignal {
   return end.signal
 }
 
-/** Shows new entries until the end; while the gateway does not respond, it says so once and retries. */
+/** While the gateway does not respond, it says so once and retries. */
 async function follow(
   following: Following,
   show: (entries: readonly GatewayEntry[]) => void,
@@ -82,15 +76,14 @@ async function follow(
   }
 }
 
-/** Returns the error text without its closing question, which is for people who wait for the command. */
+/** The closing question is for people who wait for the command. */
 function withoutQuestion({ message }: Error): string {
   return message.replace(/; [^;]*\?$/, '')
 }
 
-/** The read position in the log of each gateway. */
 class Following {
   readonly #api: ApiClient
-  /** The only gateway to follow; null for all of the account. */
+  /** Null for all gateways of the account. */
   readonly #gateway: string | null
   readonly #filters: URLSearchParams
   readonly #end: AbortSignal
@@ -116,7 +109,6 @@ class Following {
     return most === 0 ? [] : inOrder.slice(-most)
   }
 
-  /** Shows what was stored since, of each gateway in that order. */
   async look(show: (entries: readonly GatewayEntry[]) => void): Promise<void> {
     if (++this.#looks % looksPerList === 0) await this.#list()
     for (const id of this.#cursors.keys())
@@ -129,7 +121,6 @@ class Following {
       }
   }
 
-  /** Updates the list of followed gateways. */
   async #list(): Promise<void> {
     const ids =
       this.#gateway === null
@@ -158,4 +149,22 @@ class Following {
       return []
     }
   }
+}
+
+/** Returns the query, or an error sentence about an option. */
+function filtersOf(input: Input): URLSearchParams | string {
+  const { failed, provider, model, status, 'token-id': token, where = [] } = input
+  const query = new URLSearchParams()
+  if (failed) query.set('success', 'false')
+  for (const [name, value] of Object.entries({ provider, model, status, token_id: token }))
+    if (value !== undefined) query.set(name, value)
+  for (const filter of where) {
+    const [, key, operator, value] = /^(\S+)\s+(\S+)(?:\s+(.*))?$/s.exec(filter.trim()) ?? []
+    if (key === undefined || operator === undefined)
+      return "--where must be 'KEY OPERATOR VALUE', such as 'duration gt 5000'"
+    query.append('filters.key', key)
+    query.append('filters.operator', operator)
+    query.append('filters.value', value ?? '')
+  }
+  return query
 }

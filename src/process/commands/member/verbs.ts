@@ -1,54 +1,44 @@
 // The verbs of `gatehouse member`, as rows of the table of commands. They use the management API, so the
 // gateway must be running.
 
-import { access, type Command, type Option } from '../command.ts'
+import { access, type Command, type Option, text, texts, yes } from '../command.ts'
 
-const role: Option = {
-  type: 'string',
-  multiple: true,
-  value: 'ROLE',
-  help: 'what the member may do, by the name or id of a role; repeatable',
-}
+const role: Option = texts('ROLE', 'what the member may do, by the name or id of a role; repeatable')
 
-const status: Option = { type: 'string', value: 'WHICH', help: 'only accepted or only pending ones' }
+const status: Option = text('WHICH', 'only accepted or only pending ones')
 
 export const memberCommands: Readonly<Record<string, Command>> = {
   'member list': {
     usage: 'member list [OPTION]…',
     summary: 'List the members of the account, and who is invited.',
     options: { status, ...access },
-    args: 0,
-    load: async () => (await import('./list.ts')).list,
+    load: async () => (await import('./members.ts')).list,
   },
   'member invite': {
     usage: 'member invite EMAIL --role ROLE [OPTION]…',
     summary: 'Invite a person; the link to hand over is shown only once.',
     options: { role, ...access },
-    args: 1,
-    least: 1,
-    load: async () => (await import('./invite.ts')).invite,
+    arg: 'required',
+    load: async () => (await import('./members.ts')).invite,
   },
   'member update': {
     usage: 'member update EMAIL --role ROLE [OPTION]…',
     summary: 'Replace the roles of a member; EMAIL may be the id of the member.',
     options: { role, ...access },
-    args: 1,
-    least: 1,
-    load: async () => (await import('./update.ts')).update,
+    arg: 'required',
+    load: async () => (await import('./members.ts')).update,
   },
   'member remove': {
     usage: 'member remove EMAIL [--yes] [OPTION]…',
     summary: 'Remove a member; EMAIL may be the id of the member.',
-    options: { yes: { type: 'boolean', help: 'do not ask for confirmation' }, ...access },
-    args: 1,
-    least: 1,
-    load: async () => (await import('./remove.ts')).remove,
+    options: { ...yes, ...access },
+    arg: 'required',
+    load: async () => (await import('./members.ts')).remove,
   },
   'member roles': {
     usage: 'member roles [OPTION]…',
     summary: 'List the roles that members can have.',
     options: access,
-    args: 0,
-    load: async () => (await import('./list.ts')).listRoles,
+    load: async () => (await import('./members.ts')).listRoles,
   },
 }

@@ -1,5 +1,4 @@
-// `gatehouse store accept`: makes the gateway of this machine trust its store as it is, whatever was seen
-// there before.
+// `gatehouse store accept`: makes the gateway of this machine trust its store as it is.
 
 import type { SecretKeys } from '../../../base/secrets/secret-keys.ts'
 import { loadConfig } from '../../../config/load/load.ts'
@@ -15,10 +14,7 @@ import { json } from '../../terminal/format.ts'
 import { print, refuse } from '../../terminal/output.ts'
 import { withStore } from '../../store/with-store.ts'
 
-/**
- * Prints the remembered and the current state of the store, and then remembers the current one; returns 1
- * when the store cannot be read, 2 for a configuration with mistakes.
- */
+/** Remembers the current state of the store, after printing it beside the remembered one. */
 export async function storeAccept(input: Input): Promise<number> {
   const path = configPath(input)
   const loaded = loadConfig(path)
@@ -74,7 +70,7 @@ function view({ location, identity, generation }: Place) {
   return { location, id: shortIdOf(identity!), generation, moved: isMoved({ identity }) }
 }
 
-/** Returns the mark of the store: a new one, to be used from now on, if it was moved. */
+/** Returns the mark of the store: a new one, from now on, if it was moved. */
 async function adopted(store: Store): Promise<Seen> {
   const mark = await store.adopt()
   if (!isMoved(mark)) return mark
@@ -84,8 +80,7 @@ async function adopted(store: Store): Promise<Seen> {
 }
 
 /**
- * Records the key of this machine in the store if the store names one that this machine lacks; returns the id
- * of that one.
+ * Records the key of this machine if the store names one that is missing here; returns the id of that one.
  */
 async function acceptKey(
   { notes }: Store,
@@ -105,7 +100,7 @@ function keyWords(replaced: string): string {
   return `What was made under the key ${replaced} is no longer valid: rotate the client secrets, and have people with an authenticator app sign in with recovery codes, or create links for them with \`gatehouse user invite\`. A machine that still has ${replaced} is degraded until it gets the key of this one.\n`
 }
 
-/** Returns what this machine has seen, or why that cannot be read; null if it remembers nothing. */
+/** Returns null if this machine remembers nothing; a sentence if that cannot be read. */
 async function remembered(path: string): Promise<Remembered | string | null> {
   try {
     return await readMemory(path)

@@ -1,23 +1,20 @@
 // The store that a command works on directly, and the account there.
 
 import { nextRay } from '../../../base/ids/ray.ts'
-import type { Config } from '../../../config/model/config.ts'
+import { visible } from '../../../base/text/visible.ts'
 import { loadConfig } from '../../../config/load/load.ts'
-import { auditOf, commandLine, type Resource } from '../../../store/records/audit-entry.ts'
-import type { AuditAction, AuditEntry } from '../../../store/records/records.ts'
+import type { Config } from '../../../config/model/config.ts'
 import type { Store } from '../../../store/contract/store.ts'
-import { storeDialling, storeLocation } from '../../store/location.ts'
 import { isThere } from '../../../store/open.ts'
+import { auditOf, commandLine, type Resource } from '../../../store/records/audit-entry.ts'
+import type { Account, AuditAction, AuditEntry } from '../../../store/records/records.ts'
+import { storeDialling, storeLocation } from '../../store/location.ts'
 import { withStore } from '../../store/with-store.ts'
-import { chosenAccount } from './chosen-account.ts'
-import { configPath, type Input } from '../input.ts'
 import { isUsable } from '../../terminal/config-mistakes.ts'
-import { refuse } from '../../terminal/output.ts'
+import { refuse, tell } from '../../terminal/output.ts'
+import { configPath, type Input } from '../input.ts'
 
-/**
- * Runs a command with the configured store; returns the exit code: 1 if the store refuses, 2 for a
- * configuration with mistakes.
- */
+/** Returns 1 if the store refuses, 2 for a configuration with mistakes. */
 export async function withConfiguredStore(
   input: Input,
   use: (store: Store, config: Config) => Promise<number>,
@@ -46,7 +43,6 @@ export function withAccount(
   })
 }
 
-/** Makes the audit entry of a change by the operator of this machine. */
 export function auditHere(
   account: string,
   action: AuditAction,
@@ -60,4 +56,23 @@ export function auditHere(
     resource,
     changed,
   )
+}
+
+/** Returns the exit code after printing a problem. */
+async function chosenAccount(store: Store, wanted: string | undefined): Promise<string | number> {
+  const accounts = await store.accounts.list()
+  if (accounts.length === 0) return reportEmpty(store)
+  const account = wanted ?? (accounts.length === 1 ? accounts[0]!.id : null)
+  if (account !== null && accounts.some(({ id }) => id === account)) return account
+  tell(`gatehouse: choose an account with --account: ${accounts.map(inWords).join(', ')}`)
+  return 2
+}
+
+export function reportEmpty({ location }: Store): number {
+  tell(`gatehouse: the store ${location} is empty; start the gateway once to fill it`)
+  return 1
+}
+
+function inWords({ id, name }: Account): string {
+  return `${id} (${visible(name)})`
 }

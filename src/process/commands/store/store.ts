@@ -1,5 +1,4 @@
-// `gatehouse store copy` and `gatehouse store move`: copy everything from one store into an empty one, as a
-// backup, or to continue with the new one.
+// `gatehouse store copy` and `gatehouse store move`: into an empty store, as a backup or to continue there.
 
 import { readFileSync } from 'node:fs'
 import type { Reading } from '../../../base/text/quantity.ts'
@@ -17,10 +16,7 @@ import { json } from '../../terminal/format.ts'
 import { complain, print, tell } from '../../terminal/output.ts'
 import { withStore } from '../../store/with-store.ts'
 
-/**
- * Copies a store as it is at this moment. Returns 0 when everything was copied, 1 when a store refuses, 2 for
- * invalid arguments.
- */
+/** Copies a store as it is at this moment. */
 export async function copy(input: Input): Promise<number> {
   const places = placesOf(input, 'copy')
   if (typeof places === 'number') return places
@@ -39,10 +35,7 @@ export async function copy(input: Input): Promise<number> {
   return withStore(from, source => warnOfChanges(source, before), { ...dialling, isAnyMark: true })
 }
 
-/**
- * Moves a store: from the start of the move until it is interrupted, no change in the old store is confirmed.
- * Returns as `copy` does.
- */
+/** From the start of the move until it is interrupted, no change in the old store is confirmed. */
 export async function move(input: Input): Promise<number> {
   const places = placesOf(input, 'move')
   if (typeof places === 'number') return places
@@ -109,16 +102,13 @@ async function warnOfChanges(source: Store, before: Mark | null): Promise<number
   return 0
 }
 
-/** Returns the store settings of the configuration other than its URL, if there is a valid configuration. */
+/** Null if there is no valid configuration. */
 function diallingOf(input: Input): ReturnType<typeof storeDialling> {
   const loaded = loadConfig(configPath(input))
   return 'config' in loaded ? storeDialling(loaded.config) : {}
 }
 
-/**
- * Accepts the same references as the configuration, so that a password need not be on the command line, where
- * every user of the machine can read it.
- */
+/** Accepts references, so that every user of the machine cannot read a password in the arguments. */
 function resolve(written: string): Reading<string> {
   const text = resolveReferences(written, { env: process.env, readFile: path => readFileSync(path, 'utf8') })
   if ('flaw' in text) return text
@@ -126,7 +116,6 @@ function resolve(written: string): Reading<string> {
   return 'flaw' in read ? read : accept(read.value ?? undefined, 'must not be empty')
 }
 
-/** Reports what was copied to stderr, and as JSON to stdout on request. */
 function report(verb: string, { source, target, asJson = false }: Ends, copied: CopyReport): void {
   tell(`${verb} ${inWords(copied)} from ${source.location} to ${target.location}.`)
   if (asJson) print(json({ from: source.location, to: target.location, copied: inSnakeCase(copied) }))

@@ -2,12 +2,9 @@
 
 import { mintToken } from '../../../tokens/token.ts'
 import type { Input } from '../input.ts'
-import { json } from '../../terminal/format.ts'
-import { print } from '../../terminal/output.ts'
+import { printResult } from '../../terminal/output.ts'
 
-/** Writes a token that is in no store to stdout. */
 export function generate(input: Input): number {
   const { value } = mintToken()
-  print(input.json ? json({ value }) : `${value}\n`)
-  return 0
+  return printResult(input, { value }, `${value}\n`)
 }

@@ -1,10 +1,10 @@
 // The verbs of `gatehouse token`, as rows of the table of commands. They work on the store itself, so they
 // need neither a token nor a running gateway.
 
-import { type Command, config, json, type Option, yes } from '../command.ts'
+import { type Command, config, json, type Option, yes, text, texts } from '../command.ts'
 
 const account: Readonly<Record<'account', Option>> = {
-  account: { type: 'string', value: 'ID', help: 'the account; needed only if the store has several' },
+  account: text('ID', 'the account; needed only if the store has several'),
 }
 
 export const tokenCommands: Readonly<Record<string, Command>> = {
@@ -12,48 +12,38 @@ export const tokenCommands: Readonly<Record<string, Command>> = {
     usage: 'token create [--name NAME] [--permission NAME]… [OPTION]…',
     summary: 'Create an API token in the store; without --permission it may only call models.',
     options: {
-      name: { type: 'string', value: 'NAME', help: 'the name of the token; default command line' },
-      permission: {
-        type: 'string',
-        multiple: true,
-        value: 'NAME',
-        help: 'what the token may do; repeatable, default AI Gateway Run',
-      },
+      name: text('NAME', 'the name of the token; default command line'),
+      permission: texts('NAME', 'what the token may do; repeatable, default AI Gateway Run'),
       ...account,
       ...config,
       ...json,
     },
-    args: 0,
-    load: async () => (await import('./create.ts')).create,
+    load: async () => (await import('./tokens.ts')).create,
   },
   'token list': {
     usage: 'token list [OPTION]…',
     summary: 'List the API tokens of the account, without their values.',
     options: { ...account, ...config, ...json },
-    args: 0,
-    load: async () => (await import('./list.ts')).list,
+    load: async () => (await import('./tokens.ts')).list,
   },
   'token revoke': {
     usage: 'token revoke ID [--yes] [OPTION]…',
     summary: 'Delete an API token, which a running gateway refuses within a second.',
     options: { ...yes, ...account, ...config, ...json },
-    args: 1,
-    least: 1,
-    load: async () => (await import('./revoke.ts')).revoke,
+    arg: 'required',
+    load: async () => (await import('./tokens.ts')).revoke,
   },
   'token roll': {
     usage: 'token roll ID [--yes] [OPTION]…',
     summary: 'Give an API token a new value, which is shown only once; the old one is refused.',
     options: { ...yes, ...account, ...config, ...json },
-    args: 1,
-    least: 1,
-    load: async () => (await import('./roll.ts')).roll,
+    arg: 'required',
+    load: async () => (await import('./tokens.ts')).roll,
   },
   'token generate': {
     usage: 'token generate [--json]',
     summary: 'Print a new token to set as GATEHOUSE_FIRST_TOKEN; it is not stored.',
     options: json,
-    args: 0,
     load: async () => (await import('./generate.ts')).generate,
   },
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clearableMembers } from '../../../../src/admin/oauth-clients/body.ts'
-import { bodyIn, settingsOf } from '../../../../src/process/commands/client/settings.ts'
-import { clearable } from '../../../../src/process/commands/client/update.ts'
+import { bodyIn, clearable, settingsOf } from '../../../../src/process/commands/client/changes.ts'
 
 test('a member without an option is not set', () => {
   assert.deepEqual(settingsOf({ args: [], name: 'Photos', json: true }), { client_name: 'Photos' })

@@ -1,0 +1,111 @@
+// `gatehouse gateway list`, `show` and `delete`.
+
+import { isGatewayId } from '../../../ai/gateway-directory.ts'
+import { columns } from '../../terminal/format.ts'
+import { complain, printResult, tellDone } from '../../terminal/output.ts'
+import type { ApiClient } from '../api/api-client.ts'
+import { confirmed } from '../api/confirm.ts'
+import { withApi } from '../api/session.ts'
+import type { Input } from '../input.ts'
+
+export function list(input: Input): Promise<number> {
+  return withApi(input, async api => {
+    const found = await api.all<ShownGateway>(gateways)
+    return printResult(input, found, columns([head, ...found.map(cells)]))
+  })
+}
+
+export function show(input: Input): Promise<number> {
+  return withGateway(input, async (api, path) => {
+    const { result } = await api.ask<ShownGateway>('GET', path)
+    return printResult(input, result, columns(members.map(name => [name, inWords(result[name])])))
+  })
+}
+
+const head = ['GATEWAY ID', 'AUTHENTICATION', 'BODIES', 'LOG ENTRIES', 'RATE LIMIT', 'CREATED']
+
+function cells(gateway: ShownGateway): string[] {
+  const { id, authentication, collect_logs, created_at } = gateway
+  const limits = [entriesOf(gateway), rateOf(gateway)]
+  return [id, inWords(authentication), inWords(collect_logs), ...limits, created_at.slice(0, 10)]
+}
+
+function entriesOf({ log_management: most, log_management_strategy: strategy }: ShownGateway): string {
+  if (most === 0) return 'none'
+  return strategy === 'STOP_INSERTING' ? `first ${most}` : `last ${most}`
+}
+
+function rateOf(gateway: ShownGateway): string {
+  const { rate_limiting_limit: most, rate_limiting_interval: interval, rate_limiting_key: key } = gateway
+  if (most === 0) return '-'
+  return `${most} in ${interval} s${key === 'gateway' ? '' : ` by ${key}`}`
+}
+
+/** In the order of the options. */
+const members = [
+  'id',
+  'authentication',
+  'collect_logs',
+  'log_management',
+  'log_management_strategy',
+  'rate_limiting_limit',
+  'rate_limiting_interval',
+  'rate_limiting_technique',
+  'rate_limiting_key',
+  'stream_usage',
+  'created_at',
+  'modified_at',
+] as const
+
+function inWords(value: string | number | boolean | null): string {
+  if (typeof value === 'boolean') return value ? 'on' : 'off'
+  return String(value ?? '-')
+}
+
+const deletion = {
+  consequence: 'deleting a gateway deletes its log entries, and its calls fail',
+  question:
+    'This deletes the log entries of the gateway, and its calls will fail. Type its id to delete it: ',
+  refrained: 'Nothing was deleted.',
+} as const
+
+export function remove(input: Input): Promise<number> {
+  const work = async (...[api, path, id]: Parameters<Parameters<typeof withGateway>[1]>) => {
+    const { result } = await api.ask('DELETE', path)
+    return tellDone(input, result, `Deleted the gateway ${id}.`)
+  }
+  return confirmed(input, deletion, work, withGateway)
+}
+
+export interface ShownGateway {
+  readonly id: string
+  readonly authentication: boolean
+  readonly collect_logs: boolean
+  readonly log_management: number
+  readonly log_management_strategy: string
+  readonly rate_limiting_limit: number
+  readonly rate_limiting_interval: number
+  readonly rate_limiting_technique: string | null
+  readonly rate_limiting_key: string
+  readonly stream_usage: boolean
+  readonly created_at: string
+  readonly modified_at: string
+}
+
+export const gateways = '/ai-gateway/gateways'
+
+/** Passes on the gateway that the first argument names; returns 2 if that cannot be an id. */
+export async function withGateway(
+  input: Input,
+  use: (api: ApiClient, path: string, id: string) => Promise<number>,
+): Promise<number> {
+  const [id = ''] = input.args
+  const flaw = gatewayIdFlaw(id)
+  return flaw === null ? withApi(input, api => use(api, `${gateways}/${id}`, id)) : complain(flaw)
+}
+
+export function gatewayIdFlaw(id: string): string | null {
+  return isGatewayId(id)
+    ? null
+    : 'the id of a gateway has 1 to 64 lower-case letters, digits, hyphens and underscores'
+}

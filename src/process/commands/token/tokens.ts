@@ -1,0 +1,155 @@
+// The verbs of `gatehouse token` that work on the store itself, for operators who have no token or no admin
+// listener.
+
+import { viewToken } from '../../../admin/tokens/view.ts'
+import { isId } from '../../../base/ids/id.ts'
+import { nearest } from '../../../base/text/nearest.ts'
+import { visible } from '../../../base/text/visible.ts'
+import { permissionGroups } from '../../../permissions/permission-groups.ts'
+import type { Store, Versioned } from '../../../store/contract/store.ts'
+import { tokenResource } from '../../../store/records/audit-entry.ts'
+import type { Token } from '../../../store/records/records.ts'
+import { newToken } from '../../../tokens/new-token.ts'
+import { TokenTags } from '../../../tokens/token-tags.ts'
+import { columns } from '../../terminal/format.ts'
+import { complain, refuse, tell, printResult, tellDone } from '../../terminal/output.ts'
+import { agrees, type Deed, obstacleToAsking } from '../api/confirm.ts'
+import type { Input } from '../input.ts'
+import { auditHere, withAccount } from '../store/configured-store.ts'
+
+/** Writes only the value to stdout, so that a script can capture it. */
+export async function create(input: Input): Promise<number> {
+  const { name = 'command line', permission: wanted = ['AI Gateway Run'] } = input
+  const groups = permissionGroups.filter(({ name }) => wanted.includes(name))
+  const unknown = wanted.find(name => !groups.some(group => group.name === name))
+  if (unknown !== undefined) return complain(unknownPermission(unknown))
+  return withAccount(input, async (store, account) => {
+    const permissions = groups.map(({ id }) => id)
+    const policy = { effect: 'allow', permissionGroups: permissions, accounts: [account] } as const
+    const now = Date.now()
+    const minted = await new TokenTags(store).mint('svct_')
+    const { token, value } = newToken(account, { name, policies: [policy] }, now, minted)
+    const audit = auditHere(account, 'create', tokenResource(token), ['name', 'policies'], now)
+    if (!(await store.tokens.insert(token, { audit }))) throw new Error('two random token ids are the same')
+    tell(`Account ${account}, token ${token.id}. Its value is shown only once:`)
+    return printResult(input, { ...viewToken(token, now), value }, `${value}\n`)
+  })
+}
+
+function unknownPermission(name: string): string {
+  const known = permissionGroups.map(group => group.name)
+  const meant = nearest(name, known)
+  const hint = meant === null ? `known: ${known.join(', ')}` : `did you mean '${meant}'?`
+  return `unknown permission '${name}'; ${hint}`
+}
+
+export function list(input: Input): Promise<number> {
+  return withAccount(input, async ({ tokens }, account) => {
+    const now = Date.now()
+    const found: ShownToken[] = []
+    for await (const some of tokens.walk(account)) found.push(...(await viewsOf(tokens, account, some, now)))
+    return printResult(input, found, columns([head, ...found.map(cells)]))
+  })
+}
+
+type ShownToken = ReturnType<typeof viewToken>
+
+async function viewsOf(
+  tokens: Store['tokens'],
+  account: string,
+  some: readonly Token[],
+  now: number,
+): Promise<readonly ShownToken[]> {
+  const uses = await tokens.lastUses(
+    account,
+    some.map(({ id }) => id),
+  )
+  return some.map(token => viewToken(token, now, uses.get(token.id)))
+}
+
+const head = ['TOKEN ID', 'STATUS', 'CREATED', 'LAST USED', 'EXPIRES', 'PERMISSIONS', 'NAME']
+
+function cells(token: ShownToken): string[] {
+  const { id, status, issued_on, last_used_on, expires_on, name, person } = token
+  const whose = person === undefined ? name : `${name} (of ${person.email})`
+  return [id, status, day(issued_on), day(last_used_on), day(expires_on), permissionsOf(token), whose]
+}
+
+function day(moment: string | undefined): string {
+  return moment?.slice(0, 10) ?? '-'
+}
+
+/** How many permissions are named; an administrator has all. */
+const maxNamed = 2
+
+function permissionsOf({ policies }: ShownToken): string {
+  const allowed = policies.filter(({ effect }) => effect === 'allow')
+  const names = [
+    ...new Set(allowed.flatMap(policy => policy.permission_groups.map(({ name }) => name ?? '?'))),
+  ]
+  const rest = names.length - maxNamed
+  return rest <= 1 ? names.join(', ') : `${names.slice(0, maxNamed).join(', ')} and ${rest} more`
+}
+
+const revocation = {
+  consequence: 'everything that uses a token fails once it is revoked',
+  question: 'Everything that uses this token will fail. Type its id to revoke it: ',
+  refrained: 'Nothing was revoked.',
+} as const
+
+export function revoke(input: Input): Promise<number> {
+  return withToken(input, revocation, async ({ tokens }, { record: token }) => {
+    const { account, id, name } = token
+    const audit = auditHere(account, 'delete', tokenResource(token))
+    if (!(await tokens.remove(account, id, { audit }))) return refuse(`the token ${id} has just been deleted`)
+    return tellDone(input, { id }, `Revoked the token ${id} (${visible(name)}).`)
+  })
+}
+
+const replacement = {
+  consequence: 'what uses the old value of a token fails once it is rolled',
+  question: 'Everything that uses the old value will fail. Type the id of the token to roll it: ',
+  refrained: 'Nothing was changed.',
+} as const
+
+/** Writes only the new value to stdout. */
+export function roll(input: Input): Promise<number> {
+  return withToken(input, replacement, async (store, { record: token, version }) => {
+    const { account, id, name, person } = token
+    if (person !== undefined)
+      return refuse(
+        `the token ${id} belongs to ${visible(person.email)}, who alone may have its value; gatehouse token revoke ends it`,
+      )
+    const now = Date.now()
+    const { value, digest } = await new TokenTags(store).mint('svct_')
+    const audit = auditHere(account, 'roll', tokenResource(token), ['value'], now)
+    const rolled = { ...token, digest, modifiedOn: now }
+    if (!(await store.tokens.replace(rolled, version, { audit })))
+      return refuse(`the token ${id} has just been changed by somebody else: run the same command again`)
+    tell(`Rolled the token ${id} (${visible(name)}). Its new value is shown only once:`)
+    return printResult(input, { ...viewToken(rolled, now), value }, `${value}\n`)
+  })
+}
+
+/**
+ * Passes on the token once the person agrees, or with `--yes`; returns 1 when they decline, 2 with no one to
+ * ask.
+ */
+async function withToken(
+  input: Input,
+  deed: Deed,
+  use: (store: Store, found: Versioned<Token>) => Promise<number>,
+): Promise<number> {
+  const [id = ''] = input.args
+  if (!isId(id))
+    return complain(
+      'a token is named by its id of 32 hexadecimal digits, not by its value; gatehouse token list shows them',
+    )
+  const obstacle = obstacleToAsking(input, deed)
+  if (obstacle !== null) return complain(obstacle)
+  return withAccount(input, async (store, account) => {
+    const found = await store.tokens.get(account, id)
+    if (found === null) return refuse(`the account has no token ${id}; gatehouse token list shows them`)
+    return (await agrees(input, deed, id)) ? use(store, found) : 1
+  })
+}
