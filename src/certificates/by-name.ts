@@ -3,7 +3,6 @@
 import type { TlsIdentity } from '../config/model/config.ts'
 import { Certificate } from '../tls/certificate.ts'
 
-/** A certificate with its key, and its contents. */
 export interface Candidate {
   readonly identity: TlsIdentity
   readonly certificate: Certificate
@@ -25,10 +24,7 @@ export function byNames(
   return groups
 }
 
-/**
- * Returns the value for a lower-case host: that of its own name, otherwise the wildcard for its parent
- * domain.
- */
+/** Returns the value for the lower-case host itself, otherwise that of the wildcard for its parent domain. */
 export function forHost<T>(byName: ReadonlyMap<string, T>, host: string): T | undefined {
   const exact = byName.get(host)
   if (exact !== undefined) return exact

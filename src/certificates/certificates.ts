@@ -15,16 +15,12 @@ import { byNames, forHost } from './by-name.ts'
 import { contextAsking, trustOf } from './client-trust.ts'
 
 /**
- * Only forward secrecy and authenticated encryption. The first suite that the client supports is used: the
- * handshake costs a tenth less with SHA-256 than with SHA-384, which most clients other than browsers would
- * prefer.
+ * Only forward secrecy and authenticated encryption. The client's first supported suite here is used: SHA-256
+ * costs a tenth less than SHA-384, which most clients other than browsers would prefer.
  */
 const ciphers = cipherSuites.map(nameInOpenSsl).join(':')
 
-/**
- * The key exchanges that all clients support, and the one that resists quantum computers; others, such as
- * ffdhe3072, cost a server up to 20 times as much as X25519.
- */
+/** The first also resists quantum computers; others, such as ffdhe3072, cost up to 20 times as much as X25519. */
 const groups = 'X25519MLKEM768:X25519:P-256:P-384'
 
 /** Clients that prefer ChaCha20 get it: usually they have no AES in hardware. */
@@ -33,13 +29,11 @@ const secureOptions = constants.SSL_OP_PRIORITIZE_CHACHA
 /** The number of bytes by which OpenSSL tells sessions apart. */
 const maxIdContext = 32
 
-/** The requirements of a zone for the handshake. */
 interface Demands {
-  /** Null if no certificate is requested. */
   readonly client: ClientCertificates | null
   /** Whether to negotiate only what SP 800-52r2 approves. */
   readonly isFips: boolean
-  /** The suites that the zone allows, which are then preferred; empty for all. */
+  /** Preferred; empty for all. */
   readonly ciphers: readonly string[]
 }
 
@@ -57,8 +51,8 @@ export class Certificates {
   #ticketKeys: TicketKeys
 
   /**
-   * Throws for a pair that cannot be used. Reuses the contexts of `before` with the same certificates, so
-   * that sessions can be resumed.
+   * Throws for a pair that cannot be used. Reuses equal contexts of `before`, so that sessions can be
+   * resumed.
    */
   constructor(
     { certificates, minVersion }: TlsConfig,
@@ -83,10 +77,7 @@ export class Certificates {
     this.#first = first
   }
 
-  /**
-   * Returns the context for a lower-case server name, null for none, that meets the requirements of its zone;
-   * null if there is no certificate for it.
-   */
+  /** `serverName` is lower-case, or null for none. */
   find(serverName: string | null, demands: Demands = noDemands): SecureContext | null {
     const context = this.#named(serverName)
     const { client, isFips, ciphers } = demands
@@ -101,7 +92,6 @@ export class Certificates {
     return forHost(this.#byName, serverName) ?? this.#automatic.get(serverName) ?? null
   }
 
-  /** Uses these keys for sealing and opening sessions from now on. */
   useTicketKeys(keys: TicketKeySet): void {
     this.#ticketKeys = new TicketKeys(keys)
     for (const context of this.#contexts.values()) this.#ticketKeys.applyTo(context)
@@ -153,10 +143,7 @@ const origins = new WeakMap<
   { readonly options: SecureContextOptions; readonly meeting: Map<string, SecureContext> }
 >()
 
-/**
- * Returns the variant of a context that meets the requirements of a zone, created with the first handshake
- * that needs it.
- */
+/** Created with the first handshake that needs the variant. */
 function meeting(context: SecureContext, { client, isFips, ciphers }: Demands): SecureContext {
   const { options, meeting } = origins.get(context)!
   const key = `${isFips} ${trustOf(client)} ${ciphers}`
@@ -171,7 +158,7 @@ function meeting(context: SecureContext, { client, isFips, ciphers }: Demands): 
   return made
 }
 
-/** Puts some suites before all others: a client that supports one of them gets it, whatever it prefers. */
+/** A client that supports one of the suites gets it, whatever it prefers. */
 function withFirst(suites: readonly string[], options: SecureContextOptions): SecureContextOptions {
   const all = new Set(options.ciphers!.split(':'))
   const first = new Set(suites.map(nameInOpenSsl)).intersection(all)
@@ -180,20 +167,16 @@ function withFirst(suites: readonly string[], options: SecureContextOptions): Se
   return { ...options, ciphers: [...first.union(all)].join(':'), secureOptions: 0, sessionIdContext }
 }
 
-/** The maximum number of variants of one context. */
 const maxVariants = 1000
 
 const fipsOptions = { ciphers: fipsCiphers, ecdhCurve: fipsGroups, sigalgs: fipsSignatures }
 
-/** Returns a session id context under which no session that began with unapproved keys is resumed. */
+/** Under this id no session that began with unapproved keys is resumed. */
 function fipsIdOf({ sessionIdContext = '' }: SecureContextOptions): string {
   return `fips ${sessionIdContext}`.slice(0, maxIdContext)
 }
 
-/**
- * Returns the OpenSSL name of an IANA suite: `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` is
- * `ECDHE-RSA-AES128-GCM-SHA256`.
- */
+/** `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` is `ECDHE-RSA-AES128-GCM-SHA256` in OpenSSL. */
 function nameInOpenSsl(suite: string): string {
   if (!suite.includes('_WITH_')) return suite
   return suite

@@ -5,10 +5,7 @@ import { createSecureContext, type SecureContext, type SecureContextOptions } fr
 import type { ClientCertificates } from '../config/model/config.ts'
 import { pemBlocks } from '../tls/pem.ts'
 
-/**
- * Returns a key that is equal for two zones, or for a zone before and after a reload, if they trust the same
- * certificates; empty if none are requested.
- */
+/** Returns a key that is equal for zones, or before and after a reload, with equal trust; empty for none. */
 export function trustOf(client: ClientCertificates | null): string {
   if (client === null) return ''
   const cached = trusts.get(client)
@@ -31,10 +28,7 @@ const authorities = new WeakMap<ClientCertificates, readonly X509Certificate[]>(
 
 const trusts = new WeakMap<ClientCertificates, string>()
 
-/**
- * Makes a context that checks client certificates. Its sessions are never resumed: revocations, expiry and
- * removed authorities take effect for each connection, and no session of another zone is accepted.
- */
+/** Sessions are never resumed: revocations and removals take effect for each connection, in each zone. */
 export function contextAsking(
   options: SecureContextOptions,
   { authorities, revocationLists }: ClientCertificates,

@@ -6,8 +6,7 @@ import { certificateStates, type CertificateStatus } from './acme/certificate-st
 import { byNames, type Candidate, forHost } from './by-name.ts'
 
 /**
- * The states of automatic certificates, and for those in files `valid`, `expired` or `not_yet_valid`;
- * `missing` also for hosts without any valid certificate.
+ * The states of automatic certificates, and of those in files; `missing` also without any valid certificate.
  */
 export const hostCertificateStates = [...certificateStates, 'expired', 'not_yet_valid'] as const
 
@@ -20,14 +19,14 @@ export interface HostCertificateInfo {
   readonly certificate: Pick<Certificate, 'subject' | 'issuer' | 'names'> | null
   /** In ms since the epoch, as all times here; null for none. */
   readonly notAfter: number | null
-  /** For an automatic one: when it was issued, and when to obtain the next; null for as soon as possible. */
+  /** When an automatic one was issued, and when to obtain the next; null for as soon as possible. */
   readonly issuedAt: number | null
   readonly nextAt: number | null
   readonly failures: number
   readonly lastError: CertificateStatus['lastError']
 }
 
-/** Returns the certificates of all hosts; those of the configuration take precedence over automatic ones. */
+/** Those of the configuration take precedence over automatic ones. */
 export function hostCertificates(
   hosts: readonly string[],
   { certificates }: Pick<TlsConfig, 'certificates'>,
@@ -58,10 +57,7 @@ const none: Omit<HostCertificateInfo, 'host'> = {
   lastError: null,
 }
 
-/**
- * Clients get the certificate whose algorithm they support, so the first one to lack something is what
- * somebody will notice.
- */
+/** Clients get the algorithm that they support, so the first certificate to lack something is noticed. */
 function ofFiles(host: string, candidates: readonly Candidate[], now: number): HostCertificateInfo {
   const certificates = candidates.map(({ certificate }) => certificate)
   const first = certificates.reduce((one, other) => (other.notAfter < one.notAfter ? other : one))

@@ -1,6 +1,5 @@
-// Makes and rotates the keys that seal the TLS sessions of clients, shared by all processes and machines on
-// the same store. While the store is unreachable the known keys stay in use; without any, the gateway makes
-// one of its own.
+// Makes and rotates the keys that seal TLS sessions, shared by all processes and machines on the same store.
+// While the store is unreachable the known keys stay in use; without any, the gateway makes one of its own.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { SecretKeys } from '../base/secrets/secret-keys.ts'
@@ -13,7 +12,6 @@ interface TicketKeeperOptions {
   readonly store: Store
   readonly secrets: SecretKeys
   readonly log: Logger
-  /** Called with the keys whenever they change. */
   readonly changed: (keys: TicketKeySet) => void
   readonly clock?: Clock
 }
@@ -26,7 +24,7 @@ const hour = 3_600_000
 const period = 12 * hour
 /** The maximum difference between the clocks of machines. */
 const skew = hour / 6
-/** Delay between two reads of the store, and the same until the key is known, in ms. */
+/** Ms between two reads of the store, and until the key is known. */
 const defaultWait = 60_000
 const shortWait = 5_000
 const most = 100
@@ -42,7 +40,6 @@ export class TicketKeeper {
   readonly #log: Logger
   readonly #changed: TicketKeeperOptions['changed']
   readonly #clock: Clock
-  /** By id. */
   readonly #keys = new Map<string, KnownKey>()
   #current = ''
   /** The ids that were last passed to `changed`, the current one first. */
@@ -69,7 +66,7 @@ export class TicketKeeper {
     return !this.#current.startsWith(ownPrefix)
   }
 
-  /** Finds or makes the keys, then reads them again periodically; never rejects. */
+  /** Never rejects. */
   start(): Promise<void> {
     this.#reading = this.#read().then(() => {
       if (this.#isClosed) return
@@ -96,7 +93,6 @@ export class TicketKeeper {
     this.#passOn(this.#choose(now), failure)
   }
 
-  /** Reads the keys of the others, and makes those that are missing. */
   async #share(): Promise<void> {
     const now = this.#clock.now()
     const page = { offset: 0, limit: most }
@@ -128,7 +124,6 @@ export class TicketKeeper {
     if (text !== null) this.#keys.set(id, { startsAt, bytes: Buffer.from(text, 'base64url') })
   }
 
-  /** Returns the id of the key that seals now. */
   #choose(now: number): string {
     const startsAt = startOf(now)
     const shared = this.#idOf(startsAt)
@@ -158,7 +153,7 @@ export class TicketKeeper {
 
 const ownPrefix = 'own-'
 
-/** Returns the start of the period that contains a time, the same on all machines. */
+/** The same on all machines. */
 function startOf(now: number): number {
   return now - (now % period)
 }

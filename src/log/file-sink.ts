@@ -14,7 +14,7 @@ export class FileSink {
     this.#fd = fd
   }
 
-  /** Writes a piece in the background, or the rest of it after a partial write. */
+  /** Also writes the rest of a partially written piece. */
   write(piece: string, done: (error: Error | null) => void): void {
     const bytes = this.#rest !== null && piece === this.#piece ? this.#rest : Buffer.from(piece)
     this.#piece = piece

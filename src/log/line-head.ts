@@ -3,22 +3,19 @@
 /** The numbers of pino for levels. */
 const numbers = { info: 30, warn: 40 } as const
 
-/** Returns the beginning of a line, at ms since the epoch. */
+/** `time` is in ms since the epoch. */
 export function lineHead(level: keyof typeof numbers, time: number, isNumeric: boolean): string {
   return isNumeric
     ? `{"level":${numbers[level]},"time":${time}`
     : `{"level":"${level}","time":"${isoTime(time)}"`
 }
 
-/** The second written last, and the common prefix of its times; the suffixes of all seconds, by ms. */
+/** Formatting is cached for the second written last. */
 let second = Number.NaN
 let beginning = ''
 const ends = Array.from({ length: 1000 }, (_, ms) => `${String(ms).padStart(3, '0')}Z`)
 
-/**
- * Returns whole ms since the epoch as ISO 8601, in UTC; the common prefix of a second's times is formatted
- * once.
- */
+/** UTC; the common prefix of a second's times is formatted once. */
 export function isoTime(time: number): string {
   const whole = Math.floor(time / 1000)
   if (whole !== second) {

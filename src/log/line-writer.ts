@@ -4,17 +4,13 @@ import { Tally } from '../metrics/counters/distribution.ts'
 import { isoTime, lineHead } from './line-head.ts'
 
 interface LineWriterOptions {
-  /** How long a line may wait for others, in ms. */
+  /** Ms that a line may wait for others. */
   readonly patience?: number
-  /** Maximum buffer for a slow reader or a full disk, in bytes; further lines are dropped. */
+  /** Bytes for a slow reader or a full disk; further lines are dropped. */
   readonly most?: number
-  /** Ms after which a failed write is retried. */
   readonly retry?: number
-  /** Converts each line to another form, such as one for people. */
   readonly render?: (line: string) => string
-  /** Counts the lines that were dropped. */
   readonly dropped?: Tally
-  /** Whether levels and times are numbers. */
   readonly isNumeric?: boolean
 }
 
@@ -24,14 +20,13 @@ interface LineWriterOptions {
  */
 const pieceSize = 4096
 
-/** The destination of pieces; after it is destroyed by an error, it takes no more. */
+/** Takes no more after an error destroyed it. */
 interface PieceSink {
   readonly destroyed: boolean
   write(piece: string, done: (error?: Error | null) => void): unknown
   on(event: 'error', listener: () => void): unknown
 }
 
-/** Number of dropped lines, and when the first and the last were dropped, in ms since the epoch. */
 interface Loss {
   lines: number
   readonly first: number
@@ -51,7 +46,6 @@ export class LineWriter {
   #pieceBytes = 0
   #waitingBytes = 0
   #isWriting = false
-  /** The loss since it was last reported in the log. */
   #loss: Loss | null = null
   #isGone = false
   #timer: NodeJS.Timeout | null = null
@@ -86,7 +80,6 @@ export class LineWriter {
     this.#timer ??= setTimeout(() => this.flush(), this.#patience).unref()
   }
 
-  /** Writes the gathered lines, or queues them behind a slow reader. */
   flush(): void {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
@@ -97,7 +90,7 @@ export class LineWriter {
     this.#writeNext()
   }
 
-  /** Resolves when all is written, or after `deadline` ms: the other end may have no reader. */
+  /** The other end may have no reader until `deadline` ms. */
   async drain(deadline: number): Promise<void> {
     this.flush()
     if (this.#pieces.length === 0 && !this.#isWriting) return
@@ -138,10 +131,7 @@ export class LineWriter {
     }
   }
 
-  /**
-   * Reports the loss, behind earlier lines, once half of the buffer is free: a reader that is always a little
-   * too slow would otherwise get little else.
-   */
+  /** Reports it once half of the buffer is free: a slightly slow reader would otherwise get little else. */
   #tellLoss(): void {
     if (this.#loss === null || this.#waitingBytes > this.#most / 2) return
     const { lines, first, last } = this.#loss

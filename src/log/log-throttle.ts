@@ -16,10 +16,7 @@ export class LogThrottle {
     this.#clock = clock
   }
 
-  /**
-   * Logs the warning unless one with this key was logged within the last minute; its `count` is the number of
-   * occurrences since.
-   */
+  /** `count` in the line is the number of occurrences since the last one. */
   warn(key: string, facts: object, message: string): void {
     let warning = this.#warnings.get(key)
     if (warning === undefined)

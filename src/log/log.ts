@@ -7,7 +7,6 @@ import { isoTime, lineHead } from './line-head.ts'
 
 export type { Logger }
 
-/** The share of each status class that is written, 0 to 1. */
 type LogSample = Readonly<Record<StatusClass, number>>
 
 /** The destination of lines; `flush` makes it write the lines that it buffers. */
@@ -32,7 +31,7 @@ export interface AccessEntry {
   readonly preview: boolean // whether the client asked to see an error, and nothing failed
   readonly bytesIn: number
   readonly bytesOut: number
-  /** The content coding of a response that was compressed here, and its bytes before; null for others. */
+  /** The coding of a response compressed here, and its bytes before; null for others. */
   readonly compressed: { readonly coding: string; readonly bytesIn: number } | null
   readonly duration: number // ms
   readonly phases: Readonly<Partial<Record<string, number>>> // ms
@@ -49,13 +48,13 @@ interface LoggedTls {
 }
 
 const { pid } = process
-/** Maximum of characters of a text, and of one whose escapes make it longer than two bytes a character. */
+/** Characters of a text, and of one whose escapes make it longer than two bytes a character. */
 const longestText = 1024
 const longestEscaped = Math.floor(longestText / 3)
 
 /**
- * Makes the logger, whose lines are written at once. Of an error it writes message, code and stack, never the
- * request that the error may carry. Levels and times are numbers if `isNumeric`.
+ * Lines are written at once. Of an error it writes message, code and stack, never the request that it may
+ * carry.
  */
 export function createLogger(level: Level, destination: LogDestination, isNumeric = false): Logger {
   const serializers = { err: describeError, cause: describeError }
@@ -71,10 +70,7 @@ const named = {
   timestamp: () => `,"time":"${isoTime(Date.now())}"`,
 }
 
-/**
- * Writes requests, sampled by status class; a response outside of 100 to 599, and a missing one, is always
- * written.
- */
+/** Sampled by status class; a response outside of 100 to 599, and a missing one, is always written. */
 export class AccessLog {
   readonly #destination: LogDestination
   readonly #isNumeric: boolean
@@ -92,15 +88,11 @@ export class AccessLog {
     this.#random = random
   }
 
-  /** Changes the shares from the next request on. */
   resample(sample: LogSample): void {
     this.#shares = sharesOf(sample)
   }
 
-  /**
-   * Decides at random whether a response of this status is to be written; called once for each, before its
-   * entry is made.
-   */
+  /** At random; called once for each response, before its entry is made. */
   wants(status: number): boolean {
     const share = this.#shares[(status / 100) | 0] ?? 1
     return share === 1 || this.#random() < share
@@ -111,15 +103,11 @@ export class AccessLog {
   }
 }
 
-/** Lists the shares by first digit of the status. */
 function sharesOf(sample: LogSample): readonly number[] {
   return [1, sample['1xx'], sample['2xx'], sample['3xx'], sample['4xx'], sample['5xx']]
 }
 
-/**
- * Written by hand, since it is on the path of every request: the numbers as they are, each text cut and
- * quoted.
- */
+/** Written by hand, since it is on the path of every request. */
 function accessLine(e: AccessEntry, isNumeric: boolean): string {
   return (
     `${lineHead('info', Math.trunc(e.time), isNumeric)},"pid":${pid},"ray":"${e.ray}","zone":${quote(e.zone)}` +
@@ -149,10 +137,7 @@ function quoteSent(text: string | null): string {
   return json
 }
 
-/**
- * Cuts text with many escapes shorter: a line that is longer than a pipe takes in one piece would mix with
- * those of other processes.
- */
+/** A line longer than a pipe takes in one piece would mix with those of other processes. */
 function quoteVisibly(text: string, json: string): string {
   const shown = visibleJson(json)
   const isLong = Buffer.byteLength(shown) > 2 * longestText
@@ -161,9 +146,7 @@ function quoteVisibly(text: string, json: string): string {
 
 const tilde = 0x7e
 
-/**
- * Leaves out the query, and whole targets that are not paths: they may contain a user name and a password.
- */
+/** Queries, and targets other than paths, may contain user names and passwords. */
 function pathOf(target: string): string | null {
   if (target[0] !== '/' && target !== '*') return null
   const end = target.search(/[?#]/)

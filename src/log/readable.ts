@@ -4,7 +4,7 @@
 import { inspect } from 'node:util'
 import { visible, visibleJson } from '../base/text/visible.ts'
 
-/** Formats one line of JSON, with its line feed, for people; stacks follow it, indented. */
+/** Formats one line of JSON for people; stacks follow it, indented. */
 export function readable(line: string, hasColours: boolean): string {
   const { level, time, pid, msg, ...fields } = JSON.parse(line) as Line
   const paint = hasColours ? coloured : plain
@@ -23,7 +23,6 @@ export function readable(line: string, hasColours: boolean): string {
 
 interface Line {
   readonly level: string | number
-  /** ISO 8601, or ms since the epoch. */
   readonly time: string | number
   readonly pid?: number
   readonly msg?: string
@@ -54,7 +53,6 @@ function plain(text: string): string {
   return text
 }
 
-/** In the reader's local time. */
 function timeOf(time: string | number): string {
   const at = new Date(time)
   const [hours, minutes, seconds] = [at.getHours(), at.getMinutes(), at.getSeconds()].map(part =>
@@ -72,7 +70,6 @@ function written(value: unknown): string {
 /** ASCII without spaces, quotes, the sign behind names, and backslashes. */
 const clear = /^[!#-<>-[\]-~]+$/
 
-/** Returns the lines of an error's stack, or of a stack field; null for anything else. */
 function stackOf(name: string, value: unknown): string | null {
   const stack = name === 'stack' ? value : (value as { readonly stack?: unknown }).stack
   if (typeof stack !== 'string') return null

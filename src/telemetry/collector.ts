@@ -1,5 +1,5 @@
-// Sends messages to a collector: one request at a time over a connection of its own, retried where that may
-// help (OTLP specification, OTLP/HTTP). A failed message is dropped: nothing waits for a collector.
+// Sends messages to a collector: one request at a time over its own connection, retried where that may help
+// (OTLP/HTTP). A failed message is dropped: nothing waits for a collector.
 
 import type { Agent, IncomingMessage } from 'node:http'
 import { Agent as SecureAgent, request as requestSecurely } from 'node:https'
@@ -16,7 +16,7 @@ interface CollectorParts {
   readonly version: string
   readonly clock: Clock
   readonly log: Logger
-  /** Ms before the second attempt; the pause doubles with each further one. */
+  /** In ms; doubles with each further attempt. */
   readonly firstPause?: number
 }
 
@@ -24,7 +24,7 @@ export class Collector {
   readonly #parts: CollectorParts
   readonly #agent: Agent
   readonly #end = new AbortController()
-  /** By signal, monotonic ms until which its failures are only counted, and their count. */
+  /** By signal, until when (monotonic ms) its failures are only counted, and their count. */
   readonly #quiet = new Map<Signal, { until: number; failures: number }>()
 
   constructor(parts: CollectorParts) {
@@ -38,8 +38,8 @@ export class Collector {
   }
 
   /**
-   * Sends a message; resolves with how many of its items the collector did not take, `Infinity` for all,
-   * which is logged at most once a minute. Never rejects.
+   * Resolves with how many items the collector did not take, `Infinity` for all, logged once a minute. Never
+   * rejects.
    */
   async send(signal: Signal, message: string): Promise<number> {
     let lost = 0
@@ -54,15 +54,13 @@ export class Collector {
     return lost
   }
 
-  /** Aborts the current request. */
   close(): void {
     this.#end.abort()
     this.#agent.destroy()
   }
 
   /**
-   * Makes one attempt. `outcome` is null for success; `rejected` is how many items were not taken; `pause` is
-   * null if another attempt is of no use, and 0 if the collector does not say how long to wait.
+   * `outcome` is null for success; `pause` is null if another attempt is of no use, 0 if no delay is named.
    */
   async #post(
     signal: Signal,
@@ -105,7 +103,6 @@ export class Collector {
     }
   }
 
-  /** Whether it waited, and is not closed. */
   async #wait(pause: number, attempt: number): Promise<boolean> {
     const { firstPause = usualPause } = this.#parts
     const ms = Math.min(Math.max(pause, firstPause * 2 ** attempt), longestPause)
@@ -129,14 +126,11 @@ const mostAttempts = 4
 const usualPause = 1_000
 const longestPause = 30_000
 const quietTime = 60_000
-/** Statuses after which the same message may be sent again (OTLP specification, retryable response codes). */
+/** OTLP specification, retryable response codes. */
 const transient: ReadonlySet<number> = new Set([429, 502, 503, 504])
 const mostBytes = 64 * 1024
 
-/**
- * Reads how many spans or data points of an accepted message the collector rejected, and why; null if none,
- * or if the body is not such a response.
- */
+/** Returns how many spans or points were rejected, and why; null if none, or for another kind of body. */
 export function partialSuccessOf(
   body: string,
 ): { readonly rejected: number; readonly reason: string } | null {
@@ -152,10 +146,7 @@ export function partialSuccessOf(
 
 const maxReason = 256
 
-/**
- * Reads a response body to its end, so that the connection can be reused; throws, and gives up the
- * connection, if the body is too long or truncated.
- */
+/** Lets the connection be reused; throws, and gives it up, if the body is too long or truncated. */
 async function drained(response: IncomingMessage): Promise<string> {
   const parts: Buffer[] = []
   let length = 0

@@ -15,16 +15,12 @@ interface MetricExporterParts {
   readonly log: Logger
   /** Ms. */
   readonly interval: number
-  /** Reads the metrics of all processes. */
   readonly read: () => Promise<readonly MetricFamily[]>
 }
 
 export class MetricExporter {
   readonly #parts: MetricExporterParts
-  /**
-   * Start time of the counts in wall-clock ms: that of the parts, or earlier once the clock was set back
-   * behind it.
-   */
+  /** In wall-clock ms; earlier than that of the parts once the clock was set back behind it. */
   #since: number
   readonly #timer: NodeJS.Timeout
   #sending: Promise<void> | null = null
@@ -35,7 +31,7 @@ export class MetricExporter {
     this.#timer = setInterval(() => void this.#export(), parts.interval).unref()
   }
 
-  /** Sends the last numbers, within `grace` ms. */
+  /** In ms. */
   async close(grace: number): Promise<void> {
     clearInterval(this.#timer)
     const over = AbortSignal.timeout(grace)

@@ -2,7 +2,7 @@
 
 import { double, keyValues, nanoseconds, resourceOf, type Sender, scopeOf } from './otlp.ts'
 
-/** One number of a metric; a histogram has several names. */
+/** A histogram has several names. */
 interface Value {
   readonly value: number
   readonly labels: Readonly<Record<string, string | number | undefined>>
@@ -47,7 +47,7 @@ function metricOf(family: MetricFamily, times: object): object {
     : { ...common, gauge: { dataPoints } }
 }
 
-/** Returns the UCUM code of the unit that a Prometheus name ends with. */
+/** The UCUM code for the end of a Prometheus name. */
 function unitOf(name: string): string {
   return /_seconds(_total)?$/.test(name) ? 's' : /_bytes(_total)?$/.test(name) ? 'By' : ''
 }
@@ -61,7 +61,6 @@ interface Histogram {
   count: number
 }
 
-/** Joins the lines of each histogram. */
 function histogramsOf({ name, values }: MetricFamily, times: object): object[] {
   const all = new Map<string, Histogram>()
   for (const {

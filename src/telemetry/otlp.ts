@@ -3,7 +3,6 @@
 
 import type { Attributes, AttributeValue } from './span.ts'
 
-/** The process that sends, as every message describes it. */
 export interface Sender {
   readonly attributes: Attributes
   readonly version: string
@@ -27,7 +26,7 @@ export function keyValues(attributes: Readonly<Record<string, AttributeValue | u
   return pairs
 }
 
-/** Returns wall-clock ms as nanoseconds, with the precision of microseconds: a number has no more digits. */
+/** With the precision of microseconds: a number has no more digits. */
 export function nanoseconds(ms: number): string {
   return `${Math.round(ms * 1000)}000`
 }

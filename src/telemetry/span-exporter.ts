@@ -7,7 +7,6 @@ import type { Sender } from './otlp.ts'
 import { encodeSpan, spanMessage } from './span-message.ts'
 import type { Span, SpanSink } from './span.ts'
 
-/** Counts of spans by result. */
 interface SpanCounts {
   readonly exported: Tally
   readonly queue_full: Tally
@@ -26,10 +25,8 @@ interface SpanExporterParts {
 
 export class SpanExporter implements SpanSink {
   readonly #parts: SpanExporterParts
-  /** Encoded spans, oldest first. */
   #queue: string[] = []
   #timer: NodeJS.Timeout | null = null
-  /** The running export; null for none. */
   #sending: Promise<void> | null = null
 
   constructor(parts: SpanExporterParts) {

@@ -1,5 +1,5 @@
-// Spans as an OTLP message (ExportTraceServiceRequest). Each is encoded when its request ends, so that a
-// batch takes no long turn and no objects are retained for it.
+// Spans as an OTLP message (ExportTraceServiceRequest), each encoded when its request ends, so that a batch
+// takes no long turn.
 
 import { keyValues, nanoseconds, resourceOf, type Sender, scopeOf } from './otlp.ts'
 import type { Span } from './span.ts'
@@ -34,9 +34,5 @@ export function encodeSpan(span: Span): string {
 
 const kinds = { server: 2, client: 3 } as const
 const statusError = 2
-/**
- * Bits of the flags of a span beyond those of `traceparent`: whether it is known that the parent is remote,
- * and whether it is.
- */
 const knowsRemote = 0x100
 const isRemote = 0x200

@@ -3,7 +3,6 @@
 export type AttributeValue = string | number | boolean | readonly string[]
 export type Attributes = Readonly<Record<string, AttributeValue>>
 
-/** A moment within a span. */
 interface SpanEvent {
   readonly name: string
   /** Wall-clock ms. */
@@ -32,7 +31,6 @@ export interface Span {
   readonly events: readonly SpanEvent[]
 }
 
-/** Receives finished spans. */
 export interface SpanSink {
   take(spans: readonly Span[]): void
 }

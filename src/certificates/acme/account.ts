@@ -22,7 +22,6 @@ interface AccountsOptions {
   readonly connect: (config: AcmeConfig, account: AuthorityAccount) => Promise<Authority>
 }
 
-/** The stored state of an authority's availability. */
 type AccountState = Pick<AcmeAccount, 'restUntil' | 'failures'>
 
 export class Accounts {
@@ -35,15 +34,13 @@ export class Accounts {
     this.#options = options
   }
 
-  /**
-   * Returns the time before which the authority must get no requests, in ms since the epoch; 0 for no limit.
-   */
+  /** In ms since the epoch; 0 for no limit. */
   async restUntil(config: AcmeConfig): Promise<number> {
     const stored = await this.#options.records.get(acmeOwner, idOf(config))
     return stored?.record.restUntil ?? 0
   }
 
-  /** Returns the authority with a registered account; with `isForced`, an unreadable key is replaced. */
+  /** With `isForced`, an unreadable key is replaced. */
   open(config: AcmeConfig, isForced: boolean): Promise<Authority> {
     this.#opening ??= this.#open(config, isForced).finally(() => {
       this.#opening = null
@@ -51,7 +48,7 @@ export class Accounts {
     return this.#opening
   }
 
-  /** Stores the availability of the authority, unless another process has just done so. */
+  /** Does nothing if another process has just done so. */
   async note(config: AcmeConfig, change: (before: AccountState) => AccountState): Promise<void> {
     const stored = await this.#options.records.get(acmeOwner, idOf(config))
     if (stored === null) return
@@ -98,7 +95,6 @@ export class Accounts {
     await this.#options.records.replace({ ...record, ...change }, version)
   }
 
-  /** Returns the account with its key, the same for all processes. */
   async #keyed(config: AcmeConfig, isForced: boolean): Promise<Versioned<AcmeAccount>> {
     const { records } = this.#options
     const stored = await records.get(acmeOwner, idOf(config))
@@ -132,13 +128,12 @@ export class Accounts {
   }
 }
 
-/** Returns a new private key on P-256, which all authorities and clients support, as PEM. */
+/** On P-256, which all authorities and clients support; PEM. */
 export async function newKey(): Promise<string> {
   const { privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })
   return privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
 }
 
-/** Returns an id that is unique per account of the operator at the authority. */
 function idOf({ directory, binding }: AcmeConfig): string {
   return hash('sha256', JSON.stringify([directory, binding?.id ?? null]))
 }

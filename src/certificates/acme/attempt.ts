@@ -18,26 +18,23 @@ interface AttemptParts {
   readonly config: AcmeConfig
   readonly secrets: SecretKeys
   readonly clock: Clock
-  /**
-   * Resolves when every process on this machine, and every other machine, responds to the stored challenges.
-   */
+  /** Resolves when every process and every other machine responds to the stored challenges. */
   readonly published: () => Promise<void>
-  /** Waits for a number of ms; rejects with an AbortError once the gateway stops. */
+  /** Rejects with an AbortError once the gateway stops. */
   readonly sleep: (ms: number) => Promise<void>
 }
 
-/** Delay between two polls of an authority that names none, and the maximum time that it may take, in ms. */
+/** Ms between two polls of an authority that names no delay, and in all. */
 const firstPoll = 500
 const maxPoll = 10_000
 const timeout = 5 * 60_000
-/** The minimum part of a delay that is waited, whatever the authority names. */
 const minPart = 1 / 10
 /** How far the clock of an authority may be ahead, in ms. */
 const skew = 3_600_000
 
 /**
- * Orders a certificate for the host of a lease, or continues its current order; rejects with `AcmeProblem`,
- * `LeaseLost` or an error of the store.
+ * Orders a certificate, or continues the current order; rejects with `AcmeProblem`, `LeaseLost` or a store
+ * error.
  */
 export async function obtain(lease: Lease, parts: AttemptParts): Promise<IssuedCertificate> {
   const { secrets, clock, config } = parts
@@ -51,7 +48,6 @@ export async function obtain(lease: Lease, parts: AttemptParts): Promise<IssuedC
   return { directory: config.directory, chain, sealedKey, issuedAt: clock.now() }
 }
 
-/** Returns the context in which the private key of a host is sealed. */
 export function keyContext(host: string): string {
   return `certificate of ${host}`
 }
@@ -61,7 +57,7 @@ interface Begun {
   readonly key: string
 }
 
-/** Returns the order of an earlier attempt, if it can still lead to a certificate. */
+/** Returns an earlier order that can still lead to a certificate. */
 async function resumed(lease: Lease, { authority, config, secrets }: AttemptParts): Promise<Begun | null> {
   const { order, id } = lease.record
   if (order === null || order.directory !== config.directory) return null
@@ -108,7 +104,6 @@ async function ordered(authority: Authority, host: string, replaces: string | nu
   }
 }
 
-/** Proves to the authority that the host is served here, if it requires that. */
 async function proven(lease: Lease, order: AuthorityOrder, parts: AttemptParts): Promise<AuthorityOrder> {
   if (order.status !== 'pending') return order
   for (const { status, challenges } of await parts.authority.authorizations(order)) {
@@ -152,7 +147,7 @@ async function shownFor(
   return { type: isTls ? 'tls-alpn-01' : 'http-01', token, keyAuthorization, validation }
 }
 
-/** Waits until the authority has finished processing; rejects with its problem if that fails. */
+/** Rejects with the authority's problem. */
 async function settled(
   order: AuthorityOrder,
   parts: AttemptParts,
@@ -206,7 +201,7 @@ function flawOf(chain: string, key: string, host: string, now: number): string |
   }
 }
 
-/** Returns a problem that the authority itself does not report. */
+/** A problem that the authority itself does not report. */
 function refusal(detail: string): AcmeProblem {
   return new AcmeProblem({ type: null, detail, status: 0 })
 }

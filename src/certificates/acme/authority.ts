@@ -34,30 +34,25 @@ export interface RenewalInfo {
 export interface Authority {
   /** Delay that the last response requests, in ms; null for none. */
   readonly pause: number | null
-  /** Registers the key, or finds its account; returns the URL of the account. */
+  /** Returns the URL of the new or existing account. */
   register(): Promise<string>
-  /** Sets the contact address of the account, or removes it. */
   updateContact(email: string | null): Promise<void>
-  /** Orders a certificate for a host; `replaces` is the id of the previous one (RFC 9773 section 5). */
+  /** `replaces` is the id of the previous certificate (RFC 9773 section 5). */
   order(host: string, replaces: string | null): Promise<AuthorityOrder>
   poll(orderUrl: string): Promise<AuthorityOrder>
   authorizations(order: AuthorityOrder): Promise<readonly AuthorityAuthorization[]>
-  /** Returns the proof that this account requested the token. */
   keyAuthorization(challenge: AuthorityChallenge): Promise<string>
-  /** Makes the certificate that proves it by tls-alpn-01 (RFC 8737). */
+  /** Makes the certificate for tls-alpn-01 (RFC 8737). */
   validation(host: string, keyAuthorization: string): Promise<TlsIdentity>
-  /** Asks the authority to validate the challenge. */
   respond(challenge: AuthorityChallenge): Promise<void>
-  /** Requests the certificate for a private key in PEM. */
+  /** `key` is PEM. */
   finalize(order: AuthorityOrder, host: string, key: string): Promise<void>
-  /** Returns the certificate and its issuers, as PEM. */
   download(order: AuthorityOrder): Promise<string>
-  /** Returns when to renew the certificate with this id; null if the authority does not say. */
+  /** Null if the authority does not say. */
   renewalInfo(certificateId: string): Promise<RenewalInfo | null>
   close(): void
 }
 
-/** The key of an account, and its URL. */
 export interface AuthorityAccount {
   /** PEM. */
   readonly key: string
@@ -76,7 +71,6 @@ interface ProblemFacts {
   readonly retryAfter?: number | null
 }
 
-/** An authority refused, or did not respond. */
 export class AcmeProblem extends Error {
   override readonly name = 'AcmeProblem'
   readonly type: string | null
@@ -90,12 +84,11 @@ export class AcmeProblem extends Error {
     this.retryAfter = retryAfter
   }
 
-  /** Whether the authority asks for a pause. */
   get isRateLimit(): boolean {
     return this.type === 'rateLimited' || this.status === 429
   }
 
-  /** Whether the authority is down or busy, and the order still good. */
+  /** The order is still good then. */
   get isOutage(): boolean {
     return this.status === null ? this.type === null : this.status >= 500
   }

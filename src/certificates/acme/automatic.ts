@@ -10,9 +10,7 @@ export interface AutomaticTls {
   readonly challenges: readonly HostChallenge[]
 }
 
-/** The response to an authority that checks a host. */
 interface HostChallenge {
-  /** In lower case. */
   readonly host: string
   readonly token: string
   readonly keyAuthorization: string
@@ -22,7 +20,6 @@ interface HostChallenge {
 
 export const nothingAutomatic: AutomaticTls = { identities: [], challenges: [] }
 
-/** The challenges of current orders. */
 export class Challenges {
   readonly isEmpty: boolean
   readonly #byToken: ReadonlyMap<string, HostChallenge>
@@ -37,13 +34,13 @@ export class Challenges {
         this.#contexts.set(host, createSecureContext({ cert: validation.certificate, key: validation.key }))
   }
 
-  /** Returns the key authorization for a token of this host; null if it belongs to no order. */
+  /** Null for a token that belongs to no order. */
   responseTo(host: string, token: string): string | null {
     const challenge = this.#byToken.get(token)
     return challenge?.host === host ? challenge.keyAuthorization : null
   }
 
-  /** Returns the context of the handshake for this host; null if no check is expected. */
+  /** Null if no check is expected. */
   contextFor(host: string | null): SecureContext | null {
     return (host !== null && this.#contexts.get(host)) || null
   }

@@ -9,16 +9,14 @@ const extensions = 0xa3
 const authorityKeyIdentifier = Buffer.from('551d23', 'hex')
 const keyIdentifier = 0x80
 
-/**
- * Returns the id of the first certificate of a chain, PEM; null if it does not name the key of its issuer.
- */
+/** Takes a PEM chain; null if its first certificate does not name the key of its issuer. */
 export function certificateId(chain: string): string | null {
   const { raw, serialNumber } = new X509Certificate(chain)
   const key = authorityKeyIn(raw)
   return key && `${key.toString('base64url')}.${serialOf(serialNumber).toString('base64url')}`
 }
 
-/** Returns the key identifier of the issuer in a certificate, DER; null if there is none. */
+/** Takes DER; null for none. */
 export function authorityKeyIn(certificate: Buffer): Buffer | null {
   const fields = within(within(certificate))
   const all = partsOf(fields).find(({ tag }) => tag === extensions)?.content ?? empty
@@ -32,14 +30,13 @@ export function authorityKeyIn(certificate: Buffer): Buffer | null {
   return null
 }
 
-/** Returns the content of the first value. */
 function within(der: Buffer): Buffer {
   return partsOf(der)[0]?.content ?? empty
 }
 
 const empty = Buffer.alloc(0)
 
-/** Returns the serial number in DER: with a leading zero if the first bit would make it negative. */
+/** DER has a leading zero if the first bit would make the number negative. */
 function serialOf(hex: string): Buffer {
   const digits = hex.length % 2 === 0 ? hex : `0${hex}`
   return Buffer.from(Number.parseInt(digits.slice(0, 2), 16) >= 0x80 ? `00${digits}` : digits, 'hex')

@@ -5,9 +5,8 @@ import { Certificate } from '../../tls/certificate.ts'
 import { restOf } from './schedule.ts'
 
 /**
- * `missing`: there is none yet; `ordering`: a gateway is obtaining one; `valid`: there is one, and no new one
- * is due; `due`: a new one must be obtained; `failing`: the last attempt failed; `unreadable`: its key was
- * sealed with another server key.
+ * `due`: a new one must be obtained; `failing`: the last attempt failed; `unreadable`: its key was sealed
+ * with another server key.
  */
 export const certificateStates = ['valid', 'due', 'ordering', 'missing', 'failing', 'unreadable'] as const
 export type CertificateState = (typeof certificateStates)[number]
@@ -15,33 +14,30 @@ export type CertificateState = (typeof certificateStates)[number]
 export interface CertificateStatus {
   readonly host: string
   readonly state: CertificateState
-  /** Null for none. */
   readonly certificate: Certificate | null
-  /** When it expires, in ms since the epoch. */
+  /** In ms since the epoch. */
   readonly notAfter: number | null
   readonly issuedAt: number | null
   readonly directory: string | null
-  /** The earliest time to obtain a new one, in ms since the epoch; null for as soon as possible. */
+  /** In ms since the epoch; null for as soon as possible. */
   readonly nextAt: number | null
-  /** The same, even if it has passed; null if none is set, as there is no certificate yet. */
+  /** Even if it has passed; null without a certificate. */
   readonly renewAt: number | null
   readonly failures: number
   readonly lastError: { readonly at: number; readonly message: string } | null
 }
 
-/** Whether a certificate must be obtained now by its renewal time, ignoring pauses after failures. */
+/** Ignores pauses after failures. */
 export function isDue(record: HostCertificate, directory: string, now: number): boolean {
   const { issued, renewal, requestedAt } = record
   if (requestedAt !== null || issued === null || issued.directory !== directory) return true
   return renewal === null || renewal.at <= now
 }
 
-/** Whether the last attempt failed because the authority asks for a pause. */
 export function isRateLimited(lastError: CertificateStatus['lastError']): boolean {
   return lastError?.message.startsWith('rateLimited: ') ?? false
 }
 
-/** Returns the status of a host with this record, or none. */
 export function certificateStatus(
   host: string,
   stored: { readonly record: HostCertificate; readonly key: string | null } | null,
@@ -91,7 +87,7 @@ function stateOf(record: HostCertificate, key: string | null, due: boolean): Cer
   return due ? 'due' : 'valid'
 }
 
-/** Parses a certificate once: each scrape of the metrics needs all of them. */
+/** Parsed once: each scrape of the metrics needs all of them. */
 function certificateOf(issued: IssuedCertificate): Certificate {
   const certificate = certificates.get(issued) ?? new Certificate(issued.chain)
   certificates.set(issued, certificate)

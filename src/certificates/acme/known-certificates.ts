@@ -17,24 +17,21 @@ interface KnownCertificatesOptions {
   readonly store: Store
   readonly secrets: SecretKeys
   readonly log: Logger
-  /**
-   * The file with the copy for a start while the store is unreachable; private keys in it are sealed. Null
-   * for none.
-   */
+  /** For a start while the store is unreachable; private keys in it are sealed. Null for none. */
   readonly copyPath?: string | null
   readonly clock?: Clock
 }
 
 interface Entry extends Versioned<HostCertificate> {
-  /** The private key, PEM; null if there is none, or it cannot be read. */
+  /** PEM; null if there is none, or it cannot be read. */
   readonly key: string | null
-  /** The part that goes into the copy; the same object until that changes. */
+  /** The part that goes into the copy; the same object until it changes. */
   readonly copyable: HostCertificate
-  /** When this version was first seen, in monotonic ms. */
+  /** In monotonic ms. */
   readonly seenAt: number
 }
 
-/** The contents of the copy: no orders, which other machines may continue. */
+/** Without orders, which other machines may continue. */
 interface CopiedCertificates {
   readonly certificates: readonly HostCertificate[]
 }
@@ -60,9 +57,8 @@ export class KnownCertificates {
   readonly #copy: LocalCopy<CopiedCertificates> | null
   readonly #follower: Follower<string, CopiedCertificates>
   #entries: ReadonlyMap<string, Entry> = new Map()
-  /** The latest copy, written or about to be; null before the first. */
+  /** The latest copy, written or about to be. */
   #copied: CopiedCertificates['certificates'] | null = null
-  /** Called after certificates or challenges have changed. */
   changed: () => void = () => {}
 
   constructor({ store, secrets, log, copyPath = null, clock = systemClock }: KnownCertificatesOptions) {
@@ -86,14 +82,13 @@ export class KnownCertificates {
   }
 
   /**
-   * Resolves when everything has been read, or when that failed and the copy of the last run is in use; from
-   * then on reading is retried.
+   * Resolves when everything, or at least the copy of the last run, has been read; reading is then retried.
    */
   open(): Promise<void> {
     return this.#follower.open()
   }
 
-  /** Whether the store has been read, so that a missing record means that a host has none. */
+  /** If so, a missing record means that a host has none. */
   get isRead(): boolean {
     return this.#follower.isRead
   }
@@ -102,14 +97,11 @@ export class KnownCertificates {
     return this.#entries.get(host) ?? null
   }
 
-  /**
-   * Whether the process that holds the record has not written for so long that another one may take it over.
-   */
+  /** Whether the holder has not written for so long that another process may take the record over. */
   isAbandoned({ record, seenAt }: Entry): boolean {
     return record.lease !== null && this.#clock.monotonic() - seenAt > leaseTimeout
   }
 
-  /** Returns the certificates and challenges to serve for these hosts. */
   of(hosts: readonly string[]): AutomaticTls {
     const all = hosts.flatMap(host => this.#entries.get(host) ?? [])
     return {
@@ -123,7 +115,6 @@ export class KnownCertificates {
     }
   }
 
-  /** Reads the record of a host, together with other reported changes. */
   refresh(host: string): Promise<void> {
     return this.#follower.refresh(host)
   }
@@ -159,7 +150,7 @@ export class KnownCertificates {
     this.changed()
   }
 
-  /** Schedules a write of the copy, unless only orders have changed. */
+  /** Does nothing if only orders have changed. */
   #write(): void {
     if (this.#copy === null) return
     const certificates = [...this.#entries.values()].map(({ copyable }) => copyable)

@@ -1,17 +1,13 @@
 // Exclusive access of one process to the record of a host. Each write names the version that it replaces, so
-// that a process that has lost the record cannot write it any more, however long it was delayed.
+// a process that has lost the record cannot write it, however long it was delayed.
 
 import type { HostCertificate } from '../../store/records/acme.ts'
 import type { Records, Versioned } from '../../store/contract/store.ts'
 
-/**
- * Time between two heartbeats, and time without any after which another process may take the record over, in
- * ms.
- */
+/** Ms between two heartbeats, and without any until another process may take the record over. */
 const beatPeriod = 4_000
 export const leaseTimeout = 15_000
 
-/** Another process has the record. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 
@@ -28,10 +24,9 @@ export class Lease {
   readonly #timer: NodeJS.Timeout
   #current: Versioned<HostCertificate>
   #isOver = false
-  /** The last write; the next one waits for it. */
   #writing: Promise<unknown> = Promise.resolve()
 
-  /** Takes a record in the version that the caller has read; null if another process was faster. */
+  /** Null if another process was faster. */
   static async take(
     records: Records<HostCertificate>,
     { record, version }: Versioned<HostCertificate>,
@@ -59,7 +54,7 @@ export class Lease {
     return this.#current.record
   }
 
-  /** Writes a change; rejects with `LeaseLost`, or an error of the store. */
+  /** Rejects with `LeaseLost`, or an error of the store. */
   write(change: Change): Promise<void> {
     return this.#next(() => ({
       ...change,
@@ -67,14 +62,13 @@ export class Lease {
     }))
   }
 
-  /** Writes a last change and releases the record. */
   async release(change: Change = {}): Promise<void> {
     clearInterval(this.#timer)
     await this.#next(() => ({ ...change, lease: null }))
     this.#isOver = true
   }
 
-  /** Leaves the record as it is: another process takes it over later. */
+  /** Another process takes the record over later. */
   abandon(): void {
     clearInterval(this.#timer)
     this.#isOver = true

@@ -20,7 +20,6 @@ import { Lease, LeaseLost } from './lease.ts'
 import { afterInfo, afterSilence, bounded, maxWait, pauseAfter, renewalOf, restOf } from './schedule.ts'
 import { isDue } from './certificate-state.ts'
 
-/** The outcome of an attempt. */
 export type OrderResult = 'issued' | 'refused' | 'rate_limited' | 'unreachable'
 
 interface CertificateOrdersOptions {
@@ -34,16 +33,13 @@ interface CertificateOrdersOptions {
   readonly ended?: (result: OrderResult) => void
   readonly clock?: Clock
   readonly random?: () => number
-  /** Delay between two checks for due certificates, in ms. */
+  /** Ms between two checks for due certificates. */
   readonly period?: number
-  /** Time until every machine knows of a challenge, in ms. */
+  /** Ms until every machine knows of a challenge. */
   readonly hearing?: number
 }
 
-/**
- * The maximum number of concurrent orders, so that a start with many hosts neither takes hours nor exceeds
- * the limits of an authority.
- */
+/** So that a start with many hosts neither takes hours nor exceeds the limits of an authority. */
 const maxConcurrent = 4
 /** How long an authority that is down, or asks for a pause, gets no requests for any host, in ms. */
 const firstRest = 60_000
@@ -58,7 +54,7 @@ export class CertificateOrders {
   readonly #end = new AbortController()
   #config: AcmeConfig | null = null
   #timer: NodeJS.Timeout | null = null
-  /** The authority gets no requests before this time, in ms since the epoch. */
+  /** In ms since the epoch. */
   #restUntil = 0
   #isFailing = false
 
@@ -71,7 +67,7 @@ export class CertificateOrders {
     this.#accounts = new Accounts({ records: store.acmeAccounts, secrets, clock, connect })
   }
 
-  /** Obtains certificates for the hosts of a configuration, replacing the previous one; null for none. */
+  /** Replaces the previous configuration; null for none. */
   follow(config: AcmeConfig | null): void {
     this.#config = config
     this.#restUntil = 0
@@ -79,7 +75,6 @@ export class CertificateOrders {
     this.check()
   }
 
-  /** Starts what is due, as far as possible. */
   check(): void {
     const { certificates } = this.#options
     if (this.#config === null || this.#end.signal.aborted || !certificates.isRead) return
@@ -87,12 +82,11 @@ export class CertificateOrders {
     for (const host of due.slice(0, maxConcurrent - this.#running.size)) this.#run(host, this.#config)
   }
 
-  /** Resolves when no attempt is running. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running.values())
   }
 
-  /** Starts no more attempts and abandons the current ones, so that another process continues at once. */
+  /** Abandons the current attempts, so that another process continues at once. */
   async close(): Promise<void> {
     this.#end.abort()
     if (this.#timer) clearInterval(this.#timer)
@@ -100,7 +94,6 @@ export class CertificateOrders {
     await this.idle()
   }
 
-  /** Returns the current task for a host; null for none. */
   #taskOf(host: string): 'order' | 'ask' | null {
     const { certificates, clock } = this.#options
     const now = clock.now()
@@ -198,7 +191,6 @@ export class CertificateOrders {
     log.info({ host, expires: new Date(certificate.notAfter).toISOString() }, 'certificate issued')
   }
 
-  /** Asks the authority for its renewal window. */
   async #askRenewal(lease: Lease, authority: Authority): Promise<void> {
     const { clock, random, log } = this.#options
     const { issued, renewal, id } = lease.record
@@ -219,12 +211,10 @@ export class CertificateOrders {
     }
   }
 
-  /** Whether this gateway is stopping, or has another configuration. */
   #isInterrupted(failure: unknown): boolean {
     return this.#end.signal.aborted || (failure as Error).name === 'AbortError'
   }
 
-  /** Makes every process respond to the stored challenge. */
   async #publish(host: string): Promise<void> {
     const { certificates, shared, hearing } = this.#options
     await certificates.refresh(host)
@@ -259,7 +249,7 @@ export class CertificateOrders {
     })
   }
 
-  /** Pauses requests to the authority, in every process, and across restarts. */
+  /** In every process, and across restarts. */
   async #rest(config: AcmeConfig, { retryAfter }: AcmeProblem): Promise<void> {
     const now = this.#options.clock.now()
     await this.#accounts.note(config, ({ failures }) => {
@@ -296,12 +286,11 @@ function newRecord(host: string, now: number): HostCertificate {
   }
 }
 
-/** Whether an error means that a record could not be written, now or any more. */
 function isOfStore(failure: unknown): boolean {
   return failure instanceof StoreUnreachable || failure instanceof LeaseLost
 }
 
-/** Returns the message of an authority, fit for logs and pages. */
+/** Fit for logs and pages. */
 function messageOf({ message }: AcmeProblem): string {
   return visible(message.replaceAll(/\s+/g, ' ')).slice(0, maxMessageLength)
 }

@@ -4,7 +4,6 @@
 import type { RenewalTime } from '../../store/records/acme.ts'
 import type { RenewalInfo } from './authority.ts'
 
-/** The period of validity of a certificate. */
 interface Life {
   readonly notBefore: number
   readonly notAfter: number
@@ -15,8 +14,8 @@ const hour = 60 * minute
 const day = 24 * hour
 
 /**
- * Delay after the first failure, in ms; each further one doubles it. Five attempts fit into the first hour,
- * which is as much as the strictest public authority allows.
+ * In ms; each further failure doubles it. Five attempts fit into the first hour, as much as the strictest
+ * public authority allows.
  */
 const firstPause = 2 * minute
 const maxPause = 6 * hour
@@ -25,64 +24,48 @@ const maxPause = 6 * hour
 export const maxWait = day
 
 /**
- * Delay between two requests for the renewal window if the authority does not specify it (RFC 9773 section
- * 4.3.2), and the bounds if it does, in ms.
+ * Ms between two requests for the renewal window (RFC 9773 section 4.3.2) without a delay, and its bounds.
  */
 const defaultAsk = 6 * hour
 const minAsk = minute
 const maxAsk = day
 
-/**
- * The share of its life after which a certificate is renewed, and the share over which renewals are spread
- * before that.
- */
+/** Parts of its life: when a certificate is renewed, and how far renewals are spread before that. */
 const renewedAt = 2 / 3
 const spread = 1 / 30
 
 /**
- * No certificate is renewed within this time, in ms, or this part of its life, after it was issued, nor later
- * than that part before its expiry.
+ * No certificate is renewed sooner after its issue, in ms or part of its life, nor later before its expiry.
  */
 const minAge = hour
 const reserve = 1 / 10
 
-/**
- * Returns the delay before the next attempt after a number of failures in a row, plus or minus a tenth, in
- * ms.
- */
+/** In ms, plus or minus a tenth. */
 export function pauseAfter(failures: number, random: () => number): number {
   const pause = Math.min(maxPause, firstPause * 2 ** (failures - 1))
   return Math.round(pause * (0.9 + 0.2 * random()))
 }
 
-/**
- * Returns until when to wait, 0 for not at all: a time beyond any possible delay was written by a wrong
- * clock.
- */
+/** Returns 0 for a time beyond any possible delay, which was written by a wrong clock. */
 export function restOf(until: number | null, now: number): number {
   return until === null || until - now > maxWait ? 0 : until
 }
 
-/** Returns when to renew a certificate for which the authority provides no window. */
+/** For an authority without renewal windows. */
 export function renewalOf({ notBefore, notAfter }: Life, now: number, random: () => number): RenewalTime {
   const life = notAfter - notBefore
   const at = Math.round(notBefore + life * (renewedAt - spread * random()))
   return bounded({ at, askAt: now, window: null }, { notBefore, notAfter }, now)
 }
 
-/**
- * Returns a renewal time that neither exhausts an authority which always wants it now nor comes too late for
- * one which never does.
- */
+/** An authority may always want a renewal now, or too late. */
 export function bounded(renewal: RenewalTime, { notBefore, notAfter }: Life, issuedAt: number): RenewalTime {
   const part = (notAfter - notBefore) * reserve
   const earliest = issuedAt + Math.min(minAge, part)
   return { ...renewal, at: Math.round(Math.max(earliest, Math.min(notAfter - part, renewal.at))) }
 }
 
-/**
- * Returns the renewal time within the authority's window, which stays the same as long as the window does.
- */
+/** The time stays the same as long as the window does. */
 export function afterInfo(
   before: RenewalTime,
   info: RenewalInfo | null,
@@ -97,7 +80,6 @@ export function afterInfo(
   return { at: Math.round(window.start + (window.end - window.start) * random()), askAt, window }
 }
 
-/** Returns the renewal time after the authority could not be asked. */
 export function afterSilence(before: RenewalTime, now: number, random: () => number): RenewalTime {
   return { ...before, askAt: now + Math.round(hour * (0.5 + random())) }
 }

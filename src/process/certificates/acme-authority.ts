@@ -41,7 +41,6 @@ export async function connectAuthority(config: AcmeConfig, account: AuthorityAcc
   return new AcmeAuthority(config, client, sender, crypto)
 }
 
-/** The account on whose behalf acme-client sends: the library has one transport for all its clients. */
 const senders = new AsyncLocalStorage<Sender>()
 
 class AcmeAuthority implements Authority {
@@ -176,7 +175,6 @@ class AcmeAuthority implements Authority {
     return typeof renewalInfo === 'string' ? renewalInfo : null
   }
 
-  /** Runs work of acme-client with the sender of this account, and turns its errors into problems. */
   async #run<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await senders.run(this.#sender, work)
@@ -191,15 +189,14 @@ class AcmeAuthority implements Authority {
   }
 }
 
-/** Sends requests to one authority. */
 class Sender {
   /** How many ms the last response asked to wait; null if it did not. */
   pause: number | null = null
   readonly #agents: { readonly http: Agent; readonly https: HttpsAgent }
   readonly #end = new AbortController()
   /**
-   * Whether all URLs of the authority must use TLS, as its directory does (RFC 8555 section 6.1). This keeps
-   * requests confidential, and a plain URL from reaching into a network.
+   * Whether all URLs must use TLS, as the directory does (RFC 8555 section 6.1): a plain one may lead into a
+   * network.
    */
   readonly #isSecure: boolean
   #directory: Promise<AcmeResponse> | null = null
@@ -214,8 +211,7 @@ class Sender {
   }
 
   /**
-   * Rejects with the problem document of the response, except after a stale nonce, which the client retries
-   * (RFC 8555 section 6.5).
+   * Rejects with the problem document, except after a stale nonce: the client retries (RFC 8555 section 6.5).
    */
   async send({ method, url, data }: AcmeRequest): Promise<AcmeResponse> {
     this.throwIfClosed()
@@ -238,7 +234,6 @@ class Sender {
     return { status, data: content, headers: response.headers }
   }
 
-  /** Returns the directory, which is fetched once. */
   directory(url: string): Promise<AcmeResponse> {
     this.#directory ??= this.send({ method: 'get', url }).catch(problem => {
       this.#directory = null

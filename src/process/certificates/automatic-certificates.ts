@@ -26,7 +26,7 @@ interface AutomaticCertificatesOptions {
   readonly metrics: Pick<Counts, 'acmeOrders'>
   /** Publishes certificates to every process of this machine; resolves once all serve them. */
   readonly publish: (automatic: AutomaticTls) => Promise<void>
-  /** Path of the local copy, used when the gateway starts while the store is unreachable; null for none. */
+  /** Path of the local copy for a start while the store is unreachable; null for none. */
   readonly copyPath: string | null
   readonly clock?: Clock
 }
@@ -83,7 +83,6 @@ export class AutomaticCertificates {
     this.warn()
   }
 
-  /** The status of each configured host. */
   get statuses(): readonly CertificateStatus[] {
     const config = this.#config
     if (config === null) return []
@@ -101,7 +100,6 @@ export class AutomaticCertificates {
     return this.statuses.flatMap(({ host, renewAt }) => (renewAt === null ? [] : [{ host, renewAt }]))
   }
 
-  /** The number of hosts in each state. */
   get states(): Readonly<Record<CertificateState, number>> {
     const counts = Object.fromEntries(certificateStates.map(state => [state, 0])) as Record<
       CertificateState,
@@ -131,7 +129,6 @@ export class AutomaticCertificates {
     await this.#sharing
   }
 
-  /** Publishes new certificates one after the other; never rejects. */
   #share(): Promise<void> {
     this.#sharing = this.#sharing.then(async () => {
       const automatic = this.#known.of(this.#config?.hosts ?? [])

@@ -24,9 +24,7 @@ export class CertificateWatch {
     this.#timer = setInterval(() => this.#look(), period).unref()
   }
 
-  /**
-   * Reads other certificates. The returned function starts watching them instead, and checks them at once.
-   */
+  /** Reads other certificates; the returned function watches them instead, and checks them at once. */
   prepare({ certificates }: TlsConfig): () => void {
     const read = certificates.map(({ certificate }) => new Certificate(certificate))
     return () => {
@@ -36,8 +34,7 @@ export class CertificateWatch {
   }
 
   /**
-   * The expiry of each certificate. Of several with the same first name and key type, the earliest counts:
-   * that one may be in use for other names.
+   * Of several with the same first name and key type, the earliest: that one may be in use for other names.
    */
   get expiries(): readonly CertificateExpiry[] {
     const byName = new Map<string, CertificateExpiry>()

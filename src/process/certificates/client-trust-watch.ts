@@ -19,7 +19,6 @@ const period = hour
 const pause = day / 2
 
 interface Watched extends TrustExpiry {
-  /** How many ms before expiry to warn. */
   readonly ahead: number
 }
 
@@ -28,7 +27,6 @@ export class ClientTrustWatch {
   readonly #clock: Clock
   readonly #timer: NodeJS.Timeout
   #watched: readonly Watched[] = []
-  /** When each warning was last logged, by its text. */
   #warnings = new Map<string, number>()
 
   constructor(zones: Config['zones'], log: Logger, clock: Clock) {
@@ -38,10 +36,7 @@ export class ClientTrustWatch {
     this.#timer = setInterval(() => this.#look(), period).unref()
   }
 
-  /**
-   * Reads the trust settings of other zones. The returned function starts watching them instead, and checks
-   * them at once.
-   */
+  /** Reads the trust settings of other zones; the returned function starts watching them instead. */
   prepare(zones: Config['zones']): () => void {
     const watched = watchedIn(zones)
     return () => {
@@ -51,7 +46,6 @@ export class ClientTrustWatch {
     }
   }
 
-  /** The expiry of each. */
   get expiries(): readonly TrustExpiry[] {
     return this.#watched
   }
@@ -98,10 +92,6 @@ function watchedIn(zones: Config['zones']): readonly Watched[] {
   return [...byName.values()]
 }
 
-/**
- * Lists what one zone trusts by kind and name: of several lists of an authority, the last one to expire
- * counts.
- */
 function trustedBy({ authorities, revocationLists }: ClientCertificates): ReadonlyMap<string, Watched> {
   const byName = new Map<string, Watched>()
   const add = (one: Watched) => {

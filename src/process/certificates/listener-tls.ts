@@ -15,7 +15,6 @@ import { CertificateWatch } from './certificate-watch.ts'
 import { ClientTrustWatch } from './client-trust-watch.ts'
 import type { Management } from '../services/management.ts'
 
-/** The part of the data plane that serves certificates and ticket keys. */
 interface TlsTaker {
   takeCertificates(automatic: AutomaticTls): Promise<void>
   takeTicketKeys(keys: TicketKeySet): void
@@ -41,7 +40,6 @@ export class ListenerTls {
     metrics.automaticCertificates = () => this.#automatic?.states ?? {}
   }
 
-  /** The status of the automatic certificates. */
   get statuses(): AutomaticCertificates['statuses'] {
     return this.#automatic?.statuses ?? []
   }
@@ -68,20 +66,19 @@ export class ListenerTls {
     await this.#tickets.start()
   }
 
-  /** Serves the existing automatic certificates; must run before the first handshake. */
+  /** Must run before the first handshake. */
   async serve({ acme }: Config): Promise<void> {
     await this.#automatic?.prepare(acme)
     await this.#automatic?.serve(acme)
   }
 
-  /** Starts renewals. */
   start(): void {
     this.#automatic?.start()
   }
 
   /**
-   * Reads what another configuration needs. The returned function applies it in one step that cannot fail,
-   * and resolves once every process serves its automatic certificates.
+   * The returned function applies another configuration in one step that cannot fail; resolves once all serve
+   * it.
    */
   async prepare({ acme, tls, zones }: Config): Promise<() => Promise<void>> {
     await this.#automatic?.prepare(acme)
@@ -96,14 +93,12 @@ export class ListenerTls {
     }
   }
 
-  /** Stops the watches, and the exchange of session keys. */
   async rest(): Promise<void> {
     this.#certificates.close()
     this.#clientTrust.close()
     await this.#tickets?.close()
   }
 
-  /** Stops the renewals. */
   async close(): Promise<void> {
     await this.#automatic?.close()
   }

@@ -136,10 +136,7 @@ function status(response: ServerResponse, _: IncomingMessage, { pathname }: URL)
   response.end(`The origin itself responds with ${response.statusCode}.\n`)
 }
 
-/**
- * Sends `count` pieces, one every `ms` unless the client reads more slowly, and then ends as specified;
- * rejects when the client disconnects.
- */
+/** Sends a piece every `ms`, unless the client reads more slowly; rejects when the client disconnects. */
 async function trickle(
   response: ServerResponse,
   type: string,
@@ -164,7 +161,6 @@ function event(i: number): string {
   return `id: ${i}\ndata: {"event": ${i}}\n\n`
 }
 
-/** Reads a whole number from the query, at most a billion. */
 function numberIn(query: URLSearchParams, name: string, usual: number): number {
   const number = Number.parseInt(query.get(name) ?? '', 10)
   return number >= 0 ? Math.min(number, 1e9) : usual

@@ -47,7 +47,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
 }
 
-/** Reads the target as a path even if it begins with two slashes, which would otherwise name a host. */
+/** Two slashes at the start would otherwise name a host. */
 function urlOf({ url }: IncomingMessage): URL {
   return new URL(`http://origin${url}`)
 }

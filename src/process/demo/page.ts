@@ -5,10 +5,6 @@ import { html } from '../../base/text/html.ts'
 import { Frame } from '../../errors/render/page.ts'
 import { misdeeds } from './misdeeds.ts'
 
-/**
- * Further cases: zones of config/demo.yaml whose origins are unreachable. `here` shows the same under the
- * address of this page.
- */
 const zones = [
   { host: 'down.localhost', here: '/down', expect: 'Nothing listens at the origin: error 521.' },
   { host: 'nodns.localhost', here: '/nodns', expect: 'The name of the origin does not resolve: error 1016.' },
@@ -47,10 +43,7 @@ pre{padding:.75rem;overflow:auto;font:.8125rem/1.5 ui-monospace,SFMono-Regular,M
 [hidden]{display:none!important}
 `
 
-/**
- * Requests a case once in each format. An HTML page is shown in a frame, which requests it as any visitor
- * does; of other bodies the beginning is shown.
- */
+/** An HTML page is shown in a frame, which requests it as any visitor does; of other bodies the beginning. */
 const script = `
 (() => {
   const most = 4000
@@ -114,7 +107,6 @@ const script = `
 
 const frame = new Frame(style, script)
 
-/** The Content-Security-Policy of the page: it may request the cases, and show them in frames. */
 export const demoPolicy = `${frame.policy}; connect-src 'self'; frame-src 'self'`
 
 /** Writes the page; `port` is that of the gateway, or empty for the default one. */

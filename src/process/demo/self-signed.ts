@@ -12,10 +12,7 @@ const ecdsaWithSha256 = sequence(tlv(0x06, Buffer.from('2a8648ce3d040302', 'hex'
 const commonName = tlv(0x06, Buffer.from('550403', 'hex'))
 const subjectAltName = tlv(0x06, Buffer.from('551d11', 'hex'))
 
-/**
- * Makes an X.509 v3 certificate (RFC 5280, section 4.1) for the DNS name, valid from a day ago for `days`
- * days, signed by its own key.
- */
+/** Makes an X.509 v3 certificate (RFC 5280, section 4.1), valid from a day ago for `days` days. */
 export function selfSigned(name: string, days = 30): Identity {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const names = sequence(tlv(0x31, sequence(commonName, tlv(0x0c, Buffer.from(name)))))
@@ -38,7 +35,6 @@ export function selfSigned(name: string, days = 30): Identity {
   }
 }
 
-/** Writes one DER value: tag, length, content. */
 function tlv(tag: number, content: Buffer): Buffer {
   const { length } = content
   const size = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255]

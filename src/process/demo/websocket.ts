@@ -33,7 +33,7 @@ export function acceptEcho(request: IncomingMessage, socket: Duplex, head: Buffe
   listen(Buffer.alloc(0))
 }
 
-/** Handles every complete frame and returns the bytes after the last one. */
+/** Returns the bytes after the last complete frame. */
 function echo(bytes: Buffer, socket: Duplex): Buffer {
   let rest = bytes
   for (let frame = readFrame(rest); frame; frame = readFrame(rest)) {
@@ -48,7 +48,7 @@ function echo(bytes: Buffer, socket: Duplex): Buffer {
   return rest
 }
 
-/** Reads the frame at the beginning (section 5.2), unmasked; null while it is incomplete. */
+/** Reads an unmasked frame (section 5.2); null while it is incomplete. */
 function readFrame(bytes: Buffer): Frame | null {
   if (bytes.length < 2) return null
   const short = bytes[1]! & 0x7f

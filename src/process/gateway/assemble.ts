@@ -25,16 +25,12 @@ export interface Assembly {
   readonly gateway: Gateway
   readonly metrics: Metrics
   readonly log: Logger
-  /** The destination of the log. */
   readonly destination: LineWriter
 }
 
 interface Circumstances extends Pick<GatewayParts, 'commands' | 'waiting'> {
-  /** Absolute path of the configuration at start. */
   readonly file: string
-  /** Whether it replaces a running gateway. */
   readonly replaces: boolean
-  /** Sockets that are already bound. */
   readonly inherited: Inheritance | null
   readonly countsBefore: () => Promise<readonly Snapshot[]>
   readonly loansBefore: NonNullable<GatewayParts['loansBefore']>

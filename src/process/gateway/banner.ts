@@ -24,7 +24,7 @@ export function banner(config: Config, edge: readonly Listener[], admin: Endpoin
   return lines.join('\n')
 }
 
-/** An inexpensive model for each provider whose key the default configuration reads from a variable. */
+/** For each provider whose key the default configuration reads from a variable, an inexpensive model. */
 const modelsToTry: Readonly<Record<string, string>> = {
   openai: 'openai/gpt-4o-mini',
   anthropic: 'anthropic/claude-haiku-4-5',
@@ -62,7 +62,6 @@ export function welcome(
   ].join('\n')
 }
 
-/** Explains how to become the first super administrator. */
 function setUpLines(setUp: string | null): readonly string[] {
   return setUp === null
     ? ['  To sign in, create a one-time link on this machine: gatehouse user invite', '']
@@ -73,7 +72,6 @@ function setUpLines(setUp: string | null): readonly string[] {
       ]
 }
 
-/** Returns the curl option that selects a zone when the host in the URL would not. */
 function hostToTry({ zones }: Config, site: string): string {
   const hosts = zones.flatMap(zone => zone.hosts)
   const inUrl = new URL(site).hostname.replace(/[[\]]/g, '')

@@ -59,7 +59,6 @@ export class Gateway {
   #apps: SidePortApps | null = null
   #loading: NodeJS.Timeout | undefined
   #plane: ManagedPlane | null = null
-  /** The last result of `#api`, and its parts. */
   #knownApi: (Pick<ApiParts, 'config' | 'admin' | 'plane'> & { readonly api: Api }) | null = null
   #metricExport: MetricExporter | null = null
   #edge: readonly Listener[] = []
@@ -112,12 +111,11 @@ export class Gateway {
     )
   }
 
-  /** The configuration in effect. */
   get config(): Config {
     return this.#config
   }
 
-  /** The addresses that serve clients, with real ports, once `start` is done. */
+  /** With real ports, once `start` is done. */
   get edge(): readonly Listener[] {
     return this.#edge
   }
@@ -126,7 +124,7 @@ export class Gateway {
     return this.#adminListener.at
   }
 
-  /** The store, once `start` is done. */
+  /** Available once `start` is done. */
   get store(): Store {
     return this.#services!.store
   }
@@ -142,7 +140,6 @@ export class Gateway {
     return phase === 'running' ? null : `the gateway is ${phase}`
   }
 
-  /** The sockets and the secret for the replacement of this gateway. */
   get bequest(): Inheritance {
     const { listen } = this.#config
     const edge = (this.#plane?.sockets ?? []).map(socket => {
@@ -158,7 +155,6 @@ export class Gateway {
     return this.#services?.loans ?? []
   }
 
-  /** Releases the side port to the gateway that serves from now on, and stops this one. */
   makeWay(): void {
     this.#adminListener.makeWay()
   }
@@ -168,7 +164,7 @@ export class Gateway {
     await this.#adminListener.goOn()
   }
 
-  /** Returns the counts of all processes, those before this gateway included. */
+  /** Includes the counts of gateways before this one. */
   async snapshots(): Promise<readonly Snapshot[]> {
     return this.#counts.snapshots()
   }
@@ -199,10 +195,7 @@ export class Gateway {
     this.#loading = setTimeout(() => this.#loadApps(), this.#timeouts.appsDelay).unref()
   }
 
-  /**
-   * Replaces the configuration of a started gateway: everything that can fail comes first, then one commit.
-   * When a part cannot prepare it, rejects and changes nothing.
-   */
+  /** Rejects, and changes nothing, when a part cannot prepare the configuration. */
   async reload(config: Config): Promise<void> {
     await this.#started.promise
     if (this.settled !== null) throw new Error(this.settled)
@@ -211,10 +204,7 @@ export class Gateway {
     await this.#commit(config, { commitTls, plane })
   }
 
-  /**
-   * Applies a prepared configuration to all parts in one step: nothing in it waits or can fail. The promise
-   * resolves once every process serves it.
-   */
+  /** Nothing in it waits or can fail; the promise resolves once every process serves the configuration. */
   #commit(
     config: Config,
     { commitTls, plane }: { readonly commitTls: () => Promise<void>; readonly plane: PreparedEverywhere },
@@ -299,7 +289,6 @@ export class Gateway {
     return this.#parts.openApps?.(parts) ?? null
   }
 
-  /** Loads code that the first requests do not need. */
   #loadApps(): void {
     this.#apps
       ?.load()
@@ -406,7 +395,6 @@ export class Gateway {
     this.#management!.serve(this.admin)
   }
 
-  /** Asserts that no other process uses the addresses that are not bound yet. */
   async #assertFree(bound: ReadonlySet<number>): Promise<void> {
     const { hasBefore } = this.#adminListener
     // On shared ports, the kernel reports no conflict; a gateway that is being replaced shares its ports

@@ -13,14 +13,9 @@ import type { ReloadReport } from '../handover/command-reports.ts'
 import type { ServiceManager } from '../system/service-manager.ts'
 import { restartOnlyIn } from './restart-only.ts'
 
-/** The target of a reload. */
 interface Reloadable {
-  /** The configuration in effect. */
   readonly config: Config
-  /**
-   * Replaces it; rejects with a sentence, and changes nothing, when any part of the new one cannot be
-   * prepared.
-   */
+  /** Rejects with a sentence, and changes nothing, when any part of it cannot be prepared. */
   reload(config: Config): Promise<void>
 }
 
@@ -28,23 +23,18 @@ interface ReloadsParts {
   readonly gateway: Reloadable
   readonly log: Logger
   readonly counts: Metrics['reloads']
-  /** The files that the gateway was started with. */
   readonly files: readonly string[]
   readonly load: () => Loaded
   readonly service: Pick<ServiceManager, 'reloading' | 'reloaded'>
-  /** Returns the status line for systemd. */
   readonly status: () => string
 }
 
-/** A report, or the reasons why nothing was applied. */
 type Outcome = string | ReloadReport
 
 export class Reloads {
   readonly #parts: ReloadsParts
   readonly #watch: ConfigWatch
-  /** Requests for the next reload. */
   #waiting: ((outcome: Outcome) => void)[] = []
-  /** The last reload that changed anything. */
   #latest: ReloadReport['latest'] = null
   #isClosed = false
 

@@ -31,9 +31,8 @@ import { tell } from '../terminal/output.ts'
 const lastWords = 1000
 
 /**
- * Serves until a signal to stop, then ends the process with 0. Returns 2 for mistakes in the configuration or
- * the first token, 1 when it cannot listen. The given addresses override the file, also after reloads. With
- * `replaces`, it replaces a running gateway.
+ * Serves until a signal. Returns 2 for mistakes in the configuration or first token, 1 when it cannot listen;
+ * `given` addresses override the file, also after reloads.
  */
 export async function run(path: string, given: GivenAddresses = {}, replaces = false): Promise<number> {
   const before = Predecessor.find()
@@ -49,17 +48,13 @@ export async function run(path: string, given: GivenAddresses = {}, replaces = f
   return leave(0, running.destination)
 }
 
-/** The input of a start. */
 interface Start {
   readonly loaded: Extract<Loaded, { config: Config }>
   readonly firstToken: string | null
   readonly inherited: Inheritance | null
 }
 
-/**
- * Reads the configuration, the first token and the sockets of this process; returns the exit code after a
- * mistake.
- */
+/** Returns the exit code after a mistake. */
 async function readStart(path: string, loaded: Loaded, before: Predecessor | null): Promise<Start | number> {
   if (('mistakes' in loaded || missesLog()) && !isUsable(path, loaded, true)) {
     await before?.fail(mistakesIn(loaded).join('\n'))
@@ -82,10 +77,8 @@ function fail(code: number, message: string): number {
   return code
 }
 
-/** A gateway with what belongs to its process. */
 interface Running extends Assembly {
   readonly firstToken: string | null
-  /** The gateway that this one replaces. */
   readonly before: Predecessor | null
   readonly service: ServiceManager
   readonly reloads: Reloads
@@ -93,14 +86,12 @@ interface Running extends Assembly {
 }
 
 interface Surroundings {
-  /** Absolute path of the configuration. */
   readonly file: string
   readonly before: Predecessor | null
   readonly replaces: boolean
   readonly load: () => Loaded
 }
 
-/** Builds the gateway, its reloads and its upgrades without starting them. */
 async function build(start: Start, { file, before, replaces, load }: Surroundings): Promise<Running> {
   const { loaded, inherited, firstToken } = start
   const assembly = assemble(loaded.config, {
@@ -131,9 +122,7 @@ async function build(start: Start, { file, before, replaces, load }: Surrounding
   return { ...assembly, firstToken, before, service, reloads, upgrade }
 }
 
-/**
- * Handles signals from now on; resolves once the gateway has stopped, by a signal or because it was replaced.
- */
+/** Resolves once the gateway has stopped, by a signal or because it was replaced. */
 function obey({ gateway, log, destination, service, reloads, upgrade }: Running): Promise<void> {
   const stopped = Promise.withResolvers<void>()
   const stop = (reason: object) => {
@@ -160,7 +149,7 @@ function obey({ gateway, log, destination, service, reloads, upgrade }: Running)
   return stopped.promise
 }
 
-/** Starts the gateway; false when it cannot listen. */
+/** Returns false when it cannot listen. */
 async function serve({ gateway, before, service }: Running): Promise<boolean> {
   try {
     await gateway.start()
@@ -178,7 +167,6 @@ async function serve({ gateway, before, service }: Running): Promise<boolean> {
   return true
 }
 
-/** Logs where the gateway serves, and starts maintaining its store: an empty one gets a first account. */
 function greetOperator({ gateway, log, firstToken }: Running): void {
   if (gateway.unready !== null) return
   greet(banner(gateway.config, gateway.edge, gateway.admin))
@@ -197,7 +185,6 @@ async function announceFirstStart(gateway: Gateway, first: FirstStart): Promise<
   announce('info', { fields, msg: 'first start: the store was empty', text }, gateway.config.log)
 }
 
-/** Waits for the processes that end with this one. */
 async function finish({ upgrade, service, before, gateway, log }: Running): Promise<void> {
   await upgrade.close()
   // When the main process of a service ends, systemd ends the rest of it.
@@ -205,20 +192,15 @@ async function finish({ upgrade, service, before, gateway, log }: Running): Prom
   log.info('stopped')
 }
 
-/** Resolves once the previous gateway has ended, which may take as long as its requests. */
 async function endOf(before: Predecessor | null, { config }: Gateway): Promise<void> {
   await before?.ended(config.shutdown.grace + defaultTimeouts.drainSlack)
 }
 
-/** Returns the status line for systemd. */
 function statusOf({ edge }: Gateway): string {
   return `serving ${edge.map(urlOf).join(', ')}`
 }
 
-/**
- * Returns the link that makes the first super administrator. Null without pages, or when it cannot be stored
- * now; a command creates another one.
- */
+/** Null without pages, or when the link cannot be stored now; a command creates another one. */
 async function setUpUrl({ store, config, admin }: Gateway, account: string): Promise<string | null> {
   const origin = pagesUrl(config, admin)
   if (origin === null) return null
@@ -227,9 +209,7 @@ async function setUpUrl({ store, config, admin }: Gateway, account: string): Pro
   return isKept ? origin + setUpPath(value) : null
 }
 
-/**
- * After a bug the state is uncertain, so the process ends. Clients see that their responses are truncated.
- */
+/** After a bug the state is uncertain, so the process ends; clients see truncated responses. */
 function exitOnBug({ log, gateway, destination }: Assembly): void {
   process.on('uncaughtException', bug => {
     log.fatal({ err: bug }, 'gateway crashed: internal error')
@@ -237,7 +217,6 @@ function exitOnBug({ log, gateway, destination }: Assembly): void {
   })
 }
 
-/** Ends the process once the log is written, or has lost its reader. */
 async function leave(code: number, destination: LineWriter): Promise<never> {
   await destination.drain(lastWords)
   process.exit(code)

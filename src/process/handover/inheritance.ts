@@ -9,15 +9,11 @@ import { remains, type Snapshot } from '../../metrics/metrics.ts'
 import type { LentRecord } from '../../store/cache/cache-handover.ts'
 import { version } from '../system/version.ts'
 
-/** A socket with its configured address. */
 interface Inherited extends Endpoint, Omit<ListeningSocket, 'listener'> {
-  /** Index of its listener among those with the same address. */
   readonly listener: number
 }
 
-/** The socket of the side port. */
 interface InheritedAdmin extends Endpoint {
-  /** Its address, with a real port. */
   readonly at: Endpoint
   readonly handle: SocketHandle
 }
@@ -27,7 +23,7 @@ export interface Inheritance {
   readonly admin: InheritedAdmin | null
   /** The secret that authenticates the edge of the previous gateway to the side port; null for none. */
   readonly secret: Buffer | null
-  /** Whether the previous gateway ended before it had sent everything: missing sockets are bound again. */
+  /** Whether the previous gateway ended before it had sent everything: the rest is bound again. */
   readonly isPartial?: boolean
 }
 
@@ -39,18 +35,15 @@ interface Loans {
   readonly records: readonly LentRecord[]
 }
 
-/** Messages from the gateway that is being replaced. */
 export type FromBefore =
   | { readonly kind: 'edge'; readonly socket: Omit<Inherited, 'handle'> }
   | { readonly kind: 'admin'; readonly socket: Omit<InheritedAdmin, 'handle'> }
-  /** All sockets have been sent. */
   | { readonly kind: 'start'; readonly secret: string }
   /** The new gateway is alone at the side port. */
   | { readonly kind: 'left' }
   | { readonly kind: 'counts'; readonly counts: Snapshot }
   | Loans
 
-/** Messages from the replacement. */
 export type FromNext =
   /** Absent in older versions. */
   | { readonly kind: 'hello'; readonly version?: string }
@@ -62,8 +55,7 @@ export type FromNext =
 export const upgradeVariable = 'GATEHOUSE_UPGRADE'
 
 /**
- * Returns the sockets for the listeners of a configuration, and closes the others, so that their clients are
- * refused at once.
+ * Returns the sockets for a configuration, and closes the others, so that their clients are refused at once.
  */
 export function socketsFor(
   { listen }: Pick<Config, 'listen'>,
@@ -79,7 +71,6 @@ export function socketsFor(
   return found
 }
 
-/** The gateway that this one replaces, at the other end of the channel. */
 export class Predecessor {
   readonly #edge: Inherited[] = []
   readonly #left = Promise.withResolvers<void>()
@@ -108,21 +99,17 @@ export class Predecessor {
     return isNext ? new Predecessor() : null
   }
 
-  /**
-   * Resolves with the inheritance, which is incomplete if the gateway was killed: this one is then to serve
-   * all the same, as the only one left.
-   */
+  /** Incomplete if the gateway was killed: this one is then to serve all the same, as the only one left. */
   get inheritance(): Promise<Inheritance> {
     return this.#sent.promise
   }
 
-  /** Stops the previous gateway; resolves once it no longer accepts connections to the side port. */
+  /** Resolves once the previous gateway no longer accepts connections to the side port. */
   async relieve(): Promise<void> {
     this.#tell({ kind: 'ready' })
     await this.#left.promise
   }
 
-  /** Reports why it is not replaced. */
   async fail(reason: string): Promise<void> {
     await this.#tell({ kind: 'failed', reason })
     if (process.connected) process.disconnect!()
@@ -152,16 +139,13 @@ export class Predecessor {
     return process.connected ? [this.#counts] : [await remains([this.#counts])]
   }
 
-  /** Passes on its cached records, at once and whenever there are more. */
+  /** Passes on the previous gateway's cached records, at once and whenever there are more. */
   passLoans(take: (records: readonly LentRecord[]) => void): void {
     this.#takeLoans = take
     for (const loans of this.#loans.splice(0)) take(agedUntilNow(loans))
   }
 
-  /**
-   * Handles the end of the previous gateway, perhaps before it has sent everything: then what has arrived
-   * must do.
-   */
+  /** It may end before it has sent everything: then what has arrived must do. */
   #end(): void {
     this.#sent.resolve({ edge: this.#edge, admin: this.#admin, secret: null, isPartial: true })
     this.#left.resolve()
@@ -202,7 +186,6 @@ export function machineClock(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
-/** Returns the records with their current age: they grow older in transit. */
 export function agedUntilNow({ at, records }: Loans): readonly LentRecord[] {
   const since = Math.max(0, machineClock() - at)
   return records.map(({ found, loan }) => ({ found, loan: { ...loan, age: loan.age + since } }))

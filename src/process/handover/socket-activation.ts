@@ -5,7 +5,6 @@ import type { Config, Endpoint } from '../../config/model/config.ts'
 import { isWildcard } from '../../config/resolve/listeners.ts'
 import type { Inheritance } from './inheritance.ts'
 
-/** The descriptor of the first socket. */
 const first = 3
 
 interface Passed extends Endpoint {
@@ -15,8 +14,8 @@ interface Passed extends Endpoint {
 }
 
 /**
- * Returns the sockets that systemd passes for a configuration, and removes them from the environment of this
- * process; null for none. Throws a sentence that names a socket without a use.
+ * Returns systemd's sockets, and removes them from the environment; null for none. Throws a sentence that
+ * names one without a use.
  */
 export function activatedSockets(
   env: NodeJS.ProcessEnv,
@@ -63,7 +62,6 @@ function take(fd: number, name: string): Passed {
   }
 }
 
-/** Returns the position of the listener of a socket: by its name, else by its address. */
 function listenerOf(socket: Passed, { listen, admin }: Pick<Config, 'listen' | 'admin'>): number | 'admin' {
   const [, number] = /^listen-(\d+)$/.exec(socket.name) ?? []
   if (number !== undefined && listen[Number(number) - 1] !== undefined) return Number(number) - 1
@@ -75,7 +73,7 @@ function listenerOf(socket: Passed, { listen, admin }: Pick<Config, 'listen' | '
   )
 }
 
-/** Whether a socket has this address; all wildcard addresses are alike. */
+/** All wildcard addresses are alike. */
 function isAt(endpoint: Endpoint, { host, port }: Passed): boolean {
   return endpoint.port === port && (endpoint.host === host || (isWildcard(endpoint.host) && isWildcard(host)))
 }

@@ -10,36 +10,20 @@ import type { Endpoint } from '../../config/model/config.ts'
 import { dataFolder } from '../store/location.ts'
 import { reachable } from '../ports/urls.ts'
 
-/**
- * How long a gateway may take to respond, in ms: long enough for a machine under full load, where it could
- * not be replaced otherwise.
- */
+/** In ms: long enough for a machine under full load, where it could not be replaced otherwise. */
 const timeout = 10_000
-/**
- * How long it may take to be replaced, or to reload: longer than it waits for its replacement, and for its
- * workers.
- */
+/** Longer than a gateway waits for its replacement, and for its workers; in ms. */
 const commandTimeout = 90_000
 
-/** The content of a note. */
 interface Written {
-  /** The secret that the next gateway presents to the author of the note. */
   readonly proof: string
-  /**
-   * The secret that authenticates the edge to the side port, in base64url; both gateways share it, as
-   * requests through either reach the same side port.
-   */
+  /** In base64url; authenticates the edge to the side port, which requests through either gateway reach. */
   readonly secret: string
-  /** The address of the side port. */
   readonly host: string
 }
 
-/** The gateway found at a side port. */
 export interface Before {
-  /**
-   * Whether it releases the side port, or shares it until the next one listens; unless it is stopping, a
-   * gateway does so only for its replacement.
-   */
+  /** Whether it releases or shares the side port; unless it is stopping, only for its replacement. */
   readonly yields: boolean
   readonly secret: Buffer
 }
@@ -54,7 +38,6 @@ export class HandoverNote {
     this.#folder = folder
   }
 
-  /** Writes the note for a side port, replacing that of the previous gateway. */
   async leave({ host, port }: Endpoint, secret: Buffer): Promise<void> {
     const path = notePath(this.#folder, port)
     const draft = `${path}.${process.pid}`
@@ -65,13 +48,12 @@ export class HandoverNote {
     this.#path = path
   }
 
-  /** Removes the note, unless another gateway has replaced it. */
+  /** Does nothing once another gateway has replaced the note. */
   async remove(): Promise<void> {
     if (this.#path !== null && (await this.#read())?.proof === this.#proof)
       await rm(this.#path, { force: true })
   }
 
-  /** Whether another gateway has replaced this one's note. */
   async isReplaced(): Promise<boolean> {
     const written = await this.#read()
     return written !== null && written.proof !== this.#proof
@@ -89,18 +71,12 @@ export class HandoverNote {
   }
 }
 
-/** How a gateway requests the side port of another one. */
 interface Takeover {
-  /** Requests it even from a gateway that is not stopping. */
   readonly replaces: boolean
-  /** Whether it can share the port with the other gateway for a moment. */
   readonly shares?: boolean
 }
 
-/**
- * Asks the gateway that listens on the port of an endpoint to release or share it; null if the note in the
- * folder belongs to no gateway there.
- */
+/** Asks the gateway on this port to release or share it; null if the note belongs to no gateway there. */
 export async function takeOver(
   { port }: Pick<Endpoint, 'port'>,
   { replaces, shares = false }: Takeover,
@@ -116,16 +92,10 @@ export async function takeOver(
   return { yields: status === 200, secret: Buffer.from(written.secret, 'base64url') }
 }
 
-/**
- * The outcome of a command: a report, the reason why it was not done, or undefined if no gateway responds.
- */
+/** A report, the reason why it was not done, or undefined if no gateway responds. */
 type CommandOutcome = object | string | undefined
 
-/**
- * Asks the gateway that listens on the port of an endpoint to reload, or to be replaced by a new process.
- * Resolves with its report once that is done, with the reason if it is not, and with undefined if the note in
- * the folder belongs to no gateway there.
- */
+/** Asks the gateway on this port to reload, or to be replaced; resolves once that is done or refused. */
 export async function command(
   name: 'reload' | 'upgrade',
   { port }: Pick<Endpoint, 'port'>,
@@ -137,10 +107,7 @@ export async function command(
   return response.then(({ body }) => outcomeIn(body)).catch(() => undefined)
 }
 
-/**
- * Reads a gateway's response to a command; undefined for that of another program, which may have taken over
- * the port.
- */
+/** Returns undefined for another program, which may have taken over the port. */
 function outcomeIn(body: string): CommandOutcome {
   const { done, reason, ...report } = JSON.parse(body) as Readonly<Record<string, unknown>>
   if (typeof reason === 'string') return reason

@@ -16,27 +16,19 @@ import { version } from '../system/version.ts'
 
 /** In ms. */
 interface UpgradeTimeouts {
-  /** How long a new gateway may take until it serves. */
   readonly start: number
-  /** How long a failed one may take to stop. */
   readonly stop: number
 }
 
 const defaultTimeouts: UpgradeTimeouts = { start: 60_000, stop: 5_000 }
 
-/** The gateway that is to be replaced. */
 interface Replaceable {
-  /** Why it cannot be replaced now; null if it can. */
   readonly settled: string | null
-  /** The inheritance of the next one. */
   readonly bequest: Inheritance
-  /** Its cached store records. */
   readonly loans: readonly LentRecord[]
-  /** Leaves the side port to the next one, and stops. */
   makeWay(): void
   /** Restores what the next one may have overwritten. */
   goOn(): Promise<void>
-  /** Returns all counts, by process. */
   snapshots(): Promise<readonly Snapshot[]>
 }
 
@@ -44,14 +36,12 @@ interface UpgradeParts {
   readonly gateway: Replaceable
   readonly log: Logger
   readonly upgrades: Metrics['upgrades']
-  /** The environment of the new process. */
   readonly env: () => NodeJS.ProcessEnv
   /** Receives the process that serves from now on, before that process knows it itself. */
   readonly succeeded: (pid: number) => void
   /** Resolves once the previous gateway has sent its final counts. */
   readonly countedBefore?: () => Promise<void>
   readonly timeouts?: UpgradeTimeouts
-  /** Starts the new process with a channel. */
   readonly start?: (env: NodeJS.ProcessEnv) => ChildProcess
 }
 
@@ -59,7 +49,6 @@ export class Upgrade {
   readonly #parts: UpgradeParts
   readonly #timeouts: UpgradeTimeouts
   #next: ChildProcess | null = null
-  /** Version of the next one; null until it has sent it. */
   #version: string | null = null
   #isDone = false
 
@@ -68,9 +57,7 @@ export class Upgrade {
     this.#timeouts = parts.timeouts ?? defaultTimeouts
   }
 
-  /**
-   * Resolves with a report once another process serves; with a sentence if none does, and this one goes on.
-   */
+  /** Resolves with a report once another process serves; with a sentence if this one goes on. */
   async begin(): Promise<string | UpgradeReport> {
     const { log, upgrades, gateway } = this.#parts
     const begun = performance.now()
@@ -97,15 +84,11 @@ export class Upgrade {
     }
   }
 
-  /** Stops a new process that does not serve yet. */
   abort(): void {
     if (!this.#isDone) this.#next?.kill('SIGTERM')
   }
 
-  /**
-   * Passes on the final counts of this gateway, and of the previous one, which may outlive this one and has
-   * no other listener.
-   */
+  /** Passes on the final counts of this gateway and the previous one, which may outlive this one. */
   async close(): Promise<void> {
     if (!this.#isDone) return
     await this.#parts.countedBefore?.()
@@ -129,7 +112,7 @@ export class Upgrade {
     return reason
   }
 
-  /** Supports a new process until it serves or fails; returns why it failed. */
+  /** Returns why the new process failed; null once it serves. */
   #outcome(next: ChildProcess): Promise<string | null> {
     const { promise, resolve } = Promise.withResolvers<string | null>()
     const { start } = this.#timeouts
@@ -213,15 +196,11 @@ function cannotStart({ message }: Error): string {
   return `the new gateway cannot be started: ${message}`
 }
 
-/** Returns why no process can follow this one; null if one can. */
 function obstacleHere(): string | null {
   return isMainOfContainer() ? 'the container would end with this process; replace the container' : null
 }
 
-/**
- * Starts the program again as this process was started. Of the files open here it inherits only those of the
- * log.
- */
+/** Of the files open here the new process inherits only those of the log. */
 function startNext(env: NodeJS.ProcessEnv): ChildProcess {
   const [, program, ...args] = process.argv
   return fork(
@@ -231,15 +210,11 @@ function startNext(env: NodeJS.ProcessEnv): ChildProcess {
   )
 }
 
-/**
- * Returns the Node that started this process, by its path as written: if that is a link, it may lead to
- * another Node by now.
- */
+/** By its path as written: if that is a link, it may lead to another Node by now. */
 function nodeOnDisk({ argv0, execPath } = process): string {
   return argv0.includes('/') && existsSync(argv0) ? argv0 : execPath
 }
 
-/** Ends a process, gracefully if it can within `timeout` ms. */
 async function ended(child: ChildProcess, timeout: number): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
   const { promise, resolve } = Promise.withResolvers<void>()

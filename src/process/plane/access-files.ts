@@ -18,14 +18,13 @@ export class AccessFiles {
   }
 
   /**
-   * Opens the files that a configuration names, beside those already open. Rejects with a sentence when one
-   * is invalid. Call `keep` afterwards in either case.
+   * Opens the files of a configuration beside those already open; rejects with a sentence. Call `keep`
+   * afterwards.
    */
   async open({ lists, geo }: Config): Promise<AccessSources> {
     return { lists: await this.lists.open(lists), geo: await this.geo.open(geo.databases) }
   }
 
-  /** Closes all files but those that the configuration in effect names. */
   keep({ lists, geo }: Config): void {
     this.lists.keep(lists)
     this.geo.keep(geo.databases)

@@ -33,11 +33,10 @@ interface LocalPlaneParts {
   readonly sidePort: SidePort
   /** Whether other processes listen on the same addresses. */
   readonly reusePort: boolean
-  /** Counters shared with other processes; by default, its own. */
+  /** Defaults to its own counters. */
   readonly bans?: Bans
-  /** The share of this process in the limits on connections; by default, all of them. */
+  /** Defaults to all connections. */
   readonly share?: Share
-  /** Receives tallies of errors, rules and limits. */
   readonly tallied?: (tallies: readonly Tally[]) => unknown
 }
 
@@ -50,7 +49,6 @@ export class LocalPlane implements ManagedPlane {
   #unfollow: (() => void) | null = null
   #isUp = false
   #automatic: AutomaticTls = nothingAutomatic
-  /** Check results that arrived before there was a data plane. */
   #checks: readonly KeyedCheckResult[] = []
   #ticketKeys: TicketKeySet | null = null
   #spans: SpanExporter | null = null
@@ -108,12 +106,10 @@ export class LocalPlane implements ManagedPlane {
     }
   }
 
-  /** Accepts from one more socket, until it is released. */
   async adopt(socket: ListeningSocket): Promise<void> {
     await this.#plane!.adopt(socket)
   }
 
-  /** Leaves a socket to the other processes that have it. */
   release(socket: Omit<ListeningSocket, 'handle' | 'isAlone'>): void {
     this.#plane!.release(socket)
   }
@@ -151,7 +147,6 @@ export class LocalPlane implements ManagedPlane {
     this.#plane?.takeCertificates(automatic)
   }
 
-  /** Releases part of a connection limit to other workers; returns how much. */
   leaveShare(claim: ShareClaim): number {
     return this.#plane?.leaveShare(claim) ?? 0
   }

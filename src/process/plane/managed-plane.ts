@@ -11,22 +11,17 @@ import type { ProviderInProcess } from '../../edge/ai/provider-states.ts'
 import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
-/** A configuration that every process is ready to serve. */
 export interface PreparedEverywhere {
   /**
-   * Applies it in one step, with the last results of all checks. Nothing in it can fail: a process that does
-   * not follow is replaced. The promise resolves once every process serves the configuration.
+   * Nothing in it can fail: a process that does not follow is replaced. Resolves once all serve the
+   * configuration.
    */
   commit(checks: readonly KeyedCheckResult[]): Promise<void> | void
 }
 
 export interface ManagedPlane {
-  /** Whether any process accepts connections. */
   readonly isUp: boolean
-  /**
-   * Starts to accept connections and returns the real addresses; rejects with a sentence when one is not
-   * available. Listeners that already have sockets bind none.
-   */
+  /** Returns the real addresses; rejects with a sentence. Listeners that already have sockets bind none. */
   listen(sockets?: readonly ListeningSocket[]): Promise<readonly Listener[]>
   /** The sockets that its processes accept from, for a replacement to share. */
   readonly sockets: readonly ListeningSocket[]
@@ -38,25 +33,20 @@ export interface ManagedPlane {
   cut(): Promise<void>
   /** Ends everything at once. */
   destroy(): void
-  /** Receives the results of active checks, also for processes that start later. */
+  /** Also for processes that start later. */
   takeChecks(results: readonly KeyedCheckResult[]): void
-  /** Receives the keys that encrypt TLS sessions, also for processes that start later. */
+  /** Also for processes that start later. */
   takeTicketKeys(keys: TicketKeySet): void
-  /**
-   * Serves these automatic certificates, also in processes that start later; resolves once every process
-   * does.
-   */
+  /** Also for processes that start later; resolves once every process serves them. */
   takeCertificates(automatic: AutomaticTls): Promise<void>
-  /** Returns for each process the keys closest to the limits of these names. */
+  /** Returns the keys closest to these limits, per process. */
   nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]>
-  /** Returns each process's view of its pools. */
+  /** Per process. */
   pools(): Promise<readonly (readonly PoolState[])[]>
-  /** Returns each process's view of the AI providers. */
+  /** Per process. */
   providers(): Promise<readonly (readonly ProviderInProcess[])[]>
-  /**
-   * Explains what would happen to a request, as one of the processes sees it; null if no process responds.
-   */
+  /** Null if no process responds. */
   explain(asked: RequestInQuestion): Promise<Explained | null>
-  /** Returns the counts of other processes, including those that ended. */
+  /** Of other processes, including those that ended. */
   snapshots(): Promise<readonly Snapshot[]>
 }

@@ -26,7 +26,7 @@ function joined(pools: readonly PoolInProcess[]): readonly OriginState[] {
     .map(stateOf)
 }
 
-/** Combines two views of one origin; both processes get the same check results. */
+/** Both processes get the same check results. */
 function join(a: OriginInProcess, b: OriginInProcess): OriginInProcess {
   const worse = severity[b.state] > severity[a.state] ? b : a
   return {
@@ -41,10 +41,7 @@ function join(a: OriginInProcess, b: OriginInProcess): OriginInProcess {
   }
 }
 
-/**
- * Returns since when any process has had the worse of two states. Healthy or unchecked lasts since the latest
- * of the processes.
- */
+/** Healthy or unchecked lasts since the latest of the processes. */
 function sinceOf(a: OriginInProcess, b: OriginInProcess): string {
   if (a.state !== b.state) return severity[b.state] > severity[a.state] ? b.since : a.since
   const [first, last] = [a.since, b.since].toSorted()
@@ -53,7 +50,6 @@ function sinceOf(a: OriginInProcess, b: OriginInProcess): string {
 
 const severity = { unchecked: 0, healthy: 1, trial: 2, failing: 3, ejected: 4, down: 5 } as const
 
-/** The states in which an origin receives requests as usual. */
 const receives: ReadonlySet<OriginState['state']> = new Set(['unchecked', 'healthy', 'failing'])
 
 function stateOf({ slow_start, ...member }: OriginInProcess): OriginState {

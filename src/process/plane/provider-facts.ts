@@ -18,7 +18,6 @@ interface ProviderFactsParts {
   readonly checker: Pick<ProviderChecker, 'check'>
 }
 
-/** How many keys of a provider are tested. */
 const maxTested = 10
 /** How long a test result is reused, in ms: however many callers ask, a provider gets few tests. */
 const fresh = 5_000

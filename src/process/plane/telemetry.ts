@@ -52,7 +52,7 @@ async function openCollector(config: OtlpConfig, log: Logger) {
 /** The same in the spans and in the metrics of this process. */
 const instance = randomUUID()
 
-/** Names this process (semantic conventions for resources). */
+/** Semantic conventions for resources. */
 function senderOf({ service, attributes }: OtlpConfig) {
   return {
     version,

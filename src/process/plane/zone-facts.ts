@@ -15,7 +15,6 @@ interface ZoneFactsParts {
   readonly documentation: string | null
   readonly records: ZoneRecords
   readonly plane: ManagedPlane
-  /** The status of the hosts of automatic certificates. */
   readonly statuses: () => readonly CertificateStatus[]
 }
 

@@ -7,23 +7,17 @@ import type { Config, Endpoint } from '../../config/model/config.ts'
 import { dataFolder } from '../store/location.ts'
 import { ownerOf, type PortOwner } from './port-owner.ts'
 
-/** Ms between two checks whether an address is free. */
 const pause = 50
 
-/** Node's errors for a socket that cannot listen, or a name without an address. */
 interface ListenError extends NodeJS.ErrnoException {
   readonly address?: string
   readonly port?: number
   readonly hostname?: string
 }
 
-/** The addresses of a gateway. */
 type Addresses = Pick<Config, 'listen' | 'admin'>
 
-/**
- * Turns the error of a listening socket into one whose message is a sentence: what is wrong, and which
- * setting chooses another address. Returns other errors as they are.
- */
+/** Turns the error of a listening socket into a sentence with a remedy; returns other errors as they are. */
 export function listenFailure(cause: unknown, addresses: Addresses): unknown {
   if (!(cause instanceof Error)) return cause
   const owner = isInUse(cause) ? ownerOf((cause as ListenError).port ?? 0) : null
@@ -54,7 +48,6 @@ function nameOf({ pid, program, isGateway }: PortOwner): string {
   return `${isGateway ? 'the gateway with this data folder' : program} (process ${pid})`
 }
 
-/** Returns a remedy; null if none is known. */
 function remedyFor(cause: ListenError, addresses: Addresses, owner: PortOwner | null): string | null {
   if (cause.code === 'ENOTSUP') return 'set workers to 0'
   const settings = settingsFor(cause, addresses)
@@ -66,7 +59,7 @@ function remedyFor(cause: ListenError, addresses: Addresses, owner: PortOwner | 
   return [capability, replacement, choice].filter(part => part !== null).join(', or ') || null
 }
 
-/** Returns the settings of the address that failed: options and variables first. */
+/** Options and variables come first. */
 function settingsFor(cause: ListenError, { listen, admin }: Addresses): string | null {
   const at = listen.findIndex(endpoint => isAbout(cause, endpoint))
   if (at < 0) return isAbout(cause, admin) ? '--admin or the setting admin' : null
@@ -81,7 +74,6 @@ function isOfPort({ code }: ListenError): boolean {
   return code === 'EADDRINUSE' || code === 'EACCES'
 }
 
-/** Whether an error is about this address, which may be a name. */
 function isAbout({ address, port, hostname }: ListenError, endpoint: Endpoint): boolean {
   if (address === undefined) return endpoint.host === hostname
   return endpoint.port === port && (endpoint.host === address || isIP(endpoint.host) === 0)
@@ -101,8 +93,8 @@ export function noneToReplace(cause: Error, { port }: Endpoint): Error {
 }
 
 /**
- * Rejects with the error of the socket when another process still listens there after `timeout` ms: on
- * shared ports, the kernel would not report it.
+ * Rejects when another process still listens after `timeout` ms: on shared ports, the kernel would not report
+ * it.
  */
 export async function assertFree(endpoint: Endpoint, timeout = 0): Promise<void> {
   for (const begun = performance.now(); ; await wait(pause)) {

@@ -7,8 +7,8 @@ import { isLoopback } from '../../config/shape/host-rules.ts'
 import { reachable, urlOf } from './urls.ts'
 
 /**
- * Returns the issuer, the host of the dashboard, or the URL of the side port on `admin` if only this machine
- * or a published port of a container leads to it; null if there are no pages.
+ * Returns the issuer, the dashboard's host or the side port if only this machine leads to it; null without
+ * pages.
  */
 export function pagesUrl(
   config: Pick<Config, 'oauth' | 'dashboard' | 'listen' | 'publicPort'>,
@@ -20,10 +20,7 @@ export function pagesUrl(
   return isLoopback(reachable(admin.host)) ? urlOf(admin) : null
 }
 
-/**
- * Returns the origins of a published dashboard: over https, at the public port or else the usual one, and at
- * those of the edge with TLS, or on loopback at any port of the edge.
- */
+/** Returns the origins of a published dashboard: over https, or on loopback at any port of the edge. */
 export function dashboardOrigins({
   dashboard: { host },
   listen,
@@ -44,7 +41,6 @@ export function hasOAuth(config: Pick<Config, 'oauth' | 'admin'>): boolean {
   return config.oauth.issuer !== null || isReachable(config)
 }
 
-/** Whether people on this machine reach the side port by its own URL. */
 export function isReachable({ admin }: Pick<Config, 'admin'>): boolean {
   // A side port on a wildcard address has the URL of localhost.
   return isLoopback(admin.host) || isWildcard(admin.host)
@@ -54,10 +50,7 @@ function originAt(scheme: string, name: string, port: number): string {
   return new URL(`${scheme}://${name}:${port}`).origin
 }
 
-/**
- * Whether an origin that leads to the side port serves the dashboard: the edge serves it only on its
- * published host.
- */
+/** The edge serves the dashboard only on its published host. */
 export function servesDashboard({ zones }: Pick<Config, 'zones'>, origin: string): boolean {
   const host = new URL(origin).hostname.replace(/^\[|\]$/g, '')
   const routes = zones.flatMap(zone => (zone.hosts.includes(host) ? zone.routes : []))

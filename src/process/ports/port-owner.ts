@@ -8,7 +8,6 @@ export interface PortOwner {
   readonly pid: number
   /** Its program, such as nginx: never its arguments, which may contain secrets. */
   readonly program: string
-  /** Whether it is a gateway with this data folder. */
   readonly isGateway: boolean
 }
 
@@ -24,10 +23,7 @@ export function ownerOf(port: number): PortOwner | null {
   }
 }
 
-/**
- * Returns the inodes of the listening sockets of a port, from the tables of proc_net(5): address, port, state
- * 0A, inode.
- */
+/** Reads the tables of proc_net(5): address, port, state 0A, inode. */
 function listeningOn(port: number): readonly string[] {
   const digits = port.toString(16).toUpperCase().padStart(4, '0')
   return ['tcp', 'tcp6'].flatMap(table => {
@@ -43,7 +39,7 @@ function processes(): readonly number[] {
   return readdirSync('/proc').flatMap(name => (/^\d+$/.test(name) ? [Number(name)] : []))
 }
 
-/** Returns the targets of a process's descriptors; empty for a process of another user. */
+/** Empty for a process of another user. */
 function descriptorsOf(pid: number): readonly string[] {
   const folder = `/proc/${pid}/fd`
   try {

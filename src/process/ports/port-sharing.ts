@@ -23,10 +23,7 @@ export class PortSharing {
     this.#pointerTo = pointerTo
   }
 
-  /**
-   * Returns null if ports cannot be shared for a moment: on systems other than Linux, and if this Node cannot
-   * call the C library.
-   */
+  /** Returns null on systems other than Linux, and if this Node cannot call the C library. */
   static async find(): Promise<PortSharing | null> {
     if (process.platform !== 'linux') return null
     try {
@@ -42,17 +39,14 @@ export class PortSharing {
     }
   }
 
-  /**
-   * Allows or forbids other sockets of this user that request sharing to listen on the port of a socket;
-   * returns false if the system refuses.
-   */
+  /** Lets other sockets of this user listen on the port of a socket; returns false if the system refuses. */
   allow({ fd }: SocketHandle, isAllowed: boolean): boolean {
     return this.#set(fd, reusePort, bytesOf(new Int32Array([Number(isAllowed)])))
   }
 
   /**
-   * Leads all new connections of a shared port to the socket that listened second, while there are two;
-   * returns false if the system refuses, and spreads them.
+   * Leads new connections to the socket that listened second; returns false if the system refuses, and
+   * spreads them.
    */
   leadToSecond({ fd }: SocketHandle): boolean {
     const filter = bytesOf(new Uint32Array([0, 1]))
@@ -65,7 +59,7 @@ export class PortSharing {
   }
 }
 
-/** Returns the bytes of numbers, in the order of this processor. */
+/** In the order of this processor. */
 function bytesOf({ buffer }: { readonly buffer: ArrayBuffer }): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer)
 }

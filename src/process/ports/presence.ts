@@ -1,6 +1,5 @@
-// Lets `gatehouse health --running` find the gateways on this machine, whatever their configuration: each
-// listens on a Unix socket named after its process, and returns the address of its side port. The name is
-// abstract (unix(7)): it needs no writable folder, and ends with the process.
+// Lets `gatehouse health --running` find the gateways on this machine: each listens on a Unix socket named
+// after its process. The name is abstract (unix(7)): it needs no writable folder, and ends with the process.
 
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
@@ -11,18 +10,16 @@ import { json } from 'node:stream/consumers'
 import type { Endpoint } from '../../config/model/config.ts'
 import { dataFolder } from '../store/location.ts'
 
-/** The side port of a gateway, its absolute configuration path at start, and the address of its pages. */
 interface RunningGateway extends Endpoint {
   readonly file: string
   /** Null without pages; absent in older versions. */
   readonly pages?: string | null
 }
 
-/** Makes the gateway of this process discoverable on this machine; Linux only. */
 export class Presence {
   #server: Server | null = null
 
-  /** Publishes the address of the gateway from now on; rejects with the error of the socket. */
+  /** Rejects with the error of the socket. */
   async show(gateway: () => RunningGateway): Promise<void> {
     if (process.platform !== 'linux') return
     const server = createServer(socket => socket.on('error', ignore).end(JSON.stringify(gateway()))).unref()
@@ -36,10 +33,7 @@ export class Presence {
   }
 }
 
-/**
- * Returns the process ids of this user's gateways with this data folder; empty if none runs, or the system
- * cannot tell.
- */
+/** Returns process ids; empty if none runs, or the system cannot tell. */
 export function runningHere(): readonly number[] {
   try {
     const prefix = `@${namePrefix()}`
@@ -74,8 +68,8 @@ export async function gatewaysHere(): Promise<readonly RunningGateway[]> {
 const timeout = 2_000
 
 /**
- * Containers may share a network, and with it these names: only those that also share process ids can reach
- * each other.
+ * Containers may share a network, and so these names: only those that also share process ids can reach each
+ * other.
  */
 function namePrefix(): string {
   const [namespace] = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))!
@@ -83,17 +77,13 @@ function namePrefix(): string {
   return `gatehouse/${namespace}/${folder}/`
 }
 
-/** Whether the process belongs to this user, or this user is root. */
 function isOurs(pid: number): boolean {
   const user = process.getuid!()
   const owner = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid
   return owner !== undefined && (user === 0 || owner === user)
 }
 
-/**
- * Whether a socket belongs to the process, as far as the system reports it: any process can bind a name,
- * including that of another one.
- */
+/** As far as the system reports it: any process can bind a name, including that of another one. */
 function holds(pid: number, inode: string): boolean {
   const folder = `/proc/${pid}/fd`
   try {

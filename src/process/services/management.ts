@@ -1,6 +1,4 @@
-// What the management API needs besides the store: the keys of client secrets, the domain checks, the limit
-// of changes, the retention of their audit log, the counts of errors, rules and limits, and the removal of
-// orphaned grants. One per gateway, in the process of the admin listener.
+// What the management API needs besides the store. One per gateway, in the process of the admin listener.
 
 import { hostname } from 'node:os'
 import { systemClock } from '../../base/clock.ts'
@@ -68,7 +66,7 @@ export class Management {
     this.#looking = warnOfUnknownKeys(store, secrets, log, this.#end.signal)
   }
 
-  /** Reads the keys, or creates one; rejects with a sentence when that cannot be done safely. */
+  /** Rejects with a sentence when the keys cannot be read, or a first one be created, safely. */
   static async open(
     config: Config,
     store: Store,
@@ -88,7 +86,7 @@ export class Management {
     return management
   }
 
-  /** Call it once clients are served; `admin` is the address of the side port. */
+  /** Call it once clients are served. */
   serve(admin: Endpoint): void {
     this.#keyWatch.serve()
     this.limits.start(`${hostname()}:${admin.port}`)

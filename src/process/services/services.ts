@@ -29,22 +29,18 @@ import { copyPath, storeDialling, storeLocation } from '../store/location.ts'
 interface ServicesOptions {
   readonly metrics: EdgeMetrics
   readonly log: Logger
-  /** Returns the address of the side port, with the real port once it listens. */
+  /** With the real port once it listens. */
   readonly sidePort: () => Endpoint
-  /** `Store.openFiles` of the parent gateway, set in its workers: opens these files, and creates none. */
+  /** `Store.openFiles` of the parent gateway, set in its workers: they create no files. */
   readonly joins?: string | null
-  /**
-   * Whether this process keeps the local copy of API-managed settings, for starts while the store is
-   * unreachable.
-   */
+  /** Whether this process keeps the local copy of API-managed settings, for starts without the store. */
   readonly writesCopy?: boolean
-  /** Decides what the store must contain, before anything is read from it. */
+  /** Called before anything is read from the store. */
   readonly keeper?: Keeper
   /** Announces keys found in the store to the other processes; must not reject. */
   readonly tellFound?: (keys: readonly AnnouncedKey[]) => Promise<unknown>
   /**
-   * Requests cached records from the other processes while the store is unreachable; with `isFound`, one of
-   * them has announced the key. Must not reject.
+   * Asks the other processes for cached records; with `isFound`, one has announced the key. Must not reject.
    */
   readonly borrow?: (found: AnnouncedKey, isFound: boolean) => Promise<Loan | null>
 }
@@ -61,7 +57,6 @@ export class Services implements AiServices {
   readonly gateways: GatewayDirectory
   readonly logs: LogQueue
   readonly limiter: Limiter
-  /** API-managed settings of zones. */
   readonly zones: ZoneRecords
   readonly #uses: TokenUses
   readonly #found: AnnouncedKeyLoader
@@ -137,7 +132,7 @@ export class Services implements AiServices {
     this.#prices = pricesOf(config)
   }
 
-  /** The URL of the authorization server; null for none. */
+  /** Null for none. */
   get issuer(): string | null {
     const sidePort = this.#sidePort()
     if (this.#issuer?.config !== this.#config || this.#issuer.sidePort !== sidePort)
@@ -149,17 +144,14 @@ export class Services implements AiServices {
     return { issuer: this.issuer, aiHosts: this.#config.ai.hosts }
   }
 
-  /** Receives keys that other processes have found. */
   hearFound(keys: readonly AnnouncedKey[]): void {
     this.#found.hear(keys)
   }
 
-  /** Returns the record cached here; null for none. */
   lend([kind, key]: AnnouncedKey): Loan | null {
     return kind === 'gateway' ? this.gateways.lend(key) : this.tokens.lend(kind, key)
   }
 
-  /** Returns all tokens and gateways cached here. */
   get loans(): readonly LentRecord[] {
     const records: LentRecord[] = []
     for (const [form, digest, loan] of this.tokens.loans()) records.push({ found: [form, digest], loan })
@@ -167,9 +159,7 @@ export class Services implements AiServices {
     return records
   }
 
-  /**
-   * Caches the records of the previous gateway that are still usable here, and reads the rest from the store.
-   */
+  /** Caches those records that are still usable here, and reads the rest from the store. */
   adopt(records: readonly LentRecord[]): void {
     for (const { found, loan } of records) {
       const [kind, key] = found
@@ -179,7 +169,6 @@ export class Services implements AiServices {
     this.hearFound(records.map(({ found }) => found))
   }
 
-  /** Writes what is queued, and closes the store. */
   async close(): Promise<void> {
     this.#found.close()
     await this.limiter.close()

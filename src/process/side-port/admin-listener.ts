@@ -19,15 +19,11 @@ import { Presence } from '../ports/presence.ts'
 interface AdminListenerParts {
   readonly server: AdminServer
   readonly log: Logger
-  /** Absolute path of the configuration at start. */
   readonly file: string
-  /** Returns the URL at which people reach the pages of the gateway with this side port. */
   readonly pages: (at: Endpoint) => string | null
-  /** Whether it replaces a running gateway. */
   readonly replaces: boolean
   readonly inherited: Inheritance | null
   readonly timeouts: Timeouts
-  /** The phase of the gateway. */
   readonly phase: () => Lifecycle['phase']
 }
 
@@ -40,17 +36,13 @@ export class AdminListener {
   readonly #note = new HandoverNote()
   readonly #presence = new Presence()
   #succession: NodeJS.Timeout | undefined
-  /** Lets the next gateway listen on the side port beside this one, while it does. */
+  /** Set while the next gateway may listen on the side port beside this one. */
   #sharing: PortSharing | null = null
-  /** Whether the next one listens there. */
   #isShared = false
-  /** Remaining checks for a gateway that shares the side port. */
   #looks = 0
   readonly #replaced = Promise.withResolvers<void>()
-  /** The gateway found at the side port. */
   #before: Before | null = null
 
-  /** `endpoint` is that of the configuration. */
   constructor(endpoint: Endpoint, parts: AdminListenerParts) {
     this.#endpoint = endpoint
     this.#at = endpoint
@@ -58,7 +50,7 @@ export class AdminListener {
     parts.server.sidePortAuth = new SidePortAuth(this.#secret)
   }
 
-  /** Its address, with a real port once it listens. */
+  /** With a real port once it listens. */
   get at(): Endpoint {
     return this.#at
   }
@@ -72,7 +64,6 @@ export class AdminListener {
     return this.#replaced.promise
   }
 
-  /** Whether there was another gateway here. */
   get hasBefore(): boolean {
     return this.#before !== null
   }
@@ -82,13 +73,11 @@ export class AdminListener {
     return this.#before?.yields === false
   }
 
-  /** The socket for the replacement of this gateway. */
   get bequest(): Inheritance['admin'] {
     const { handle } = this.#parts.server
     return handle && { ...this.#endpoint, at: this.#at, handle }
   }
 
-  /** Listens, unless another gateway keeps the side port until this one serves. */
   async start(): Promise<void> {
     this.#at = await this.#listenOrTakeOver()
     if (this.isToSucceed) return
@@ -103,9 +92,7 @@ export class AdminListener {
     await this.#parts.server.close()
   }
 
-  /**
-   * Takes the side port from the gateway that is being replaced, which stops by itself when it sees the note.
-   */
+  /** The gateway that is being replaced stops by itself when it sees the note. */
   async succeed(): Promise<void> {
     const { server, inherited, timeouts } = this.#parts
     let sharing: PortSharing | null = null
@@ -131,15 +118,11 @@ export class AdminListener {
     await this.#showPresence()
   }
 
-  /** Whether an `Authorization` field proves that its sender belongs to the owner of this gateway. */
   proves(authorization: string | null): boolean {
     return this.#note.proves(authorization)
   }
 
-  /**
-   * Releases the side port for the next gateway, or shares it until that one listens. Null if it does not
-   * belong to the same owner, false if it must wait.
-   */
+  /** Returns null if the next gateway does not belong to the same owner, false if it must wait. */
   async handOver(...[authorization, { replaces, shares }]: Parameters<HandOver>): Promise<boolean | null> {
     const { server, log, timeouts, phase: phaseNow } = this.#parts
     if (!this.#note.proves(authorization)) return null
@@ -160,21 +143,19 @@ export class AdminListener {
     return true
   }
 
-  /** Leaves the side port to the gateway that serves from now on, and stops this one. */
   makeWay(): void {
     this.#parts.server.hush()
     this.#presence.hide()
     this.#replaced.resolve()
   }
 
-  /** Makes the side port discoverable again after a failed replacement. */
   async goOn(): Promise<void> {
     await this.#leaveNote()
   }
 
   /**
-   * Binds the side port, which a stopping gateway releases at once. A gateway that is being replaced keeps it
-   * until this one serves.
+   * A stopping gateway releases the side port at once; one that is being replaced keeps it until this one
+   * serves.
    */
   async #listenOrTakeOver(): Promise<Endpoint> {
     const { server, inherited, replaces } = this.#parts
@@ -206,7 +187,6 @@ export class AdminListener {
     this.#parts.server.sidePortAuth = new SidePortAuth(secret)
   }
 
-  /** Listens on a port that another gateway shares, or has released. */
   async #listenBeside(sharing: PortSharing | null): Promise<Endpoint> {
     const { server } = this.#parts
     const at = await server.listen(this.#endpoint, null, sharing !== null)
@@ -215,7 +195,7 @@ export class AdminListener {
     return at
   }
 
-  /** Shares the side port with the next gateway; false if the system cannot. */
+  /** Returns false if the system cannot share the port. */
   #share(sharing: PortSharing | null): boolean {
     const { server, timeouts } = this.#parts
     if (sharing === null || server.handle === null || !sharing.allow(server.handle, true)) return false
@@ -252,9 +232,7 @@ export class AdminListener {
     }
   }
 
-  /**
-   * Takes the side port back if it is free. If the next gateway has it and confirms that, this one must stop.
-   */
+  /** Takes the side port back if it is free; stops if the next gateway has it and confirms that. */
   async #lookForNext(): Promise<void> {
     const { server, log, phase } = this.#parts
     if (this.#sharing !== null) return this.#lookForNextBeside()

@@ -19,7 +19,6 @@ import { reachable } from '../ports/urls.ts'
 
 interface Edge {
   readonly config: Pick<Config, 'ai' | 'oauth' | 'publicPort'>
-  /** Empty until it listens. */
   readonly endpoints: readonly Listener[]
 }
 
@@ -37,7 +36,7 @@ export class AiEndpoint {
     this.#edge = edge
   }
 
-  /** The endpoint for calls; null if the configuration has no host for them, or nothing listens yet. */
+  /** Null if the configuration has no host for AI calls, or nothing listens yet. */
   get current(): GatewayEndpoint | null {
     const { config, endpoints } = this.#edge()
     const [host] = config.ai.hosts
@@ -71,8 +70,7 @@ export class AiEndpoint {
 }
 
 /**
- * Returns the origin for clients. If clients reach the issuer by https, other names of the edge are reached
- * by its port too, whether TLS ends there or before; likewise by the public port.
+ * Returns the origin for clients: by https, at the edge's or the public port, if they reach the issuer so.
  */
 function originOf(host: string, { port, tls }: Listener, { oauth, publicPort }: Edge['config']): string {
   if (isIP(host) === 0 && !isLoopback(host) && oauth.issuer?.startsWith('https:') === true)
@@ -83,7 +81,7 @@ function originOf(host: string, { port, tls }: Listener, { oauth, publicPort }: 
   return new URL(`${tls ? 'https' : 'http'}://${name}:${port}`).origin
 }
 
-/** Chooses a provider that has a key; then one of the operator's own, which may need none. */
+/** Prefers a provider that has a key; one of the operator's own may need none. */
 function exampleOf({ providers }: AiConfig): ExampleProvider {
   const known = providers.find(({ keys, name }) => keys.length > 0 && name !== 'azure-openai')
   const own = known ?? providers.find(({ url, name }) => url !== null && name !== 'azure-openai')

@@ -17,10 +17,8 @@ import { priceDateOf } from '../plane/price-date.ts'
 import type { Services } from '../services/services.ts'
 import type { ListenerTls } from '../certificates/listener-tls.ts'
 
-/** Its sources. */
 export interface ApiParts {
   readonly config: Config
-  /** The address of the side port. */
   readonly admin: Endpoint
   readonly services: Services
   readonly management: Management

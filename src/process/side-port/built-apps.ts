@@ -23,18 +23,14 @@ import type { Management } from '../services/management.ts'
 import { dashboardOrigins, hasOAuth, isReachable, servesDashboard } from '../ports/pages-url.ts'
 import type { Services } from '../services/services.ts'
 
-/** The sources of the apps. */
 export interface AppParts {
   readonly config: Config
   readonly services: Services
   readonly management: Management
-  /** Returns the URL of the side port, with the real port once it listens. */
+  /** With the real port once it listens. */
   readonly sidePort: () => string
-  /** Returns the configuration in effect, and the listeners of the edge, once it listens. */
   readonly edge: () => { readonly config: Config; readonly endpoints: readonly Listener[] }
-  /** Metrics of people and apps. */
   readonly metrics: PeopleMetrics
-  /** Calls the management API on behalf of a signed-in user. */
   readonly askAs: AdminServer['askAs']
   readonly log: Logger
 }
@@ -44,14 +40,11 @@ export interface BuiltApps {
   readonly dashboard: DashboardFace
   /** Null without an authorization server. */
   readonly oauth: AuthorizationServer | null
-  /** Finishes deferred writes; call it before the store closes. */
+  /** Call it before the store closes. */
   readonly close: () => Promise<void>
 }
 
-/**
- * Builds the authorization server, if there is one, the pages where people sign in and decide on requests of
- * apps, and the dashboard.
- */
+/** Builds the authorization server, if any, the pages for people and the dashboard. */
 export function buildApps(parts: AppParts): BuiltApps {
   const oauth = hasOAuth(parts.config) ? buildOAuth(parts) : null
   const { people, ...pages } = buildPages(parts, oauth)
@@ -124,7 +117,6 @@ function buildPages(parts: AppParts, oauth: AuthorizationServer | null) {
   }
 }
 
-/** Returns a function that finds the API of a resource indicator. */
 function apiFinder(parts: Pick<AppParts, 'config' | 'sidePort'>): (resource: string) => Api | null {
   return resource => apiOf(resource, { issuer: issuerOf(parts), aiHosts: parts.config.ai.hosts })
 }

@@ -6,10 +6,8 @@ import type { ManagedPlane } from '../plane/managed-plane.ts'
 
 interface CountsParts {
   readonly metrics: Metrics
-  /** Null before it is built. */
   readonly plane: () => ManagedPlane | null
   readonly store: () => Store | null
-  /** Returns the counts of previous gateways. */
   readonly before: () => Promise<readonly Snapshot[]>
 }
 
@@ -20,19 +18,17 @@ export class GatewayCounts {
     this.#parts = parts
   }
 
-  /** Returns the counts by process. */
   async snapshots(): Promise<readonly Snapshot[]> {
     return [await this.#parts.metrics.snapshot(), ...(await this.#others())]
   }
 
-  /** Writes the summed counts in the text format of Prometheus. */
+  /** In the text format of Prometheus. */
   async expose(): Promise<string> {
     const { metrics } = this.#parts
     metrics.oauthGrants = await this.#countGrants()
     return metrics.expose(await this.#others())
   }
 
-  /** Reads the summed counts of this gateway alone. */
   async collect(): Promise<Snapshot> {
     const { metrics, plane } = this.#parts
     metrics.oauthGrants = await this.#countGrants()
@@ -44,7 +40,7 @@ export class GatewayCounts {
     return [...((await plane()?.snapshots()) ?? []), ...(await before())]
   }
 
-  /** Returns the number of OAuth grants; null while the store is unreachable. */
+  /** Null while the store is unreachable. */
   async #countGrants(): Promise<number | null> {
     const grants = this.#parts.store()?.oauthGrants.count()
     return (await grants?.catch(() => null)) ?? null

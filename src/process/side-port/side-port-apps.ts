@@ -13,10 +13,7 @@ import { hasOAuth } from '../ports/pages-url.ts'
 export class SidePortApps {
   /** If two take the same path, the first gets it. */
   readonly all: readonly SidePortApp[]
-  /**
-   * The apps that the edge may expose: the authorization server only where its issuer is published, on
-   * whatever host a path is requested.
-   */
+  /** The apps that the edge may expose: the authorization server where its issuer is published. */
   readonly published: readonly SidePortApp[]
   /** The start page for browsers; null without pages. */
   readonly front: string | null
@@ -39,12 +36,11 @@ export class SidePortApps {
     ]
   }
 
-  /** Loads the code of all apps, so that no request has to wait for it. */
   async load(): Promise<void> {
     if (this.front !== null) await this.#ready
   }
 
-  /** Finishes deferred writes; call it before the store closes. */
+  /** Call it before the store closes. */
   async close(): Promise<void> {
     const built = await this.#built?.catch(() => null)
     await built?.close()
@@ -64,13 +60,11 @@ export class SidePortApps {
     return buildApps(this.#parts)
   }
 
-  /** Makes an app that loads its code with its first request at the latest. */
   #late(takes: SidePortApp['takes'], name: Exclude<keyof BuiltApps, 'close'>): SidePortApp {
     return { takes, serve: async (...request) => (await this.#ready)[name]!.serve(...request) }
   }
 }
 
-/** Whether the edge exposes the authorization server. */
 function isPublished({ zones }: Config): boolean {
   return zones.some(({ routes }) => routes.some(({ own }) => own === 'issuer'))
 }

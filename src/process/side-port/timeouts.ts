@@ -6,7 +6,6 @@ export interface Timeouts {
   readonly drainSlack: number
   /** How long the admin listener may take for open requests when it stops. */
   readonly adminGrace: number
-  /** How long queued writes may take. */
   readonly storeGrace: number
   /** How often a gateway that has released or shares its side port checks its owner. */
   readonly successionInterval: number
@@ -16,7 +15,6 @@ export interface Timeouts {
   readonly maxTries: number
   /** How long the edge of a gateway that is stopping may take to release its ports. */
   readonly edgeRelease: number
-  /** Delay after the start before the code of the pages is loaded. */
   readonly appsDelay: number
 }
 

@@ -13,11 +13,10 @@ import { newAccount } from './new-account.ts'
 export interface FirstStart {
   readonly account: string
   readonly gateway: string
-  /** The value of the token; null if the operator provided it. */
+  /** Null if the operator provided it. */
   readonly token: string | null
 }
 
-/** The key of the store, and the first token with it. */
 interface Keyed {
   readonly tokenKey: TokenKey
   readonly minted: Minted
@@ -28,29 +27,24 @@ interface Made {
   readonly result: FirstStart
 }
 
-/**
- * Fills an empty store, and retains what it created until that is confirmed, as the only place with the
- * token.
- */
+/** Fills an empty store, and retains what it created, such as the token, until that is confirmed. */
 export class FirstFill {
   readonly #store: Store
   readonly #given: string | null
   #made: Made | null = null
 
-  /** `given` is the value of the token, well-formed; without it, one is generated. */
+  /** `given` is the well-formed value of the token. */
   constructor(store: Store, given: string | null = null) {
     this.#store = store
     this.#given = given
   }
 
-  /** Whether something may have been written without confirmation. */
   get isUnconfirmed(): boolean {
     return this.#made !== null
   }
 
   /**
-   * Returns what the store was filled with; null when it was not empty, or another process was first. Rejects
-   * with `StoreUnreachable`, and may then be called again.
+   * Returns null when the store was not empty. Rejects with `StoreUnreachable`, and may then be called again.
    */
   async run(now: number): Promise<FirstStart | null> {
     const { accounts } = this.#store

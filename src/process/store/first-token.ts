@@ -1,6 +1,5 @@
-// The token of the first start, if the operator provides it: containers keep what is printed in their logs.
-// It comes from the environment or a file, never from the arguments, which every user of the machine can
-// read.
+// The token of the first start, if the operator provides it by the environment or a file: arguments are
+// visible to every user of the machine, and containers keep what is printed.
 
 import { readFileSync } from 'node:fs'
 import { isWellFormed } from '../../tokens/token.ts'
@@ -11,8 +10,8 @@ const variable = 'GATEHOUSE_FIRST_TOKEN'
 const fileVariable = `${variable}_FILE`
 
 /**
- * Returns the token that was given, null without one, or a sentence about a mistake, which never contains the
- * value. Removes both variables from `env`, so that no child process inherits them.
+ * Returns a sentence about a mistake, never with the value. Removes both variables from `env`, which child
+ * processes inherit.
  */
 export function readFirstToken(env: NodeJS.ProcessEnv): Given {
   const { [variable]: value = '', [fileVariable]: path = '' } = env

@@ -1,6 +1,5 @@
 // Records the current key of client secrets in the store. A machine without that key does not trust the
-// store: it would refuse valid clients, and make secrets that the other machines refuse. One per gateway, in
-// its main process.
+// store: it would refuse valid clients. One per gateway, in its main process.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { Logger } from '../../log/log.ts'
@@ -18,10 +17,7 @@ export class KeyWatch {
   readonly #keys: SecretKeys
   readonly #log: Logger
   #isServing = false
-  /**
-   * Whether the store has named the current key since the start: machines that know each other's keys would
-   * otherwise replace it in turns.
-   */
+  /** Machines that know each other's keys would otherwise replace the current one in turns. */
   #isNamed = false
   #timer: NodeJS.Timeout | undefined
   #work: Promise<void> = Promise.resolve()
@@ -32,15 +28,15 @@ export class KeyWatch {
     this.#log = log
   }
 
-  /** Resolves when the key in the store was compared, or the store cannot be read now; never rejects. */
+  /** Never rejects. */
   async open(): Promise<void> {
     await this.#look()
     this.#lookLater()
   }
 
   /**
-   * Lets the current key replace an earlier one after one period, once the gateway that this one replaces has
-   * stopped its own checks. A gateway that fails to start replaces nothing.
+   * Lets the current key replace an earlier one after one period, once the previous gateway has stopped its
+   * checks.
    */
   serve(): void {
     this.#isServing = true

@@ -11,24 +11,19 @@ export function storeLocation({ store }: Config, env: NodeJS.ProcessEnv = proces
   return store.url ?? `sqlite:${join(dataFolder(env), 'gatehouse.db')}`
 }
 
-/** Returns the options of `openStore` besides the URL. */
 export function storeDialling({ store }: Config): Pick<StoreOptions, 'ca' | 'sentinel'> {
   const { ca, sentinelUsername: username, sentinelPassword: password } = store
   return { ca, sentinel: { username, password } }
 }
 
-/**
- * Returns the path of a local copy of store contents; null for a store in a file, which is as available as
- * its process.
- */
+/** Returns null for a store in a file, which is as available as its process. */
 export function copyPath({ location }: Pick<Store, 'location'>, name: string): string | null {
   return location.startsWith('sqlite:') ? null : join(dataFolder(), name)
 }
 
 /**
- * Returns the folder for local data: GATEHOUSE_DATA, else `data` in the working directory of a checkout, and
- * for a package that npm installed the `gatehouse` of the user's data (XDG Base Directory Specification; on
- * Windows that of local applications).
+ * Returns GATEHOUSE_DATA, else `data` in a checkout, else the `gatehouse` of the user's data (XDG, or
+ * Windows).
  */
 export function dataFolder(env: NodeJS.ProcessEnv = process.env, program = import.meta.filename): string {
   if (env.GATEHOUSE_DATA) return env.GATEHOUSE_DATA

@@ -8,18 +8,14 @@ import { FirstFill, type FirstStart } from './first-start.ts'
 import { StoreWarnings } from './store-warnings.ts'
 
 interface Care {
-  /** The token for an empty store; null to generate one. */
+  /** Null to generate one. */
   readonly firstToken: string | null
-  /** Called after a store was filled. */
   readonly filled: (first: FirstStart) => void
-  /** Ms between two checks of the store. */
+  /** In ms. */
   readonly period?: number
 }
 
-/**
- * Runs for the life of the process. A store that is unreachable at first is filled once it is reachable, with
- * `firstToken` or a new one.
- */
+/** A store that is unreachable at first is filled once it is reachable, with `firstToken` or a new one. */
 export function maintainStore(store: Store, log: Logger, { firstToken, filled, period = 1_000 }: Care): void {
   const details = { store: store.location }
   const fill = new FirstFill(store, firstToken)

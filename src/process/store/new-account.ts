@@ -12,9 +12,7 @@ interface NewAccount {
   readonly gateway: Gateway
 }
 
-/**
- * Stores a further account for the operator, with an entry in its audit log; rejects with `StoreUnreachable`.
- */
+/** Stores a further account with an entry in its audit log; rejects with `StoreUnreachable`. */
 export async function createAccount(store: Store, name: string, now: number): Promise<NewAccount> {
   const made = newAccount(name, now)
   const { account, gateway } = made

@@ -15,7 +15,6 @@ export async function otherUsers({
   return users.length === 0 ? null : users.join(', ')
 }
 
-/** Returns the other machines whose gateways have contacted the server in the last seconds. */
 async function machinesOn(peers: NonNullable<Store['peers']>): Promise<readonly string[]> {
   const own = `gatehouse store ${process.pid}`
   const found = await peers.exchange(own, '{}', shortest)
@@ -25,10 +24,7 @@ async function machinesOn(peers: NonNullable<Store['peers']>): Promise<readonly 
 /** Ms. */
 const shortest = 1
 
-/**
- * Returns the other processes that have a SQLite file open: they hold a lock on its index. Empty if the
- * system does not list locks (proc_locks(5)).
- */
+/** Other processes that have the SQLite file open hold a lock on its index (proc_locks(5)). */
 function processesOn(file: string): readonly number[] {
   try {
     const { ino } = statSync(`${file}-shm`)

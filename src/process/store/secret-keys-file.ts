@@ -12,10 +12,7 @@ import { parseSecretKey } from '../../config/shape/secret-key.ts'
 const keyLength = 32
 const isWindows = process.platform === 'win32'
 
-/**
- * Returns the keys; rejects with a sentence when a key cannot be read or created safely. Concurrent processes
- * agree on one key; `made` is called only in its creator.
- */
+/** Rejects with a sentence. Concurrent processes agree on one key; `made` is called only in its creator. */
 export async function loadSecretKeys(
   { key, oldKeys }: { readonly key: string | null; readonly oldKeys: readonly string[] },
   dataFolder: string,
@@ -25,7 +22,7 @@ export async function loadSecretKeys(
   return withOld(current, oldKeys)
 }
 
-/** Returns the keys; null if one would have to be created. Rejects as `loadSecretKeys` does. */
+/** Returns null if a key would have to be created. Rejects as `loadSecretKeys` does. */
 export async function findSecretKeys(
   { key, oldKeys }: Parameters<typeof loadSecretKeys>[0],
   dataFolder: string,
@@ -55,7 +52,6 @@ async function keyOfFolder(folder: string, made: (path: string) => void): Promis
   }
 }
 
-/** Returns null when there is no such file. */
 async function readKey(path: string): Promise<Buffer | null> {
   // Non-blocking, in case it is a pipe.
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(ifCode('ENOENT'))
@@ -76,10 +72,7 @@ async function expectPrivate(file: FileHandle, path: string): Promise<void> {
     throw new Error(`${path} must be readable only by its owner: run chmod 600 ${path}`)
 }
 
-/**
- * Writes a key under a temporary name, and links it to its final name once it is complete and on disk: unlike
- * a move, a link replaces no file.
- */
+/** Links a complete key on disk to its name: unlike a move, a link replaces no file. */
 async function makeKey(folder: string, path: string, made: (path: string) => void): Promise<Buffer> {
   await mkdir(folder, { recursive: true })
   const draft = `${path}.${randomBytes(8).toString('hex')}`
@@ -110,7 +103,6 @@ function keyOf(text: string, place: string): Buffer {
   return key
 }
 
-/** Turns a failure with this code into null, and rethrows all others. */
 function ifCode(code: string): (failure: NodeJS.ErrnoException) => null {
   return failure => {
     if (failure.code === code) return null

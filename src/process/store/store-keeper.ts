@@ -1,5 +1,5 @@
-// Records in a file what this machine has seen of its store, and trusts the store as long as it still has all
-// of that, or an operator has accepted it, which the file also records. One per gateway, in its main process.
+// Records in a file what this machine has seen of its store, and trusts the store as long as it has all of
+// that, or an operator has accepted it. One per gateway, in its main process.
 
 import type { Logger } from '../../log/log.ts'
 import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
@@ -10,14 +10,12 @@ import { memoryPath, readMemory, type Remembered, writeMemory } from './store-me
 /** Ms between two checks, and so between two writes. */
 const period = 1_000
 
-/** Expected while the last mark is unknown: matches no store. */
 const unknown = { identity: '0'.repeat(32), generation: 0, last: '', isBehind: false }
 
 export class StoreKeeper {
   readonly #log: Logger
   #store: Store | null = null
   #path: string | null = null
-  /** The content of the file, as far as known. */
   #recorded: Remembered | null = null
   /** The mark from another location: this store is that one, moved or copied, or an unknown one. */
   #elsewhere: Remembered | null = null
@@ -31,10 +29,7 @@ export class StoreKeeper {
     this.#log = log
   }
 
-  /**
-   * Trusts the store only if it has what this machine saw last; a machine without a record takes the store as
-   * it is.
-   */
+  /** A machine without a record takes the store as it is. */
   async open(store: Store): Promise<void> {
     this.#store = store
     this.#path = memoryPath(store.location)
@@ -55,7 +50,6 @@ export class StoreKeeper {
     }
   }
 
-  /** Resolves once the file records the last mark, or cannot be written. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#work
@@ -92,7 +86,6 @@ export class StoreKeeper {
     if (this.#path !== null) await this.#keep()
   }
 
-  /** Expects the mark from another location, if this is the store that was there. */
   async #recognize(seen: Remembered): Promise<void> {
     const mark = await this.#store!.mark()
     if (mark?.identity === seen.identity) this.#store!.trust.expect(seen)
@@ -139,10 +132,7 @@ function isSame(a: Remembered, b: Remembered | null): boolean {
   )
 }
 
-/**
- * Whether the store holds no unfinished copy of another one. Deny rules may be among what is missing, so the
- * store is not trusted until the copy is complete. Rejects with `StoreUnreachable`.
- */
+/** Deny rules may be missing until an unfinished copy is complete. Rejects with `StoreUnreachable`. */
 async function isWhole(store: Store): Promise<boolean> {
   const note = await store.notes.get(noteOwner, 'copy')
   if (note === null) store.degradation.set('copy_unfinished', null)

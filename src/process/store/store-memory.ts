@@ -21,7 +21,7 @@ export function memoryPath(location: string): string | null {
   return location === 'sqlite::memory:' ? null : join(dataFolder(), 'store.json')
 }
 
-/** Reads the file; null if missing. Rejects with a sentence if it cannot be read or was altered. */
+/** Returns null if missing; rejects with a sentence if it cannot be read or was altered. */
 export async function readMemory(path: string): Promise<Remembered | null> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return null
@@ -47,7 +47,7 @@ export async function writeMemory(path: string, memory: Remembered): Promise<voi
   }
 }
 
-/** Returns the content of a file; null if it does not have the form that `writeMemory` writes. */
+/** Returns null for a text that `writeMemory` would not write. */
 export function parseMemory(text: string): Remembered | null {
   if (text.length > maxBytes) return null
   let found: Partial<Record<string, unknown>> | null

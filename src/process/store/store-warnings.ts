@@ -18,10 +18,7 @@ export class StoreWarnings {
   readonly #log: Logger
   #refusal: string | null = null
   #deafness: string | null = null
-  /**
-   * Whether change notices were also unavailable at the last check: a lost connection is usually back at the
-   * next.
-   */
+  /** A lost connection is usually back at the next check. */
   #wasDeaf = false
   #losses: readonly string[] = []
   #looks = 0
@@ -34,10 +31,7 @@ export class StoreWarnings {
     store.degradation.follow(() => this.#logDegradation())
   }
 
-  /**
-   * Logs what has changed since the last check; queries the risk of data loss at the first check and every
-   * fifth after it. Never rejects.
-   */
+  /** Never rejects. */
   async look(): Promise<void> {
     if (this.#store.isUnreachable) return
     this.#logRefusal()

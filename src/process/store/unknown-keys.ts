@@ -1,6 +1,5 @@
 // Warns when a key of client secrets or of authenticator apps was lost, or is missing in `secrets.old_keys`:
-// otherwise secrets and codes would just stop being valid. Management checks clients and users once, in the
-// background.
+// otherwise secrets and codes would just stop being valid.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
@@ -13,10 +12,7 @@ import { isFactorReadable } from '../../people/second-factor/second-factor.ts'
 /** Ms between two tries while the store is unreachable. */
 const period = 1_000
 
-/**
- * Once the store is reachable, warns if clients have secrets, or users have authenticator apps, that were
- * made under other keys than these; never rejects. `end` stops it.
- */
+/** Warns once the store is reachable; never rejects. `end` stops it. */
 export async function warnOfUnknownKeys(
   store: Store,
   keys: SecretKeys,
@@ -79,7 +75,6 @@ async function* clientsOf(store: Store, account: string, end: AbortSignal): Asyn
   }
 }
 
-/** Counts the users whose second factor cannot be read. */
 async function countUnreadable(store: Store, keys: SecretKeys, end: AbortSignal): Promise<number> {
   let count = 0
   for await (const users of store.users.walk(everybody)) {

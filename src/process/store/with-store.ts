@@ -5,10 +5,7 @@ import { originalIdentity } from '../../store/contract/mark.ts'
 import { type Store, StoreDegraded, StoreUnreachable } from '../../store/contract/store.ts'
 import { tell } from '../terminal/output.ts'
 
-/**
- * Opens a store for one use, and returns its exit code; failures are printed as a sentence, with exit code 1.
- * A command may wait: only its operator does.
- */
+/** Opens a store for one use, and returns its exit code: 1, with a sentence, for failures. */
 export async function withStore(
   url: string,
   use: (store: Store) => Promise<number>,
@@ -38,7 +35,6 @@ export async function withStore(
   }
 }
 
-/** Makes the store refuse writes once its records are moved to another one. */
 async function expectPresent(store: Store): Promise<void> {
   const mark = await store.mark()
   if (mark === null || mark.identity === null) return

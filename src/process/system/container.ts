@@ -9,18 +9,14 @@ import { basename } from 'node:path'
  */
 const namespaceOfMachine = 'pid:[4026531836]'
 
-/** Facts about processes from the system. */
 interface Facts {
-  /** The process id namespace of this process. */
   readonly namespace: string
-  /** Returns the content of /proc/ID/FILE. */
   readonly of: (id: number | 'self', file: 'stat' | 'cmdline' | 'cgroup') => string
 }
 
 /**
- * Returns whether a container ends with this process: either it is process 1 there, or between it and process
- * 1 are only an init such as tini and wrappers that end with their child, such as npm or a shell running a
- * script. False under systemd or the init of a machine, and for what `docker exec` has started.
+ * Returns whether a container ends with this process: between it and process 1 are only an init such as tini
+ * and wrappers such as npm. False under systemd, and for what `docker exec` has started.
  */
 export function isMainOfContainer(
   { pid, ppid }: Pick<NodeJS.Process, 'pid' | 'ppid'> = process,

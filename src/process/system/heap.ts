@@ -48,15 +48,11 @@ export function tuneHeap(): void {
   boundYoungGeneration()
 }
 
-/** Whether a size was set on the command line or in NODE_OPTIONS. */
 function isSizedByOperator(): boolean {
   return /semi[-_]space/.test(`${process.execArgv} ${process.env.NODE_OPTIONS}`)
 }
 
-/**
- * Stops the growth of the young generation in time. Thousands of connections that arrive at once survive in
- * it, and V8 would grow it to tens of MiB, which it hardly ever gives back.
- */
+/** V8 hardly ever gives back what thousands of simultaneous connections make it grow to. */
 function boundYoungGeneration(): void {
   let isEnough = false
   const check = () => {
@@ -69,7 +65,6 @@ function boundYoungGeneration(): void {
   new PerformanceObserver(check).observe({ type: 'gc' })
 }
 
-/** Returns the bytes that are set aside for new objects. */
 function youngGeneration(): number {
   return getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_size ?? 0
 }

@@ -5,7 +5,7 @@ export interface Part {
   readonly name: string
   start(): Promise<void> | void
   stop(): Promise<void> | void
-  /** How long `stop` may take, in ms; after that the next part is stopped all the same. */
+  /** In ms; after that the next part is stopped all the same. */
   deadline(): number
 }
 
@@ -18,7 +18,7 @@ export class Lifecycle {
   #phase: Phase = 'starting'
   #stopped: Promise<void> | null = null
 
-  /** Takes the parts in the order of their start; `failed` receives every part that fails to stop. */
+  /** In the order of their start; `failed` receives every part that fails to stop. */
   constructor(parts: readonly Part[], failed: (part: string, cause: unknown) => void) {
     this.#parts = parts
     this.#failed = failed
@@ -29,8 +29,8 @@ export class Lifecycle {
   }
 
   /**
-   * Starts one part after the other. When one throws, those before it are stopped and the error is rethrown,
-   * unless a stop was already under way: a start that is cut short fails.
+   * When a part throws, those before it are stopped and the error is rethrown. A start cut short by a stop
+   * fails.
    */
   async start(): Promise<void> {
     try {
@@ -47,7 +47,7 @@ export class Lifecycle {
     if (this.#phase === 'starting') this.#phase = 'running'
   }
 
-  /** Stops all started parts, including one that is still starting; a second call waits for the first. */
+  /** Stops started and starting parts; a second call waits for the first. */
   stop(): Promise<void> {
     return (this.#stopped ??= this.#stop())
   }

@@ -1,7 +1,6 @@
 // Notifies systemd of the state of the service (sd_notify(3)): by datagrams to a Unix socket, for which Node
 // has no API. They must come from this very process, so the C library is called directly.
 
-/** The variables of systemd for its socket and its watchdog. */
 const variables = ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID'] as const
 
 type Send = (text: string) => void
@@ -10,7 +9,6 @@ type Send = (text: string) => void
 const extension = { period: 10_000, length: 60_000 }
 
 export class ServiceManager {
-  /** The variables for a process that replaces this one. */
   readonly env: Readonly<Record<string, string>>
   readonly #send: Send
   /** Interval of watchdog pings in ms; null without a watchdog. */
@@ -24,10 +22,7 @@ export class ServiceManager {
     this.#send = send
   }
 
-  /**
-   * Finds the service manager of this process in its environment, and removes it, so that child processes do
-   * not speak for the service. Without one, notifications do nothing.
-   */
+  /** Removes systemd's variables from `env`, so that child processes do not speak for the service. */
   static async find(
     env: NodeJS.ProcessEnv,
     failed: (cause: unknown) => void = () => {},
@@ -49,7 +44,6 @@ export class ServiceManager {
     return new ServiceManager(passed, beat, send)
   }
 
-  /** Whether there is a service manager. */
   get isFound(): boolean {
     return 'NOTIFY_SOCKET' in this.env
   }
@@ -62,7 +56,7 @@ export class ServiceManager {
     this.#extensions = setInterval(extend, extension.period).unref()
   }
 
-  /** The service serves; from now on, watchdog pings are sent while `isWell` returns true. */
+  /** From now on, watchdog pings are sent while `isWell` returns true. */
   ready(status: string, isWell: () => boolean): void {
     clearInterval(this.#extensions)
     this.#send(`READY=1\nSTATUS=${status}`)
@@ -72,7 +66,7 @@ export class ServiceManager {
     }, this.#beat).unref()
   }
 
-  /** A reload begins; `reloaded` ends it. The time is that of CLOCK_MONOTONIC. */
+  /** The time is that of CLOCK_MONOTONIC. */
   reloading(): void {
     this.#send(`RELOADING=1\nMONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`)
   }
@@ -86,7 +80,6 @@ export class ServiceManager {
     this.#send('STOPPING=1\nSTATUS=finishing what runs')
   }
 
-  /** Another process is the service from now on. */
   replacedBy(pid: number): void {
     clearInterval(this.#watchdog)
     this.#send(`MAINPID=${pid}`)
@@ -100,10 +93,7 @@ const closeOnExec = 0o2000000
 const noWait = 0x40
 const noSignal = 0x4000
 
-/**
- * Returns a function that sends datagrams to a Unix socket; an address that begins with @ is abstract.
- * Rejects if this Node cannot call the C library.
- */
+/** An address that begins with @ is abstract. Rejects if this Node cannot call the C library. */
 async function sender(address: string): Promise<Send> {
   const { dlopen } = await import('node:ffi')
   const { functions } = dlopen(null, {

@@ -8,10 +8,7 @@ import manifest from '../../../package.json' with { type: 'json' }
 
 export const { version } = manifest
 
-/**
- * Returns the commit that this program was built from, or of the checkout from which it runs; null if
- * unknown.
- */
+/** Returns the commit of the build, or of the checkout that runs; null if unknown. */
 export function commit(): string | null {
   const path = findPackageJSON(import.meta.url)!
   const { gitHead } = JSON.parse(readFileSync(path, 'utf8')) as { readonly gitHead?: string }

@@ -1,12 +1,12 @@
-// Prints all mistakes of a configuration, each with its position.
+// Prints the mistakes of a configuration.
 
 import type { Loaded } from '../../config/load/load.ts'
 import { formatMistake } from '../../config/file/mistake.ts'
 import { tell } from './output.ts'
 
 /**
- * Whether the configuration can be used, after printing its mistakes to stderr, and its warnings too for
- * commands about the configuration.
+ * Prints mistakes to stderr, and warnings too for commands about the configuration; returns whether it is
+ * usable.
  */
 export function isUsable(
   path: string,

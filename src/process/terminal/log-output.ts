@@ -12,8 +12,8 @@ import type { Metrics } from '../../metrics/metrics.ts'
 import { tell } from './output.ts'
 
 /**
- * Opens the log of this process on stdout. `dropped` counts the lines that did not fit the buffer; with
- * `isNumeric`, levels and times are numbers.
+ * Opens the log on stdout. `dropped` counts lines that did not fit the buffer; `isNumeric` is for levels and
+ * times.
  */
 export function openOutput(dropped: Metrics['droppedLogLines'], isNumeric: boolean): LineWriter {
   const { stdout } = process
@@ -23,16 +23,12 @@ export function openOutput(dropped: Metrics['droppedLogLines'], isNumeric: boole
   return new LineWriter(neverWaiting(stdout), { dropped, render: line => readable(line, hasColours) })
 }
 
-/** Whether a stream leads to a file or a device, such as /dev/null, rather than a pipe or a socket. */
 function isFile({ fd }: NodeJS.WriteStream & { fd: number }): boolean {
   const stats = fstatSync(fd)
   return stats.isFile() || stats.isCharacterDevice()
 }
 
-/**
- * Returns a non-blocking stream to a terminal: Node would block on a paused one (Ctrl-S), and serve no
- * request.
- */
+/** Node would block on a paused terminal (Ctrl-S), and serve no request. */
 function neverWaiting(terminal: NodeJS.WriteStream): Writable {
   const { _handle: handle } = terminal as { readonly _handle?: { setBlocking?(isBlocking: boolean): void } }
   // Write callbacks report the failure.
@@ -57,8 +53,7 @@ export function greet(text: string): void {
 }
 
 /**
- * Writes to stderr what must not, or cannot, go to the log: `text` on a terminal, else a line with `fields`
- * and `msg`, in the form of the log.
+ * Writes to stderr what cannot go to the log: `text` on a terminal, else `fields` and `msg` as a log line.
  */
 export function announce(
   level: 'info' | 'fatal',
@@ -78,10 +73,7 @@ export function logWarningsOfNode(log: Logger): void {
   })
 }
 
-/**
- * Whether it is the warning about `node:ffi`, which notifies systemd: it is used deliberately, with a pinned
- * Node, and operators can do nothing about it.
- */
+/** The warning about `node:ffi`, which notifies systemd, is expected with the pinned Node. */
 function isKnown({ name, message }: Error): boolean {
   return name === 'ExperimentalWarning' && message.startsWith('FFI is ')
 }

@@ -7,17 +7,13 @@ import { createInterface, type Interface } from 'node:readline'
 /** Arguments of Node that make a process inspectable; its standard error must be a pipe. */
 export const inspectable: readonly string[] = ['--inspect-port=127.0.0.1:0', '--inspect-publish-uid=stderr']
 
-/** Passes on the standard error of a process, line by line. */
 export function errorLines({ stderr }: ChildProcess, passed: (line: string) => void): Interface {
   return createInterface({ input: stderr! }).on('line', line => {
     if (!ofInspector.test(line)) passed(line)
   })
 }
 
-/**
- * Returns the JavaScript stack of a process, innermost frame first; null if it cannot be obtained within
- * `timeout` ms.
- */
+/** Returns the JavaScript stack, innermost frame first; null if it cannot be had within `timeout` ms. */
 export async function blockedStack(
   child: ChildProcess,
   lines: Interface,
@@ -39,7 +35,6 @@ export async function blockedStack(
   return stack
 }
 
-/** Interrupts the process behind an inspector, and returns its stack. */
 function pause(url: string, settle: (stack: string | null) => void): WebSocket {
   const inspector = new WebSocket(url)
   const scripts = new Map<string, string>()
@@ -61,7 +56,6 @@ interface Frame {
   readonly location: { readonly scriptId: string; readonly lineNumber: number; readonly columnNumber: number }
 }
 
-/** Formats frames as in an Error. */
 function written(frames: readonly Frame[], scripts: ReadonlyMap<string, string>): string {
   return frames
     .slice(0, maxFrames)

@@ -9,17 +9,15 @@ import {
   type ShareRequest,
 } from '../../edge/accept/connection-share.ts'
 
-/** A worker as this ledger knows it. */
 export interface ShareHolder {
   readonly slot: number
-  /** Returns how much it has given up to others; rejects when it ends. */
+  /** Rejects when the worker ends. */
   claim(claim: ShareClaim): Promise<number>
   grant(key: string, count: number): void
 }
 
 /**
- * One limit that is not shared evenly: the shares of its slots beyond their even parts, and those in transit,
- * which add up to 0.
+ * A limit that is not shared evenly: what slots have beyond their even parts, and in transit; adds up to 0.
  */
 interface Account {
   readonly moved: number[]
@@ -31,7 +29,6 @@ const maxIdle = 16
 
 export class ShareLedger {
   readonly #workers: number
-  /** How long a worker may take to give up a share, in ms. */
   readonly #timeout: number
   readonly #accounts = new Map<string, Account>()
   readonly #holders = new Map<number, ShareHolder>()
@@ -41,17 +38,13 @@ export class ShareLedger {
     this.#timeout = timeout
   }
 
-  /**
-   * Adds the worker of a slot, which takes nothing before it knows its shares; returns those beyond its even
-   * parts.
-   */
+  /** Returns the shares beyond its even parts. */
   join(holder: ShareHolder): readonly MovedShare[] {
     this.#holders.set(holder.slot, holder)
     const moved = [...this.#accounts].map(([key, { moved }]) => [key, moved[holder.slot]!] as const)
     return moved.filter(([, count]) => count !== 0)
   }
 
-  /** Takes back the shares of an ended worker: its connections are closed. */
   leave(holder: ShareHolder): void {
     const { slot } = holder
     if (this.#holders.get(slot) !== holder) return
@@ -88,7 +81,7 @@ export class ShareLedger {
     await Promise.all(settled)
   }
 
-  /** Collects what these workers give up; resolves when all have replied, or are late. */
+  /** Resolves when all have replied, or are late. */
   async #claim(from: readonly ShareHolder[], claim: ShareClaim): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, this.#timeout)
@@ -104,7 +97,6 @@ export class ShareLedger {
     account.pool += left
   }
 
-  /** Takes half of the shares of slots without a worker. */
   #claimVacant(account: Account, limit: number): void {
     for (const [slot, moved] of account.moved.entries()) {
       if (this.#holders.has(slot)) continue
@@ -114,7 +106,6 @@ export class ShareLedger {
     }
   }
 
-  /** Grants the remainder to slots with less than their even part. */
   #even(key: string, account: Account): void {
     for (const [slot, moved] of account.moved.entries())
       if (moved < 0 && account.pool > 0) this.#grant(key, account, slot, Math.min(-moved, account.pool))

@@ -1,13 +1,10 @@
-// The listening sockets of all workers. Each worker has its own, among which the system spreads connections.
-// The supervisor has them too, so that no connection is lost in the queue of a worker that ends: another one
-// accepts from it until the replacement is up.
+// The listening sockets of all workers: each has its own. The supervisor has them too, so that no connection
+// is lost in the queue of a worker that ends: another one accepts from it until the replacement is up.
 
 import type { ListeningSocket } from '../../net/socket/listening-socket.ts'
 import type { SocketPlace } from './messages.ts'
 
-/** A worker that accepts connections. */
 export interface Acceptor {
-  /** Its number among the workers. */
   readonly slot: number
   adopt(socket: ListeningSocket): void
   release(place: SocketPlace): void
@@ -19,7 +16,6 @@ export class SharedSockets {
   /** The acceptors of sockets whose worker is not up. */
   readonly #adopted = new Map<string, Acceptor>()
 
-  /** Starts with the given sockets. */
   constructor(workers: number, sockets: readonly ListeningSocket[] = []) {
     this.#workers = workers
     for (const socket of sockets) this.keep(socket)
@@ -33,10 +29,7 @@ export class SharedSockets {
     this.#sockets.set(keyOf(socket), socket)
   }
 
-  /**
-   * Returns the sockets of one worker; it binds its own for listeners without any. With more sockets than
-   * workers, each has several; if no more can be bound, workers share them.
-   */
+  /** A worker binds its own for listeners without any. With more sockets than workers, each has several. */
   of(slot: number): readonly ListeningSocket[] {
     const groups = Map.groupBy(this.all, ({ listener }) => listener)
     return [...groups.values()].flatMap(group => {
@@ -58,7 +51,6 @@ export class SharedSockets {
     }
   }
 
-  /** Leaves the sockets to the processes that accept from them. */
   close(): void {
     for (const { handle } of this.#sockets.values()) handle.close()
     this.#sockets.clear()

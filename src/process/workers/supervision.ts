@@ -4,7 +4,6 @@
 export interface Supervision {
   /** A worker that lived this long is not considered to be in a crash loop. */
   readonly steadyLife: number
-  /** The bounds of the delay before a worker that crashed is restarted. */
   readonly minWait: number
   readonly maxWait: number
   /** How long a worker may take to stop, beyond the grace. */
@@ -13,14 +12,10 @@ export interface Supervision {
   readonly reloadTimeout: number
   /** How often each worker is pinged. */
   readonly heartbeat: number
-  /**
-   * How many pings in a row it may miss. Counted rather than timed: after the machine was suspended no worker
-   * is late.
-   */
+  /** Counted rather than timed: after the machine was suspended no worker is late. */
   readonly maxMissed: number
-  /** The same for a worker that has yet to listen: it loads its code first. */
+  /** It loads its code first. */
   readonly maxMissedAtStart: number
-  /** How long the stack of a hung worker may take. */
   readonly stackTimeout: number
   /** How long a worker may take to report its pools; a late one is not killed for it. */
   readonly viewTimeout: number
@@ -30,9 +25,7 @@ export interface Supervision {
   readonly shareTimeout: number
   /** After how many pings unused parts of such limits are shared evenly again. */
   readonly settleEvery: number
-  /** How long a worker may take to report its counts. */
   readonly snapshotTimeout: number
-  /** How long a worker may take to reset its connections. */
   readonly cutTimeout: number
   /** How long running requests may take in a worker without a supervisor. */
   readonly orphanGrace: number
@@ -61,8 +54,8 @@ export const usualSupervision: Supervision = {
 }
 
 /**
- * Returns the delay before a crashed worker is restarted, in ms: doubled with each attempt (from 0) up to the
- * maximum, then half of it random, so that workers do not restart in step.
+ * Returns the delay in ms before a crashed worker is restarted; half of it is random, so that workers do not
+ * restart in step.
  */
 export function backoff(
   attempt: number,

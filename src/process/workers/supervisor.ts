@@ -34,18 +34,16 @@ import { Unanswered, type WorkerEnd, WorkerHandle } from './worker-handle.ts'
 interface SupervisorParts {
   readonly documentation: string | null
   readonly sidePort: SidePort
-  /** This process's cache of the store, which outlives its workers. */
+  /** Outlives the workers. */
   readonly cache?: Pick<Services, 'loans' | 'hearFound' | 'lend'>
-  /** Receives tallies of errors, rules and limits from workers. */
   readonly tallied?: (tallies: readonly Tally[]) => void
   /** `Store.openFiles` of the gateway: workers open these files of the store, and create none. */
   readonly openFiles?: string | null
-  /** Decides what the store must contain; without it, each worker takes the store as it is. */
+  /** Without it, each worker takes the store as it is. */
   readonly trust?: StoreTrust
   readonly metrics: Metrics
   readonly log: Logger
   readonly clock?: Clock
-  /** Overrides of the defaults. */
   readonly supervision?: Partial<Supervision>
 }
 
@@ -56,21 +54,20 @@ export class Supervisor implements ManagedPlane {
   readonly #timeouts: Supervision
   readonly #workers = new Set<WorkerHandle>()
   readonly #up = new Set<WorkerHandle>()
-  /** Workers that are being killed because they missed pings. */
+  /** Being killed because they missed pings. */
   readonly #hung = new WeakSet<WorkerHandle>()
   readonly #restarts = new Set<NodeJS.Timeout>()
   readonly #destroy = () => this.destroy()
-  /** The last result of each check, for workers that start later. */
+  /** For workers that start later. */
   readonly #checks = new Map<string, KeyedCheckResult>()
   readonly #bans: Bans
   #ticketKeys: TicketKeySet | null = null
-  /** Keys that workers have found in the store, for those that start later. */
+  /** For workers that start later. */
   readonly #found = new LatestKeys()
   #automatic: AutomaticTls = nothingAutomatic
   #config: Config
   #sockets: SharedSockets
   readonly #shares: ShareLedger
-  /** Whether all have been started. */
   #isListening = false
   #isEnding = false
   #heartbeat: NodeJS.Timeout | undefined
@@ -102,7 +99,7 @@ export class Supervisor implements ManagedPlane {
   }
 
   /**
-   * Starts the first worker alone: it validates the configuration, and determines the ports that the others
+   * The first worker starts alone: it validates the configuration, and determines the ports that the others
    * share.
    */
   async listen(sockets: readonly ListeningSocket[] = []): Promise<readonly Listener[]> {
@@ -118,9 +115,8 @@ export class Supervisor implements ManagedPlane {
   }
 
   /**
-   * Prepares the configuration in every worker; when one cannot, all discard it. A worker that ends or hangs
-   * in the process is replaced. Without any worker, the configuration is for those that start next: it may be
-   * what ends a crash loop.
+   * When one worker cannot, all discard it; one that ends or hangs is replaced. Without any worker, the
+   * configuration is for those that start next: it may be what ends a crash loop.
    */
   async prepare(config: Config): Promise<PreparedEverywhere> {
     const next = { ...config, listen: this.#config.listen }
@@ -231,14 +227,12 @@ export class Supervisor implements ManagedPlane {
     await this.#shares.settle()
   }
 
-  /** Asks every worker for its view; that of a late one is empty. */
-  #views<A extends Ask & { kind: 'pools' | 'providers' | 'limits' }>(ask: A): Promise<Reply[A['kind']][]> {
+  #views<A extends Ask & { kind: 'pools' | 'providers' | 'limits' }>(ask: A): Promise<Reply<A['kind']>[]> {
     const late = once(AbortSignal.timeout(this.#timeouts.viewTimeout), 'abort').then(() => [])
     const views = [...this.#up].map(worker => worker.ask(ask).catch(() => []))
-    return Promise.all(views.map(view => Promise.race([view, late]))) as Promise<Reply[A['kind']][]>
+    return Promise.all(views.map(view => Promise.race([view, late]))) as Promise<Reply<A['kind']>[]>
   }
 
-  /** No socket waits for a missing worker. */
   #cover(): void {
     if (this.#isListening && !this.#isEnding) this.#sockets.cover([...this.#up])
   }
@@ -298,7 +292,7 @@ export class Supervisor implements ManagedPlane {
     await worker.ended
   }
 
-  /** Starts the worker of a slot and lets it listen; `attempt` counts the previous crashes in a row. */
+  /** `attempt` counts the previous crashes in a row. */
   async #start(slot: number, attempt: number): Promise<readonly Listener[]> {
     const { documentation, sidePort, openFiles = null, log, tallied } = this.#parts
     const heard = {
@@ -347,7 +341,6 @@ export class Supervisor implements ManagedPlane {
     }
   }
 
-  /** Starts a process; tries again later if the system cannot start one now. */
   #fork(slot: number, attempt: number, heard: ConstructorParameters<typeof WorkerHandle>[1]): WorkerHandle {
     try {
       const { snapshotTimeout } = this.#timeouts
@@ -358,7 +351,6 @@ export class Supervisor implements ManagedPlane {
     }
   }
 
-  /** Records the counts of the ended worker and, unless everything is ending, replaces it. */
   #bury(worker: WorkerHandle, end: WorkerEnd, crashes: number): void {
     this.#workers.delete(worker)
     this.#up.delete(worker)
@@ -371,7 +363,7 @@ export class Supervisor implements ManagedPlane {
     this.#parts.log.error({ worker: worker.pid, ...end, delay }, 'worker ended, starting another')
   }
 
-  /** Starts another worker in a slot after a delay; returns the delay in ms. */
+  /** Returns the delay in ms. */
   #restart(slot: number, crashes: number): number {
     const delay = backoff(crashes, this.#timeouts)
     const timer = setTimeout(() => {
@@ -382,7 +374,6 @@ export class Supervisor implements ManagedPlane {
     return delay
   }
 
-  /** Keeps a socket that a worker has bound, unless everything is ending. */
   #keep(socket: ListeningSocket): void {
     if (this.#isEnding) socket.handle.close()
     else this.#sockets.keep(socket)

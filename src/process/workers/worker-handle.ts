@@ -35,11 +35,7 @@ export interface WorkerEnd {
 /** The error when the worker has ended, or cannot be reached. */
 export class Unanswered extends Error {}
 
-/**
- * Handlers of unsolicited messages from a worker: refusals counted towards bans, tallies of errors, rules and
- * limits, keys found in the store, requests for cached records or for shares of a connection limit, a mark
- * that the store lacks, and a bound socket.
- */
+/** Handlers of unsolicited messages from a worker. */
 interface Heard {
   refused(refusals: BanNews): void
   found(keys: readonly AnnouncedKey[], by: WorkerHandle): void
@@ -48,7 +44,6 @@ interface Heard {
   wants(request: ShareRequest, by: WorkerHandle): void
   doubts(seen: Seen): void
   bound(socket: ListeningSocket): void
-  /** Receives each line of its stderr. */
   wrote(line: string, by: WorkerHandle): void
 }
 
@@ -67,14 +62,10 @@ export class WorkerHandle implements Acceptor, ShareHolder {
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
   readonly ended: Promise<WorkerEnd>
   #nextId = 0
-  /** Pings in a row without a reply. */
   #missed = 0
   #last: Snapshot | null = null
 
-  /**
-   * Starts the process with this number among the workers, which has `snapshotTimeout` ms to report its
-   * counts; throws if the system cannot start another process.
-   */
+  /** Throws if the system cannot start another process. */
   constructor(
     slot: number,
     heard: Heard,
@@ -99,23 +90,21 @@ export class WorkerHandle implements Acceptor, ShareHolder {
     return this.#child.pid ?? 0
   }
 
-  /** The last counts that the worker reported. */
   get last(): Snapshot | null {
     return this.#last
   }
 
   /** Rejects with the worker's own sentence, or as unanswered when it ends before it has replied. */
-  ask<A extends Ask>(ask: A, handle?: SocketHandle): Promise<Reply[A['kind']]> {
+  ask<A extends Ask>(ask: A, handle?: SocketHandle): Promise<Reply<A['kind']>> {
     const id = this.#nextId++
     const answer = Promise.withResolvers<unknown>()
     this.#waiting.set(id, answer)
     this.#child.send({ id, ask } satisfies ToWorker, handle as Server | undefined, {}, error => {
       if (error) this.#settle(id)?.reject(new Unanswered(error.message))
     })
-    return answer.promise as Promise<Reply[A['kind']]>
+    return answer.promise as Promise<Reply<A['kind']>>
   }
 
-  /** Hands over a socket to accept from once the worker starts. */
   give({ handle, ...place }: ListeningSocket): void {
     this.ask({ kind: 'socket', place }, handle).catch(() => {})
   }
@@ -137,7 +126,7 @@ export class WorkerHandle implements Acceptor, ShareHolder {
   }
 
   /** Like `ask`, but kills the worker when it has not replied within `timeout` ms. */
-  async demand<A extends Ask>(ask: A, timeout: number): Promise<Reply[A['kind']]> {
+  async demand<A extends Ask>(ask: A, timeout: number): Promise<Reply<A['kind']>> {
     const late = setTimeout(() => this.kill(), timeout)
     return this.ask(ask).finally(() => clearTimeout(late))
   }
@@ -156,7 +145,7 @@ export class WorkerHandle implements Acceptor, ShareHolder {
     return blockedStack(this.#child, this.#errors, timeout)
   }
 
-  /** Returns the counts of the worker; if it does not reply in time, its last ones. */
+  /** Returns the last counts if the worker does not reply in time. */
   async snapshot(): Promise<Snapshot | null> {
     const timeout = AbortSignal.timeout(this.#snapshotTimeout)
     const late = once(timeout, 'abort').then(() => null)
@@ -198,7 +187,7 @@ export class WorkerHandle implements Acceptor, ShareHolder {
   }
 }
 
-/** Starts the process: it inherits the environment and the log, and gets the rest with the first message. */
+/** It inherits the environment and the log, and gets the rest with the first message. */
 function start(args: readonly string[]): ChildProcess {
   // A subfolder of this process's cache: a worker runs other functions of the same files, and only code that
   // had run is cached.
