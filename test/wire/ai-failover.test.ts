@@ -132,6 +132,10 @@ const failures: Readonly<Record<string, readonly [script: Script, outcome: strin
     wire => wire.send('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 6\r\n\r\n{"id":'),
     'stream_error',
   ],
+  'responds with an error as its JSON': [
+    wire => wire.send(json({ error: { message: 'overloaded' } })),
+    'stream_error',
+  ],
   'breaks off within a response of JSON': [
     async wire => {
       await wire.send(

@@ -4,6 +4,7 @@
 import { SseReader } from '../../ai/parsing/sse.ts'
 import { isObject } from '../../ai/translate/rules.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
+import { jsonType } from './rewriting.ts'
 
 /** Characters of an event that is parsed. Events without content are short, unless they repeat the call. */
 const maxOpening = 1024 * 1024
@@ -39,6 +40,21 @@ export class FirstContent {
     this.isError = this.#hasBegun && isError(event, value)
   }
 }
+
+/**
+ * Whether a response that has ended before it was relayed can be one: a stream would have had content, and JSON
+ * can be read and is more than an error.
+ */
+export function isSound({ isEventStream, isEncoded, contentType }: ResponseHead, body: Buffer): boolean {
+  if (isEventStream) return false
+  if (isEncoded || contentType === null || !jsonType.test(contentType)) return true
+  const value = parse(body.toString())
+  if (!isObject(value)) return Array.isArray(value)
+  return (value.error ?? null) === null || results.some(name => name in value)
+}
+
+/** Members of a response that has a result, in any API. */
+const results = ['choices', 'content', 'output', 'data', 'result']
 
 /** Whether an event reports that there will be no content. */
 function isError(event: string, value: unknown): boolean {

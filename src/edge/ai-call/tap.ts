@@ -37,6 +37,8 @@ export class Tap {
   /** Records the head of the provider's response, and whether its body is rewritten for the client. */
   noteHead(head: ResponseHead, isRewritten: boolean): void {
     this.head = head
+    this.firstByteAt = 0
+    this.relayed = null
     this.response = new Capture({ isEncoded: head.isEncoded })
     if (this.keepsPayloads && isRewritten) this.relayed = new Capture({ isEncoded: false })
   }

@@ -287,6 +287,13 @@ export class Exchange {
     this.plane.metrics.eventStreams.inc()
   }
 
+  /** Forgets a response of which nothing was sent, so that another one can be relayed. */
+  takeBackResponse(): void {
+    if (this.eventStream !== null) this.plane.metrics.eventStreams.dec()
+    this.eventStream = null
+    this.bytesOut = 0
+  }
+
   becomeTunnel(tunnel: RequestHandler): void {
     this.releaseLongWork()
     this.status = 101

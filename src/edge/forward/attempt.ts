@@ -5,8 +5,7 @@ import { type Failure, fault, type OriginFault } from '../../errors/catalogue/or
 import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
-import { jsonType } from '../ai-call/rewriting.ts'
-import { FirstContent } from '../ai-call/content-start.ts'
+import { FirstContent, isSound } from '../ai-call/content-start.ts'
 import { maxReasonSize, mayRefuseUsage, refusesUsage } from '../ai/usage-refusal.ts'
 import { deliverBug } from '../exchange/deliver.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
@@ -35,6 +34,8 @@ interface AttemptOwner {
   readonly isHttp1Required: boolean
   /** When it returns, the attempt may be over. */
   report(event: AttemptEvent): void
+  /** Some of the response to a call with a course was sent, so that nothing else can take its place. */
+  begun(): void
 }
 
 /**
@@ -53,21 +54,6 @@ interface HeldResponse {
 /** Bytes of a stream that are held before its content, and of any other response, which is held to its end. */
 const maxHeldStream = 64 * 1024
 const maxHeldBody = 512 * 1024
-
-/** Whether a held response that has ended can be one: a stream would have had content, and JSON can be read. */
-function mayBeWhole({ isEventStream, isEncoded, contentType }: ResponseHead, body: Buffer): boolean {
-  if (isEventStream) return false
-  return isEncoded || contentType === null || !jsonType.test(contentType) || isJson(body)
-}
-
-function isJson(body: Buffer): boolean {
-  try {
-    JSON.parse(body.toString())
-    return true
-  } catch {
-    return false
-  }
-}
 
 type Wait = 'connecting' | 'sending' | 'waiting' | 'relaying'
 
@@ -273,7 +259,9 @@ export class Attempt implements ConnectionRequest {
   }
 
   flushResponse(): void {
-    this.#relaying?.flush()
+    if (this.#relaying === null) return
+    this.#relaying.flush()
+    if (this.#x.ai?.course != null && this.#x.stage !== 'none') this.#owner.begun()
   }
 
   end(trailers: string[] | null): void {
@@ -386,7 +374,7 @@ export class Attempt implements ConnectionRequest {
   #endHeld(held: HeldResponse): boolean {
     const { head, content, bytes } = held
     if (content === null && refusesUsage(bytes.bytes)) this.#owner.report({ type: 'usage_refused', head })
-    else if (content !== null && !mayBeWhole(head, bytes.bytes)) this.#reportFailedStart(head)
+    else if (content !== null && !isSound(head, bytes.bytes)) this.#reportFailedStart(head)
     else this.#releaseHeld(held)
     return this.#relaying !== null && this.#lease !== null
   }

@@ -80,6 +80,8 @@ export interface ForwardState {
   readonly redirect: 'none' | 'follow' | 'too_many'
   /** The statuses that are failures of an AI call with a course; null for any other request. */
   readonly failoverOn: ReadonlySet<number> | null
+  /** Whether nothing of a response was sent to the client. */
+  readonly isUnsent: boolean
   /** Whether the course of an AI call allows another attempt after the present event. */
   readonly hasNextAttempt: boolean
 }
@@ -114,7 +116,7 @@ export function decide(state: ForwardState, event: AttemptEvent): Verdict {
  */
 export function isFailedCall(state: ForwardState, event: AttemptEvent, verdict: Verdict): boolean {
   if (verdict !== 'relay' && verdict !== 'refuse') return false
-  if (state.stage === 'none' || state.stage === 'relaying' || state.sentBody !== 'whole') return false
+  if (state.stage === 'none' || !state.isUnsent || state.sentBody !== 'whole') return false
   switch (event.type) {
     case 'response':
       return state.failoverOn!.has(event.head.status) || state.aboutKey !== null

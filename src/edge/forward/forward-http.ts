@@ -197,6 +197,10 @@ class Forwarding implements RequestHandler, ForwardState {
     return ai === null || ai.course === null ? null : ai.course.statuses
   }
 
+  get isUnsent(): boolean {
+    return this.#x.stage === 'none'
+  }
+
   get hasNextAttempt(): boolean {
     return this.#calls!.next !== null
   }
@@ -305,13 +309,16 @@ class Forwarding implements RequestHandler, ForwardState {
 
   #relay(event: ResponseEvent): void {
     const x = this.#x
+    if (x.ai !== null) noteUsageRefusal(x, x.ai, event.head)
+    if (x.ai?.course == null) this.begun()
+    this.#attempt!.relay(event)
+  }
+
+  begun(): void {
+    const x = this.#x
     // Responses may go on for long, and nothing is sent again.
     this.#body?.forget()
-    if (x.ai !== null) {
-      releaseBody(x, x.ai)
-      noteUsageRefusal(x, x.ai, event.head)
-    }
-    this.#attempt!.relay(event)
+    if (x.ai !== null) releaseBody(x, x.ai)
   }
 
   #followRedirect({ head, body }: ResponseEvent): void {
@@ -354,6 +361,7 @@ class Forwarding implements RequestHandler, ForwardState {
     if (event.type === 'failure')
       noteNoResponse(x, ai, originFailure(event.phase, event.failure), event.failure.cause)
     else if (event.type === 'failed_start') x.member!.health.responded(x)
+    if (this.stage === 'relaying') x.takeBackResponse()
     this.#release()
     if ('head' in event) this.#notePassedOver(event.head)
     x.member!.health.released(x)

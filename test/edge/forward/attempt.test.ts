@@ -22,7 +22,11 @@ function start(t: TestContext, text = request('GET /')) {
   t.mock.method(x.origin!, 'endUpload', note('upload ended'))
   t.mock.method(x.origin!, 'cancel', note('forgotten'))
   const events: AttemptEvent[] = []
-  const owner = { isHttp1Required: false, report: (event: AttemptEvent) => void events.push(event) }
+  const owner = {
+    isHttp1Required: false,
+    report: (event: AttemptEvent) => void events.push(event),
+    begun: () => {},
+  }
   return {
     x,
     asked,

@@ -36,6 +36,7 @@ const waiting: ForwardState = {
   isByHttp2: false,
   redirect: 'none',
   failoverOn: null,
+  isUnsent: true,
   hasNextAttempt: false,
 }
 
@@ -178,7 +179,7 @@ const rows: readonly Row[] = [
   ],
   [
     'a provider that breaks off behind it',
-    { ...onCourse, stage: 'relaying' },
+    { ...onCourse, stage: 'relaying', isUnsent: false },
     failure('reset', 'receive'),
     'refuse',
   ],
@@ -246,6 +247,7 @@ const anyState: fc.Arbitrary<ForwardState> = fc.record({
   isByHttp2: fc.boolean(),
   redirect: fc.constantFrom('none', 'follow', 'too_many'),
   failoverOn: fc.constantFrom(null, new Set([429, 500])),
+  isUnsent: fc.boolean(),
   hasNextAttempt: fc.boolean(),
 })
 
@@ -310,7 +312,7 @@ test('whatever happens, a request gets one response, and after few attempts', ()
 test('nothing is retried once a response is being relayed', () => {
   fc.assert(
     fc.property(anyState, anyFailure, (state, event) => {
-      assert.equal(decide({ ...state, stage: 'relaying' }, event), 'refuse')
+      assert.equal(decide({ ...state, stage: 'relaying', isUnsent: false }, event), 'refuse')
     }),
   )
 })

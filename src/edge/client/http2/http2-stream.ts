@@ -111,6 +111,7 @@ export class StreamClient implements Client, ResponseSink {
 
   relay(_: Exchange, top: ResponseTop): ResponseSink {
     this.#top = top
+    this.#held = null
     return this
   }
 
