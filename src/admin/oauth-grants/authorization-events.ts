@@ -3,7 +3,7 @@
 import {
   type AuthorizationEvent,
   maxEvents as mostProven,
-  mostUnproven,
+  maxUnproven,
 } from '../../store/records/authorization-event.ts'
 import { type ApiResponse, failures } from '../http/envelope.ts'
 import { findClient, noClient } from '../oauth-clients/find-client.ts'
@@ -15,7 +15,7 @@ import type { Api, Call } from '../api/api-types.ts'
 export const eventParameters = ['page', 'per_page', 'result'] as const
 
 /** Maximum of stored events per client. */
-export const mostEvents = mostProven + mostUnproven
+export const mostEvents = mostProven + maxUnproven
 
 /** Responds with the last events of a client, newest first. */
 export async function listAuthorizationEvents(call: Call, api: Api): Promise<ApiResponse> {

@@ -3,7 +3,7 @@
 import { json, type Operation } from '../schema/operation.ts'
 import { pageQuery } from '../schema/query-schemas.ts'
 import { about, id, named, oneOf, open, page, success, whole } from '../schema/schema.ts'
-import { maxEvents as mostProven, mostUnproven } from '../../store/records/authorization-event.ts'
+import { maxEvents as mostProven, maxUnproven } from '../../store/records/authorization-event.ts'
 import { mostEvents } from './authorization-events.ts'
 
 const tag = 'OAuth grants'
@@ -57,7 +57,7 @@ export const grantOperations: Readonly<Record<string, Operation>> = {
     id: 'listAuthorizationEvents',
     tag,
     summary: 'List what happened when users connected an OAuth client',
-    description: `The last ${mostProven} of the client, for 30 days, the newest first; failures with their exact reason. The last ${mostUnproven} that anyone could have caused who knows its id are kept beside them, and push out no others.`,
+    description: `The last ${mostProven} of the client, for 30 days, the newest first; failures with their exact reason. The last ${maxUnproven} that anyone could have caused who knows its id are kept beside them, and push out no others.`,
     query: {
       ...countedPages,
       per_page: about(`${mostEvents} by default.`, whole(1, mostEvents)),

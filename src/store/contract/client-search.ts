@@ -17,7 +17,7 @@ function hasText(name: string, text: string): boolean {
   return name.toLowerCase().includes(text)
 }
 
-export class FoundClients {
+export class ClientMatches {
   readonly text: string
   readonly #page: Page
   readonly #ids: string[] = []

@@ -49,8 +49,8 @@ export type AuthorizationStep =
  * user of an app displaces the events of others; and the lifetime of each, in ms.
  */
 export const maxEvents = 200
-export const mostUnproven = 100
-export const mostOfUser = 20
+export const maxUnproven = 100
+export const maxOfUser = 20
 export const eventLife = 30 * 86_400_000
 
 const mostText = 8 * 1024

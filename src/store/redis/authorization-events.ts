@@ -7,8 +7,8 @@ import {
   eventJson,
   eventLife,
   maxEvents,
-  mostOfUser,
-  mostUnproven,
+  maxOfUser,
+  maxUnproven,
 } from '../records/authorization-event.ts'
 import type { AuthorizationEvents } from '../contract/store.ts'
 import { keys } from './server/keys.ts'
@@ -61,7 +61,7 @@ export class RedisAuthorizationEvents implements AuthorizationEvents {
     await this.#writes.run(
       appendOne,
       [isUnproven ? keys.unprovenEvents(client) : keys.authorizationEvents(client)],
-      [json, (isUnproven ? mostUnproven : maxEvents) - 1, endsAt, mostOfUser, ofUser, withResult],
+      [json, (isUnproven ? maxUnproven : maxEvents) - 1, endsAt, maxOfUser, ofUser, withResult],
     )
   }
 

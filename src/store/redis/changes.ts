@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Change, ChangeKind, Changes } from '../contract/store.ts'
 import type { Reader } from './server/connection.ts'
 import { keys } from './server/keys.ts'
-import { mostChanges } from './record-scripts.ts'
+import { maxChanges } from './record-scripts.ts'
 
 type Entry = readonly [id: string, fields: readonly string[]]
 
@@ -85,7 +85,7 @@ export class RedisChanges implements Changes {
 
   /** Whether no entries are missing between the position and those that were read. */
   #continues(entries: readonly Entry[]): boolean {
-    if (this.#position === start) return entries.length < mostChanges
+    if (this.#position === start) return entries.length < maxChanges
     return this.#position !== null && entries[0]?.[0] === this.#position
   }
 

@@ -12,7 +12,7 @@ import { serverClockLua, shiftOf } from './server/clock.ts'
  * Shorter windows, in ms, are not worth having all writers wait for the disk: they are written neither to the
  * append-only file nor to the replicas.
  */
-const longestUnwritten = 3_600_000
+const maxUnwritten = 3_600_000
 
 export class RedisCounters implements Counters {
   readonly #connection: Connection
@@ -54,7 +54,7 @@ export class RedisCounters implements Counters {
 }
 
 function isUnwritten(ms: number): number {
-  return ms <= longestUnwritten ? 1 : 0
+  return ms <= maxUnwritten ? 1 : 0
 }
 
 /**

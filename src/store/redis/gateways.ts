@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
-import { FoundClients } from '../contract/client-search.ts'
+import { ClientMatches } from '../contract/client-search.ts'
 import type { Gateway } from '../records/records.ts'
 import type { Gateways, Listing, Page } from '../contract/store.ts'
 import { keys } from './server/keys.ts'
@@ -34,18 +34,15 @@ if #places < ${String(2 * searchStep)} then return {'', '', found} end
 return {places[#places], places[#places - 1], found}`
 
 export class RedisGateways extends RedisRecords<Gateway> implements Gateways {
-  readonly #connection: Reader
-
   constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
     super({ kind }, connection, writes, clock)
-    this.#connection = connection
   }
 
   async search(account: string, text: string, page: Page): Promise<Listing<Gateway>> {
-    const matches = new FoundClients({ name: text, visibility: null }, page)
+    const matches = new ClientMatches({ name: text, visibility: null }, page)
     for (let place: readonly string[] | null = []; place !== null; ) {
       const args: readonly string[] = [matches.text, ...place]
-      const reply = await this.#connection.script(searchIds, [keys.order(kind, account)], args)
+      const reply = await this.connection.script(searchIds, [keys.order(kind, account)], args)
       const [at, id, some] = reply as [string, string, string[]]
       for (let i = 0; i < some.length; i += 2)
         matches.add([{ at: Number(some[i]), id: some[i + 1]!, name: some[i + 1]! }])

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
-import { FoundClients, isFound, type NamedClient } from '../contract/client-search.ts'
+import { ClientMatches, isFound, type NamedClient } from '../contract/client-search.ts'
 import type { ClientSearch, OAuthClient } from '../records/oauth-client.ts'
 import type { Listing, OAuthClients, Page, Position, Versioned } from '../contract/store.ts'
 import type { Reader } from './server/connection.ts'
@@ -27,13 +27,9 @@ for _, account in ipairs(redis.call('HKEYS', KEYS[1])) do
 end
 return false`
 
-/**
- * Limits of a search step: names searched, characters of records after which it ends early, and records per
- * read.
- */
+/** Limits of a search step: names, and characters of records after which it ends early. */
 const searchStep = 500
 const searchSize = 1024 * 1024
-const readStep = 100
 
 /**
  * Extracts names and words directly from the JSON of records, which costs a tenth of parsing it: a quote
@@ -101,30 +97,28 @@ end
 return 1`
 
 export class RedisOAuthClients extends RedisRecords<OAuthClient> implements OAuthClients {
-  readonly #connection: Reader
   readonly #writes: DurableWrites
   readonly #clock: Clock
 
   constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
     super(traits, connection, writes, clock)
-    this.#connection = connection
     this.#writes = writes
     this.#clock = clock
   }
 
   async find(id: string): Promise<OAuthClient | null> {
-    const found = await this.#connection.script(findOne, [keys.accounts, keys.records(kind)], [id])
+    const found = await this.connection.script(findOne, [keys.accounts, keys.records(kind)], [id])
     if (found === null) await this.#writes.confirmAbsence()
     return parse<OAuthClient>(found as string | null)?.record ?? null
   }
 
   async search(account: string, search: ClientSearch, page: Page): Promise<Listing<OAuthClient>> {
-    const found = new FoundClients(search, page)
+    const found = new ClientMatches(search, page)
     for (let from: Position | null | undefined = null; from !== undefined; ) {
       from = await this.#look(account, from, search, found)
       await nextTurn()
     }
-    const records = await this.#readAll(account, found.ids)
+    const records = await this.some(account, found.ids)
     // Others may have changed or removed some of them in the meantime.
     return { items: records.filter(client => isFound(client, search)), total: found.total }
   }
@@ -132,7 +126,7 @@ export class RedisOAuthClients extends RedisRecords<OAuthClient> implements OAut
   /** Doesn't wait for the disk: a lost lease costs only another check. */
   async claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]> {
     const args = [limit, lease, shiftOf(this.#clock)]
-    const found = await this.#connection.script(claim, [keys.due(kind), keys.records(kind)], args)
+    const found = await this.connection.script(claim, [keys.due(kind), keys.records(kind)], args)
     return (found as string[]).map(text => parse<OAuthClient>(text)!)
   }
 
@@ -141,7 +135,7 @@ export class RedisOAuthClients extends RedisRecords<OAuthClient> implements OAut
       `${account}/${id}`,
       verification?.nextCheckAt ?? '',
     ])
-    await this.#connection.script(
+    await this.connection.script(
       renew,
       [keys.due(kind), keys.dueOf(kind)],
       [lease, shiftOf(this.#clock), ...due],
@@ -149,27 +143,15 @@ export class RedisOAuthClients extends RedisRecords<OAuthClient> implements OAut
   }
 
   /** Searches one step of names after a position; returns the start of the next step, if any. */
-  async #look(account: string, from: Position | null, { visibility }: ClientSearch, found: FoundClients) {
+  async #look(account: string, from: Position | null, { visibility }: ClientSearch, found: ClientMatches) {
     const homes = [keys.records(kind), keys.order(kind, account)]
     const place = from === null ? [] : [from.at, from.id]
     const args = [account, found.text, visibility ?? '', found.isFull ? 1 : 0, ...place]
-    const reply = await this.#connection.script(searchNames, homes, args)
+    const reply = await this.connection.script(searchNames, homes, args)
     const [at, id, count, parts] = reply as [string, string, number, string[]]
     found.count(count)
     found.add(Array.from({ length: parts.length / 3 }, (_, i) => namedBy(parts.slice(3 * i, 3 * i + 3))))
     return id === '' ? undefined : { at: Number(at), id }
-  }
-
-  async #readAll(account: string, ids: readonly string[]): Promise<readonly OAuthClient[]> {
-    const records: OAuthClient[] = []
-    for (let from = 0; from < ids.length; from += readStep) {
-      const fields = ids.slice(from, from + readStep).map(id => `${account}/${id}`)
-      const texts = await this.#connection.run(['HMGET', keys.records(kind), ...fields])
-      for (const text of texts as (string | null)[])
-        if (text !== null) records.push(parse<OAuthClient>(text)!.record)
-      await nextTurn()
-    }
-    return records
   }
 }
 

@@ -20,11 +20,8 @@ const traits: Traits<OAuthGrant> = {
 }
 
 export class RedisOAuthGrants extends RedisRecords<OAuthGrant> implements OAuthGrants {
-  readonly #connection: Reader
-
   constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
     super(traits, connection, writes, clock)
-    this.#connection = connection
   }
 
   find(party: GrantParty): Promise<Versioned<OAuthGrant> | null> {
@@ -40,7 +37,7 @@ export class RedisOAuthGrants extends RedisRecords<OAuthGrant> implements OAuthG
   }
 
   count(): Promise<number> {
-    return this.#connection.run(['HLEN', keys.records('oauth_grant')]) as Promise<number>
+    return this.connection.run(['HLEN', keys.records('oauth_grant')]) as Promise<number>
   }
 }
 

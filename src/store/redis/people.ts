@@ -9,7 +9,7 @@ import type { Reader } from './server/connection.ts'
 import type { DurableWrites } from './server/durability.ts'
 
 /** The maximum number of listed memberships of a user. */
-const mostOfUser = 1_000
+const maxOfUser = 1_000
 
 const userTraits: Traits<User> = {
   kind: 'user',
@@ -57,7 +57,7 @@ export class RedisMembers extends RedisRecords<Member> implements Members {
   }
 
   async ofUser(user: string): Promise<readonly Member[]> {
-    return (await this.listGroup(`user/${user}`, { offset: 0, limit: mostOfUser })).items
+    return (await this.listGroup(`user/${user}`, { offset: 0, limit: maxOfUser })).items
   }
 }
 

@@ -10,7 +10,7 @@ import { togetherCount, togetherLua } from './companion-writes.ts'
  * The maximum number of stored changes; a reader that is further behind is told that everything may have
  * changed.
  */
-export const mostChanges = 1_000
+export const maxChanges = 1_000
 
 const recordKeyCount = 10
 
@@ -53,7 +53,7 @@ end
 
 local function tell(channel, version, kind, account, id)
   if kind ~= 'credential' then raise(version) end
-  redis.call('XADD', KEYS[2], 'MAXLEN', '${mostChanges}', version .. '-0', 'kind', kind, 'account', account, 'id', id)
+  redis.call('XADD', KEYS[2], 'MAXLEN', '${maxChanges}', version .. '-0', 'kind', kind, 'account', account, 'id', id)
   redis.pcall('PUBLISH', channel, '')
 end
 `

@@ -44,9 +44,9 @@ export interface Traits<T> {
   readonly dueAt?: (record: T) => number | null
 }
 
-const mostParsed = 1_000
+const maxParsed = 1_000
 /** Longer texts are not kept for comparison. */
-const longestParsed = 64 * 1024
+const maxParsedLength = 64 * 1024
 const longRecord = 256 * 1024
 
 type Kept = string | null
@@ -56,29 +56,29 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
   readonly #scripts: RecordScripts
   /** The last records that were read: an unchanged text need not be parsed again. */
   readonly #parsed = new Map<string, { readonly kept: Kept; readonly record: Versioned<T> }>()
-  readonly #connection: Reader
+  protected readonly connection: Reader
   readonly #writes: DurableWrites
   readonly #clock: Clock
 
   constructor(traits: Traits<T>, connection: Reader, writes: DurableWrites, clock: Clock) {
     this.#traits = traits
     this.#scripts = traits.isMarked ? markedScripts : plainScripts
-    this.#connection = connection
+    this.connection = connection
     this.#writes = writes
     this.#clock = clock
   }
 
   async get(account: string, id: string): Promise<Versioned<T> | null> {
     const field = `${account}/${id}`
-    const kept = (await this.#connection.run(['HGET', this.#home, field])) as Kept
+    const kept = (await this.connection.run(['HGET', this.#home, field])) as Kept
     const before = this.#parsed.get(field)
     if (before !== undefined && before.kept === kept) return before.record
     // Receives a long record in one step, and parses it in another.
     if (kept !== null && kept.length > longRecord) await nextTurn()
     const record = parse<T>(kept)
     if (record === null) await this.#writes.confirmAbsence()
-    if (this.#parsed.size === mostParsed) this.#parsed.clear()
-    if (record !== null && kept!.length <= longestParsed) this.#parsed.set(field, { kept, record })
+    if (this.#parsed.size === maxParsed) this.#parsed.clear()
+    if (record !== null && kept!.length <= maxParsedLength) this.#parsed.set(field, { kept, record })
     return record
   }
 
@@ -123,7 +123,7 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     const homes = [this.#home, keys.order(this.#traits.kind, account)]
     const place = after === null ? [] : [after.at, after.id]
     const args = [account, descending ? 'ZREV' : 'Z', offset, limit, ...place]
-    const found = await this.#connection.script(listRecords, homes, args)
+    const found = await this.connection.script(listRecords, homes, args)
     const [total, isCut, texts] = found as [number, number, string[]]
     return { total, isCut: isCut === 1, records: texts.map(text => parse<T>(text)!.record) }
   }
@@ -161,7 +161,7 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     const records: T[] = []
     for (let from = 0; from < ids.length; from += readStep) {
       const fields = ids.slice(from, from + readStep).map(id => `${account}/${id}`)
-      const texts = (await this.#connection.run(['HMGET', this.#home, ...fields])) as Kept[]
+      const texts = (await this.connection.run(['HMGET', this.#home, ...fields])) as Kept[]
       if (texts.includes(null)) await this.#writes.confirmAbsence()
       for (const text of texts) if (text !== null) records.push(parse<T>(text)!.record)
       await nextTurn()
@@ -171,7 +171,7 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
 
   protected async findByName(name: string): Promise<Versioned<T> | null> {
     const { kind } = this.#traits
-    const found = await this.#connection.script(findByName, [keys.names(kind), keys.records(kind)], [name])
+    const found = await this.connection.script(findByName, [keys.names(kind), keys.records(kind)], [name])
     if (found === null) await this.#writes.confirmAbsence()
     return parse<T>(found as Kept)
   }
@@ -183,7 +183,7 @@ export class RedisRecords<T extends { readonly account: string; readonly id: str
     let from = after === null ? `[${group}/` : behind(group, after)
     for (let skipped = offset; ; skipped = 0) {
       const wanted = Math.min(limit - items.length, readStep)
-      const found = await this.#connection.script(listGroup, homes, [group, from, skipped, wanted])
+      const found = await this.connection.script(listGroup, homes, [group, from, skipped, wanted])
       const [total, isCut, texts] = found as [number, number, string[]]
       for (const text of texts) items.push(parse<T>(text)!.record)
       if (items.length >= limit || (texts.length < wanted && isCut === 0)) return { total, items }
@@ -217,11 +217,8 @@ const traits: Traits<Token> = {
 }
 
 export class RedisTokens extends RedisRecords<Token> implements Tokens {
-  readonly #connection: Reader
-
   constructor(connection: Reader, writes: DurableWrites, clock: Clock) {
     super(traits, connection, writes, clock)
-    this.#connection = connection
   }
 
   async findByDigest(digest: string): Promise<Token | null> {
@@ -233,7 +230,7 @@ export class RedisTokens extends RedisRecords<Token> implements Tokens {
     for (let from = 0; from < uses.length; from += readStep) {
       const some = uses.slice(from, from + readStep)
       const args = some.flatMap(({ account, id, at }) => [`${account}/${id}`, at])
-      await this.#connection.script(noteUses, homes, args)
+      await this.connection.script(noteUses, homes, args)
     }
   }
 
@@ -242,10 +239,7 @@ export class RedisTokens extends RedisRecords<Token> implements Tokens {
     for (let from = 0; from < ids.length; from += readStep) {
       const some = ids.slice(from, from + readStep)
       const fields = some.map(id => `${account}/${id}`)
-      const times = (await this.#connection.run(['HMGET', keys.uses('token'), ...fields])) as (
-        | string
-        | null
-      )[]
+      const times = (await this.connection.run(['HMGET', keys.uses('token'), ...fields])) as (string | null)[]
       for (const [i, at] of times.entries()) if (at !== null) uses.set(some[i]!, Number(at))
     }
     return uses

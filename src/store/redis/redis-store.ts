@@ -43,13 +43,13 @@ import { deniedRights } from './server/acl.ts'
 import { Sentinels } from './server/sentinels.ts'
 import { lossesOf } from './server/settings.ts'
 
-interface RedisOptions {
+export interface RedisOptions {
   readonly commandTimeout: number
   readonly clock?: Clock
   /** The certificate authorities for rediss://, in PEM; null for those that Node trusts. */
   readonly ca?: string | null
   readonly sentinel?: Credentials
-  /** Whether a server that is unsuitable as a store opens as unreachable instead of rejecting. */
+  /** Whether an unsuitable server opens as unreachable instead of rejecting, as in workers. */
   readonly opensUnfit?: boolean
 }
 

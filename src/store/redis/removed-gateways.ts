@@ -8,7 +8,7 @@ import { lua } from './server/script.ts'
 
 /** How long a write to removed logs may still be in flight, in ms. */
 const unrest = 60_000
-const mostAtOnce = 100
+const maxAtOnce = 100
 
 /**
  * Returns the oldest graves, and whether late writes can no longer arrive for each. Versions, and therefore
@@ -40,7 +40,7 @@ export class RemovedGateways {
    */
   async clear(): Promise<void> {
     try {
-      const found = (await this.#records.script(openGraves, [keys.graves], [unrest, mostAtOnce])) as (
+      const found = (await this.#records.script(openGraves, [keys.graves], [unrest, maxAtOnce])) as (
         | string
         | number
       )[]

@@ -45,7 +45,7 @@ return found`
 /** Slots per command. */
 const slotsAtOnce = 3
 /** The maximum number of concurrent tallies. */
-const mostAtOnce = 200
+const maxAtOnce = 200
 
 export class RedisTallies implements Tallies {
   readonly #connection: Connection
@@ -57,8 +57,8 @@ export class RedisTallies implements Tallies {
   }
 
   async add(tallies: readonly Tally[]): Promise<void> {
-    for (let from = 0; from < tallies.length; from += mostAtOnce)
-      await Promise.all(tallies.slice(from, from + mostAtOnce).map(tally => this.#addOne(tally)))
+    for (let from = 0; from < tallies.length; from += maxAtOnce)
+      await Promise.all(tallies.slice(from, from + maxAtOnce).map(tally => this.#addOne(tally)))
   }
 
   async list(kind: TallyKind, scope: string, since: number): Promise<readonly TallySum[]> {

@@ -7,8 +7,8 @@ import {
   eventJson,
   eventLife,
   maxEvents,
-  mostOfUser,
-  mostUnproven,
+  maxOfUser,
+  maxUnproven,
 } from '../records/authorization-event.ts'
 import type { AuthorizationEvents } from '../contract/store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
@@ -43,7 +43,7 @@ export class SqliteAuthorizationEvents implements AuthorizationEvents {
       `DELETE FROM authorization_events WHERE client = ?1 AND number IN
          (SELECT number FROM authorization_events
           WHERE client = ?1 AND record ->> 'user' = ?2 AND record ->> 'result' = ?3
-          ORDER BY number DESC LIMIT -1 OFFSET ${mostOfUser})`,
+          ORDER BY number DESC LIMIT -1 OFFSET ${maxOfUser})`,
     )
     this.#sweep = db.command(
       `DELETE FROM authorization_events WHERE (client, number) IN
@@ -60,7 +60,7 @@ export class SqliteAuthorizationEvents implements AuthorizationEvents {
       this.#sweep(this.#oldest)
       const number = Number(this.#last.get(part)?.number ?? 0) + 1
       this.#insert(part, number, at, json)
-      this.#trim(part, number - (isUnproven ? mostUnproven : maxEvents))
+      this.#trim(part, number - (isUnproven ? maxUnproven : maxEvents))
       if (user !== null) this.#trimUser(part, user, result)
     })
   }

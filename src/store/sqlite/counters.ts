@@ -3,8 +3,7 @@
 import { bucketReach, bucketWidth, SlidingWindow } from '../../base/sliding-window.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { CounterReply, CounterAsk, Counters } from '../contract/store.ts'
-import { type Command, Database, type Row, type Statement } from './database/database.ts'
-import { smallPages } from './database/schema.ts'
+import { type Command, type Database, openCounts, type Row, type Statement } from './database/database.ts'
 
 interface Waiting {
   readonly ask: CounterAsk
@@ -17,8 +16,6 @@ interface Waiting {
  * insert: none takes long, and a flood of keys is swept as fast as it came.
  */
 const sweepSize = 50
-
-const pragmas = `${smallPages} PRAGMA journal_mode = WAL;`
 
 const table = `
   CREATE TABLE IF NOT EXISTS counts (
@@ -38,15 +35,8 @@ export class SqliteCounters implements Counters {
   readonly #sweep: Command
   #waiting: Waiting[] = []
 
-  static async open(path: string, patience: number, clock: Clock): Promise<SqliteCounters> {
-    const db = await Database.open(path, { synchronous: 'NORMAL', patience })
-    try {
-      await db.read(() => db.exec(pragmas + table))
-      return new SqliteCounters(db, clock)
-    } catch (error) {
-      db.close()
-      throw error
-    }
+  static async open(path: string, timeout: number, clock: Clock): Promise<SqliteCounters> {
+    return new SqliteCounters(await openCounts(path, table, timeout), clock)
   }
 
   private constructor(db: Database, clock: Clock) {

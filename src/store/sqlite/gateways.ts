@@ -3,7 +3,7 @@
 import type { Gateway } from '../records/records.ts'
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
 import { pause } from '../../base/turns/turns.ts'
-import { FoundClients, type NamedClient } from '../contract/client-search.ts'
+import { ClientMatches, type NamedClient } from '../contract/client-search.ts'
 import type { Gateways, Listing, Page, Together } from '../contract/store.ts'
 import type { Database, Statement } from './database/database.ts'
 import { stretchOf } from './database/ordered-rows.ts'
@@ -14,14 +14,12 @@ import { SqliteRecords } from './records.ts'
 const searchStep = 1_000
 
 export class SqliteGateways extends SqliteRecords<Gateway> implements Gateways {
-  readonly #db: Database
   readonly #ids: Statement
   readonly #sweep: () => void
 
   /** `sweep` is called when entries may have lost their gateway. */
   constructor(db: Database, ledgers: Ledgers, sweep: () => void) {
     super(db, ledgers, { name: 'gateway' })
-    this.#db = db
     this.#ids = db.prepare(
       `SELECT created_at AS at, id, id AS name FROM gateways WHERE account = ? AND (created_at, id) > (?, ?)
        ORDER BY created_at, id LIMIT ${searchStep}`,
@@ -30,10 +28,10 @@ export class SqliteGateways extends SqliteRecords<Gateway> implements Gateways {
   }
 
   async search(account: string, text: string, page: Page): Promise<Listing<Gateway>> {
-    const matches = new FoundClients({ name: text, visibility: null }, page)
+    const matches = new ClientMatches({ name: text, visibility: null }, page)
     for (let { from } = stretchOf(account); ; ) {
       const { at, id } = from
-      const some = await this.#db.read(() => this.#ids.all(account, at, id) as unknown as NamedClient[])
+      const some = await this.db.read(() => this.#ids.all(account, at, id) as unknown as NamedClient[])
       matches.add(some)
       if (some.length < searchStep) break
       from = some.at(-1)!

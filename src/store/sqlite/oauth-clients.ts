@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { nextTurn } from '../../base/turns/turns.ts'
-import { FoundClients, isFound, type NamedClient } from '../contract/client-search.ts'
+import { ClientMatches, isFound, type NamedClient } from '../contract/client-search.ts'
 import type { ClientSearch, OAuthClient } from '../records/oauth-client.ts'
 import type { Listing, OAuthClients, Page, Position, Versioned } from '../contract/store.ts'
 import type { Command, Database, Statement } from './database/database.ts'
@@ -15,7 +15,6 @@ const searchStep = 1_000
 const readStep = 100
 
 export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OAuthClients {
-  readonly #db: Database
   readonly #clock: Clock
   readonly #rows: OrderedRows
   readonly #find: Statement
@@ -35,7 +34,6 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
       name: 'oauth_client',
       wrote: ({ account, id, verification }) => setDue(verification?.nextCheckAt ?? null, account, id),
     })
-    this.#db = db
     this.#clock = clock
     // By account, since the index of ids starts with it.
     this.#find = db.prepare(
@@ -64,18 +62,18 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
   }
 
   find(id: string): Promise<OAuthClient | null> {
-    return this.#db.read(() => {
+    return this.db.read(() => {
       const row = this.#find.get(id)
       return row ? fromRow<OAuthClient>(row) : null
     })
   }
 
   async search(account: string, search: ClientSearch, page: Page): Promise<Listing<OAuthClient>> {
-    const found = new FoundClients(search, page)
+    const found = new ClientMatches(search, page)
     const all = stretchOf(account)
     for (let from: Position | null = all.from; from !== null; ) {
       const place: Position = from
-      await this.#db.read(() => this.#look(account, place, search, found))
+      await this.db.read(() => this.#look(account, place, search, found))
       from = await this.#rows.skip({ ...all, from: place }, searchStep)
       await nextTurn()
     }
@@ -86,19 +84,19 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
 
   async claimDue(limit: number, lease: number): Promise<readonly Versioned<OAuthClient>[]> {
     // Usually nothing is due, and checking needs no lock.
-    const isAny = await this.#db.read(() => this.#due.get(this.#clock.now(), limit) !== undefined)
-    return isAny ? this.#db.write(() => this.#claim(limit, lease)) : []
+    const isAny = await this.db.read(() => this.#due.get(this.#clock.now(), limit) !== undefined)
+    return isAny ? this.db.write(() => this.#claim(limit, lease)) : []
   }
 
   renewLeases(clients: readonly OAuthClient[], lease: number): Promise<void> {
-    return this.#db.write(() => {
+    return this.db.write(() => {
       const until = this.#clock.now() + lease
       for (const { account, id, verification } of clients)
         this.#renew(until, account, id, verification?.nextCheckAt ?? null)
     })
   }
 
-  #look(account: string, { at, id }: Position, { visibility }: ClientSearch, found: FoundClients): void {
+  #look(account: string, { at, id }: Position, { visibility }: ClientSearch, found: ClientMatches): void {
     const values = [account, at, id, visibility, found.text] as const
     if (found.isFull) {
       const { count, unsure } = this.#counted.get(...values) as { count: number; unsure: number }
@@ -112,7 +110,7 @@ export class SqliteOAuthClients extends SqliteRecords<OAuthClient> implements OA
     for (let from = 0; from < ids.length; from += readStep) {
       if (from > 0) await nextTurn()
       const some = ids.slice(from, from + readStep)
-      const rows = await this.#db.read(() => some.map(id => this.#one.get(account, id)))
+      const rows = await this.db.read(() => some.map(id => this.#one.get(account, id)))
       for (const row of rows) if (row !== undefined) records.push(fromRow(row))
     }
     return records

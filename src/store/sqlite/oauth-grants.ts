@@ -10,7 +10,6 @@ import { foundIn, pageOf, SqliteRecords } from './records.ts'
 const table = 'oauth_grants'
 
 export class SqliteOAuthGrants extends SqliteRecords<OAuthGrant> implements OAuthGrants {
-  readonly #db: Database
   readonly #find: Statement
   readonly #count: Statement
   readonly #countOfClient: Statement
@@ -19,7 +18,6 @@ export class SqliteOAuthGrants extends SqliteRecords<OAuthGrant> implements OAut
 
   constructor(db: Database, ledgers: Ledgers) {
     super(db, ledgers, { name: 'oauth_grant' })
-    this.#db = db
     this.#find = db.prepare(
       `SELECT version, record FROM ${table} WHERE record ->> 'user' = ? AND record ->> 'client' = ? AND account = ?
        AND record ->> 'resource' = ? AND record ->> 'redirectHosts' IS NOT NULL`,
@@ -31,7 +29,7 @@ export class SqliteOAuthGrants extends SqliteRecords<OAuthGrant> implements OAut
   }
 
   find({ user, client, account, resource }: GrantParty): Promise<Versioned<OAuthGrant> | null> {
-    return this.#db.read(() =>
+    return this.db.read(() =>
       foundIn<OAuthGrant>(this.#find, user, client, account, JSON.stringify(resource)),
     )
   }
@@ -42,11 +40,11 @@ export class SqliteOAuthGrants extends SqliteRecords<OAuthGrant> implements OAut
 
   ofClient(client: string, page: Page): Promise<Listing<OAuthGrant>> {
     return pageOf(this.#ofClient, client, page, () =>
-      this.#db.read(() => Number(this.#countOfClient.get(client)?.count ?? 0)),
+      this.db.read(() => Number(this.#countOfClient.get(client)?.count ?? 0)),
     )
   }
 
   count(): Promise<number> {
-    return this.#db.read(() => Number(this.#count.get()!.count))
+    return this.db.read(() => Number(this.#count.get()!.count))
   }
 }

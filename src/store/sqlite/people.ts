@@ -11,17 +11,15 @@ import { foundIn, SqliteRecords } from './records.ts'
 /** Users read in one step. */
 const readStep = 200
 /** The maximum number of listed memberships of a user. */
-const mostOfUser = 1_000
+const maxOfUser = 1_000
 
 export class SqliteUsers extends SqliteRecords<User> implements Users {
-  readonly #db: Database
   readonly #byEmail: Statement
   readonly #byIdentity: Statement
   readonly #byId: Statement
 
   constructor(db: Database, ledgers: Ledgers) {
     super(db, ledgers, { name: 'user' })
-    this.#db = db
     this.#byEmail = db.prepare(`SELECT version, record FROM users WHERE record ->> 'email' = ?`)
     this.#byId = db.prepare('SELECT record FROM users WHERE account = ? AND id = ?')
     this.#byIdentity = db.prepare(
@@ -31,11 +29,11 @@ export class SqliteUsers extends SqliteRecords<User> implements Users {
   }
 
   findByEmail(email: string): Promise<Versioned<User> | null> {
-    return this.#db.read(() => foundIn<User>(this.#byEmail, email))
+    return this.db.read(() => foundIn<User>(this.#byEmail, email))
   }
 
   findByIdentity({ issuer, subject }: Identity): Promise<Versioned<User> | null> {
-    return this.#db.read(() => foundIn<User>(this.#byIdentity, issuer, subject))
+    return this.db.read(() => foundIn<User>(this.#byIdentity, issuer, subject))
   }
 
   async withIds(ids: readonly string[]): Promise<readonly User[]> {
@@ -43,7 +41,7 @@ export class SqliteUsers extends SqliteRecords<User> implements Users {
     for (let from = 0; from < ids.length; from += readStep) {
       if (from > 0) await nextTurn()
       const some = ids.slice(from, from + readStep)
-      const rows = await this.#db.read(() => some.map(id => this.#byId.get(everybody, id)))
+      const rows = await this.db.read(() => some.map(id => this.#byId.get(everybody, id)))
       for (const row of rows) if (row !== undefined) users.push(fromRow(row))
     }
     return users
@@ -51,7 +49,6 @@ export class SqliteUsers extends SqliteRecords<User> implements Users {
 }
 
 export class SqliteMembers extends SqliteRecords<Member> implements Members {
-  readonly #db: Database
   readonly #find: Statement
   readonly #ofUser: OrderedRows
 
@@ -69,18 +66,17 @@ export class SqliteMembers extends SqliteRecords<Member> implements Members {
         return isDone
       },
     })
-    this.#db = db
     this.#find = db.prepare(`SELECT version, record FROM members WHERE record ->> 'user' = ? AND account = ?`)
     this.#ofUser = new OrderedRows(db, 'members', 'created_at', `record ->> 'user'`)
   }
 
   find(account: string, user: string): Promise<Versioned<Member> | null> {
-    return this.#db.read(() => foundIn<Member>(this.#find, user, account))
+    return this.db.read(() => foundIn<Member>(this.#find, user, account))
   }
 
   async ofUser(user: string): Promise<readonly Member[]> {
     const members: Member[] = []
-    for await (const rows of this.#ofUser.read(stretchOf(user), mostOfUser))
+    for await (const rows of this.#ofUser.read(stretchOf(user), maxOfUser))
       members.push(...rows.map(fromRow<Member>))
     return members
   }

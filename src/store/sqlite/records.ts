@@ -23,7 +23,7 @@ interface Kind<T> {
 export class SqliteRecords<T extends { readonly account: string; readonly id: string }>
   implements Records<T>
 {
-  readonly #db: Database
+  protected readonly db: Database
   readonly #kind: Kind<T>
   readonly #ledgers: Ledgers
   readonly #get: Statement
@@ -34,7 +34,7 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
 
   constructor(db: Database, ledgers: Ledgers, kind: Kind<T>) {
     const table = `${kind.name}s`
-    this.#db = db
+    this.db = db
     this.#kind = kind
     this.#ledgers = ledgers
     this.#get = db.prepare(`SELECT version, record FROM ${table} WHERE account = ? AND id = ?`)
@@ -52,7 +52,7 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
   }
 
   async get(account: string, id: string): Promise<Versioned<T> | null> {
-    const row = await this.#db.read(() => this.#get.get(account, id))
+    const row = await this.db.read(() => this.#get.get(account, id))
     if (row === undefined) return null
     if (String(row.record).length > longRecord) await nextTurn()
     return versionedOf<T>(row)
@@ -103,7 +103,7 @@ export class SqliteRecords<T extends { readonly account: string; readonly id: st
   }
 
   #write(work: () => boolean, together?: Together): Promise<boolean> {
-    return writeTogether(this.#db, this.#ledgers, work, together)
+    return writeTogether(this.db, this.#ledgers, work, together)
   }
 
   #guarded(account: string, write: () => boolean): boolean {

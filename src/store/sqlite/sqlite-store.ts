@@ -65,26 +65,28 @@ interface Files {
   readonly trust: Trust
 }
 
-interface SqliteOptions {
+export interface SqliteOptions {
+  /** Timeout of a command, in ms. */
   readonly commandTimeout: number
   readonly clock?: Clock | undefined
-  readonly metrics?: StoreMetrics | undefined
+  /** Counters for waiting and refused writes. */
+  readonly metrics?: StoreMetrics
   /** Whether a thread writes and searches log entries; not in memory. */
-  readonly hasLogThread?: boolean | undefined
+  readonly hasLogThread?: boolean
   /** The `openFiles` of another process of the gateway: opens exactly these files and creates none. */
-  readonly joins?: string | null | undefined
-  /** Whether to read the files as they were when opened. */
-  readonly isSnapshot?: boolean | undefined
+  readonly joins?: string | null
+  /** Whether to read the files as they were when opened, without writing to them. */
+  readonly isSnapshot?: boolean
 }
 
 /** Delay between two checks whether the files are still in place, in ms. */
 const watchPeriod = 1_000
 
 // Timeout for opening, in ms. Another process may be migrating the file to the newest schema.
-const openingPatience = 10_000
+const openTimeout = 10_000
 
 /** Returns how long a write of records or logs waits for other processes, in ms. */
-function writePatienceFor(commandTimeout: number): number {
+function writeTimeoutFor(commandTimeout: number): number {
   return Math.max(commandTimeout, Math.min(20 * commandTimeout, 10_000))
 }
 
@@ -256,7 +258,7 @@ async function openMemory({ commandTimeout, clock = systemClock }: SqliteOptions
   const degradation = new Degradation()
   const trust = new Trust(degradation)
   const check = (isWrite: boolean) => (isWrite ? expectTrusted(degradation) : trust.expectUsable())
-  const options = { synchronous: 'FULL', patience: commandTimeout, check } as const
+  const options = { synchronous: 'FULL', timeout: commandTimeout, check } as const
   const [db, credentials] = [
     await Database.open(':memory:', options),
     await Database.open(':memory:', options),
@@ -289,9 +291,9 @@ async function openFile(
     isSnapshot = false,
   }: SqliteOptions,
 ): Promise<SqliteStore> {
-  const patience = commandTimeout
-  const writePatience = writePatienceFor(commandTimeout)
-  const options = { patience, writePatience, metrics }
+  const timeout = commandTimeout
+  const writeTimeout = writeTimeoutFor(commandTimeout)
+  const options = { timeout, writeTimeout, metrics }
   const paths = [file, `${file}-credentials`, `${file}-counts`] as const
   if (joins === null) {
     await makeDatabase(file, '', migrations)
@@ -348,7 +350,7 @@ async function openFile(
   const watch = setInterval(() => look(), watchPeriod).unref()
   const report = (failure: Error | null) => logs.note(failure)
   const logThread = hasLogThread
-    ? new LogThread({ path: file, patience, writePatience, metrics, report })
+    ? new LogThread({ path: file, timeout, writeTimeout, metrics, report })
     : null
   const files = {
     ...{ records, logs, logThread, credentials, counters, tallies, degradation, trust, marks },
@@ -437,7 +439,7 @@ async function damageOf(file: string): Promise<string | null> {
   if (!existsSync(file)) return null
   let db: Database | null = null
   try {
-    db = await Database.open(file, { synchronous: 'NORMAL', patience: openingPatience })
+    db = await Database.open(file, { synchronous: 'NORMAL', timeout: openTimeout })
     const check = db.prepare('PRAGMA quick_check(1)')
     const [result] = Object.values((await db.read(() => check.get())) ?? {})
     return result === 'ok' ? null : 'database disk image is malformed'
@@ -455,7 +457,7 @@ type Failure = Error & { readonly code?: string }
 /** Creates a file, or migrates it to the newest schema. */
 async function makeDatabase(file: string, pragmas: string, steps: readonly string[]): Promise<void> {
   makeFile(file)
-  const db = await Database.open(file, { synchronous: 'FULL', patience: openingPatience })
+  const db = await Database.open(file, { synchronous: 'FULL', timeout: openTimeout })
   try {
     await db.read(() => db.exec(pragmas))
     await migrate(db, steps)
@@ -467,7 +469,7 @@ async function makeDatabase(file: string, pragmas: string, steps: readonly strin
 async function openCounters(file: string, commandTimeout: number, clock: Clock): Promise<SqliteCounters> {
   makeFile(file)
   // The other processes of a gateway may be creating it, too.
-  for (const part of [SqliteCounters, SqliteTallies]) (await part.open(file, openingPatience, clock)).close()
+  for (const part of [SqliteCounters, SqliteTallies]) (await part.open(file, openTimeout, clock)).close()
   return SqliteCounters.open(file, commandTimeout, clock)
 }
 

@@ -13,8 +13,7 @@ import {
   tallyKinds,
   type TallySum,
 } from '../records/tally.ts'
-import { type Command, Database, type Statement } from './database/database.ts'
-import { smallPages } from './database/schema.ts'
+import { type Command, type Database, openCounts, type Statement } from './database/database.ts'
 
 /**
  * The maximum number of expired rows that one write removes besides those that it writes, so that none takes
@@ -23,9 +22,7 @@ import { smallPages } from './database/schema.ts'
 const sweepSize = 50
 const readStep = 500
 /** The maximum number of tallies in one transaction: rate limits are counted in the same file. */
-const mostAtOnce = 200
-
-const pragmas = `${smallPages} PRAGMA journal_mode = WAL;`
+const maxAtOnce = 200
 
 const tables = `
   CREATE TABLE IF NOT EXISTS tallies (
@@ -58,15 +55,8 @@ export class SqliteTallies implements Tallies {
   readonly #put: Command
   readonly #sweeps: readonly Command[]
 
-  static async open(path: string, patience: number, clock: Clock): Promise<SqliteTallies> {
-    const db = await Database.open(path, { synchronous: 'NORMAL', patience })
-    try {
-      await db.read(() => db.exec(pragmas + tables))
-      return new SqliteTallies(db, clock)
-    } catch (error) {
-      db.close()
-      throw error
-    }
+  static async open(path: string, timeout: number, clock: Clock): Promise<SqliteTallies> {
+    return new SqliteTallies(await openCounts(path, tables, timeout), clock)
   }
 
   private constructor(db: Database, clock: Clock) {
@@ -100,8 +90,8 @@ export class SqliteTallies implements Tallies {
   }
 
   async add(tallies: readonly Tally[]): Promise<void> {
-    for (let from = 0; from < tallies.length; from += mostAtOnce) {
-      const some = tallies.slice(from, from + mostAtOnce)
+    for (let from = 0; from < tallies.length; from += maxAtOnce) {
+      const some = tallies.slice(from, from + maxAtOnce)
       await this.#db.write(() => {
         const now = this.#clock.now()
         for (const sweep of this.#sweeps) sweep(now, sweepSize + some.length)

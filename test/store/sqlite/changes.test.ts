@@ -7,7 +7,7 @@ import type { Change } from '../../../src/store/contract/store.ts'
 import { ManualClock } from '../../help/clock.ts'
 
 async function start(t: { after(end: () => void): void }) {
-  const db = await Database.open(':memory:', { synchronous: 'FULL', patience: 100 })
+  const db = await Database.open(':memory:', { synchronous: 'FULL', timeout: 100 })
   await migrate(db)
   const clock = new ManualClock(0)
   const reader = new SqliteChanges(db, clock)

@@ -17,7 +17,7 @@ test('rows of windows that are over make room', async t => {
   clock.advance(62_000)
   await counters.spend({ key: 'another', ...usual })
   close()
-  const db = await Database.open(`${file}-counts`, { synchronous: 'NORMAL', patience: 100 })
+  const db = await Database.open(`${file}-counts`, { synchronous: 'NORMAL', timeout: 100 })
   t.after(() => db.close())
   assert.equal(db.prepare('SELECT count(*) AS count FROM counts').get()!.count, 1)
 })
@@ -32,7 +32,7 @@ test('a flood of keys is swept as fast as it came', async t => {
     clock.advance(62_000)
   }
   close()
-  const db = await Database.open(`${file}-counts`, { synchronous: 'NORMAL', patience: 100 })
+  const db = await Database.open(`${file}-counts`, { synchronous: 'NORMAL', timeout: 100 })
   t.after(() => db.close())
   assert.equal(db.prepare('SELECT count(*) AS count FROM counts').get()!.count, 500)
 })
@@ -40,7 +40,7 @@ test('a flood of keys is swept as fast as it came', async t => {
 test('a write of records that takes long keeps no count waiting', async t => {
   const file = temporaryFile(t)
   const { counters } = await opened(t, file, new ManualClock())
-  const records = await Database.open(file, { synchronous: 'FULL', patience: 100 })
+  const records = await Database.open(file, { synchronous: 'FULL', timeout: 100 })
   t.after(() => records.close())
   records.exec('BEGIN IMMEDIATE')
   assert.equal((await counters.spend({ key: 'key', ...usual })).count, 1)

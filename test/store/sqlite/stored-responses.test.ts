@@ -13,7 +13,7 @@ import { SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { ManualClock } from '../../help/clock.ts'
 import { storedResponse, oauthClient, token } from '../contract-specimens.ts'
 
-const memory = { synchronous: 'FULL', patience: 100 } as const
+const memory = { synchronous: 'FULL', timeout: 100 } as const
 
 async function start(t: TestContext) {
   const db = await Database.open(':memory:', memory)

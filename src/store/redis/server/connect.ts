@@ -63,7 +63,7 @@ type Common =
 const dialTimeout = 2_000
 /** How long the known distribution of keys among nodes is used, in ms. */
 const slotsLife = 2_000
-const shortestPause = 100
+const minPause = 100
 const maxPause = 2_000
 
 export interface Subscription {
@@ -78,7 +78,7 @@ export interface Subscription {
  * at random.
  */
 export function pauseBefore(attempt: number): number {
-  const ceiling = Math.min(maxPause, shortestPause * 2 ** (attempt - 1))
+  const ceiling = Math.min(maxPause, minPause * 2 ** (attempt - 1))
   return Math.round(ceiling * (0.5 + Math.random() / 2))
 }
 

@@ -262,13 +262,13 @@ export class DurableWrites {
     }
   }
 
-  /** Counts the replicas by their replies within `patience` ms, on a server that does not list them. */
-  async #countFollowers(patience: number): Promise<number> {
+  /** Counts the replicas by their replies within `timeout` ms, on a server that does not list them. */
+  async #countFollowers(timeout: number): Promise<number> {
     const commands = [
       ['SET', keys.proof, 1],
-      ['WAIT', maxFollowers, patience],
+      ['WAIT', maxFollowers, timeout],
     ] as const
-    const [set, count] = await this.#connection.runTogether(commands, this.#options.timeout + patience)
+    const [set, count] = await this.#connection.runTogether(commands, this.#options.timeout + timeout)
     this.#expectAnswer(set)
     this.#expectAnswer(count)
     return Number(count)

@@ -12,7 +12,7 @@ export interface Settings {
   /** Which keys it evicts when its memory is full: any, or only those that expire. */
   readonly evicts: 'any' | 'expiring' | null
   /** The minimum number of closely following replicas with which it accepts writes. */
-  readonly leastReplicas: number | null
+  readonly minReplicas: number | null
 }
 
 /**
@@ -41,7 +41,7 @@ export function settingsOf([info, hello, fsync, save, least]: readonly unknown[]
     fsync: settingIn(fsync) as Settings['fsync'],
     snapshots: saves === null ? null : saves !== '',
     evicts: evictionIn(facts),
-    leastReplicas: replicas === null ? null : Number(replicas),
+    minReplicas: replicas === null ? null : Number(replicas),
   }
 }
 
@@ -112,8 +112,8 @@ function evictionLoss({ evicts }: Settings): string | null {
   return null
 }
 
-function partitionLoss({ leastReplicas }: Settings, { needed }: Confirmers): string | null {
-  if (needed === 0 || leastReplicas !== 0) return null
+function partitionLoss({ minReplicas }: Settings, { needed }: Confirmers): string | null {
+  if (needed === 0 || minReplicas !== 0) return null
   return 'A primary that is cut off from its replicas accepts log entries and counts that are lost when a replica is promoted. Set min-replicas-to-write 1.'
 }
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreMetrics } from '../../../metrics/counters/store-metrics.ts'
 import { StoreBusy, StoreDegraded, StoreUnreachable } from '../../contract/store.ts'
 import { isBusy, isOutOfReach, named, Transactions } from './transactions.ts'
+import { smallPages } from './schema.ts'
 import { WriteQueue } from './write-queue.ts'
 
 export type Row = Record<string, SQLOutputValue>
@@ -27,9 +28,9 @@ interface DatabaseOptions {
    */
   readonly synchronous: 'FULL' | 'NORMAL'
   /** How long a command waits for a lock of another connection, in ms. */
-  readonly patience: number
+  readonly timeout: number
   /** The same for writes, of which many may be queued; `timeout` by default. */
-  readonly writePatience?: number
+  readonly writeTimeout?: number
   readonly metrics?: StoreMetrics
   /**
    * Throws if the file must not be used, or its writes confirmed. Called after each read, and after the work
@@ -48,7 +49,7 @@ const checkpointPages = 250
 
 export class Database {
   readonly #db: DatabaseSync
-  readonly #patience: number
+  readonly #timeout: number
   readonly #transactions: Transactions
   readonly #writes: WriteQueue
   readonly #check: (isWrite: boolean) => void
@@ -80,16 +81,16 @@ export class Database {
 
   private constructor(
     path: string | URL,
-    { patience, writePatience = patience, metrics = new StoreMetrics(), check = () => {} }: DatabaseOptions,
+    { timeout, writeTimeout = timeout, metrics = new StoreMetrics(), check = () => {} }: DatabaseOptions,
   ) {
     // Without a timeout: SQLite would block the event loop while it waits for a lock.
     this.#db = new DatabaseSync(path, { timeout: 0 })
-    this.#patience = patience
+    this.#timeout = timeout
     this.#check = check
     this.#transactions = new Transactions(this.#db)
     this.#writes = new WriteQueue({
       transactions: this.#transactions,
-      patience: writePatience,
+      timeout: writeTimeout,
       metrics,
       report: failure => this.note(failure),
       isUnreachable: () => this.isUnreachable,
@@ -188,7 +189,7 @@ export class Database {
   }
 
   async #attempt<T>(work: () => T): Promise<T> {
-    const deadline = performance.now() + (this.isUnreachable ? 0 : this.#patience)
+    const deadline = performance.now() + (this.isUnreachable ? 0 : this.#timeout)
     for (;;) {
       try {
         const result = this.#checked(work, false)
@@ -244,5 +245,17 @@ export class Database {
     this.#probe = null
     this.#fault = null
     this.#isUnreadable = false
+  }
+}
+
+/** Opens a file of counts for writing, and creates what is missing in it. */
+export async function openCounts(path: string, tables: string, timeout: number): Promise<Database> {
+  const db = await Database.open(path, { synchronous: 'NORMAL', timeout })
+  try {
+    await db.read(() => db.exec(`${smallPages} PRAGMA journal_mode = WAL; ${tables}`))
+    return db
+  } catch (error) {
+    db.close()
+    throw error
   }
 }

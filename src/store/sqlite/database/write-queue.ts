@@ -8,7 +8,7 @@ import { isBusy, isOutOfReach, isTorn, named, type Transactions } from './transa
 interface WriteQueueOptions {
   readonly transactions: Transactions
   /** How long a write waits for the lock, in ms. */
-  readonly patience: number
+  readonly timeout: number
   readonly metrics: StoreMetrics
   /** Called when the file could be written, or with the reason why it could not. */
   readonly report: (failure: unknown) => void
@@ -31,7 +31,7 @@ interface Done {
 }
 
 /** The maximum number of queued writes; more are refused. */
-const mostWaiting = 1_000
+const maxWaiting = 1_000
 /**
  * Time after which a transaction takes no more work, in ms, so that neither the event loop nor the lock is
  * held for long; the commit comes on top.
@@ -41,9 +41,9 @@ const budget = 3
  * The delay before a retry to get the lock, in ms: random, so that two waiting processes do not collide
  * again.
  */
-const [shortestPause, longestPause] = [1, 4]
+const [minPause, maxPause] = [1, 4]
 /** How long the lock is left to others after a commit, in ms: longer than their delay. */
-const rest = longestPause + 2
+const rest = maxPause + 2
 /** How long others count as waiting after they were last met, in ms. */
 const contention = 250
 
@@ -66,11 +66,11 @@ export class WriteQueue {
    * own work. Rejects with `StoreBusy` if it was not run.
    */
   push<T>(work: () => T): Promise<T> {
-    const { patience, isUnreachable, metrics } = this.#options
-    if (this.#waiting.length >= mostWaiting) return Promise.reject(this.#refusal('queue_full'))
+    const { timeout, isUnreachable, metrics } = this.#options
+    if (this.#waiting.length >= maxWaiting) return Promise.reject(this.#refusal('queue_full'))
     metrics.queuedWrites.inc()
     const since = performance.now()
-    const deadline = since + (isUnreachable() ? 0 : patience)
+    const deadline = since + (isUnreachable() ? 0 : timeout)
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     this.#waiting.push({ work, resolve: resolve as Waiting['resolve'], reject, since, deadline })
     this.#attend()
@@ -105,8 +105,7 @@ export class WriteQueue {
         this.#transact()
       } catch (error) {
         this.#fail(error)
-        if (this.#waiting.length > 0)
-          return this.#pause(shortestPause + (longestPause - shortestPause) * Math.random())
+        if (this.#waiting.length > 0) return this.#pause(minPause + (maxPause - minPause) * Math.random())
       }
     }
     this.#isAtWork = false

@@ -8,8 +8,8 @@ import type { SqliteLogs } from './logs.ts'
 export interface ThreadOptions {
   readonly path: string
   /** Ms for which a read and a write wait for a lock. */
-  readonly patience: number
-  readonly writePatience: number
+  readonly timeout: number
+  readonly writeTimeout: number
 }
 
 /** What the thread does. */

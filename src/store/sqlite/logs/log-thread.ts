@@ -111,8 +111,8 @@ export class LogThread {
   }
 
   #start() {
-    const { path, patience, writePatience } = this.#options
-    const workerData: ThreadOptions = { path, patience, writePatience }
+    const { path, timeout, writeTimeout } = this.#options
+    const workerData: ThreadOptions = { path, timeout, writeTimeout }
     const worker = new Worker(program, { name: 'log entries', workerData, resourceLimits: limits })
     const { promise: ended, resolve } = Promise.withResolvers<void>()
     let cause: unknown = new Error('the thread that writes log entries has ended')

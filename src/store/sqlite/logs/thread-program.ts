@@ -9,7 +9,7 @@ import { failureOf, handedSums, type Order, received, type Report, type ThreadOp
 import { SqliteLogs } from './logs.ts'
 
 const port = parentPort!
-const { path, ...patience } = workerData as ThreadOptions
+const { path, ...timeout } = workerData as ThreadOptions
 
 interface Opened {
   readonly db: Database
@@ -45,7 +45,7 @@ async function open(): Promise<Opened> {
     const url = pathToFileURL(path)
     // A file that is gone must not come back empty, and readable for all.
     url.search = 'mode=rw'
-    const db = await Database.open(url, { synchronous: 'NORMAL', ...patience })
+    const db = await Database.open(url, { synchronous: 'NORMAL', ...timeout })
     opened = { db, logs: new SqliteLogs(db) }
     return opened
   } catch (error) {

@@ -20,7 +20,7 @@ const safest: Settings = {
   fsync: 'always',
   snapshots: false,
   evicts: null,
-  leastReplicas: 0,
+  minReplicas: 0,
 }
 
 const alone = { needed: 0, spared: 0, judges: null }
@@ -63,7 +63,7 @@ test('the durability of writes is reported for each setting of the store', () =>
   )
   const guarded = { needed: 1, spared: 0, judges: 'sentinels' } as const
   assert.match(lossesOf(safest, guarded).join(' '), /Set min-replicas-to-write 1/)
-  const strict = { ...safest, leastReplicas: 1 }
+  const strict = { ...safest, minReplicas: 1 }
   assert.deepEqual(lossesOf(strict, guarded), [])
   assert.match(lossesOf(strict, { ...guarded, spared: 1 }).join(' '), /^Sentinels call 1 of 2 replicas down/)
   assert.match(lossesOf(strict, { ...guarded, judges: null }).join(' '), /the URL names no Sentinels/)
@@ -81,10 +81,10 @@ test('settings are read from INFO and CONFIG GET, as far as they are told', () =
     fsync: 'everysec',
     snapshots: true,
     evicts: 'any',
-    leastReplicas: 2,
+    minReplicas: 2,
   })
   const denied = new Error('NOPERM')
-  const none = { aof: null, fsync: null, snapshots: null, evicts: null, leastReplicas: null }
+  const none = { aof: null, fsync: null, snapshots: null, evicts: null, minReplicas: null }
   assert.deepEqual(settingsOf(Array(5).fill(denied)), { version: [0, 0], ...none })
   assert.deepEqual(settingsOf([denied, hello, denied, denied, denied]), { version: [7, 0], ...none })
 })

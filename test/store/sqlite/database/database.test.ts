@@ -12,19 +12,19 @@ import { HaltingClock } from '../../../help/clock.ts'
 import { until } from '../../../help/until.ts'
 
 /** Ms; a write of records waits for twenty times as long. */
-const patience = 50
-const writePatience = 20 * patience
+const timeout = 50
+const writeTimeout = 20 * timeout
 
 async function openStore(t: TestContext) {
   const file = temporaryFile(t)
   const metrics = new StoreMetrics()
-  const store = await SqliteStore.open(file, { commandTimeout: patience, metrics })
+  const store = await SqliteStore.open(file, { commandTimeout: timeout, metrics })
   t.after(() => store.close())
   return { file, store, metrics }
 }
 
 async function openNumbers(t: TestContext) {
-  const db = await Database.open(':memory:', { synchronous: 'NORMAL', patience })
+  const db = await Database.open(':memory:', { synchronous: 'NORMAL', timeout })
   t.after(() => db.close())
   db.exec('CREATE TABLE numbers (number INTEGER UNIQUE)')
   const insert = db.command('INSERT INTO numbers VALUES (?)')
@@ -89,13 +89,13 @@ test('a file that stays locked refuses writes after a time, then at once, until 
   const began = performance.now()
   await assert.rejects(store.gateways.insert(gateway()), StoreBusy)
   const waited = performance.now() - began
-  assert.ok(waited >= writePatience && waited < 60 * writePatience, `waited ${waited} ms`)
+  assert.ok(waited >= writeTimeout && waited < 60 * writeTimeout, `waited ${waited} ms`)
   const refusal = 'SQLite refuses them: database is locked'
   assert.deepEqual([store.isUnreachable, store.refusal], [false, refusal])
   const clock = new HaltingClock(t)
   const again = clock.monotonic()
   await assert.rejects(store.gateways.insert(gateway()), StoreBusy)
-  assert.ok(clock.monotonic() - again < 0.75 * writePatience, 'the second fails at once')
+  assert.ok(clock.monotonic() - again < 0.75 * writeTimeout, 'the second fails at once')
   assert.deepEqual([metrics.refusedWrites.locked.value >= 2, metrics.queuedWrites.value], [true, 0])
   assert.deepEqual((await store.gateways.get(kept.account, kept.id))?.record, kept, 'reads go on')
   release()
@@ -109,7 +109,7 @@ test('a file that is free again is found so without a command, and waited for as
   await assert.rejects(store.gateways.remove('a', 'b'), StoreUnreachable)
   release()
   await until(() => store.refusal === null)
-  setTimeout(lock(t, file), 5 * patience)
+  setTimeout(lock(t, file), 5 * timeout)
   assert.equal(await store.gateways.insert(gateway()), true)
 })
 
@@ -118,7 +118,7 @@ test('a lock that others hold for longer than a command may take is waited for, 
   for (let i = 0; i < 3; i++) {
     const release = lock(t, file)
     const writing = store.gateways.insert(gateway())
-    await new Promise(resolve => setTimeout(resolve, 5 * patience))
+    await new Promise(resolve => setTimeout(resolve, 5 * timeout))
     assert.equal(store.refusal, null)
     release()
     assert.equal(await writing, true)
@@ -172,7 +172,7 @@ test('lines written before the file is closed are in it', async t => {
   const writing = store.gateways.insert(kept)
   await store.close()
   assert.equal(await writing, true)
-  const later = await SqliteStore.open(file, { commandTimeout: patience })
+  const later = await SqliteStore.open(file, { commandTimeout: timeout })
   t.after(() => later.close())
   assert.deepEqual((await later.gateways.get(kept.account, kept.id))?.record, kept)
 })
@@ -193,7 +193,7 @@ test('if the disk is full, all writes of a shared transaction are undone', async
 })
 
 test('a full disk makes the store unreachable, and the write is undone', async t => {
-  const db = await Database.open(':memory:', { synchronous: 'NORMAL', patience })
+  const db = await Database.open(':memory:', { synchronous: 'NORMAL', timeout })
   t.after(() => db.close())
   db.exec('CREATE TABLE kept (text TEXT); PRAGMA max_page_count = 10')
   const insert = db.command('INSERT INTO kept VALUES (?)')
@@ -208,7 +208,7 @@ test('a full disk makes the store unreachable, and the write is undone', async t
 })
 
 test('a mistake in a statement is thrown as it is, and the write undone', async t => {
-  const db = await Database.open(':memory:', { synchronous: 'NORMAL', patience })
+  const db = await Database.open(':memory:', { synchronous: 'NORMAL', timeout })
   t.after(() => db.close())
   db.exec('CREATE TABLE kept (id INTEGER PRIMARY KEY)')
   const insert = db.command('INSERT INTO kept VALUES (1)')

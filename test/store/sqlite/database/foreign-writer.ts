@@ -1,7 +1,7 @@
 // Writes to a database, and has SQLite move what it wrote to the file, many times: a process of its own for a test.
 import { Database } from '../../../../src/store/sqlite/database/database.ts'
 
-const db = await Database.open(process.argv[2]!, { synchronous: 'NORMAL', patience: 5_000 })
+const db = await Database.open(process.argv[2]!, { synchronous: 'NORMAL', timeout: 5_000 })
 db.exec('CREATE TABLE IF NOT EXISTS noise (text TEXT)')
 const insert = db.command('INSERT INTO noise VALUES (?)')
 const clear = db.command('DELETE FROM noise WHERE rowid % 3 = 0')

@@ -75,7 +75,7 @@ test('a database and its log that are both overwritten are noticed', async t => 
 test('a smaller database is noticed also where SQLite has moved pages to it at the same time', async t => {
   const file = temporaryFile(t)
   mkdirSync(dirname(file), { recursive: true })
-  const db = await Database.open(file, { synchronous: 'NORMAL', patience: 1_000 })
+  const db = await Database.open(file, { synchronous: 'NORMAL', timeout: 1_000 })
   db.exec('PRAGMA journal_mode = WAL; CREATE TABLE rows (text TEXT); PRAGMA wal_checkpoint(TRUNCATE)')
   copyFileSync(file, `${file}.backup`)
   const insert = db.command('INSERT INTO rows VALUES (?)')

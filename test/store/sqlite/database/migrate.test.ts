@@ -56,7 +56,7 @@ test('the mode of a folder that was there is left as it is', async t => {
 })
 
 test('steps are run in order, each once', async t => {
-  const db = await Database.open(':memory:', { synchronous: 'FULL', patience: 100 })
+  const db = await Database.open(':memory:', { synchronous: 'FULL', timeout: 100 })
   t.after(() => db.close())
   const steps = [
     'CREATE TABLE a (x); INSERT INTO a VALUES (1)',
@@ -78,7 +78,7 @@ test('steps are run in order, each once', async t => {
 })
 
 test('a step that fails leaves the file as it was', async t => {
-  const db = await Database.open(':memory:', { synchronous: 'FULL', patience: 100 })
+  const db = await Database.open(':memory:', { synchronous: 'FULL', timeout: 100 })
   t.after(() => db.close())
   await assert.rejects(migrate(db, ['CREATE TABLE a (x)', 'CREATE TABLE a (x)']), /already exists/)
   assert.equal(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()!.n, 0)
@@ -104,7 +104,7 @@ test('a new file that another process makes between two looks at it is taken as 
   for (const looks of [1, 2]) {
     const file = temporaryFile(t)
     makeFile(file, '')
-    const db = await Database.open(file, { synchronous: 'FULL', patience: 100 })
+    const db = await Database.open(file, { synchronous: 'FULL', timeout: 100 })
     const other = new DatabaseSync(file)
     t.after(() => {
       db.close()

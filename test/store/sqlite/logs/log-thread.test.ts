@@ -172,8 +172,8 @@ test('a thread that is idle keeps no process alive, and one that writes does', a
     import { StoreMetrics } from ${JSON.stringify(source('metrics/counters/store-metrics.ts'))}
     import { batchOf } from ${JSON.stringify(source('store/log-batch/batch.ts'))}
     import { LogThread } from ${JSON.stringify(source('store/sqlite/logs/log-thread.ts'))}
-    const patience = { patience: 1000, writePatience: 1000 }
-    const thread = new LogThread({ path: process.argv[2], ...patience, metrics: new StoreMetrics(), report () {} })
+    const timeout = { timeout: 1000, writeTimeout: 1000 }
+    const thread = new LogThread({ path: process.argv[2], ...timeout, metrics: new StoreMetrics(), report () {} })
     const limit = { most: 9, strategy: 'STOP_INSERTING' }
     for (const batch of JSON.parse(process.argv[3]))
       thread.append('a', 'default', batchOf(batch), limit).then(kept => console.log(kept))`

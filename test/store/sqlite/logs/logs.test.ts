@@ -12,7 +12,7 @@ const forever = { most: 1_000_000, strategy: 'STOP_INSERTING' } as const
 
 /** Opens the logs of two gateways. */
 async function start(t: TestContext) {
-  const db = await Database.open(':memory:', { synchronous: 'NORMAL', patience: 100 })
+  const db = await Database.open(':memory:', { synchronous: 'NORMAL', timeout: 100 })
   t.after(() => db.close())
   await migrate(db)
   const owner = gateway({ account: 'a' })
