@@ -16,7 +16,7 @@ export interface Spent {
 }
 
 /** Ms for which the end of a window is trusted: the system clock may be adjusted. */
-const longestTrust = 60_000
+const maxTrust = 60_000
 
 export class KeyCount {
   readonly limit: Limit
@@ -78,7 +78,7 @@ export class KeyCount {
     const time = clock.now()
     const endsAt = endOf(this.limit.span, time)
     this.#overAt = now + endsAt - time
-    this.#checkAt = Math.min(this.#overAt, now + longestTrust)
+    this.#checkAt = Math.min(this.#overAt, now + maxTrust)
     if (endsAt === this.#endsAt) return
     this.#endsAt = endsAt
     this.#storeCount = this.#unreported = this.#underWay = 0

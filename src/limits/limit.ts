@@ -53,12 +53,8 @@ export function limitOf(name: string, max: number, span: Span, { exact = false }
   }
 }
 
-export function rateLimitOf({
-  name,
-  limit,
-  period,
-}: Pick<RateLimitConfig, 'name' | 'limit' | 'period'>): Limit {
-  return limitOf(`rule ${name}`, limit, { kind: 'sliding', period })
+export function rateLimitOf(config: Pick<RateLimitConfig, 'name' | 'limit' | 'period'>): Limit {
+  return limitOf(`rule ${config.name}`, config.limit, { kind: 'sliding', period: config.period })
 }
 
 export function quotaLimitOf(zone: string, kind: 'day' | 'month', max: number): Limit {

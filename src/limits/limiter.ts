@@ -24,7 +24,7 @@ interface LimiterOptions {
   readonly metrics?: LimitMetrics
   readonly log?: Logger
   /** Ms that a request waits for the store before the limiter counts locally. */
-  readonly patience?: number
+  readonly timeout?: number
 }
 
 const maxKeyLength = 200
@@ -53,9 +53,9 @@ export class Limiter {
   #nearest: { readonly at: number; readonly keys: Promise<readonly NearKey[]> } | null = null
 
   constructor(options: LimiterOptions) {
-    const { clock, counters, metrics = new LimitMetrics(), log, patience = defaultTimeout } = options
+    const { clock, counters, metrics = new LimitMetrics(), log, timeout = defaultTimeout } = options
     this.#clock = clock
-    this.#timeout = patience
+    this.#timeout = timeout
     this.#counters = counters ?? null
     this.#watch = counters ? new CountersWatch(counters, log ?? null) : null
     this.#reports = this.#watch && new Reports(count => this.#call(count, 0), this.#watch, clock)

@@ -112,17 +112,14 @@ type LimitsConfig = Pick<Config, 'rateLimits' | 'zones' | 'management'>
 
 function limitsOf({ rateLimits, zones, management }: LimitsConfig): Limits {
   const ofZones = zones.flatMap(zone => [zone, ...zone.routes].flatMap(({ rateLimits }) => rateLimits))
-  const rules = [...rateLimits, ...ofZones].map(({ name, limit, period }) => [name, limit, period] as const)
-  const { limit, period } = management.writes
+  const rules = [...rateLimits, ...ofZones, { name: 'management writes', ...management.writes }]
   const quotas = zones.flatMap(({ name, quota }) =>
     (['day', 'month'] as const).flatMap(span =>
       quota[span] === null ? [] : [[`quota of ${name} per ${span}`, `${quota[span]}`] as const],
     ),
   )
   return Object.fromEntries([
-    ...[...rules, ['management writes', limit, period] as const].map(
-      ([name, limit, period]) => [name, `${limit} in ${formatDuration(period)}`] as const,
-    ),
+    ...rules.map(({ name, limit, period }) => [name, `${limit} in ${formatDuration(period)}`] as const),
     ...quotas,
   ])
 }

@@ -53,7 +53,8 @@ export class Reports {
   #sweep(): void {
     const now = this.#clock.monotonic()
     if (this.#watch.isOut) {
-      this.#try()
+      const [count] = this.#listed
+      if (count !== undefined && !this.#watch.isUnreachable) void this.probe(count)
       return
     }
     const listed = this.#listed
@@ -63,11 +64,6 @@ export class Reports {
       if (count.unreportedFor(now) < Math.min(maxDelay, count.limit.period / 10)) this.list(count)
       else void this.send(count)
     }
-  }
-
-  #try(): void {
-    const [count] = this.#listed
-    if (count !== undefined && !this.#watch.isUnreachable) void this.probe(count)
   }
 
   /** Sends a report to the store even if the count has nothing new. */

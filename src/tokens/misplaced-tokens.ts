@@ -1,5 +1,6 @@
 // Finds credentials of this gateway in the wrong places: forwarded, they would give a third party access.
 
+import type { RequestHead } from '../http1/heads/request-head.ts'
 import { token68Of } from './bearer.ts'
 
 /**
@@ -61,13 +62,7 @@ export function hasMisplacedToken(value: string): boolean {
 }
 
 /** Describes where the request line contains a credential of this gateway; null for nowhere. */
-export function placeInLine({
-  method,
-  target,
-}: {
-  readonly method: string
-  readonly target: string
-}): string | null {
+export function placeInLine({ method, target }: Pick<RequestHead, 'method' | 'target'>): string | null {
   if (holdsOurs(target)) return holdsOurs(target.split('?', 1)[0]!) ? 'the path' : 'the query'
   return holdsOurs(method) ? 'the method' : null
 }

@@ -47,13 +47,7 @@ export function redactedBytes(bytes: Buffer): Buffer {
 /** Whether bytes contain `svc`, an escape of one of its letters, or Basic that no word of prose follows. */
 function mayHoldOurs(bytes: Buffer): boolean {
   if (bytes.includes('svc')) return true
-  if (
-    !bytes.includes(percent) &&
-    !bytes.includes('\\u') &&
-    !bytes.includes('asic') &&
-    !bytes.includes('ASIC')
-  )
-    return false
+  if (!signs.some(sign => bytes.includes(sign))) return false
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i]!
     if (byte === percent && isOfPrefix(bytes, i + 1)) return true
@@ -75,6 +69,7 @@ function endsBasic(bytes: Buffer, at: number): boolean {
   return bytes.toString('latin1', at - 5, at).toLowerCase() === 'basic' && !next.includes(space)
 }
 
+const signs = ['%', '\\u', 'asic', 'ASIC']
 const tab = 0x09
 const space = 0x20
 const percent = 0x25

@@ -27,9 +27,9 @@ interface VerifierOptions {
   readonly people?: PeopleOfTokens | null
   readonly tags?: Pick<TokenTags, 'mayExist'> | null
   /** Called with the digest of each token that is in the store. */
-  readonly found?: ((kind: FormOfToken, digest: string) => void) | undefined
+  readonly found?: ((kind: TokenForm, digest: string) => void) | undefined
   /** Gets cached tokens of other processes while the store is unreachable; never rejects. */
-  readonly borrow?: ((kind: FormOfToken, digest: string) => Promise<Lent<Token> | null>) | undefined
+  readonly borrow?: ((kind: TokenForm, digest: string) => Promise<Lent<Token> | null>) | undefined
   /** Called for a verified API token; returns when to call it again for that token (ms since the epoch). */
   readonly used?: ((token: Token) => number) | undefined
   readonly clock?: Clock
@@ -56,14 +56,14 @@ interface PeopleOfTokens {
   concerns(change: RecordChange, token: Token): boolean
 }
 
-type FormOfToken = 'token' | 'access_token'
+type TokenForm = 'token' | 'access_token'
 
 /** The last token on a connection: usually the next one is the same, and then needs no new digest. */
 export class LastToken {
   /** Null before the first one. */
   value: string | null = null
   digest = ''
-  form: FormOfToken = 'token'
+  form: TokenForm = 'token'
   /** The cached token, once its digest was confirmed. */
   compiled: CompiledToken | null = null
 }
@@ -74,7 +74,7 @@ interface CompiledToken {
   readonly allowed: AddressSet | null
   readonly denied: AddressSet | null
   /** From when on a use is reported, in ms since the epoch. */
-  tellFrom: number
+  reportFrom: number
 }
 
 const size = 10_000
@@ -82,7 +82,7 @@ const missLife = 5_000
 
 export class TokenVerifier {
   readonly #options: VerifierOptions
-  readonly #caches: Readonly<Record<FormOfToken, ReadThrough<CompiledToken> | null>>
+  readonly #caches: Readonly<Record<TokenForm, ReadThrough<CompiledToken> | null>>
   readonly #lookups: AiMetrics['lookups']
   readonly #clock: Clock
   readonly #recentTokens = new RecentTokenFilter()
@@ -144,23 +144,23 @@ export class TokenVerifier {
   }
 
   /** Reads a token from the store, unless it is cached; rejects with `StoreUnreachable`. */
-  async recall(form: FormOfToken, digest: string): Promise<void> {
+  async recall(form: TokenForm, digest: string): Promise<void> {
     await this.#caches[form]?.recall(digest)
     this.#lookups.told.inc()
   }
 
-  lend(form: FormOfToken, digest: string): Lent<Token> | null {
+  lend(form: TokenForm, digest: string): Lent<Token> | null {
     const loan = this.#caches[form]?.lend(digest) ?? null
     return loan && { value: loan.value.token, age: loan.age }
   }
 
-  *loans(): Iterable<readonly [form: FormOfToken, digest: string, lent: Lent<Token>]> {
+  *loans(): Iterable<readonly [form: TokenForm, digest: string, lent: Lent<Token>]> {
     for (const form of ['token', 'access_token'] as const)
       for (const [digest, { value, age }] of this.#caches[form]?.loans() ?? [])
         yield [form, digest, { value: value.token, age }]
   }
 
-  adopt(form: FormOfToken, digest: string, loan: Lent<Token>): void {
+  adopt(form: TokenForm, digest: string, loan: Lent<Token>): void {
     this.#caches[form]?.adopt(digest, compileLent(loan))
   }
 
@@ -170,7 +170,7 @@ export class TokenVerifier {
 
   /** `untried` is the token if its tag was not checked. */
   #verifyDigest(
-    form: FormOfToken,
+    form: TokenForm,
     digest: string,
     address: string | null,
     api: Api,
@@ -235,14 +235,14 @@ export class TokenVerifier {
       if (address === null) return 'address_unknown'
       if (denied?.has(address) || allowed?.has(address) === false) return 'address_denied'
     }
-    if (now >= compiled.tellFrom) this.#tellUse(compiled)
+    if (now >= compiled.reportFrom) this.#reportUse(compiled)
     return token
   }
 
-  #tellUse(compiled: CompiledToken): void {
+  #reportUse(compiled: CompiledToken): void {
     const { used } = this.#options
     if (used === undefined) return
-    compiled.tellFrom = compiled.token.actor === undefined ? used(compiled.token) : Infinity
+    compiled.reportFrom = compiled.token.actor === undefined ? used(compiled.token) : Infinity
   }
 }
 
@@ -252,7 +252,7 @@ function reachOf(token: Token | null, people: PeopleOfTokens | null): MaybeAtOnc
   return people === null ? null : people.reach({ ...token, person })
 }
 
-function show(last: LastToken, value: string, digest: string, form: FormOfToken): void {
+function show(last: LastToken, value: string, digest: string, form: TokenForm): void {
   last.value = ownText(value)
   last.digest = digest
   last.form = form
@@ -263,13 +263,13 @@ const accessMark = 0x6f
 
 function rememberedOf(
   { store, grace, found, borrow, clock = systemClock }: VerifierOptions,
-  form: FormOfToken,
+  form: TokenForm,
   source: TokenSource,
 ): ReadThrough<CompiledToken> {
   return new ReadThrough<CompiledToken>({
     load: digest => {
       const token = source.find(digest)
-      return token instanceof Promise ? token.then(compile) : compile(token)
+      return token instanceof Promise ? token.then(one => one && compile(one)) : token && compile(token)
     },
     changes: store.changes,
     kinds: source.kinds,
@@ -280,28 +280,28 @@ function rememberedOf(
     missLife,
     grace,
     found: found && (digest => found(form, digest)),
-    borrow: borrow && (async digest => compileLent(await borrow(form, digest))),
+    borrow:
+      borrow &&
+      (async digest => {
+        const loan = await borrow(form, digest)
+        return loan && compileLent(loan)
+      }),
     now: () => clock.monotonic(),
   })
 }
 
-function compileLent(loan: Lent<Token>): Lent<CompiledToken>
-function compileLent(loan: Lent<Token> | null): Lent<CompiledToken> | null
-function compileLent(loan: Lent<Token> | null): Lent<CompiledToken> | null {
-  return loan && { value: compile(loan.value), age: loan.age }
+function compileLent({ value, age }: Lent<Token>): Lent<CompiledToken> {
+  return { value: compile(value), age }
 }
 
-function compile(token: Token): CompiledToken
-function compile(token: Token | null): CompiledToken | null
-function compile(token: Token | null): CompiledToken | null {
-  if (token === null) return null
+function compile(token: Token): CompiledToken {
   const { digest, addressesIn, addressesNotIn } = token
   return {
     token,
     digest: Buffer.from(digest, 'latin1'),
     allowed: addressesIn.length > 0 ? new AddressSet(addressesIn) : null,
     denied: addressesNotIn.length > 0 ? new AddressSet(addressesNotIn) : null,
-    tellFrom: 0,
+    reportFrom: 0,
   }
 }
 

@@ -26,12 +26,12 @@ export interface Outcome {
 }
 
 /** Ms: no machine is so busy that one decides alone. */
-const patience = 30_000
+const timeout = 30_000
 
 const [, , url, most, period] = process.argv as string[]
-const store = await openStore(url!, { commandTimeout: patience })
+const store = await openStore(url!, { commandTimeout: timeout })
 const metrics = new LimitMetrics()
-const limiter = new Limiter({ clock: systemClock, counters: store.counters, metrics, patience })
+const limiter = new Limiter({ clock: systemClock, counters: store.counters, metrics, timeout })
 const limit = limitOf('shared', Number(most), { kind: 'sliding', period: Number(period) })
 
 process.on('disconnect', () => process.exit())

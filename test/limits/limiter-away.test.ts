@@ -14,13 +14,13 @@ import { openRedis } from '../store/redis/open.ts'
 const period = 2_000
 const limit = limitOf('shared', 40, { kind: 'sliding', period })
 /** Ms that one waits for the store: longer than a busy machine keeps anybody waiting. */
-const patience = 1_000
+const timeout = 1_000
 
 async function setUp(t: TestContext) {
   const server = await startRedis(t, { aof: 'everysec' })
   const store = await openRedis(t, server.url)
   const metrics = new LimitMetrics()
-  const limiter = new Limiter({ clock: systemClock, counters: store.counters, metrics, patience })
+  const limiter = new Limiter({ clock: systemClock, counters: store.counters, metrics, timeout })
   /** When each was asked for, and when it was let in. */
   const admitted: (readonly [asked: number, at: number])[] = []
   /** Asks every few ms, at ten times the limit, and returns how many had to wait. */

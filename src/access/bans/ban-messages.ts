@@ -54,11 +54,7 @@ export class BanMessages {
 }
 
 function takeFirst(numbers: Map<string, number>, count: number): Map<string, number> {
-  const taken = new Map<string, number>()
-  for (const [key, number] of numbers) {
-    if (taken.size === count) return taken
-    taken.set(key, number)
-    numbers.delete(key)
-  }
+  const taken = new Map(numbers.entries().take(count))
+  for (const key of taken.keys()) numbers.delete(key)
   return taken
 }

@@ -178,8 +178,5 @@ class Ban implements BanBook {
 }
 
 function dropFirst(map: Map<string, unknown>): void {
-  for (const key of map.keys()) {
-    map.delete(key)
-    return
-  }
+  map.delete(map.keys().next().value!)
 }

@@ -41,7 +41,7 @@ export class AddressLists {
    */
   async open(lists: readonly ListConfig[]): Promise<Lists> {
     await this.#files.open(lists.map(({ path }) => path))
-    const byName = new Map(lists.map(({ name, path }) => [name, new ListInFile(this.#files.get(path))]))
+    const byName = new Map(lists.map(({ name, path }) => [name, listIn(this.#files.get(path))]))
     return {
       get: name => {
         const list = byName.get(name)
@@ -60,16 +60,8 @@ export class AddressLists {
   }
 }
 
-class ListInFile implements AddressList {
-  readonly #file: WatchedFile<ListFile>
-
-  constructor(file: WatchedFile<ListFile>) {
-    this.#file = file
-  }
-
-  find(address: AddressWords): Found {
-    return this.#file.content.table.find(address)
-  }
+function listIn(file: WatchedFile<ListFile>): AddressList {
+  return { find: address => file.content.table.find(address) }
 }
 
 /** Returns a warning if a file seems to have been read while it was being written. */

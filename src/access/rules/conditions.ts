@@ -50,7 +50,7 @@ export function compileCondition(
     case 'referer_not':
       return comesFromElsewhere(new HostNames(condition.hosts))
     case 'path':
-      return action === 'allow' ? isSurelyUnder(condition.prefixes) : mayBeUnder(condition.prefixes)
+      return isUnder(condition.prefixes, action === 'allow')
     case 'expression':
       return holds(condition.text, action === 'allow' ? holdsForAll : holdsForAny, geo)
   }
@@ -110,25 +110,17 @@ function comesFromElsewhere(hosts: HostNames): Condition {
   return input => input.referer !== '' && !hosts.has(input.refererHost)
 }
 
-function mayBeUnder(prefixes: readonly string[]): Condition {
+/** Matches if any origin may see a path under a prefix, or with `mustAll` if every origin does. */
+function isUnder(prefixes: readonly string[], mustAll: boolean): Condition {
   const steps = pathWork(prefixes)
   return ({ request: { paths }, work }) => {
     if (paths === null || !work.take(paths.length * steps)) return null
-    for (let i = 0; i < paths.length; i++) if (isUnder(prefixes, paths[i]!)) return true
-    return false
+    for (let i = 0; i < paths.length; i++) if (isUnderOne(prefixes, paths[i]!) !== mustAll) return !mustAll
+    return mustAll
   }
 }
 
-function isSurelyUnder(prefixes: readonly string[]): Condition {
-  const steps = pathWork(prefixes)
-  return ({ request: { paths }, work }) => {
-    if (paths === null || !work.take(paths.length * steps)) return null
-    for (let i = 0; i < paths.length; i++) if (!isUnder(prefixes, paths[i]!)) return false
-    return true
-  }
-}
-
-function isUnder(prefixes: readonly string[], path: string): boolean {
+function isUnderOne(prefixes: readonly string[], path: string): boolean {
   for (const prefix of prefixes) if (leads(prefix, path)) return true
   return false
 }

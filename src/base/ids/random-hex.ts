@@ -13,5 +13,5 @@ export function randomHex(length: number): string {
     next = 0
   }
   const drawn = digits.slice(next, (next += length))
-  return /[^0]/.test(drawn) ? drawn : randomHex(length)
+  return drawn[0] !== '0' || /[^0]/.test(drawn) ? drawn : randomHex(length)
 }

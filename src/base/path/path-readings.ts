@@ -66,7 +66,7 @@ const lateHabits: readonly Habit[] = [
 
 function readingsOf(path: string, normal: string): readonly string[] | null {
   const early = readBy(earlyHabits, new Set([path]))
-  const late = early && readBy(lateHabits, mapped(early, withPlainDots))
+  const late = early && readBy(lateHabits, new Set(Array.from(early, withPlainDots)))
   return late && [normal, ...late.difference(new Set([normal]))]
 }
 
@@ -77,10 +77,6 @@ function readBy(habits: readonly Habit[], readings: Set<string>): Set<string> | 
     if (readings.size > maxReadings) return null
   }
   return readings
-}
-
-function mapped(paths: ReadonlySet<string>, habit: Habit): Set<string> {
-  return new Set(Array.from(paths, habit))
 }
 
 /** Takes what two slashes begin for a host, as URL parsers do with a target (RFC 3986 section 4.2). */

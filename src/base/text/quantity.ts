@@ -62,14 +62,10 @@ const sizeUnits: Units = { ...binaryUnits, kB: 1e3, MB: 1e6, GB: 1e9 }
 function read(text: string, units: Units, flaw: string): Reading<number> {
   const [, count, unit = ''] = /^(\d+)([A-Za-z]+)$/.exec(text) ?? []
   const value = Object.hasOwn(units, unit) ? Number(count) * units[unit]! : Number.NaN
-  return isCount(value) ? { value } : { flaw }
+  return Number.isSafeInteger(value) ? { value } : { flaw }
 }
 
 function format(value: number, units: Units): string {
   const [unit, factor] = Object.entries(units).findLast(([, factor]) => value % factor === 0)!
   return value === 0 ? `0${Object.keys(units)[0]}` : `${value / factor}${unit}`
-}
-
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value)
 }

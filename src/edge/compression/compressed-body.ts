@@ -7,8 +7,7 @@ import { deliverBug } from '../exchange/deliver.ts'
 import type { Exchange, ResponseSink } from '../exchange/exchange.ts'
 import { guarded } from '../../base/guarded.ts'
 import { compressedTrailers } from '../encoding/compressed-fields.ts'
-import { codings, type Encoder } from '../encoding/encoders.ts'
-import type { Encoded, Encoding } from '../encoding/encoding.ts'
+import { codings, type Encoded, type Encoder, type Encoding } from '../encoding/encoders.ts'
 import { Finishing } from './finishing.ts'
 
 /** Bytes that may be queued for the encoder before the origin is paused. */
@@ -21,7 +20,6 @@ const pauseAfter = 20
 const maxHeldTime = 100
 
 interface BodySource {
-  /** Called when there is room again, after `data` returned false. */
   resume(): void
 }
 
@@ -36,20 +34,15 @@ export class CompressedBody implements ResponseSink, Encoded {
   readonly #encoded = guarded<unknown>(() => this.#onEncoded(), this.#crashed)
   /** Null until there is more than one piece. */
   #encoder: Encoder | null = null
-  /** What is queued for the encoder. */
   #queue: Buffer[] = []
   #queuedBytes = 0
-  /** Whether the encoder works on a piece, and whether it may hold back some of its input. */
   #isBusy = false
   #holdsBack = false
-  /** Whether the origin is paused. */
   #isFull = false
   #pause: NodeJS.Timeout | null = null
   /** Monotonic ms since when something has been held back without a pending flush; 0 for nothing. */
   #heldSince = 0
-  /**
-   * Whether the queued bytes are to be flushed once they are encoded, and whether those being encoded are.
-   */
+  /** Whether to flush the queued bytes once they are encoded, and those being encoded. */
   #isFlushDue = false
   #isFlushDueNow = false
   #finishing: Finishing | null = null
@@ -87,7 +80,6 @@ export class CompressedBody implements ResponseSink, Encoded {
     return !this.#isFull
   }
 
-  /** Sends the head if that is still held back, and flushes the body if nothing follows soon. */
   flush(): boolean {
     if (this.#queuedBytes > 0 || this.#holdsBack) this.#awaitPause()
     return this.#sink.flush()
@@ -155,18 +147,11 @@ export class CompressedBody implements ResponseSink, Encoded {
 
   #open(): Encoder {
     const encoder = codings[this.coding].open(this.#level, this.#isPrompt)
-    encoder.on(
-      'data',
-      guarded((bytes: Buffer) => this.#send(bytes), this.#crashed),
-    )
-    encoder.on(
-      'end',
-      guarded(() => this.#finish(), this.#crashed),
-    )
-    encoder.on(
-      'error',
-      guarded((bug: Error) => this.#crash(bug), this.#crashed),
-    )
+    const on = <T>(event: string, handle: (what: T) => void) =>
+      encoder.on(event, guarded(handle, this.#crashed))
+    on('data', (bytes: Buffer) => this.#send(bytes))
+    on('end', () => this.#finish())
+    on('error', this.#crashed)
     return encoder
   }
 
@@ -205,10 +190,8 @@ export class CompressedBody implements ResponseSink, Encoded {
     if (this.#heldSince === 0) this.#heldSince = now
     else if (now - this.#heldSince > maxHeldTime - pauseAfter) return
     if (this.#pause !== null) return void this.#pause.refresh()
-    this.#pause = setTimeout(
-      guarded(() => this.#onPause(), this.#crashed),
-      pauseAfter,
-    ).unref()
+    const onPause = guarded(() => this.#onPause(), this.#crashed)
+    this.#pause = setTimeout(onPause, pauseAfter).unref()
   }
 
   #onPause(): void {

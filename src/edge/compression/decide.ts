@@ -7,8 +7,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { forbidsTransform, isCompressible } from '../encoding/compressible.ts'
 import { compressedFields, revalidatedFields, withVary } from '../encoding/compressed-fields.ts'
 import type { Compression } from '../encoding/compression.ts'
-import { codings } from '../encoding/encoders.ts'
-import type { Encoding } from '../encoding/encoding.ts'
+import { codings, type Encoding } from '../encoding/encoders.ts'
 
 export interface CompressionDecision {
   readonly message: FieldLines

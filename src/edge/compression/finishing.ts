@@ -1,7 +1,6 @@
 // An exchange whose origin has sent everything, while the rest of the body is encoded and sent.
 
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
-import { deadlineIn } from '../exchange/deadline.ts'
 
 interface Unfinished {
   resume(): void
@@ -20,7 +19,7 @@ export class Finishing implements RequestHandler {
   }
 
   extendDeadline(): void {
-    this.deadline = deadlineIn(this.#x, this.#x.route!.config.timeouts.idle)
+    this.deadline = this.#x.deadlineIn(this.#x.route!.config.timeouts.idle)
   }
 
   clientDrained(): void {

@@ -8,7 +8,6 @@ import {
   createGzip,
   createZstdCompress,
   gzipSync,
-  type ZlibOptions,
   type ZstdOptions,
   zstdCompressSync,
 } from 'node:zlib'
@@ -19,6 +18,19 @@ const KiB = 1024
 
 export interface Encoder extends Transform {
   flush(kind: number, callback?: () => void): void
+}
+
+/** How to compress a body. */
+export interface Encoding {
+  readonly coding: ContentCoding
+  readonly level: number
+}
+
+/** The progress of a compressed body. */
+export interface Encoded {
+  readonly coding: ContentCoding
+  /** Before compression. */
+  readonly bytesIn: number
 }
 
 interface Coding {
@@ -63,8 +75,7 @@ export const codings: Readonly<Record<ContentCoding, Coding>> = {
     flush: constants.Z_SYNC_FLUSH,
     encodeSync: (body, level) => gzipSync(body, { level }),
     open(level, isPrompt) {
-      const options: ZlibOptions = { level, flush: isPrompt ? constants.Z_SYNC_FLUSH : constants.Z_NO_FLUSH }
-      return createGzip(options)
+      return createGzip({ level, flush: isPrompt ? constants.Z_SYNC_FLUSH : constants.Z_NO_FLUSH })
     },
   },
 }

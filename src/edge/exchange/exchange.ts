@@ -17,7 +17,7 @@ import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Tap } from '../ai-call/tap.ts'
 import type { EdgeRoute, EdgeZone } from '../snapshot/snapshot.ts'
 import type { Dial } from '../origin/dial/dial.ts'
-import type { Encoded } from '../encoding/encoding.ts'
+import type { Encoded } from '../encoding/encoders.ts'
 import type { EventStream } from './event-stream.ts'
 import type { Origin } from '../origin/origin.ts'
 import type { Plane } from '../snapshot/plane.ts'
@@ -276,6 +276,11 @@ export class Exchange {
     if (this.#shortRound === 0) return
     shortExchanges.passed(this.#shortRound)
     this.#shortRound = 0
+  }
+
+  /** Returns the monotonic ms at which a timeout in ms is over, in the precision of a tick; 0 disables it. */
+  deadlineIn(timeout: number): number {
+    return timeout === 0 ? Number.POSITIVE_INFINITY : this.plane.coarseNow + timeout
   }
 
   get origin(): Origin | null {

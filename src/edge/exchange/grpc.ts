@@ -1,6 +1,6 @@
 // What the gateway knows of gRPC: which requests are calls, and their timeouts.
 
-import { equalsIgnoreCase, field } from '../../http1/fields/fields.ts'
+import { field, firstValue } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 
 /** Whether a request is a gRPC call, which only HTTP/2 carries. */
@@ -16,9 +16,8 @@ const callType = /^application\/grpc(?:$|[+;\t ])/i
  * Returns the client's timeout in ms, from the request to the trailers; Infinity for none or a malformed one.
  */
 export function callTimeout({ fields }: RequestHead): number {
-  for (let i = 0; i < fields.length; i += 2)
-    if (equalsIgnoreCase(fields[i]!, 'grpc-timeout')) return timeoutOf(fields[i + 1]!)
-  return Number.POSITIVE_INFINITY
+  const timeout = firstValue(fields, 'grpc-timeout')
+  return timeout === null ? Number.POSITIVE_INFINITY : timeoutOf(timeout)
 }
 
 /** Reads at most 8 digits and a unit. A timeout of zero becomes the shortest one. */

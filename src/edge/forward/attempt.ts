@@ -19,7 +19,6 @@ import { maxWait } from '../origin/longest-wait.ts'
 import type { Origin } from '../origin/origin.ts'
 import type { OutboundHead } from '../origin/outbound-head.ts'
 import { PinnedConnections } from '../origin/idle/pinned-connections.ts'
-import { deadlineIn } from '../exchange/deadline.ts'
 import type { AttemptEvent, ForwardState, ResponseEvent } from './decide.ts'
 import { acceptsKey } from './websocket-key.ts'
 import { Tunnel } from './forward-websocket.ts'
@@ -140,7 +139,7 @@ export class Attempt implements ConnectionRequest {
     const x = this.#x
     const { client, clientAddress } = x
     const isUpload = this.#body?.isWhole === false && !x.requestBody.done
-    this.deadline = deadlineIn(x, maxWait(this.#origin.config, this.timeouts, isUpload))
+    this.deadline = x.deadlineIn(maxWait(this.#origin.config, this.timeouts, isUpload))
     if (
       !this.isFresh &&
       client.pinned !== null &&
@@ -344,7 +343,7 @@ export class Attempt implements ConnectionRequest {
   #sent(mayGoOn: boolean): void {
     if (mayGoOn) return
     this.#x.client.pauseBody()
-    if (this.#wait === 'sending') this.deadline = deadlineIn(this.#x, this.timeouts.write)
+    if (this.#wait === 'sending') this.deadline = this.#x.deadlineIn(this.timeouts.write)
   }
 
   #await(lease: Lease): void {
@@ -397,6 +396,6 @@ export class Attempt implements ConnectionRequest {
 
   #enter(wait: Wait, timeout: number): void {
     this.#wait = wait
-    this.deadline = deadlineIn(this.#x, timeout)
+    this.deadline = this.#x.deadlineIn(timeout)
   }
 }

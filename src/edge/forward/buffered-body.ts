@@ -6,7 +6,6 @@ import { deliverBug } from '../exchange/deliver.ts'
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 import { callTimeout, isGrpc } from '../exchange/grpc.ts'
 import { guarded } from '../../base/guarded.ts'
-import { deadlineIn } from '../exchange/deadline.ts'
 
 /**
  * Bodies up to this many bytes are read to their end before the request is sent. Of a larger one, this much
@@ -58,7 +57,7 @@ export class BufferedBody implements RequestHandler {
     x.handler = this
     if (isGrpc(x.head)) {
       this.#isCall = true
-      this.deadline = deadlineIn(x, Math.min(pause, callTimeout(x.head)))
+      this.deadline = x.deadlineIn(Math.min(pause, callTimeout(x.head)))
       // Behind what was read together with the head: a call of one message is then whole, and can be sent
       // again.
       setImmediate(
@@ -100,7 +99,7 @@ export class BufferedBody implements RequestHandler {
   /** Sends what has arrived, unless complete requests are waiting for the connection. */
   expire(): void {
     if (this.#owner.endOverdueCall()) return
-    this.deadline = deadlineIn(this.#x, pause)
+    this.deadline = this.#x.deadlineIn(pause)
     if (this.#x.origin!.hasRoomForPause) this.#sendPart()
   }
 
@@ -115,7 +114,7 @@ export class BufferedBody implements RequestHandler {
     const { requestBody } = this.#x
     pieces.append(bytes)
     if (pieces.size <= smallBody) {
-      if (requestBody.framing === 'chunked' && !this.#isCall) this.deadline = deadlineIn(this.#x, pause)
+      if (requestBody.framing === 'chunked' && !this.#isCall) this.deadline = this.#x.deadlineIn(pause)
     } else if (requestBody.done) this.isWhole = false
     else this.#sendPart()
   }

@@ -1,7 +1,7 @@
 // Redirects that the gateway follows for the client: only those that lead back to the same route, so that the
 // gateway cannot be sent elsewhere.
 
-import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
+import { equalsIgnoreCase, firstValue } from '../../http1/fields/fields.ts'
 import { RequestHead } from '../../http1/heads/request-head.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import { accessRefusal } from '../steps/admit.ts'
@@ -15,7 +15,9 @@ import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
  * client may follow.
  */
 export function redirected(x: Exchange, head: ResponseHead): RequestHead | null {
-  if (!redirects.has(head.status) || x.upgrade !== 'none' || setsCookie(head)) return null
+  if (!redirects.has(head.status) || x.upgrade !== 'none') return null
+  // Only the client can keep a cookie, which may be the purpose of a login.
+  if (firstValue(head.fields, 'set-cookie') !== null) return null
   const target = targetOf(x, locationOf(head))
   if (target === null || target.length > x.snapshot.limits.url) return null
   const request = requestFor(x.outgoing, head.status, target)
@@ -30,10 +32,10 @@ export class RedirectTrail {
     this.#visited = new Set([visitOf(first)])
   }
 
-  /** False for a request after the `most` that may be followed, and for a repeated one. */
-  goOn(request: RequestHead, most: number): boolean {
+  /** False for a request after the `max` that may be followed, and for a repeated one. */
+  goOn(request: RequestHead, max: number): boolean {
     const visit = visitOf(request)
-    if (this.#visited.size > most || this.#visited.has(visit)) return false
+    if (this.#visited.size > max || this.#visited.has(visit)) return false
     this.#visited.add(visit)
     return true
   }
@@ -44,12 +46,6 @@ function visitOf({ method, target }: RequestHead): string {
 }
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-
-/** Only the client can keep a cookie, which may be the purpose of a login. */
-function setsCookie({ fields }: ResponseHead): boolean {
-  for (let i = 0; i < fields.length; i += 2) if (equalsIgnoreCase(fields[i]!, 'set-cookie')) return true
-  return false
-}
 
 /** Returns the only Location, if it is plain. */
 function locationOf({ fields }: ResponseHead): string | null {
@@ -65,10 +61,10 @@ function locationOf({ fields }: ResponseHead): string | null {
 /** Returns the path and query of a location on the host that the client requested, or on the origin. */
 function targetOf(x: Exchange, location: string | null): string | null {
   const { scheme } = x
-  const asked = `${scheme}://${x.head.host ?? x.origin!.authority}`
-  const url = location === null ? null : URL.parse(location, asked + x.outgoing.target)
+  const requested = `${scheme}://${x.head.host ?? x.origin!.authority}`
+  const url = location === null ? null : URL.parse(location, requested + x.outgoing.target)
   if (url === null) return null
-  const isOurs = url.origin === URL.parse(asked)?.origin || url.origin === x.origin!.config.url
+  const isOurs = url.origin === URL.parse(requested)?.origin || url.origin === x.origin!.config.url
   return isOurs && url.username === '' && url.password === '' ? url.pathname + url.search : null
 }
 

@@ -17,7 +17,6 @@ import type { EdgeMember } from '../origin/pools.ts'
 import { refusalOfFailure } from './failure-refusal.ts'
 import { Attempt } from './attempt.ts'
 import { CallAttempts } from './call-attempts.ts'
-import { deadlineIn } from '../exchange/deadline.ts'
 import {
   type AttemptEvent,
   decide,
@@ -210,7 +209,7 @@ class Forwarding implements RequestHandler, ForwardState {
     this.#x.handler = this
     if (tap !== null) tap.isUnderWay = true
     beginAtMember(this.#x)
-    this.#totalDeadline = deadlineIn(this.#x, route!.config.timeouts.total)
+    this.#totalDeadline = this.#x.deadlineIn(route!.config.timeouts.total)
     this.#startAttempt(false)
   }
 
@@ -262,7 +261,7 @@ class Forwarding implements RequestHandler, ForwardState {
     trace?.recording?.recordFailure(origin!.config, plane.clock.monotonic(), originFailure(phase, failure))
     if (failure.way === 'GH_HTTP1_REQUIRED') this.isHttp1Required = true
     if (failure.row.isUnprocessed)
-      this.#refusedUntil = Math.min(this.#refusedUntil, deadlineIn(x, route!.config.timeouts.response))
+      this.#refusedUntil = Math.min(this.#refusedUntil, x.deadlineIn(route!.config.timeouts.response))
     if (attempt !== null && !attempt.isBlamed && !isIdleLoss(this, failure))
       noteFailure(x, phase, failure, attempt.needsHttp1)
   }

@@ -4,9 +4,8 @@ import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { Failure } from '../../errors/catalogue/origin-failure.ts'
 import { deliverBug } from '../exchange/deliver.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import type { ResponseHandler, ResponseBody, TunnelHandler } from '../origin/response-handler.ts'
+import type { ResponseHandler, ResponseBody } from '../origin/response-handler.ts'
 import type { Lease } from '../origin/lease.ts'
-import { deadlineIn } from '../exchange/deadline.ts'
 
 interface RedirectFollower {
   redirectRead(): void
@@ -18,6 +17,10 @@ export class RedirectBody implements ResponseHandler {
   readonly deadline: number
   readonly wantsUpgrade = false
   readonly method: string
+  readonly interim = impossible
+  readonly head = impossible
+  readonly acceptsUpgrade = impossible
+  readonly switchProtocols = impossible
   readonly #x: Exchange
   readonly #follower: RedirectFollower
   readonly #lease: Lease
@@ -28,7 +31,7 @@ export class RedirectBody implements ResponseHandler {
     this.#follower = follower
     this.#lease = lease
     this.method = x.outgoing.method
-    this.deadline = deadlineIn(x, x.route!.config.timeouts.idle)
+    this.deadline = x.deadlineIn(x.route!.config.timeouts.idle)
     lease.handler = this
   }
 
@@ -72,29 +75,13 @@ export class RedirectBody implements ResponseHandler {
   flushResponse(): void {}
   originDrained(): void {}
 
-  interim(): void {
-    this.#impossible()
-  }
-
-  head(): void {
-    this.#impossible()
-  }
-
-  acceptsUpgrade(): boolean {
-    return this.#impossible()
-  }
-
-  switchProtocols(): TunnelHandler {
-    return this.#impossible()
-  }
-
-  #impossible(): never {
-    throw new Error('a second head came for one request')
-  }
-
   #skip(): void {
     this.#x.member!.health.succeeded()
     this.release()
     this.#follower.redirectRead()
   }
+}
+
+function impossible(): never {
+  throw new Error('a second head came for one request')
 }

@@ -4,7 +4,7 @@
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Rewriter } from '../ai-call/rewriter.ts'
 import { CompressedBody } from '../compression/compressed-body.ts'
-import type { Encoding } from '../encoding/encoding.ts'
+import type { Encoding } from '../encoding/encoders.ts'
 import { decideCompression } from '../compression/decide.ts'
 import type { Exchange, ResponseSink } from '../exchange/exchange.ts'
 import type { Lease } from '../origin/lease.ts'
@@ -19,15 +19,15 @@ export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: Respo
   x.releaseLongWork()
   x.status = head.status
   const { compression } = x.route!
-  const settled = compression === null ? null : decideCompression(x, compression, head, rewritten(x, head))
-  const encoding = settled === null || body.framing === 'none' ? null : settled.encoding
+  const decision = compression === null ? null : decideCompression(x, compression, head, rewritten(x, head))
+  const encoding = decision === null || body.framing === 'none' ? null : decision.encoding
   if (head.isEventStream && body.framing !== 'none')
     x.becomeEventStream(new EventStream(head.isEncoded || encoding !== null))
   const rewriter = x.ai?.rewriting?.begin(head) ?? null
   x.tap?.noteHead(head, rewriter !== null && rewriter !== false)
   if (rewriter === false) return null
   x.responseFraming = relayedFraming(body, rewriter !== null || encoding !== null)
-  const sink = x.client.relay(x, relayedHead(x, head, settled))
+  const sink = x.client.relay(x, relayedHead(x, head, decision))
   return new Relaying(x, lease, sink, rewriter, encoding)
 }
 

@@ -2,7 +2,7 @@
 // length, and without what concerns the connection.
 
 import type { Framing } from '../../http1/body/body.ts'
-import { crossingLines, equalsIgnoreCase, type FieldLines, field } from '../../http1/fields/fields.ts'
+import { crossingLines, type FieldLines, field, firstValue } from '../../http1/fields/fields.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { CompressionDecision } from '../compression/decide.ts'
 import { evidenceLines } from '../ai-call/evidence.ts'
@@ -10,16 +10,16 @@ import { type Exchange, logIdOf, type ResponseTop } from '../exchange/exchange.t
 import type { ResponseBody } from '../origin/response-handler.ts'
 import { hstsLine, relayedStatusLines } from '../exchange/status-lines.ts'
 
-/** Writes the head of the final response; `settled` is null if its route compresses nothing. */
+/** Writes the head of the final response; `decision` is null if its route compresses nothing. */
 export function relayedHead(
   x: Exchange,
   head: ResponseHead,
-  settled: CompressionDecision | null,
+  decision: CompressionDecision | null,
 ): ResponseTop {
-  const message = settled === null ? rewritten(x, head) : settled.message
-  const length = settled === null || settled.keepsLength ? lengthLine(x, head) : ''
+  const message = decision === null ? rewritten(x, head) : decision.message
+  const length = decision === null || decision.keepsLength ? lengthLine(x, head) : ''
   const date = hasDate(head, message) ? '' : `Date: ${x.plane.date()}\r\n`
-  const lines = `${crossingLines(message, true, x.isToSidePort)}${length}${date}${unsaidHstsLine(x, message)}${x.addedLines}${x.ai === null ? '' : evidenceLines(x.ai, logIdOf(x))}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
+  const lines = `${crossingLines(message, true, x.isToSidePort)}${length}${date}${missingHstsLine(x, message)}${x.addedLines}${x.ai === null ? '' : evidenceLines(x.ai, logIdOf(x))}${relayedStatusLines(x, head.status)}svc-ray: ${x.ray}\r\n`
   return { status: head.status, reason: head.reason, lines }
 }
 
@@ -46,12 +46,9 @@ function hasDate(head: ResponseHead, message: FieldLines): boolean {
   return message === head ? head.hasDate : message.ids.includes(field.date)
 }
 
-function unsaidHstsLine(x: Exchange, { fields }: FieldLines): string {
+function missingHstsLine(x: Exchange, { fields }: FieldLines): string {
   const line = hstsLine(x)
-  if (line === '') return ''
-  for (let i = 0; i < fields.length; i += 2)
-    if (equalsIgnoreCase(fields[i]!, 'strict-transport-security')) return ''
-  return line
+  return line === '' || firstValue(fields, 'strict-transport-security') !== null ? '' : line
 }
 
 function lengthLine(x: Exchange, head: ResponseHead): string {

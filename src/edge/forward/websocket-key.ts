@@ -2,17 +2,12 @@
 // check.
 
 import { createHash } from 'node:crypto'
-import { equalsIgnoreCase, type FieldLines } from '../../http1/fields/fields.ts'
+import { type FieldLines, firstValue } from '../../http1/fields/fields.ts'
 
 const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 export function acceptsKey(request: FieldLines, response: FieldLines): boolean {
-  const key = valueIn(request, 'sec-websocket-key')
+  const key = firstValue(request.fields, 'sec-websocket-key')
   const wanted = createHash('sha1').update(`${key}${guid}`).digest('base64')
-  return valueIn(response, 'sec-websocket-accept') === wanted
-}
-
-function valueIn({ fields }: FieldLines, name: string): string | null {
-  for (let i = 0; i < fields.length; i += 2) if (equalsIgnoreCase(fields[i]!, name)) return fields[i + 1]!
-  return null
+  return firstValue(response.fields, 'sec-websocket-accept') === wanted
 }

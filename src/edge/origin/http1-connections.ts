@@ -38,26 +38,20 @@ interface Shared {
 export class Http1Connections implements Dialer, ConnectionOwner {
   readonly target: Http1Owner
   readonly protocols = ['http/1.1']
-  readonly #clock: Clock
-  readonly #metrics: EdgeMetrics
-  readonly #mayDial: Shared['mayDial']
+  readonly #shared: Shared
   readonly #open = new Set<OriginConnection>()
   readonly #idle = new IdleConnections()
   readonly #resting = new RestingConnections(this)
-  readonly #idlePinned: IdlePinnedConnections
   #pinned = 0
   /** The first requests are those for which connections are being dialled. */
   readonly #queue = new ConnectionQueue()
   readonly #dials: Dials
   #isDestroyed = false
 
-  constructor(origin: Http1Owner, { clock, metrics, idlePinned, mayDial }: Shared) {
+  constructor(origin: Http1Owner, shared: Shared) {
     this.target = origin
-    this.#clock = clock
-    this.#metrics = metrics
-    this.#idlePinned = idlePinned
-    this.#mayDial = mayDial
-    this.#dials = new Dials(this, clock)
+    this.#shared = shared
+    this.#dials = new Dials(this, shared.clock)
   }
 
   handIdle(request: ConnectionRequest): boolean {
@@ -70,7 +64,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
   handPinned(request: ConnectionRequest, pinned: PinnedConnections, clientAddress: string): boolean {
     const connection = pinned.take(this.target, clientAddress)
     if (connection === null) return false
-    if (this.#idlePinned.delete(connection)) this.#pinned--
+    if (this.#shared.idlePinned.delete(connection)) this.#pinned--
     hand(request, connection)
     return true
   }
@@ -83,7 +77,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
 
   /** A `fresh` connection is one never used before. */
   enqueue(request: ConnectionRequest, options: { fresh: boolean }): void {
-    this.#queue.add(request, this.#clock.monotonic(), options)
+    this.#queue.add(request, this.#shared.clock.monotonic(), options)
     this.dialMore()
   }
 
@@ -132,7 +126,8 @@ export class Http1Connections implements Dialer, ConnectionOwner {
   }
 
   closePinned(count: number, now: number): void {
-    if (this.#pinned > 0) for (let i = count; i > 0 && this.#idlePinned.closeOldest(now, this.target); i--);
+    if (this.#pinned > 0)
+      for (let i = count; i > 0 && this.#shared.idlePinned.closeOldest(now, this.target); i--);
   }
 
   sweep(now: number): void {
@@ -151,7 +146,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
   /** Closes idle connections; the others close when they are returned. */
   retire(): void {
     for (const connection of this.#idle.takeAll()) connection.close()
-    for (const connection of this.#open) if (this.#idlePinned.has(connection)) connection.close()
+    for (const connection of this.#open) if (this.#shared.idlePinned.has(connection)) connection.close()
   }
 
   destroy(): void {
@@ -168,7 +163,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     for (const connection of this.#open) connection.isOutdated = this.target.isOutdated(connection)
     for (const connection of this.#idle.outdated()) connection.close()
     for (const connection of this.#open)
-      if (connection.isOutdated && this.#idlePinned.has(connection)) connection.close()
+      if (connection.isOutdated && this.#shared.idlePinned.has(connection)) connection.close()
   }
 
   dialed(dial: Dial, socket: Socket): void {
@@ -188,7 +183,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     if (connection.holder !== null) return this.#keepPinned(connection, connection.holder)
     if (rest === 'none') return this.#offer(connection)
     if (rest === 'turn') return this.#resting.addForTurn(connection)
-    const rests = !this.#isWantedNow && this.#resting.addForWhile(connection, this.#clock.monotonic())
+    const rests = !this.#isWantedNow && this.#resting.addForWhile(connection, this.#shared.clock.monotonic())
     if (!rests) connection.reset()
   }
 
@@ -201,12 +196,12 @@ export class Http1Connections implements Dialer, ConnectionOwner {
   }
 
   pinned(connection: OriginConnection): void {
-    connection.pinnedAt = this.#clock.monotonic()
-    this.#metrics.pinnedConnections.inc()
+    connection.pinnedAt = this.#shared.clock.monotonic()
+    this.#shared.metrics.pinnedConnections.inc()
   }
 
   closed(connection: OriginConnection): void {
-    if (this.#open.delete(connection)) this.#metrics.originConnections.dec()
+    if (this.#open.delete(connection)) this.#shared.metrics.originConnections.dec()
     if (connection.holder !== null) this.#forgetPinned(connection, connection.holder)
     else if (!this.#idle.remove(connection) && this.#resting.size > 0) this.#resting.remove(connection)
     this.dialMore()
@@ -221,18 +216,19 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     const connection = new OriginConnection(this, socket, dial)
     connection.isOutdated = this.target.isOutdated(connection)
     this.#open.add(connection)
-    this.#metrics.originConnections.inc()
+    this.#shared.metrics.originConnections.inc()
     this.#offer(connection)
     this.dialMore()
   }
 
   #keepPinned(connection: OriginConnection, holder: ConnectionHolder): void {
-    const now = this.#clock.monotonic()
+    const now = this.#shared.clock.monotonic()
     if (this.#isUnwanted(connection) || this.#isOwedToOthers(connection, now) || !holder.keep(connection))
       return connection.close()
     this.#pinned++
-    this.#idlePinned.add(connection, now)
-    if (!this.#mayDial(this.#dials.size + this.#idlePinned.size)) this.#idlePinned.closeFirst()
+    this.#shared.idlePinned.add(connection, now)
+    if (!this.#shared.mayDial(this.#dials.size + this.#shared.idlePinned.size))
+      this.#shared.idlePinned.closeFirst()
   }
 
   /**
@@ -244,15 +240,16 @@ export class Http1Connections implements Dialer, ConnectionOwner {
   }
 
   #forgetPinned(connection: OriginConnection, holder: ConnectionHolder): void {
-    this.#metrics.pinnedConnections.dec()
-    if (this.#idlePinned.delete(connection)) this.#pinned--
+    this.#shared.metrics.pinnedConnections.dec()
+    if (this.#shared.idlePinned.delete(connection)) this.#pinned--
     holder.remove(connection)
   }
 
   #offer(connection: OriginConnection): void {
     if (connection.isReused && this.#isWantedNew) return connection.close()
     if (this.#queue.serve(connection)) return
-    const isIdle = !this.#isUnwanted(connection) && this.#idle.keep(connection, this.#clock.monotonic())
+    const isIdle =
+      !this.#isUnwanted(connection) && this.#idle.keep(connection, this.#shared.clock.monotonic())
     if (!isIdle) connection.close()
   }
 

@@ -36,10 +36,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
   readonly book: AddressBook | null
   readonly guard: AddressGuard
   readonly handshakes = new Handshakes()
-  readonly #clock: Clock
-  readonly #log: Logger
-  readonly #mayDial: OriginContext['mayDial']
-  readonly #idlePinned: IdlePinnedConnections
+  readonly #context: OriginContext
   readonly #http1: Http1Connections
   /** Null if HTTP/2 is disabled. */
   readonly #http2: Multiplexed | null
@@ -49,17 +46,12 @@ export class Origin implements Http1Owner, MultiplexedOwner {
   #retired: Set<Origin> | null = null
   #isDestroyed = false
 
-  constructor(
-    config: OriginConfig,
-    { clock, metrics, log, lookup, guard, mayDial, idlePinned }: OriginContext,
-  ) {
+  constructor(config: OriginConfig, context: OriginContext) {
+    const { clock, metrics, lookup } = context
     this.config = config
     this.authority = new URL(config.url).host
-    this.guard = guard
-    this.#clock = clock
-    this.#log = log
-    this.#mayDial = mayDial
-    this.#idlePinned = idlePinned
+    this.guard = context.guard
+    this.#context = context
     this.#maxConnections = config.transport.connections || Number.POSITIVE_INFINITY
     const { http, streams } = config.transport
     this.#uploads = new Uploads(this.#maxConnections, http === '1' ? 1 : streams)
@@ -69,7 +61,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     const { host } = config.transport.proxy ?? config
     const parts = { name: host, dns, lookup, clock, metrics, changed, crashed }
     this.book = isIP(host) === 0 ? new AddressBook(parts) : null
-    this.#http1 = new Http1Connections(this, { clock, metrics, idlePinned, mayDial })
+    this.#http1 = new Http1Connections(this, context)
     this.#http2 = http === '1' ? null : new Multiplexed(this, clock, metrics)
   }
 
@@ -121,7 +113,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     }
     if (this.#uploads.waiting >= this.config.transport.queue.size)
       return request.failed('connect', fault('GH_QUEUE_FULL'), noTimes)
-    this.#uploads.enqueue(request, this.#clock.monotonic())
+    this.#uploads.enqueue(request, this.#context.clock.monotonic())
   }
 
   /** Whether an upload of a pausing client may begin at once, on a connection that no request waits for. */
@@ -181,9 +173,9 @@ export class Origin implements Http1Owner, MultiplexedOwner {
   }
 
   get hasDescriptor(): boolean {
+    const { clock, mayDial, idlePinned } = this.#context
     const dials = this.#http1.dials + (this.#http2?.dials ?? 0)
-    if (this.#mayDial(dials)) return true
-    return this.#idlePinned.closeOldest(this.#clock.monotonic(), null) && this.#mayDial(dials)
+    return mayDial(dials) || (idlePinned.closeOldest(clock.monotonic(), null) && mayDial(dials))
   }
 
   get vacancies(): number {
@@ -196,7 +188,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
 
   makeRoom(): void {
     if (this.vacancies > 0 || this.#http1.closeIdle() || this.#http2?.closeIdle()) return
-    this.#http1.closePinned(1, this.#clock.monotonic())
+    this.#http1.closePinned(1, this.#context.clock.monotonic())
   }
 
   continueByHttp1(dial: Dial, socket: Socket, waiting: ConnectionQueue): void {
@@ -213,7 +205,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
   }
 
   crashed(bug: unknown): void {
-    this.#log.error({ err: bug, origin: this.config.url }, 'origin connection failed: internal error')
+    this.#context.log.error({ err: bug, origin: this.config.url }, 'origin connection failed: internal error')
   }
 
   #dropOldAddresses(): void {

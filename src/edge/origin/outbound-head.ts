@@ -14,15 +14,8 @@ export interface OutboundHead {
 }
 
 /** Formats the head for HTTP/1.1, with the empty line. */
-export function headText({
-  method,
-  target,
-  authority,
-  lines,
-  isChunked,
-  wantsUpgrade,
-}: OutboundHead): string {
-  const upgrade = wantsUpgrade ? 'Connection: Upgrade\r\nUpgrade: websocket\r\n' : ''
-  const framing = isChunked ? 'Transfer-Encoding: chunked\r\n' : ''
-  return `${method} ${target} HTTP/1.1\r\nHost: ${authority}\r\n${upgrade}${framing}${lines}\r\n`
+export function headText(head: OutboundHead): string {
+  const upgrade = head.wantsUpgrade ? 'Connection: Upgrade\r\nUpgrade: websocket\r\n' : ''
+  const framing = head.isChunked ? 'Transfer-Encoding: chunked\r\n' : ''
+  return `${head.method} ${head.target} HTTP/1.1\r\nHost: ${head.authority}\r\n${upgrade}${framing}${head.lines}\r\n`
 }

@@ -64,11 +64,7 @@ export class Pools {
 
   health(): readonly PoolMember[] {
     return this.named.flatMap(({ name: pool, members }) =>
-      members.map(({ target, health }) => ({
-        pool,
-        origin: target.config.url,
-        state: health.state,
-      })),
+      members.map(({ target, health }) => ({ pool, origin: target.config.url, state: health.state })),
     )
   }
 

@@ -63,14 +63,21 @@ export function compileQuota(
   return quotaKinds.flatMap(kind => {
     const max = quota[kind]
     if (max === null) return []
-    const unconditional = { key: [], when: null, readsPath: false, needsToken: false, fields: null }
-    const limit = quotaLimitOf(name, kind, max)
-    const hits = quotaHits(kind)
     const fullName = quotaName(name, kind)
-    const common = { name: fullName, line: null, cause: { code: `quota ${fullName}` } }
-    return [
-      { limit, hits, ...unconditional, ...common, error: errors[kind], decisions: limits.rule(fullName) },
-    ]
+    return {
+      limit: quotaLimitOf(name, kind, max),
+      hits: quotaHits(kind),
+      key: [],
+      when: null,
+      readsPath: false,
+      needsToken: false,
+      name: fullName,
+      line: null,
+      error: errors[kind],
+      cause: { code: `quota ${fullName}` },
+      fields: null,
+      decisions: limits.rule(fullName),
+    }
   })
 }
 
@@ -81,15 +88,11 @@ function quotaName(zone: string, kind: (typeof quotaKinds)[number]): string {
 }
 
 export function limitNames({ rateLimits, zones }: Pick<Config, 'rateLimits' | 'zones'>): ReadonlySet<string> {
-  const all = [rateLimits, ...zones.flatMap(zone => [zone.rateLimits, ...zone.routes.map(limitsOfRoute)])]
+  const ofZones = zones.flatMap(zone => [zone, ...zone.routes].flatMap(({ rateLimits }) => rateLimits))
   const quotas = zones.flatMap(({ name, quota }) =>
     quotaKinds.filter(kind => quota[kind] !== null).map(kind => quotaName(name, kind)),
   )
-  return new Set([...all.flat().map(({ name }) => name), ...quotas])
-}
-
-function limitsOfRoute({ rateLimits }: ZoneConfig['routes'][number]): readonly RateLimitConfig[] {
-  return rateLimits
+  return new Set([...[...rateLimits, ...ofZones].map(({ name }) => name), ...quotas])
 }
 
 function compileCondition(text: string): Expression<boolean> {

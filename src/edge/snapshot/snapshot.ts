@@ -82,8 +82,11 @@ export interface EdgeAi {
   readonly routeTo: (provider: Provider) => AiRoute
 }
 
-export interface Snapshot {
-  readonly name: string
+/** What requests need of the configuration as it is. */
+type Copied = 'name' | 'client' | 'http2' | 'publicPort' | 'proxyStatus' | 'serverTiming' | 'clientAddress'
+
+export interface Snapshot extends Pick<Config, Copied>, Pick<Config['errors'], 'previews'> {
+  readonly operator: Config['errors']['operator']
   readonly zones: Pick<HostLookup<EdgeZone>, 'find'>
   /** A later snapshot reuses those that are unchanged. */
   readonly settings: ReadonlyMap<ZoneConfig, ZoneSettings>
@@ -94,10 +97,6 @@ export interface Snapshot {
   readonly limits: HeadLimits & Pick<Config['limits'], 'requestsPerConnection' | 'compressionMemory'>
   /** Max bytes of buffered request bodies. */
   readonly gatherLimit: number
-  readonly client: Config['client']
-  readonly http2: Config['http2']
-  /** The port at which clients reach https; null for the one on which the gateway listens. */
-  readonly publicPort: number | null
   readonly certificates: Certificates
   /** The responses to authorities that check hosts. */
   readonly challenges: Challenges
@@ -105,14 +104,8 @@ export interface Snapshot {
   readonly access: AccessPolicy
   /** For requests outside of all zones. */
   readonly errors: CustomErrors
-  readonly proxyStatus: boolean
-  readonly serverTiming: boolean
-  readonly operator: Config['errors']['operator']
-  readonly previews: Config['errors']['previews']
   readonly tracing: Tracing | null
   readonly trusted: AddressSet
-  /** The field of a trusted hop that is believed. */
-  readonly clientAddress: Config['clientAddress']
   /** The Via and CDN-Loop lines of a request without previous hops. */
   readonly hops: string
   readonly origins: ReadonlySet<Origin>
@@ -145,7 +138,7 @@ export function buildSnapshot(config: Config, parts: SnapshotParts): Snapshot {
     (what === 'expression' ? metrics.expressionFailures.errors : metrics.customErrorFailures).inc()
   return {
     name: config.name,
-    ...buildZones(config, parts, { pools, globalLimits: globalLimits, failed }),
+    ...buildZones(config, parts, { pools, globalLimits, failed }),
     ai:
       config.ai.hosts.length === 0 ? null : buildAi(config.ai, pools, globalLimits, parts.before?.ai ?? null),
     limits: config.limits,
@@ -245,7 +238,7 @@ function buildAi(ai: AiConfig, pools: Pools, limits: readonly MeterRule[], befor
     aliases: new Aliases(ai.models),
     failover: ai.failover,
     route: { config, limits, pool: pools.get(null), ...passedUnchanged },
-    keyRings: keyRings,
+    keyRings,
     calls,
     usageRefusals: before?.usageRefusals ?? new UsageRefusals(),
     routeTo: provider => routes.get(provider)!,

@@ -200,6 +200,12 @@ export function equalsIgnoreCase(text: string, lower: string): boolean {
   return text.length === lower.length && compare(text, lower) === same
 }
 
+/** Returns the first value of a field by its lower-case name; null for none. */
+export function firstValue(fields: readonly string[], name: string): string | null {
+  for (let i = 0; i < fields.length; i += 2) if (equalsIgnoreCase(fields[i]!, name)) return fields[i + 1]!
+  return null
+}
+
 /** Whether a comma-separated list (such as CDN-Loop) holds a lower-case token. */
 export function listHas(list: string, token: string): boolean {
   let from = 0

@@ -65,15 +65,17 @@ export class Http2Connection {
   readonly isJudgedLate: boolean
   readonly session: ClientSession
   readonly #owner: Http2Owner
+  /** A bug outside of any exchange ends the connection, since the state of its session is unknown. */
+  readonly #crashed = (bug: unknown): void => {
+    this.#owner.crashed(bug)
+    this.#fail(fault('GH_CLOSED'))
+  }
   readonly #socket: Socket
   readonly #clock: Clock
   readonly #exchanges = new Set<Http2Exchange>()
   /** Runs after the events of a turn. */
-  readonly #turn: () => void
-  readonly #readOn = guarded(
-    () => this.#afterRead(this.#isClosed || this.session.readOn()),
-    bug => this.#crashed(bug),
-  )
+  readonly #turn = guarded(() => this.#write(), this.#crashed)
+  readonly #readOn = guarded(() => this.#afterRead(this.#isClosed || this.session.readOn()), this.#crashed)
   #hasReceived = false
   #restsUntil = 0
   #isClosed = false
@@ -91,10 +93,6 @@ export class Http2Connection {
     this.times = times
     this.address = address
     this.isJudgedLate = socket instanceof TLSSocket && socket.getProtocol() === 'TLSv1.3'
-    this.#turn = guarded(
-      () => this.#write(),
-      bug => this.#crashed(bug),
-    )
     const writeError = new HeldWriteError(socket)
     this.session = new ClientSession(this, streams, clock.monotonic())
     this.#on('data', (bytes: Buffer) => this.#read(bytes))
@@ -198,16 +196,7 @@ export class Http2Connection {
   }
 
   #on<T = void>(event: string, handle: (what: T) => void): void {
-    this.#socket.on(
-      event,
-      guarded(handle, bug => this.#crashed(bug)),
-    )
-  }
-
-  /** A bug outside of any exchange ends the connection, since the state of its session is unknown. */
-  #crashed(bug: unknown): void {
-    this.#owner.crashed(bug)
-    this.#fail(fault('GH_CLOSED'))
+    this.#socket.on(event, guarded(handle, this.#crashed))
   }
 
   #read(bytes: Buffer): void {

@@ -133,12 +133,9 @@ export class Multiplexed implements Dialer, Http2Owner {
   }
 
   closeIdle(): boolean {
-    for (const connection of this.#open) {
-      if (connection.size > 0) continue
-      connection.close()
-      return true
-    }
-    return false
+    const idle = this.#open.values().find(({ size }) => size === 0)
+    idle?.close()
+    return idle !== undefined
   }
 
   dialMore(): void {
@@ -158,12 +155,8 @@ export class Multiplexed implements Dialer, Http2Owner {
       this.#http1Until = this.#clock.monotonic() + memory
       return this.target.continueByHttp1(dial, socket, this.#queue)
     }
-    const { protocol: scheme } = this.target.config
-    const connection = new Http2Connection(this, socket, dial, {
-      clock: this.#clock,
-      scheme,
-      streams: this.#streams,
-    })
+    const options = { clock: this.#clock, scheme: this.target.config.protocol, streams: this.#streams }
+    const connection = new Http2Connection(this, socket, dial, options)
     connection.isOutdated = this.target.isOutdated(connection)
     this.#open.add(connection)
     this.#metrics.originConnections.inc()
