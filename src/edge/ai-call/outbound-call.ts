@@ -96,8 +96,8 @@ function writeLines(head: RequestHead, ai: AiExchange, isTraced: boolean): Provi
 export function bringsCredential({ fields, hopByHop }: RequestHead, ai: AiExchange): boolean {
   for (let i = 0; i < fields.length; i += 2) {
     const name = fields[i]!
-    if (!isOneOf(name, credentials) || hopByHop?.has(name.toLowerCase())) continue
-    if (callersCredential(ai, name, fields[i + 1]!, name) !== '') return true
+    if (!isOneOf(name, credentials) || callersCredential(ai, name, fields[i + 1]!, name) === '') continue
+    if (!hopByHop?.has(name.toLowerCase())) return true
   }
   return hasKeyInQuery(ai.path, ai.provider!.credentialParameter)
 }
@@ -106,9 +106,8 @@ export function bringsCredential({ fields, hopByHop }: RequestHead, ai: AiExchan
 const credentials = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
 
 /**
- * Writes the caller's credential for the provider, if allowed. REST routes use only configured ones, and the
- * unified endpoint has one field for all providers; if an alias chose the provider, nobody knows whether it is
- * for that one.
+ * Writes the caller's credential for the provider, if allowed. REST routes use only configured ones. The
+ * unified endpoint has one field for all providers: if an alias chose one, the credential may be another's.
  */
 function callersCredential(
   { target, provider, isRouted }: AiExchange,
@@ -116,9 +115,11 @@ function callersCredential(
   value: string,
   line: string,
 ): string {
-  if (target.api === 'rest' || isRouted || holdsOurs(value)) return ''
-  if (target.api === 'native') return isOneOf(name, provider!.credentialFields) ? line : ''
-  const key = equalsIgnoreCase(name, 'authorization') ? bearerOf(value) : null
+  if (target.api === 'rest' || isRouted) return ''
+  if (target.api === 'native')
+    return isOneOf(name, provider!.credentialFields) && !holdsOurs(value) ? line : ''
+  if (!equalsIgnoreCase(name, 'authorization') || holdsOurs(value)) return ''
+  const key = bearerOf(value)
   return key === null ? '' : credentialLine(provider!, key)
 }
 

@@ -119,7 +119,6 @@ export function findModel(
   return resting ?? refusal!
 }
 
-/** Whether every key of a provider rests. */
 function isResting(x: Exchange, { provider }: Call): boolean {
   const { keys } = x.snapshot.ai!.routeTo(provider)
   return keys.size > 1 && keys.firstBack(x.plane.clock.monotonic()) !== null

@@ -10,7 +10,6 @@ import { isAmongAiRoutes } from '../../ai/target.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { ownStatusLines } from '../exchange/status-lines.ts'
 
-/** The scope of AI calls. */
 export const runScope = 'ai_gateway.run'
 
 type TokenError = 'invalid_token' | 'insufficient_scope' | null

@@ -42,7 +42,6 @@ export function prepareAttempt(
   return found === null ? null : { type: 'next', found }
 }
 
-/** Makes a prepared attempt that of the exchange. */
 export function takeAttempt(x: Exchange, ai: AiExchange, course: Course, prepared: PreparedAttempt): void {
   if (prepared.type === 'retry') return course.retry()
   const { node, skipped, call } = prepared.found

@@ -19,10 +19,8 @@ import { AddressBook } from '../resolver/address-book.ts'
 import { AddressGuard } from '../resolver/address-guard.ts'
 import { NameLookup } from '../resolver/name-lookup.ts'
 
-/** The timeout of a check in ms. */
 const defaultTimeout = 10_000
 
-/** The result of a check. */
 interface ProviderCheck {
   /** Null without a response. */
   readonly status: number | null

@@ -92,8 +92,9 @@ function outOfKeys(x: Exchange, { provider }: AiExchange, { saidUntil, limits }:
   let mayRetry: boolean | null = null
   for (let i = 0; i < limits.length; i += 2) {
     const name = limits[i]!
-    if (equalsIgnoreCase(name, 'x-should-retry')) mayRetry = limits[i + 1] === 'true'
-    else if (equalsIgnoreCase(name, inMilliseconds))
+    const lower = name.toLowerCase()
+    if (lower === 'x-should-retry') mayRetry = limits[i + 1] === 'true'
+    else if (lower === inMilliseconds)
       x.addedLines += `${name}: ${Math.min(Math.ceil(wait), Number.MAX_SAFE_INTEGER)}\r\n`
     else x.addedLines += `${name}: ${limits[i + 1]}\r\n`
   }

@@ -16,7 +16,6 @@ import { bringsCredential } from '../ai-call/outbound-call.ts'
 export interface ProviderInProcess {
   readonly name: string
   readonly resource: string | null
-  /** In the order of the configuration. */
   readonly keys: readonly KeyInProcess[]
   readonly lastAt: number
   readonly goodAt: number
@@ -28,7 +27,6 @@ export interface ProviderInProcess {
 }
 
 interface KeyInProcess {
-  /** 0 if it is not resting. */
   readonly restsUntil: number
   /** The status for which it rests or last rested. */
   readonly status: number

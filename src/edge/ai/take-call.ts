@@ -5,6 +5,7 @@ import type { Provider } from '../../ai/providers/providers.ts'
 import type { CallRequest } from '../../ai/request-body.ts'
 import type { CompatTarget, RestTarget } from '../../ai/target.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
+import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { audienceOf } from '../ai-call/audience-of-call.ts'
 import { bringsCredential } from '../ai-call/outbound-call.ts'
@@ -51,7 +52,9 @@ export function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: st
   const route = x.snapshot.ai!.routeTo(provider)
   ai.provider = provider
   ai.path = path
-  if (lacksKey(x, ai)) return provider.withoutKey
+  const needsKey = provider.withoutKey !== null && !isRead(x.head)
+  const bringsOwn = (needsKey || route.keys.size > 1) && bringsCredential(x.head, ai)
+  if (needsKey && !bringsOwn) return provider.withoutKey
   x.route = route
   ai.calls = route.calls
   x.member = route.pool.pick(x)
@@ -59,16 +62,12 @@ export function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: st
   ai.keys = null
   ai.keyChanges = 0
   ai.doubtedKeys = null
-  if (route.keys.size < 2 || bringsCredential(x.head, ai)) return null
+  if (bringsOwn || route.keys.size < 2) return null
   ai.keys = route.keys
   return refuseWithoutKey(x, ai)
 }
 
-/**
- * Whether a provider takes no call without a key, and there is none. Some have public lists of models, and a
- * WebSocket handshake may bring a key as a subprotocol.
- */
-function lacksKey({ head }: Exchange, ai: AiExchange): boolean {
-  if (ai.provider!.withoutKey === null || head.method === 'GET' || head.method === 'HEAD') return false
-  return !bringsCredential(head, ai)
+/** Some providers have public lists of models, and a WebSocket handshake may bring a key as a subprotocol. */
+function isRead({ method }: RequestHead): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
