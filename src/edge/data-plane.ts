@@ -45,9 +45,7 @@ interface DataPlaneOptions {
   readonly spans?: SpanSink | null
   readonly ai?: AiServices
   readonly sidePort?: SidePort
-  /** Address lists and geographic databases of rules; by default none. */
   readonly access?: AccessSources
-  /** API-managed settings of zones; by default none. */
   readonly zones?: ZoneDirectory
   /** By default it counts for this process alone. */
   readonly limiter?: Limiter
@@ -55,7 +53,6 @@ interface DataPlaneOptions {
   readonly bans?: Bans
   /** Receives the counts of errors, rules and limits. */
   readonly report?: (tallies: readonly Tally[]) => unknown
-  /** Certificates and challenges of ACME; by default none. */
   readonly automatic?: AutomaticTls
   /** The share of this process in the limits on connections; by default all of it. */
   readonly share?: Share
@@ -64,11 +61,9 @@ interface DataPlaneOptions {
   readonly lookup?: NameLookup
 }
 
-/** A configuration that one process is ready to serve. */
 export interface PreparedConfig {
   /** Applies it in one step, in which nothing can fail, with the last results of all checks. */
   commit(checks?: readonly KeyedCheckResult[]): void
-  /** Discards it, and releases what only it needs. */
   discard(): void
 }
 
@@ -94,7 +89,6 @@ export class DataPlane implements Plane {
   readonly #zones: ZoneDirectory | null
   #automatic: AutomaticTls
   #config: Config
-  /** The prepared configuration; null for none. */
   #next: Next | null = null
   readonly #origins: Origins
   readonly #clients: Clients
@@ -107,7 +101,6 @@ export class DataPlane implements Plane {
   #dateSecond = 0
   #date = ''
 
-  /** Throws if the configuration does not build. */
   constructor(config: Config, { clock = systemClock, ...options }: DataPlaneOptions) {
     this.clock = clock
     this.metrics = options.metrics
@@ -159,12 +152,10 @@ export class DataPlane implements Plane {
     return bound
   }
 
-  /** The sockets from which this process accepts. */
   get sockets(): readonly ListeningSocket[] {
     return this.#listeners.sockets
   }
 
-  /** Accepts from one more socket, until it is released. */
   adopt(socket: ListeningSocket): Promise<void> {
     return this.#listeners.adopt(this.#listen[socket.listener]!, socket)
   }
@@ -208,7 +199,6 @@ export class DataPlane implements Plane {
     this.#keepOnly(this.#config)
   }
 
-  /** Recompiles the rules of zones after a change by the API. */
   refresh(): void {
     this.#install(this.#build(this.#config, this.#access), this.#config)
     const next = this.#next
@@ -262,7 +252,6 @@ export class DataPlane implements Plane {
     return this.#clients.leaveShare(claim)
   }
 
-  /** The state of the pools. */
   get pools(): readonly PoolState[] {
     return this.snapshot.pools.named.map(poolState)
   }
@@ -273,7 +262,6 @@ export class DataPlane implements Plane {
     return ai === null ? [] : providerStates(ai, this.clock)
   }
 
-  /** Explains what would happen to a request, without doing any of it. */
   explain(didRequest: RequestInQuestion): Promise<Explained> {
     return rehearse(
       {
@@ -287,7 +275,6 @@ export class DataPlane implements Plane {
     )
   }
 
-  /** Takes the results of active checks of origins. */
   takeChecks(results: readonly KeyedCheckResult[]): void {
     for (const result of results) this.#checks.set(result.key, result)
     this.snapshot.pools.takeChecks(results)
@@ -329,7 +316,6 @@ export class DataPlane implements Plane {
     )
   }
 
-  /** Closes everything at once. */
   destroy(): void {
     clearInterval(this.#ticker)
     this.tallies.flush()

@@ -79,7 +79,6 @@ export class People {
     return this.#attempts.close()
   }
 
-  /** Whether any user exists; rejects with `StoreUnreachable`. */
   async hasUsers(): Promise<boolean> {
     this.#hasUsers ||= (await this.#store.users.list(everybody, { offset: 0, limit: 1 })).total > 0
     return this.#hasUsers

@@ -34,7 +34,6 @@ const maxSearched = 1_000
 /** Silent connections of a client that are closed when its penalty begins. */
 const maxEnded = 64
 
-/** A connection of either version, or a stage before it. */
 type Connection = ClientConnection | Http2Connection | EarlyStage
 type EarlyStage = Handshake | ProxiedConnection | ProtocolSniff
 
@@ -112,7 +111,6 @@ export class Clients {
     }
   }
 
-  /** Enforces deadlines at monotonic ms `now`. */
   sweep(now: number): void {
     this.#share.sweep()
     this.#newcomers.sweep()
@@ -170,12 +168,10 @@ export class Clients {
     return left
   }
 
-  /** Starts the closing handshake of all WebSockets. */
   goAway(): void {
     void inSlices(this.#farewells())
   }
 
-  /** Closes every connection at once. */
   destroy(): void {
     this.#penalties.close()
     this.#newcomers.close()

@@ -13,7 +13,6 @@ const reservedDescriptors = 12
 /** The limit that a connection met; the first two have the names of their settings. */
 export type ConnectionFault = 'connections' | 'connections_per_address' | 'descriptors'
 
-/** Why a connection is refused. */
 export type RefusedConnection = ConnectionFault | 'penalty'
 
 export class ConnectionLimits {
@@ -81,7 +80,6 @@ export class ConnectionLimits {
     return this.#total + others < this.#descriptors + spareDescriptors - reservedDescriptors
   }
 
-  /** Counts the connections under the limit of a key. */
   count(key: string): number {
     return key === allConnections ? this.#total : (this.#byAddress.get(key) ?? 0)
   }
@@ -95,7 +93,6 @@ export class ConnectionLimits {
     this.#total++
   }
 
-  /** Undoes `take`. */
   leave(peer: string): void {
     const key = clientKey(peer)
     const count = this.#byAddress.get(key)!

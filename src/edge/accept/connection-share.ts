@@ -47,9 +47,7 @@ const maxSweeps = 50
 interface Entry {
   moved: number
   readonly waiting: (() => void)[]
-  /** Whether others are asked to close idle connections. */
   closing: boolean
-  /** Sweeps since the request was sent. */
   age: number
   /** What was denied since the last sweep; it is not asked for again before the next. */
   denied: 'nothing' | 'free' | 'idle'
@@ -93,7 +91,6 @@ export class Share {
     for (const entry of this.#entries.values()) this.#settle(entry, 'granted')
   }
 
-  /** Returns this process's share of a limit. */
   partOf(key: string, limit: number): number {
     if (this.#workers === 1) return limit
     if (!this.#hasBegun) return 0
@@ -126,14 +123,12 @@ export class Share {
     return true
   }
 
-  /** Adds to the share; 0 if the request was denied. */
   grant(key: string, count: number): void {
     const entry = this.#entry(key)
     entry.moved += count
     this.#settle(entry, count > 0 ? 'granted' : 'denied')
   }
 
-  /** Releases part of the share to others. */
   leave(key: string, count: number): void {
     if (count > 0) this.#entry(key).moved -= count
   }

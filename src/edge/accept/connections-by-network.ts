@@ -16,17 +16,14 @@ export class Crowds<Connection> {
   #largestSize = 0
   #size = 0
 
-  /** The number of all connections. */
   get size(): number {
     return this.#size
   }
 
-  /** Returns the connections of a network. */
   of(network: string): Crowd<Connection> | undefined {
     return this.#byNetwork.get(network)
   }
 
-  /** The network with the most connections. */
   get largest(): Crowd<Connection> | undefined {
     return this.#bySize.get(this.#largestSize)?.values().next().value
   }
@@ -54,7 +51,6 @@ export class Crowds<Connection> {
     this.#resize(crowd, size)
   }
 
-  /** Removes a connection; false if it was not counted. */
   delete(network: string, connection: Connection): boolean {
     const crowd = this.#byNetwork.get(network)
     const size = crowd?.members.size ?? 0

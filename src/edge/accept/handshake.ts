@@ -47,7 +47,6 @@ export class Handshake {
   readonly #socket: Socket
   readonly #plane: Plane
   readonly #owner: HandshakeOwner
-  /** The monotonic ms by which it must be over. */
   #deadline: number
   #hello: Buffer | null = null
   #secured: TLSSocket | null = null
@@ -86,7 +85,6 @@ export class Handshake {
     return this.#secured !== null
   }
 
-  /** Ends it at its deadline. */
   sweep(now: number): void {
     if (now >= this.#deadline) this.#fail('timeout')
   }
@@ -98,7 +96,6 @@ export class Handshake {
 
   goAway(): void {}
 
-  /** Closes the connection at once. */
   destroy(): void {
     this.#end()
     this.#cut()
@@ -232,7 +229,6 @@ export class Handshake {
   }
 }
 
-/** Adds a guarded listener. */
 function on<T>(socket: Socket, event: string, listener: (what: T) => void): void {
   socket.on(event, listener)
 }

@@ -28,7 +28,6 @@ const maxClosing = 2_000
 
 /** How listeners share their addresses with other processes. */
 export interface ListenOptions {
-  /** Whether other processes bind the same addresses. */
   readonly reusePort: boolean
   /** The number of the sockets bound here; 0 by default. */
   readonly slot?: number
@@ -39,7 +38,6 @@ export interface ListenOptions {
 interface ListenersOwner {
   /** Whether to hold back a connection accepted on an HTTP/2 listener; must not throw. */
   hold(connection: AcceptedConnection): boolean
-  /** Accepts a connection of a listener; must not throw. */
   accept(socket: Socket, listener: Listener): void
   acceptFailed(error: Error): void
 }

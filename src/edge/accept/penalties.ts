@@ -57,7 +57,6 @@ export class Penalties {
     return true
   }
 
-  /** Resets all held connections. */
   close(): void {
     clearTimeout(this.#timer ?? undefined)
     this.#timer = null

@@ -27,7 +27,6 @@ export class ProtocolSniff {
   readonly #socket: Socket
   readonly #plane: Plane
   readonly #owner: ProtocolSniffOwner
-  /** The monotonic ms by which the version must be known. */
   #deadline: number
   readonly #cleanups: (() => void)[] = []
   #bytes: Buffer | null = null
@@ -50,7 +49,6 @@ export class ProtocolSniff {
     this.#on('close', () => this.#fail())
   }
 
-  /** Ends it at its deadline. */
   sweep(now: number): void {
     if (now >= this.#deadline) this.#fail()
   }
@@ -62,7 +60,6 @@ export class ProtocolSniff {
 
   goAway(): void {}
 
-  /** Closes the connection at once. */
   destroy(): void {
     this.#removeListeners()
     reset(this.#socket)

@@ -45,7 +45,6 @@ export class ProxiedConnection {
     this.#on('close', () => this.#fail('closed'))
   }
 
-  /** Ends it at its deadline. */
   sweep(now: number): void {
     if (now >= this.deadline) this.#fail('timeout')
   }
@@ -57,7 +56,6 @@ export class ProxiedConnection {
 
   goAway(): void {}
 
-  /** Closes the connection at once. */
   destroy(): void {
     this.#end()
     reset(this.socket)

@@ -9,7 +9,6 @@ import { crc32c } from './crc32c.ts'
 type ProxyHeaderFault = 'missing' | 'malformed'
 
 interface ProxyHeader {
-  /** Its length in bytes. */
   readonly length: number
   /**
    * The address of the client; `local` if the balancer speaks for itself, as for a health check, and null if
@@ -46,7 +45,6 @@ function beginsWith(bytes: Buffer, beginning: Buffer): boolean {
   return bytes.compare(beginning, 0, length, 0, length) === 0
 }
 
-/** Reads version 1. */
 function readLine(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
   const end = bytes.subarray(0, maxLine).indexOf(0x0a)
   if (end === -1) return bytes.length < maxLine ? null : 'malformed'

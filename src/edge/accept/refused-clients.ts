@@ -23,13 +23,11 @@ export class RefusedClients {
     this.count(limit)
   }
 
-  /** Counts a connection that has met a limit. */
   count(limit: RefusedConnection): void {
     this.#metrics.refusedConnections[limit].inc()
     this.#warnings.warn(limit, { limit }, 'client connections refused')
   }
 
-  /** Counts a connection that is closed to make room for another. */
   countEvicted(state: 'silent' | 'idle'): void {
     this.#metrics.evictedConnections[state].inc()
     if (state === 'silent')
@@ -43,7 +41,6 @@ export class RefusedClients {
     this.countProxyFailure('untrusted', peer)
   }
 
-  /** Counts a connection without a valid PROXY header. */
   countProxyFailure(reason: ProxyFailure, peer: string): void {
     this.#metrics.proxyFailures[reason].inc()
     // Load balancers check by opening a connection and closing it.

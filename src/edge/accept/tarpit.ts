@@ -8,7 +8,6 @@ import { clientKey } from '../../net/address/client-key.ts'
 const holdTime = 200
 const maxHeld = 1_024
 
-/** A connection that can be served or reset. */
 interface PendingConnection {
   serve(): void
   /** Closes it with a reset. */
@@ -18,7 +17,6 @@ interface PendingConnection {
 export interface HeldConnection {
   readonly connection: PendingConnection
   readonly peer: string
-  /** Whether it counts under the limits while held. */
   readonly isCounted: boolean
 }
 
@@ -30,12 +28,10 @@ export class Tarpit {
   readonly #queues = new Map<string, Queue>()
   #size = 0
 
-  /** The number of held connections. */
   get size(): number {
     return this.#size
   }
 
-  /** Whether any connection of a client is held. */
   has(peer: string): boolean {
     return this.#size > 0 && this.#queues.has(clientKey(peer))
   }
@@ -73,7 +69,6 @@ export class Tarpit {
     return released
   }
 
-  /** Removes and returns all held connections. */
   empty(): readonly HeldConnection[] {
     const all = [...this.#queues.values()].flatMap(queue => queue.map(({ held }) => held))
     this.#queues.clear()

@@ -21,7 +21,6 @@ const maxWait = 100
 /** Ms between two checks of those that wait. */
 const checkInterval = 2
 
-/** A connection, or a stage before it. */
 interface Newcomer {
   readonly peer: string
   /** What it has shown: nothing yet, more than is read in one turn, or a complete read. */
@@ -35,7 +34,6 @@ interface WaitingConnection {
   readonly until: number
 }
 
-/** The connections of an address. */
 interface AddressEntry {
   /** With the monotonic ms of their arrival. */
   readonly newcomers: Map<Newcomer, number>
@@ -84,7 +82,6 @@ export class Newcomers {
     return true
   }
 
-  /** Adds a connection that is being served. */
   add(newcomer: Newcomer): void {
     const key = clientKey(newcomer.peer)
     let entry = this.#byAddress.get(key)
@@ -96,7 +93,6 @@ export class Newcomers {
     this.#count++
   }
 
-  /** Replaces a stage by the next one. */
   replace(former: Newcomer, next: Newcomer): void {
     const entry = this.#byAddress.get(clientKey(former.peer))
     const since = entry?.newcomers.get(former)
@@ -105,7 +101,6 @@ export class Newcomers {
     entry.newcomers.set(next, since)
   }
 
-  /** Removes a closed connection. */
   delete(newcomer: Newcomer): void {
     if (this.#count === 0) return
     const key = clientKey(newcomer.peer)
@@ -125,7 +120,6 @@ export class Newcomers {
     }
   }
 
-  /** Releases all that wait. */
   close(): void {
     clearTimeout(this.#timer ?? undefined)
     this.#timer = null

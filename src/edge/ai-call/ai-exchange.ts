@@ -17,35 +17,26 @@ import type { Rewriting } from './rewriting.ts'
 export class AiExchange {
   readonly target: AiTarget
   readonly fields: AiFields
-  /** The place of a credential of this gateway that must not be there; null for none. */
   misplacedAt: string | null
   /** The gateway that the call names, if it exists: errors are counted there. */
   namedGateway: Gateway | null = null
-  /** The gateway, once access is granted. */
   gateway: Gateway | null = null
-  /** The token that granted access; null if the gateway requires none. */
   token: Token | null = null
-  /** Whether the call was refused for lack of a valid token; such calls are not logged. */
   isDenied = false
   /** The challenge for a caller without a valid token (RFC 6750 section 3). */
   challenge: string | null = null
-  /** The body of a call that cannot be planned without it. */
   body: Buffer | null = null
   /** Bytes of the body that count against the shared limit. */
   gatheredBytes = 0
   provider: Provider | null = null
-  /** Counts the outcome of the call; null until its provider is known. */
   calls: ProviderCalls | null = null
   /** The keys that the call may use in turn; null if its caller brought one, or there is only one. */
   keys: KeyRing | null = null
-  /** The configured key of the call, and how many times it was changed. */
   key: Key | null = null
   keyChanges = 0
   /** Keys that the provider refused for this call although they work for others; null for none. */
   doubtedKeys: Key[] | null = null
-  /** The API of the provider; null if the request is passed on unparsed. */
   providerDialect: Dialect | null = null
-  /** Path and query at the provider. */
   path = ''
   /** Null if unknown without parsing the request. */
   model: string | null = null
@@ -54,15 +45,10 @@ export class AiExchange {
    * otherwise.
    */
   callWithUsage: Call | null = null
-  /** Whether it was retried without. */
   isRetriedWithoutUsage = false
-  /** What the caller says about attempts; null before that is read. */
   controls: Controls | null = null
-  /** The course of a call that may take more than one attempt; null for any other. */
   course: Course | null = null
-  /** Whether an alias chose the provider. */
   isRouted = false
-  /** The attempts so far. */
   readonly attempts: LedgerAttempt[] = []
   /** Whether the gateway has made further attempts in vain, so that its caller should not begin anew. */
   isExhausted = false

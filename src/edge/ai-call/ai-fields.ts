@@ -9,7 +9,6 @@ import { placeInField, placeInLine } from '../../tokens/misplaced-tokens.ts'
 export const repeated = Symbol('repeated')
 export type Once = string | null | typeof repeated
 
-/** The settings that a caller sends to an AI gateway. */
 export class AiFields {
   authorization: Once = null
   gatewayAuthorization: Once = null
@@ -21,7 +20,6 @@ export class AiFields {
   maxAttempts: Once = null
   retryDelay: Once = null
   backoff: Once = null
-  /** Whether the caller says anything about attempts. */
   hasControls = false
   contentType: string | null = null
   contentEncoding: string | null = null
@@ -105,7 +103,6 @@ export function findMisplaced(head: RequestHead, fields: AiFields): string | nul
   return placeInLine(head) ?? fields.misplacedAt
 }
 
-/** Characters of a name that are shown. */
 const maxNameLength = 64
 
 /**

@@ -11,7 +11,6 @@ interface CourseParts {
   readonly body: Buffer | null
   readonly controls: Controls
   readonly failover: FailoverConfig
-  /** Monotonic ms. */
   readonly now: number
 }
 
@@ -59,7 +58,6 @@ export class Course {
     return this.#retries
   }
 
-  /** Ms before a further attempt at the present model. */
   get delay(): number {
     const { delay, backoff } = this.#controls
     return delayOf(this.#retried + 1, delay ?? defaultDelay, backoff ?? 'exponential')

@@ -1,6 +1,5 @@
 // The interface of what rewrites a provider's response on its way to the client.
 
-/** Rewrites the body of one response. */
 export interface Rewriter {
   /** Whether the head must wait for the end of the body, which may still turn out to be an error. */
   readonly holdsHead: boolean

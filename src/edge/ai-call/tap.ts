@@ -15,7 +15,6 @@ export class Tap {
   metadata: Metadata | null = null
   readonly request: Capture | null
   response: Capture | null = null
-  /** What the client gets in place of the provider's response; null if it gets that. */
   relayed: Capture | null = null
   head: ResponseHead | null = null
   /** What the events of a WebSocket report; null for any other call. */
@@ -29,12 +28,10 @@ export class Tap {
     this.request = keepsPayloads ? new Capture({ isEncoded }) : null
   }
 
-  /** Records bytes of the request body. */
   noteRequest(bytes: Buffer): void {
     this.request?.take(bytes)
   }
 
-  /** Records the head of the provider's response, and whether its body is rewritten for the client. */
   noteHead(head: ResponseHead, isRewritten: boolean): void {
     this.head = head
     this.firstByteAt = 0
@@ -43,7 +40,6 @@ export class Tap {
     if (this.keepsPayloads && isRewritten) this.relayed = new Capture({ isEncoded: false })
   }
 
-  /** Records bytes of the provider's response. */
   noteResponse(bytes: Buffer, clock: Clock): void {
     if (this.firstByteAt === 0) this.firstByteAt = clock.monotonic()
     this.response?.take(bytes)
@@ -57,25 +53,21 @@ export class Tap {
     this.#messages = new FrameMessages(text => session.take(text), isWorthReading)
   }
 
-  /** Records bytes that the provider sends over a WebSocket. */
   noteFrames(bytes: Buffer, clock: Clock): void {
     if (this.firstByteAt === 0) this.firstByteAt = clock.monotonic()
     this.#messages?.push(bytes)
   }
 
-  /** Records bytes that the client gets in place of the provider's. */
   noteRelayed(bytes: Buffer): void {
     this.relayed?.take(bytes)
   }
 
-  /** Records the gateway's own response, which the client gets in place of the provider's. */
   noteOwnResponse(body: string): void {
     if (!this.keepsPayloads || !this.isUnderWay) return
     this.relayed = new Capture({ isEncoded: false })
     this.relayed.take(Buffer.from(body, 'latin1'))
   }
 
-  /** Records what the client gets after the part of the provider's response that it has. */
   noteOwnEnd(text: string): void {
     if (!this.keepsPayloads || this.response === null) return
     if (this.relayed === null) {

@@ -30,23 +30,17 @@ import { RequestReader } from './request-reader.ts'
 import { TlsPace } from './pace/tls-pace.ts'
 import { nodeOf } from '../exchange/forwarded-trust.ts'
 
-/** The client for which a load balancer opened a connection. */
 export interface AnnouncedClient {
-  /** The address of the client; that of the balancer if it knows no address, or speaks for itself. */
   readonly peer: string
   /** Whether the balancer does not know the address. */
   readonly isAnonymous: boolean
 }
 
-/** How a client connected. */
 export interface Arrival {
-  /** Null for plain HTTP. */
   readonly tls: ClientTls | null
   /** Whether the client was expected to use TLS. */
   readonly isPlaintextOnTls: boolean
-  /** The TCP connection. */
   readonly transport: Socket
-  /** Null if the client connected directly. */
   readonly client: AnnouncedClient | null
 }
 
@@ -84,7 +78,6 @@ export class ClientConnection implements Client, ByteSink {
   readonly last = new LastRequest()
   pinned: PinnedConnections | null = null
   isTrusted = false
-  /** The request in progress; null between requests. */
   exchange: Exchange | null = null
   readonly #socket: Socket
   readonly #transport: Socket
@@ -93,7 +86,6 @@ export class ClientConnection implements Client, ByteSink {
   readonly #lifetime: Lifetime
   readonly #reader: RequestReader
   readonly #pace = new ClientPace()
-  /** Null for plain HTTP. */
   readonly #tlsPace: TlsPace | null
   readonly #exchanges: Exchanges
   /** Null until the client has sent a FIN. */
@@ -266,7 +258,6 @@ export class ClientConnection implements Client, ByteSink {
     else this.#close()
   }
 
-  /** Starts the closing handshake of a WebSocket. */
   goAway(): void {
     try {
       this.exchange?.handler?.goAway?.()

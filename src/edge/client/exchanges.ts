@@ -14,7 +14,6 @@ interface TrustableClient extends Client {
   isTrusted: boolean
 }
 
-/** The peer of a connection. */
 interface Peer {
   readonly peer: string
   /**
@@ -25,7 +24,6 @@ interface Peer {
 }
 
 export class Exchanges {
-  /** The number of requests so far. */
   count = 0
   readonly #peer: Peer
   readonly #plane: Plane
@@ -42,7 +40,6 @@ export class Exchanges {
     this.#updateTrust()
   }
 
-  /** Creates the exchange of a request; null if its Host is invalid. */
   of(head: RequestHead, body: RequestBody, client: TrustableClient): Exchange | null {
     if (head.host !== null && head.host !== this.#host && !this.#setHost(head.host)) return null
     this.#trust(client)
@@ -52,7 +49,6 @@ export class Exchanges {
     return x
   }
 
-  /** Creates the exchange of a request that will be refused. */
   ofRefused(head: RequestHead, body: RequestBody, client: TrustableClient): Exchange {
     this.#trust(client)
     const x = new Exchange(this.#plane, client, head, body, nextRay())

@@ -18,7 +18,6 @@ export class HeadReader {
   /** Whether the request line of an unfinished head is complete and valid. */
   #hasLine = false
 
-  /** Whether part of a head has come. */
   get hasBegun(): boolean {
     return this.#scanned > 0
   }

@@ -23,9 +23,7 @@ const maxLingerBytes = 1024 ** 3
 const lastRequestTimeout = 500
 
 export class Lifetime {
-  /** Whether requests are still accepted. */
   isOpen = true
-  /** Monotonic ms of the current deadline. */
   deadline: number
   readonly #socket: Socket
   readonly #plane: Plane
@@ -48,7 +46,6 @@ export class Lifetime {
     this.deadline = plane.coarseNow + plane.snapshot.client.headerTimeout
   }
 
-  /** Whether the deadline has passed at monotonic ms `now`. */
   isOver(now: number): boolean {
     if (this.#pendingKeepAlive !== -1 && this.#socket.writableLength === 0)
       this.#wait(now, this.#pendingKeepAlive)

@@ -17,29 +17,21 @@ const maxReadAhead = 64 * 1024
 /** Runs of body bytes that are read in one turn; a chunk of one byte counts as one. */
 const maxRuns = 2_000
 
-/** Serves the requests that are read. */
 interface RequestReaderOwner {
-  /** The request in progress; null between requests. */
   readonly exchange: Exchange | null
-  /** Begins the next request, whose head is at the start of `bytes`. */
   begin(head: RequestHead, body: BodyReader, bytes: Buffer): void
-  /** Refuses bytes that are not a request. */
   refuse(fault: HeadFault, bytes: Buffer): void
   /** Refuses a request whose body cannot be read on. */
   refuseBody(x: Exchange, refusal: Refusal): void
-  /** Called when the body is complete. */
   bodyDone(x: Exchange): void
   /** Called after each read once the client has sent its FIN. */
   readAfterFin(): void
-  /** Called for an internal error. */
   crashed(bug: unknown): void
 }
 
 export class RequestReader {
-  /** Received but not yet read. */
   pending: Buffer | null = null
   isBodyWanted = false
-  /** Whether the client has sent its FIN. */
   isEnded = false
   /** Whether reading continues in the next turn of the event loop. */
   isReadPlanned = false
@@ -48,7 +40,6 @@ export class RequestReader {
   readonly #plane: Plane
   readonly #lifetime: Lifetime
   readonly #heads = new HeadReader()
-  /** Reads the body of the current request. */
   #body: BodyReader | null = null
   #isReading = false
 

@@ -32,7 +32,6 @@ export class RehearsalClient implements Client {
   readonly tls: ClientTls | null
   readonly isPlaintextOnTls = false
   readonly pinned = null
-  /** The field lines of the response. */
   lines = ''
   /** Reads the body of the request; null for a malformed head. */
   body: BodyReader | null = null

@@ -11,7 +11,6 @@ export interface LimitQuery {
 }
 
 export class ReadOnlyLimiter implements Counting {
-  /** In the order of the requests. */
   readonly queries: LimitQuery[] = []
   readonly #limiter: Limiter
 
@@ -19,7 +18,6 @@ export class ReadOnlyLimiter implements Counting {
     this.#limiter = limiter
   }
 
-  /** Returns what the limiter would, and counts nothing. */
   spend(limit: Limit, key: string, now?: number): Spent | Promise<Spent> {
     const query: LimitQuery = { limit, key, spent: null }
     this.queries.push(query)

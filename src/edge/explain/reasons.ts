@@ -45,7 +45,6 @@ function errorOf({ error, faults: [fault] }: Refusal): ExplainedError {
   return { code: fault?.code ?? code, name: error, title, message: fault?.message ?? null }
 }
 
-/** Describes a refusal without a more specific reason. */
 function messageOf({ error, faults: [fault], wording }: Refusal): string {
   return fault?.message ?? wording?.heading ?? errorRows[error].title
 }

@@ -32,7 +32,6 @@ import type { Decision, Rehearsed } from './rehearsed.ts'
 import { steps } from '../serve/steps.ts'
 import { ReadOnlyLimiter } from './read-only-limiter.ts'
 
-/** The parts of a data plane that a rehearsal reads. */
 interface RehearsalParts {
   readonly plane: Plane
   readonly config: Config
@@ -105,7 +104,6 @@ function refusalOfBody(x: Exchange, { body, bodySize }: RequestInQuestion): Refu
   return x.head.chunked && size > x.bodyLimit ? tooLarge(x) : null
 }
 
-/** Reads the head as a connection would. */
 function begin(
   plane: Plane,
   client: RehearsalClient,

@@ -8,18 +8,15 @@ import type { RehearsalClient } from './client.ts'
 import type { StepName } from '../serve/steps.ts'
 import type { ReadOnlyLimiter } from './read-only-limiter.ts'
 
-/** The verdict of a step. */
 export interface Decision {
   readonly step: StepName
   readonly verdict: Refusal | 'responds' | 'depends' | null
 }
 
-/** A rehearsed request, as far as it got. */
 export interface Rehearsed {
   readonly x: Exchange
   readonly client: RehearsalClient
   readonly decisions: readonly Decision[]
-  /** The decisions of the access rules. */
   readonly access: readonly AccessDecision[]
   readonly limiter: ReadOnlyLimiter
 }

@@ -97,7 +97,6 @@ function tokenOf(x: Exchange): string | null {
   return typeof field === 'string' ? token68Of(field) : null
 }
 
-/** Gateways without tokens tell callers apart by their provider credentials. */
 function credentialOf({ target, fields }: AiExchange): Once {
   const { authorization, gatewayAuthorization } = fields
   return target.api === 'rest' || gatewayAuthorization === null ? authorization : gatewayAuthorization

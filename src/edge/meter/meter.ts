@@ -16,7 +16,6 @@ import { secondsOf } from '../snapshot/limit-fields.ts'
 import { keyOf, otherKeysOf } from './limit-key.ts'
 import type { MeterRule } from '../snapshot/limit-rules.ts'
 
-/** The count of a request by one rule. */
 interface RuleCount {
   readonly rule: MeterRule
   readonly key: string
@@ -63,7 +62,6 @@ function spend(x: Exchange, rules: readonly MeterRule[], isChecked = x.ai === nu
   return conclude(x, counts as SettledCount[])
 }
 
-/** Store queries per turn; each may cost some 30 µs. */
 const maxQueries = 8
 
 /**

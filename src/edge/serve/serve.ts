@@ -26,7 +26,6 @@ function advance(x: Exchange, verdict: ReturnType<Step>, chain: readonly Step[],
   }
 }
 
-/** Continues with the next step after a pending verdict, unless the client has left by then. */
 function advanceAfter(
   x: Exchange,
   pending: Promise<Awaited<Verdict>>,

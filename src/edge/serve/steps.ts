@@ -18,9 +18,7 @@ import { secure } from '../steps/secure.ts'
 
 interface NamedStep {
   readonly name: string
-  /** The subject of the step in a few words. */
   readonly title: string
-  /** Passes, refuses, or responds itself. */
   readonly decide: Step
 }
 

@@ -41,9 +41,7 @@ export function sendSpans(x: Exchange, trace: Trace, recording: Recording, now: 
 const noAttributes: Attributes = {}
 
 interface Times {
-  /** Monotonic ms. */
   readonly now: number
-  /** Converts monotonic ms to wall-clock ms. */
   readonly wall: (at: number) => number
 }
 
@@ -104,7 +102,6 @@ function requestSpan(x: Exchange, trace: Trace, { step, admittedAt }: Recording,
 
 interface AttemptParts extends Times {
   readonly attempt: AttemptRecord
-  /** Counted from 0. */
   readonly i: number
   /** The attributes of an AI call; empty for others. */
   readonly callAttributes: Attributes

@@ -77,7 +77,6 @@ class ExchangeAccess implements AccessRequest {
     return this.#x.work
   }
 
-  /** Created when the first expression needs it. */
   get facts(): Facts {
     return factsOf(this.#x)
   }

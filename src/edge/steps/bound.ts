@@ -35,5 +35,4 @@ function hasPassedHere(x: Exchange): boolean {
   return listHas(hops, x.snapshot.name.toLowerCase())
 }
 
-/** Characters of CDN-Loop that are read. */
 const maxLoopLength = 4096

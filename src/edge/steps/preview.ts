@@ -11,7 +11,6 @@ import { bearerOf } from '../../tokens/bearer.ts'
 import type { TokenFault } from '../../tokens/verify.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 
-/** Whether a request is for a preview. */
 export function asksForPreview(x: Exchange): boolean {
   return x.head.target.startsWith(errorsPrefix)
 }

@@ -31,7 +31,6 @@ export class ClientSecrets {
     this.#limiter = limiter
   }
 
-  /** Checks a secret against those that the client has now. */
   async judge(client: OAuthClient, value: string): Promise<SecretVerdict> {
     const secret = secretThatMatches(client, value, this.#keys)
     if (secret !== null) {
@@ -51,7 +50,6 @@ export class ClientSecrets {
   }
 }
 
-/** Writes a duration roughly. */
 function formatAge(ms: number): string {
   const minutes = Math.max(0, Math.round(ms / 60_000))
   if (minutes < 120) return `${minutes} min`

@@ -15,13 +15,11 @@ import type { ClientSecrets } from '../credentials/client-secrets.ts'
 import type { Person, Sender } from '../engine/request.ts'
 import type { SigningKeys } from '../credentials/signing-keys.ts'
 
-/** A request to an endpoint. */
 export interface Call {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly sender: Sender
   readonly path: string
-  /** Without the question mark. */
   readonly query: string
 }
 
@@ -30,7 +28,6 @@ export interface ServerParts {
   /** Returns the issuer: the configured one, or the URL of the side port if that is on loopback. */
   readonly issuer: () => string
   readonly store: Store
-  /** Makes the values of access tokens. */
   readonly tags: TokenTags
   readonly secrets: SecretKeys
   readonly limiter: Limiter

@@ -33,9 +33,7 @@ interface InteractionsParts {
   readonly clients: ClientDirectory
   readonly personOf: (request: IncomingMessage) => Promise<Person | null>
   readonly issuer: () => string
-  /** Returns the API that a resource indicator names. */
   readonly apiOf: (resource: string) => Api | null
-  /** Takes an event for the owner of the client. */
   readonly note: (outcome: AuthorizationOutcome) => void
   readonly clock?: Clock
 }
@@ -97,7 +95,6 @@ export class Interactions {
     return isWithinMaxAge && demands.every(demand => demand === 'max_age')
   }
 
-  /** Stores the person's decision; rejects with `StoreUnreachable`. */
   async finish(uid: string, request: IncomingMessage, decision: Decision): Promise<DecisionResult> {
     const open = await this.#open(uid, request)
     if (open === null) return gone

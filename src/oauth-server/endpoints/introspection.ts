@@ -12,7 +12,6 @@ import { readForm, tooLarge } from '../http/forms.ts'
 import { sendError, sendJson } from '../http/responses.ts'
 import { ineligibilityOf } from '../../oauth/grants/eligibility.ts'
 
-/** Serves a request that has an API token. */
 export async function introspectByToken(
   apiToken: string,
   { request, response, sender }: Call,

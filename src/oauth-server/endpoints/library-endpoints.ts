@@ -23,7 +23,6 @@ export class LibraryEndpoints {
     this.#interactions = interactions
   }
 
-  /** Serves a request; rejects with `StoreUnreachable` if the library has not seen it yet. */
   async serve({ request, response, sender, path, query }: Call): Promise<void> {
     const { personOf, clients, tags, keys, issuer } = this.#parts
     const isOfBrowser = path.startsWith(paths.authorization)

@@ -10,7 +10,6 @@ type LogoutRequest =
   | { readonly kind: 'fault'; readonly description: string }
   | {
       readonly kind: 'good'
-      /** The app that asks, if it says so. */
       readonly client: OAuthClient | null
       /** The user of the ID token; null without one. */
       readonly user: string | null

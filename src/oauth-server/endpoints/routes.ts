@@ -63,7 +63,6 @@ function publish({ request, response }: Call, document: object): void {
   sendJson(response, 200, document)
 }
 
-/** Sends a page about one error or all of them. */
 function explainError({ request, response, path }: Call): void {
   const page = errorDocument(errorDocumentOf(path)!.error, request.headers.accept ?? null)
   if (page === null) sendJson(response, 404, { error: 'not_found' })

@@ -86,7 +86,6 @@ export class Decisions {
     return { scope: resourceScopes.join(' '), audience: resource, accessTokenFormat: 'opaque' }
   }
 
-  /** Finds a user, in the form that the library expects. */
   async findAccount(id: string): Promise<object | undefined> {
     const user = await currentRequest().findUser(id, this.#parts.store)
     return user === null ? undefined : { accountId: id, claims: async () => claimsOf(user) }

@@ -25,7 +25,6 @@ export interface EngineParts {
   readonly limiter: Limiter
   /** Returns the API that a resource indicator names; null if it names none of this server. */
   readonly apiOf: (resource: string) => Api | null
-  /** Returns the URL of the page that explains an error of OAuth. */
   readonly errorUri: (error: string) => string
   /** Takes an event for the owner of the client. */
   readonly note: (outcome: AuthorizationOutcome) => void

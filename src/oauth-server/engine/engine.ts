@@ -13,7 +13,6 @@ import { currentRequest, type OAuthRequest, withRequest } from './request.ts'
 import { finishing } from './finish-response.ts'
 
 export interface Engine {
-  /** Serves a request. */
   handle(request: IncomingMessage, response: ServerResponse, state: OAuthRequest): Promise<void>
 }
 

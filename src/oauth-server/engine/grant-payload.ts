@@ -7,7 +7,6 @@ import { everybody } from '../../store/records/people.ts'
 import type { Payload } from './library.ts'
 
 interface GrantReference {
-  /** The account of the grant; `everybody` if it covers none. */
   readonly account: string
   readonly grant: string
   /** The family of what is issued for one code, which ends together. */

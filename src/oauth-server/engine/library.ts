@@ -24,7 +24,6 @@ export interface Adapter {
   revokeByGrantId(id: string): Promise<void>
 }
 
-/** A request inside the library. */
 export interface Context {
   readonly req: IncomingMessage
   readonly headers: IncomingMessage['headers']
@@ -104,7 +103,6 @@ interface PromptCheck {
   readonly reason: string
 }
 
-/** The package. */
 export interface Library {
   readonly Provider: {
     new (issuer: string, configuration: object): Provider

@@ -6,16 +6,13 @@ import type { Store } from '../../store/contract/store.ts'
 import type { OidcError } from './library.ts'
 import { TokenExchange } from './token-exchange.ts'
 
-/** Where a request comes from. */
 export interface Sender {
   readonly address: string | null
   readonly peer: string
   readonly ray: string
 }
 
-/** The user who is signed in. */
 export interface Person {
-  /** The id of the user. */
   readonly user: string
   readonly email: string
   /** When they last proved who they are, in ms since the epoch; null if unknown. */
@@ -30,7 +27,6 @@ export type Confirmation = 'shared' | 'host not seen'
 
 interface RequestParts {
   readonly sender: Sender
-  /** Null if nobody is signed in. */
   readonly person: Person | null
   /** Looks up again who is signed in. */
   readonly personNow: () => Promise<Person | null>
@@ -47,7 +43,6 @@ export class OAuthRequest {
   isAuthenticated = false
   /** Set if a consent covers the request but must be confirmed. */
   confirmation: Confirmation | null = null
-  /** The error that the response reports. */
   failure: OidcError | null = null
   readonly #personNow: RequestParts['personNow']
   #user: { readonly id: string; readonly record: Promise<User | null> } | null = null

@@ -16,7 +16,6 @@ interface RequestError {
   readonly description: string
   readonly uri: string
   readonly ray: string
-  /** The name of the client; null if unknown. */
   readonly app: string | null
 }
 

@@ -14,7 +14,6 @@ import { auditSignIn } from '../records/self-audit.ts'
 import { canSignIn, changeUser, type Names, withNames } from '../records/users.ts'
 import type { ClientInfo } from '../records/client-info.ts'
 
-/** The invitation of a link. */
 interface Invitation {
   readonly account: Account
   readonly member: Member
@@ -24,7 +23,6 @@ interface Invitation {
   readonly isKnown: boolean
 }
 
-/** The input of a new user. */
 export interface NewPassword extends Names {
   readonly password: string
 }
@@ -84,7 +82,7 @@ export async function reissueInvitation(
 }
 
 const mostLinks = 1_000
-const mostPending = 100
+const maxPending = 100
 
 export class Invitations {
   readonly #parts: SignInParts
@@ -95,7 +93,6 @@ export class Invitations {
     this.#clock = parts.clock ?? systemClock
   }
 
-  /** Returns the invitation of a link; null if it is no longer valid. */
   async find(value: string): Promise<Invitation | null> {
     const { store } = this.#parts
     const stored = isValue(value) ? await store.credentials.get('invitation', digestOfValue(value)) : null
@@ -112,7 +109,6 @@ export class Invitations {
     return { account, member: member.record, user: user.record, recovers: link.recovers, isKnown }
   }
 
-  /** Accepts for a new user: sets the password and signs in. */
   async acceptWithPassword(
     value: string,
     { password, ...names }: NewPassword,
@@ -149,7 +145,6 @@ export class Invitations {
     return { outcome: 'signed_in', user: changed, account, ...begun }
   }
 
-  /** Accepts for a signed-in user. */
   async acceptAs({ id }: User, value: string, client: ClientInfo): Promise<JoinResult> {
     const invitation = await this.find(value)
     if (invitation === null) return { outcome: 'gone' }
@@ -160,12 +155,11 @@ export class Invitations {
     return { outcome: 'accepted', account: invitation.account }
   }
 
-  /** Lists the invitations that a user may see, oldest first. */
   async pendingOf({ id }: User): Promise<readonly Pending[]> {
     const { store } = this.#parts
     const pending = (await membershipsOf(id, store)).filter(({ status }) => status === 'pending')
     const found = await Promise.all(
-      pending.slice(0, mostPending).map(async member => {
+      pending.slice(0, maxPending).map(async member => {
         const account = await store.accounts.get(member.account)
         return account && { account, member }
       }),

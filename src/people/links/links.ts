@@ -9,7 +9,6 @@ const minute = 60_000
 const invitationLife = 7 * 24 * 60 * minute
 const setUpLife = 15 * minute
 
-/** The purpose of a link, as stored in its credential. */
 type LinkPurpose =
   | {
       readonly purpose: 'invitation'

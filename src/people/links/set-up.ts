@@ -37,7 +37,6 @@ export class SetUp {
     this.#clock = parts.clock ?? systemClock
   }
 
-  /** Returns the account that a link sets up; null if it is no longer valid. */
   async find(value: string): Promise<Account | null> {
     const { store } = this.#parts
     const stored = isValue(value) ? await store.credentials.get('invitation', digestOfValue(value)) : null
@@ -45,7 +44,6 @@ export class SetUp {
     return link?.purpose === 'set_up' ? store.accounts.get(link.account) : null
   }
 
-  /** Makes the user and the membership, and signs in. */
   async complete(
     value: string,
     { email: written, password, ...names }: NewPassword & { readonly email: string },

@@ -65,7 +65,6 @@ export class OpenIdProvider {
     this.#fetch = send
   }
 
-  /** The host by which people know it. */
   get name(): string {
     return new URL(this.#settings.issuer).host
   }

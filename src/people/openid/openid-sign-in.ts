@@ -61,7 +61,6 @@ type FinishResult =
 
 interface Beginning extends Direction {
   readonly browser: string
-  /** The final destination. */
   readonly next: string
   /** The secret of the invitation that it leads to. */
   readonly invitation?: string | null
@@ -329,11 +328,9 @@ export class OpenIdSignIn {
   }
 }
 
-/** The circumstances of a return from the provider. */
 interface Arrival {
   readonly client: ClientInfo
   readonly now: number
-  /** The user who is signed in already. */
   readonly present: User | null
   /** The secret of the link with which they came. */
   readonly invitation: string | null

@@ -10,7 +10,6 @@ export interface Argon2Cost {
   readonly parallelism: number
 }
 
-/** A digest with its parameters. */
 export interface Argon2Digest extends Argon2Cost {
   readonly salt: Buffer
   readonly digest: Buffer

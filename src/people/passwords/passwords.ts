@@ -12,7 +12,6 @@ interface PasswordsOptions {
    * well.
    */
   readonly atOnce?: number
-  /** Maximum of queued ones. */
   readonly mostQueued?: number
 }
 
@@ -21,7 +20,6 @@ const usualCost: Argon2Cost = { memory: 32_768, passes: 2, parallelism: 1 }
 
 const saltLength = 16
 
-/** The result of a comparison. */
 interface Verdict {
   readonly matches: boolean
   /** Whether it matches a digest of another cost, which should be made again. */

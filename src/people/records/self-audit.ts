@@ -15,22 +15,19 @@ import type { Store } from '../../store/contract/store.ts'
 import type { ClientInfo } from './client-info.ts'
 
 /** Maximum of accounts that receive an entry for one action. */
-const mostAccounts = 100
+const maxAccounts = 100
 
-/** The action, its actor and its resource. */
 export interface AuditedAction {
   readonly action: AuditAction
   readonly changed?: readonly string[]
   /** The user, unless it is something of theirs. */
   readonly resource?: Resource
   readonly proof?: AuditProof
-  /** The actor; the user, unless it was somebody for them. */
   readonly caller?: Caller
   /** An account whose entry is written elsewhere. */
   readonly except?: string
 }
 
-/** The entries of one action, one for each account. */
 export class SelfAudit {
   readonly #store: Store
   readonly #entries: readonly AuditEntry[]
@@ -61,7 +58,7 @@ export class SelfAudit {
     const origin = { caller, now, address, ray }
     return new SelfAudit(
       store,
-      accounts.slice(0, mostAccounts).map(account => ({
+      accounts.slice(0, maxAccounts).map(account => ({
         ...auditOf({ account, ...origin }, action, resource, changed),
         ...(proof && { proof }),
       })),
@@ -73,7 +70,6 @@ export class SelfAudit {
     return this.#entries[0]
   }
 
-  /** Writes the others, once the action is done. */
   async writeRest(): Promise<void> {
     for (const entry of this.#entries.slice(1)) await this.#store.audit.append(entry)
   }

@@ -5,7 +5,6 @@ import type { AuditEntry } from '../../store/records/records.ts'
 import { everybody, type User } from '../../store/records/people.ts'
 import type { Store, Users } from '../../store/contract/store.ts'
 
-/** Names that users give themselves. */
 export interface Names {
   readonly firstName?: string | null
   readonly lastName?: string | null

@@ -38,7 +38,6 @@ export function matchingStep(secret: Buffer, code: string, now: number, lastStep
   return match
 }
 
-/** Whether a text has the form of a code. */
 export function isCode(text: string): boolean {
   return /^[0-9]{6}$/.test(text)
 }

@@ -15,7 +15,6 @@ export type SignInMethod = 'password' | 'openid' | 'invitation'
 export interface Session {
   /** SHA-256 of its value: identifies it to its owner, and opens nothing. */
   readonly id: string
-  /** The id of the user. */
   readonly user: string
   readonly method: SignInMethod
   /** Whether a code was checked as well. */
@@ -58,7 +57,6 @@ const coarseness = 5 * minute
 /** How long after a proof of who they are people may do what is risky. */
 const freshness = 30 * minute
 const longestUserAgent = 256
-/** Maximum per user. */
 const most = 100
 
 const openedBySessions = [
@@ -146,7 +144,6 @@ export class Sessions {
     return stored.map(sessionOf).toSorted((a, b) => b.usedAt - a.usedAt)
   }
 
-  /** Ends the session of a value. */
   async end(value: string): Promise<boolean> {
     return isValue(value) && this.#store.credentials.remove('session', digestOfValue(value))
   }
@@ -197,7 +194,6 @@ export class Sessions {
     return { value, session }
   }
 
-  /** Extends a session that is used, unless it has ended. */
   async #used(session: Session): Promise<Session> {
     const now = this.#clock.now()
     if (now - session.usedAt < coarseness) return session

@@ -18,7 +18,6 @@ interface AttemptLogParts {
   readonly clock?: Clock
 }
 
-/** The kind of attempt. */
 interface Way {
   readonly action: Extract<AuditAction, 'sign_in' | 'second_step' | 'confirm'>
   readonly method: ProofMethod
@@ -31,12 +30,12 @@ interface Attempt extends Way {
   readonly failure: ProofFailure
 }
 
-/** How long an attempt waits for others, in ms. */
-const patience = 250
+/** Ms for which an attempt waits for others. */
+const batchDelay = 250
 /** Maximum of queued attempts; further ones are only counted. */
-const most = 500
+const maxQueued = 500
 /** No address of a user is longer. */
-const longestEmail = 254
+const maxEmailLength = 254
 
 export class AttemptLog {
   readonly #parts: AttemptLogParts
@@ -72,13 +71,12 @@ export class AttemptLog {
 
   /** Queues a failure to be recorded; never throws or waits. */
   note(email: string, client: ClientInfo, failed: Way & { readonly failure: ProofFailure }): void {
-    if (email.length > longestEmail) return
-    if (this.#waiting.length >= most) this.#dropped++
+    if (email.length > maxEmailLength) return
+    if (this.#waiting.length >= maxQueued) this.#dropped++
     else this.#waiting.push({ ...failed, email, client, at: this.#clock.now() })
-    this.#timer ??= setTimeout(() => this.#flush(), patience).unref()
+    this.#timer ??= setTimeout(() => this.#flush(), batchDelay).unref()
   }
 
-  /** Writes the queued attempts. */
   async close(): Promise<void> {
     this.#flush()
     while (this.#writing !== null) await this.#writing

@@ -57,7 +57,6 @@ type ConfirmResult =
   | { readonly outcome: 'refused' }
 
 interface AccountStatus {
-  /** Whether the user is a member of an account. */
   readonly isMember: boolean
   /** Whether one of these requires two steps, which the user lacks. */
   readonly mustTwoStep: boolean
@@ -70,7 +69,7 @@ function mayRun({ roles }: Member): boolean {
 }
 
 /** Maximum of accounts whose first steps one person has hidden. */
-const mostHidden = 100
+const maxHidden = 100
 
 export class OwnAccount {
   readonly #parts: SignInParts
@@ -118,11 +117,10 @@ export class OwnAccount {
   async hideFirstSteps({ user }: Actor, account: string): Promise<void> {
     await changeUser(this.#parts.store, user.id, before => {
       const others = (before.hiddenFirstSteps ?? []).filter(id => id !== account)
-      return { ...before, hiddenFirstSteps: [...others, account].slice(-mostHidden) }
+      return { ...before, hiddenFirstSteps: [...others, account].slice(-maxHidden) }
     })
   }
 
-  /** Begins the enrolment of a second factor, which protects nothing before `confirmTotp`. */
   async beginTotp({ session, user }: Actor): Promise<EnrolmentResult> {
     const stale = staleness(session, this.#clock.now())
     if (stale) return stale
@@ -138,7 +136,6 @@ export class OwnAccount {
     return pending && (staleness(session, this.#clock.now()) ?? pending)
   }
 
-  /** Completes the enrolment by a code of the app; the recovery codes are shown only now. */
   async confirmTotp({ session, user }: Actor, code: string, client: ClientInfo): Promise<ConfirmResult> {
     const { store, keys, sessions } = this.#parts
     const now = this.#clock.now()
@@ -160,7 +157,6 @@ export class OwnAccount {
     return { outcome: 'confirmed', recoveryCodes, ...begun }
   }
 
-  /** Makes ten new recovery codes; the previous ones become invalid. */
   async renewRecoveryCodes({ session, user }: Actor, client: ClientInfo): Promise<CodesResult> {
     const now = this.#clock.now()
     const stale = staleness(session, now)
@@ -203,7 +199,7 @@ export class OwnAccount {
   async statusOf(user: User): Promise<AccountStatus> {
     const { store } = this.#parts
     const members = await store.members.ofUser(user.id)
-    const accepted = members.filter(({ status }) => status === 'accepted').slice(0, mostAccounts)
+    const accepted = members.filter(({ status }) => status === 'accepted').slice(0, maxAccounts)
     const found = await Promise.all(
       accepted.map(async member => ({ member, account: await store.accounts.get(member.account) })),
     )
@@ -224,7 +220,6 @@ export class OwnAccount {
     return true
   }
 
-  /** Ends the session of this browser, by its value. */
   async signOut(value: string, client: ClientInfo): Promise<void> {
     const { store, sessions } = this.#parts
     await signOut(value, client, { store, sessions, clock: this.#clock })
@@ -264,14 +259,14 @@ export class OwnAccount {
     // A refused password may reveal only the names of these.
     const members = (await store.members.ofUser(id)).filter(({ status }) => status === 'accepted')
     const accounts = await Promise.all(
-      members.slice(0, mostAccounts).map(({ account }) => store.accounts.get(account)),
+      members.slice(0, maxAccounts).map(({ account }) => store.accounts.get(account)),
     )
     const names = [firstName, lastName, ...accounts.map(account => account?.name)]
     return [email, ...names.flatMap(name => name ?? [])]
   }
 }
 
-const mostAccounts = 20
+const maxAccounts = 20
 
 function staleness(session: Session, now: number): Stale | null {
   return isStale(session, now) ? { outcome: 'stale' } : null

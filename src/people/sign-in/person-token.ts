@@ -12,7 +12,6 @@ import type { Store } from '../../store/contract/store.ts'
 import type { Actor } from './own-account.ts'
 import { lacksSecondFactor } from '../second-factor/second-factor.ts'
 
-/** An account of a person. */
 export interface PlaceOfPerson {
   readonly id: string
   readonly name: string
@@ -41,7 +40,6 @@ export class PersonTokens {
     this.#clock = clock
   }
 
-  /** Makes the token of a person; rejects with `StoreUnreachable`. */
   async of(actor: Actor): Promise<PersonToken> {
     const members = (await this.#store.members.ofUser(actor.user.id)).filter(
       ({ status }) => status === 'accepted',

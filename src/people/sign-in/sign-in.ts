@@ -52,7 +52,6 @@ type CodeResult = SignedIn | TryLater | { readonly outcome: 'refused' | 'expired
 /** `expired`: the session ended in between. */
 type ConfirmResult = SignedIn | TryLater | { readonly outcome: 'refused' | 'no_password' | 'expired' }
 
-/** The dependencies of every way to sign in. */
 export interface SignInParts {
   readonly store: Store
   readonly keys: SecretKeys
@@ -123,7 +122,6 @@ export class SignIn {
     return { outcome: 'needs_code', ticket: value }
   }
 
-  /** Checks the code that a ticket asks for: of the app, or a recovery code. */
   async withCode(
     { ticket, code }: { readonly ticket: string; readonly code: string },
     client: ClientInfo,

@@ -9,7 +9,7 @@ const period = 600_000 // ms
 const mostOfUser = 5
 const mostOfAddress = 20
 /** People in an office may share an address. */
-const mostBegun = 100
+const maxBegun = 100
 
 /** A permitted attempt, with a function that takes it back because it was right; or when to retry. */
 type Attempt = { readonly forgive: () => Promise<void> } | Throttled
@@ -64,7 +64,7 @@ export class Throttle {
    * or the seconds until another is allowed.
    */
   toProvider(address: string): Promise<number | null> {
-    return this.#count(`sign-in begun from ${clientKey(address)}`, mostBegun)
+    return this.#count(`sign-in begun from ${clientKey(address)}`, maxBegun)
   }
 
   async #count(key: string, limit: number): Promise<number | null> {

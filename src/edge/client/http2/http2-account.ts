@@ -8,7 +8,6 @@ import type { Http2Address, Http2Addresses } from './http2-address.ts'
 import type { Offenders } from './http2-offenders.ts'
 import type { Http2Turns } from './http2-turns.ts'
 
-/** What all HTTP/2 connections share. */
 export interface Http2Shared {
   readonly offenders: Offenders
   readonly turns: Http2Turns
@@ -63,7 +62,6 @@ export class Http2Account {
     return this.address.overdraws(this.#heldBytes)
   }
 
-  /** Updates the number of requests in the counts of the address. */
   count(): void {
     const { waitingCount, stalledCount } = this.#connection.session
     this.address.waitingRequests += waitingCount - this.#waitingRequests

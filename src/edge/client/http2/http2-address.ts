@@ -75,12 +75,10 @@ export class Http2Address {
     return this.isOverdrawn && heldBytes > maxHeldBytes / this.#count
   }
 
-  /** Whether any connection is queued. */
   get hasWaiting(): boolean {
     return this.#readers.length > 0 || this.#indebted.length > 0
   }
 
-  /** Queues a connection. */
   add(reader: Reader): void {
     if (reader.isIndebted) this.#indebted.push(reader)
     else this.#readers.push(reader)
@@ -106,11 +104,9 @@ export class Http2Address {
   }
 }
 
-/** All addresses with HTTP/2 connections. */
 export class Http2Addresses {
   readonly #byKey = new Map<string, Http2Address>()
 
-  /** The number of addresses. */
   get size(): number {
     return this.#byKey.size
   }

@@ -103,8 +103,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     return this.#reader.progress
   }
 
-  // ── deadlines and shutdown ──
-
   get hasRequested(): boolean {
     return this.session.requestCount > 0
   }
@@ -133,7 +131,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     }
   }
 
-  /** Announces the end of the connection, and closes it when the last response is sent. */
   drain(): void {
     try {
       this.#shutDown()
@@ -150,7 +147,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.drain()
   }
 
-  /** Starts the closing handshake of all WebSockets. */
   goAway(): void {
     this.#requests.goAway()
   }
@@ -166,7 +162,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     return this.#account.isIndebted
   }
 
-  /** Reads on with this much work. */
   readOn(work: number): void {
     try {
       if (this.#lifetime.isOpen) this.#reader.readOn(work)
@@ -186,8 +181,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
       this.#leaveIfOver()
     }
   }
-
-  // ── for its streams ──
 
   concluded(client: StreamClient, x: Exchange): void {
     this.#requests.concluded(client)
@@ -256,8 +249,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.outputReady()
   }
 
-  // ── reading and writing ──
-
   #receive(bytes: Buffer): void {
     if (this.#lifetime.isOpen) this.#reader.receive(bytes)
     else this.#lifetime.receivedAfterClose(bytes.length)
@@ -285,8 +276,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     if (this.#reader.hasEnded) this.#socket.destroySoon()
     else this.#lifetime.close()
   }
-
-  // ── endings ──
 
   #checkPace(now: number): void {
     this.#checkedAt = now

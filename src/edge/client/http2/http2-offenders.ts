@@ -45,7 +45,6 @@ export class Offenders {
     return offence !== undefined && now < offence.rememberedUntil ? new Budgets(now, budgetFactor) : undefined
   }
 
-  /** Whether no client is remembered. */
   get isEmpty(): boolean {
     return this.#byAddress.size === 0
   }

@@ -48,7 +48,6 @@ export class Http2Reader {
     this.#turns = turns
   }
 
-  /** Reads received bytes. */
   receive(bytes: Buffer): void {
     const { session } = this.#connection
     const { address, isIndebted } = this.#account
@@ -63,7 +62,6 @@ export class Http2Reader {
     this.#turns.planAfterRead()
   }
 
-  /** Reads on with this much work. */
   readOn(work: number): void {
     this.#afterRead(this.#connection.session.readOn(this.#plane.coarseNow, work))
     this.#charge(work - this.#turns.work.left)
@@ -73,7 +71,6 @@ export class Http2Reader {
     if (this.#account.isIndebted) this.#account.address.charge(work)
   }
 
-  /** Reads on once all output is sent. */
   outputSent(): void {
     if (!this.#isOutputFull) return
     this.#isOutputFull = false
@@ -92,7 +89,6 @@ export class Http2Reader {
     else this.#isOutputFull = true
   }
 
-  /** Queues the connection to read on in its turn. */
   #queue(): void {
     const { address } = this.#account
     address.add(this.#connection)

@@ -13,7 +13,6 @@ import { serve } from '../../serve/serve.ts'
 import { Exchanges } from '../exchanges.ts'
 import { type ClientStream, StreamBody, StreamClient, type StreamConnection } from './http2-stream.ts'
 
-/** The connection of the requests. */
 interface RequestConnection extends StreamConnection {
   readonly isAnonymous: boolean
   /** Called when a request begins; `maxRequests` is the limit for the connection. */
@@ -24,7 +23,6 @@ export class Http2Requests {
   readonly #connection: RequestConnection
   readonly #plane: Plane
   readonly #exchanges: Exchanges
-  /** The requests in progress. */
   readonly #clients = new Set<StreamClient>()
   /** Those with body bytes since the last flush. */
   #unflushed: StreamClient[] = []
@@ -35,14 +33,10 @@ export class Http2Requests {
     this.#exchanges = new Exchanges(connection, plane)
   }
 
-  /** The number of requests in progress. */
   get count(): number {
     return this.#clients.size
   }
 
-  // ── for the session ──
-
-  /** Begins a request. */
   begin(stream: ClientStream, head: RequestHead, fault: HeadFault | null): void {
     try {
       this.#begin(stream, head, fault)
@@ -117,8 +111,6 @@ export class Http2Requests {
     }
   }
 
-  // ── for the connection ──
-
   /** Flushes the body bytes that have arrived. */
   flush(): void {
     const unflushed = this.#unflushed
@@ -127,18 +119,15 @@ export class Http2Requests {
     for (const { exchange } of unflushed) if (exchange !== null) flushBody(exchange)
   }
 
-  /** Removes a request that is over. */
   concluded(client: StreamClient): void {
     this.#clients.delete(client)
   }
 
-  /** Enforces deadlines at monotonic ms `now`. */
   sweep(now: number): void {
     for (const client of this.#clients)
       if (client.exchange !== null) this.#sweep(client, client.exchange, now)
   }
 
-  /** Starts the closing handshake of all WebSockets. */
   goAway(): void {
     for (const { exchange } of this.#clients)
       try {

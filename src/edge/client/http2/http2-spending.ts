@@ -4,7 +4,6 @@
 import { clientKey } from '../../../net/address/client-key.ts'
 import { Budgets } from '../../../http2/server/budget.ts'
 
-/** The number of addresses that are remembered. */
 const maxAddresses = 4_096
 /** The budgets of an address, as a multiple of those of a connection: many people may share it. */
 const addressFactor = 4

@@ -18,10 +18,8 @@ import type { PinnedConnections } from '../../origin/idle/pinned-connections.ts'
 import { BodyPace, type SlowBody } from '../pace/body-pace.ts'
 import type { LastRequest } from '../../exchange/request-reuse.ts'
 
-/** The stream of an exchange. */
 export type ClientStream = Stream<StreamClient>
 
-/** The connection, as its streams see it. */
 export interface StreamConnection {
   readonly peer: string
   readonly node: string
@@ -30,7 +28,6 @@ export interface StreamConnection {
   readonly last: LastRequest
   pinned: PinnedConnections | null
   readonly session: ServerSession<StreamClient>
-  /** Called when the exchange of a stream is over. */
   concluded(client: StreamClient, exchange: Exchange): void
   /** Resets a stream once it has sent what it has buffered. */
   resetBehind(stream: ClientStream): void
@@ -56,7 +53,6 @@ export class StreamClient implements Client, ResponseSink {
   readonly last: LastRequest
   readonly isPlaintextOnTls = false
   isTrusted = false
-  /** The exchange; null once it is over. */
   exchange: Exchange | null = null
   readonly body: StreamBody
   readonly stream: ClientStream
@@ -87,8 +83,6 @@ export class StreamClient implements Client, ResponseSink {
   set pinned(pinned: PinnedConnections | null) {
     this.#connection.pinned = pinned
   }
-
-  // ── for the steps of a request ──
 
   sendContinue(): void {
     if (this.#mayUse('sendContinue')) this.#session.interim(this.stream, 100, '')
@@ -178,8 +172,6 @@ export class StreamClient implements Client, ResponseSink {
     this.#session.reset(this.stream, errorCode.http11Required)
   }
 
-  // ── relaying a response ──
-
   data(bytes: Buffer): boolean {
     if (this.#held === null) this.#held = [bytes]
     else this.#held.push(bytes)
@@ -203,8 +195,6 @@ export class StreamClient implements Client, ResponseSink {
     this.flush()
     this.#session.end(this.stream, trailers)
   }
-
-  // ── for the connection ──
 
   /** Ends the exchange of a client that has left. */
   clientLeft(x: Exchange): void {

@@ -13,7 +13,6 @@ const slice = workOfTurn / 4
 /** Requests of departed clients that are ended in a turn: each may close a connection to an origin. */
 const maxEnded = 16
 
-/** A connection whose client has left. */
 interface DepartedConnection {
   /**
    * Ends up to so many of its requests; returns how many are left of that number, above 0 when all are ended.
@@ -23,7 +22,6 @@ interface DepartedConnection {
 }
 
 export class Http2Turns {
-  /** What all connections share. */
   readonly work = new TurnWork()
   /** Addresses with queued connections; the last served comes last. */
   readonly #waiting = new Set<Http2Address>()

@@ -6,7 +6,6 @@ import { BodyPace, type SlowBody } from './body-pace.ts'
 import { ReadPace } from './read-pace.ts'
 
 export class ClientPace {
-  /** For the current body; null until it is first waited for. */
   #body: BodyPace | null = null
   /** Null while nothing waits for the client to read. */
   #reading: ReadPace | null = null
