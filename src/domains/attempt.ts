@@ -4,9 +4,8 @@ import type { DnsAnswer, DomainVerification, OAuthClient } from '../store/record
 import { nextCheckAt } from './schedule.ts'
 
 /**
- * Whether a result for `checked` counts for the stored verification. A proof counts as long as host and code
- * are the same; any other result only while this attempt is the one that is due, since a later attempt is
- * more recent.
+ * Whether a result for `checked` counts for the stored verification: a proof while host and code are the
+ * same, any other result only while this attempt is the one that is due.
  */
 export function counts(
   stored: DomainVerification | null,

@@ -24,10 +24,7 @@ interface DomainWatchOptions {
 
 /** The maximum number of concurrent lookups. */
 const maxConcurrent = 16
-/**
- * Time until verifications claimed by this process are handed out again, in ms, unless it renews the lease:
- * after a crash, a verification waits no longer than that.
- */
+/** Time until claimed verifications are handed out again without a renewal, in ms. */
 const lease = 4_000
 const renewal = 1_000
 
@@ -145,10 +142,7 @@ export class DomainWatch {
     }
   }
 
-  /**
-   * Writes the change that follows from a result. Concurrent changes by others are kept, and may invalidate
-   * it.
-   */
+  /** Writes the change that follows from a result, unless concurrent changes invalidate it. */
   async #keep(
     claimed: Versioned<OAuthClient>,
     checked: DomainVerification,

@@ -25,9 +25,8 @@ export function isShared(uri: string): boolean {
 }
 
 /**
- * Returns the place that a redirect URI leads to, as a person sees it: a host with its port, or the scheme of
- * an app with its colon. All programs of the person's own device are `localhost`: each start may choose
- * another port (RFC 8252 section 7.3).
+ * Returns where a redirect URI leads, as a person sees it: a host with its port, or the scheme of an app. All
+ * programs of the own device are `localhost`, as each start may choose another port (RFC 8252 section 7.3).
  */
 export function redirectHostOf(uri: string): string {
   const { protocol, hostname, host } = new URL(uri)

@@ -52,10 +52,7 @@ export class AccessTokens {
     return id === grant || id === client || id === user || members.includes(id)
   }
 
-  /**
-   * Returns the digest of the credential or family that a change has ended; null if it may affect several
-   * tokens.
-   */
+  /** The digest of the credential or family that a change has ended; null if it may affect several. */
   endedBy({ kind, id }: RecordChange): string | null {
     return kind === 'credential' && isDigest(id) ? id : null
   }

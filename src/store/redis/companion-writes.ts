@@ -18,8 +18,8 @@ export function togetherKeys(account: string, { audit, response }: Together): re
 }
 
 /**
- * Returns id, time, JSON and actor of the audit entry, the current time, the stored response, and when the
- * server may drop it. Empty if there is none.
+ * Returns id, time, JSON and actor of the audit entry, the current time, the response and its expiry; empty
+ * if there is none.
  */
 export function togetherArguments({ audit, response }: Together, clock: Clock): readonly Argument[] {
   return [

@@ -1,5 +1,5 @@
 // Credentials in Redis, each a key that expires. A sorted set per owner has them by expiry; removed ones stay
-// in it until then, or until they are noticed, since nothing is read before a removal.
+// in it until then, or until they are noticed.
 
 import type { Clock } from '../../base/clock.ts'
 import { nextTurn } from '../../base/turns/turns.ts'

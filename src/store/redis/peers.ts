@@ -1,5 +1,5 @@
-// The published data of each machine on the store, in one hash by name. Each value has its own expiry, so
-// that the lifetime of one machine does not affect the others; expired values are removed by the next write.
+// The published data of each machine, in one hash by name. Each value has its own expiry; expired ones are
+// removed by the next write.
 
 import type { Clock } from '../../base/clock.ts'
 import type { Peers } from '../contract/store.ts'

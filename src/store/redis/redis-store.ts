@@ -3,14 +3,8 @@
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { Degradation } from '../contract/degradation.ts'
 import { type Mark, newIdentity, type Seen } from '../contract/mark.ts'
-import { type Bootstrap, type Records, type Store, StoreUnreachable } from '../contract/store.ts'
-import type { AcmeAccount, HostCertificate } from '../records/acme.ts'
-import type { SigningKey } from '../records/signing-key.ts'
-import type { TicketKey } from '../records/ticket-key.ts'
-import type { StoreNote } from '../records/store-note.ts'
-import type { TokenKey } from '../records/token-key.ts'
+import { type Bootstrap, type Store, StoreUnreachable } from '../contract/store.ts'
 import { Trust } from '../contract/trust.ts'
-import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../records/zone-lists.ts'
 import { RedisAccounts } from './accounts.ts'
 import { type Address, locationOf, parseAddress } from './server/address.ts'
 import { RedisResponses } from './stored-responses.ts'
@@ -73,15 +67,15 @@ export class RedisStore implements Store {
   readonly credentials: RedisCredentials
   readonly oauthGrants: RedisOAuthGrants
   readonly authorizationEvents: RedisAuthorizationEvents
-  readonly signingKeys: Records<SigningKey>
-  readonly acmeAccounts: Records<AcmeAccount>
-  readonly certificates: Records<HostCertificate>
-  readonly ticketKeys: Records<TicketKey>
-  readonly tokenKeys: Records<TokenKey>
-  readonly notes: Records<StoreNote>
-  readonly errorRules: Records<ErrorRuleList>
-  readonly accessRules: Records<AccessRuleList>
-  readonly errorPages: Records<ErrorPage>
+  readonly signingKeys: Store['signingKeys']
+  readonly acmeAccounts: Store['acmeAccounts']
+  readonly certificates: Store['certificates']
+  readonly ticketKeys: Store['ticketKeys']
+  readonly tokenKeys: Store['tokenKeys']
+  readonly notes: Store['notes']
+  readonly errorRules: Store['errorRules']
+  readonly accessRules: Store['accessRules']
+  readonly errorPages: Store['errorPages']
   readonly responses: RedisResponses
   readonly audit: RedisAudit
   readonly logs: RedisLogs

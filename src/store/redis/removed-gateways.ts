@@ -1,6 +1,5 @@
-// Deletes the logs of removed gateways. In a cluster they are in another slot than the gateway, so that one
-// step cannot remove both. From the removal on they cannot be found; whoever notices it deletes them, and
-// again later for late writes.
+// Deletes the logs of removed gateways, which a cluster keeps in another slot than the gateway: whoever
+// notices the removal deletes them, and again later for late writes.
 
 import type { Connection } from './server/connection.ts'
 import { keys, logKeys } from './server/keys.ts'
@@ -34,10 +33,7 @@ export class RemovedGateways {
     this.#logs = logs
   }
 
-  /**
-   * Deletes what remains of removed gateways, and again once no late writes can arrive; if the store is
-   * unreachable, on the next occasion.
-   */
+  /** Deletes what remains of removed gateways, and again once no late writes can arrive. */
   async clear(): Promise<void> {
     try {
       const found = (await this.#records.script(openGraves, [keys.graves], [unrest, maxAtOnce])) as (

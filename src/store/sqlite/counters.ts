@@ -11,10 +11,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/**
- * The maximum number of expired windows that one transaction removes, in addition to as many as it may
- * insert: none takes long, and a flood of keys is swept as fast as it came.
- */
+/** Expired windows that one transaction removes, in addition to as many as it may insert. */
 const sweepSize = 50
 
 const table = `

@@ -194,7 +194,7 @@ export class SqliteCredentials implements Credentials {
 
   /**
    * Returns the succession of a family; null if none is stored, or an earlier version, which stores none, has
-   * since continued the family with its refresh token.
+   * since continued the family.
    */
   #successionOf(digest: string): Succession | null {
     const last = (this.#read('token_family', digest)?.data ?? null) as Succession | null

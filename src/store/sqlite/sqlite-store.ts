@@ -6,22 +6,11 @@ import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { StoreMetrics } from '../../metrics/counters/store-metrics.ts'
-import type { AcmeAccount, HostCertificate } from '../records/acme.ts'
-import type { SigningKey } from '../records/signing-key.ts'
-import type { TicketKey } from '../records/ticket-key.ts'
-import type { StoreNote } from '../records/store-note.ts'
 import type { TokenKey } from '../records/token-key.ts'
-import type { AccessRuleList, ErrorPage, ErrorRuleList } from '../records/zone-lists.ts'
 import { Degradation } from '../contract/degradation.ts'
 import type { Mark, Seen } from '../contract/mark.ts'
 import { Trust } from '../contract/trust.ts'
-import {
-  type Bootstrap,
-  expectTrusted,
-  type Records,
-  type Store,
-  StoreUnreachable,
-} from '../contract/store.ts'
+import { type Bootstrap, expectTrusted, type Store, StoreUnreachable } from '../contract/store.ts'
 import { SqliteAccounts } from './accounts.ts'
 import { SqliteResponses } from './stored-responses.ts'
 import { SqliteAudit } from './audit.ts'
@@ -103,15 +92,15 @@ export class SqliteStore implements Store {
   readonly credentials: SqliteCredentials
   readonly oauthGrants: SqliteOAuthGrants
   readonly authorizationEvents: SqliteAuthorizationEvents
-  readonly signingKeys: Records<SigningKey>
-  readonly acmeAccounts: Records<AcmeAccount>
-  readonly certificates: Records<HostCertificate>
-  readonly ticketKeys: Records<TicketKey>
+  readonly signingKeys: Store['signingKeys']
+  readonly acmeAccounts: Store['acmeAccounts']
+  readonly certificates: Store['certificates']
+  readonly ticketKeys: Store['ticketKeys']
   readonly tokenKeys: SqliteRecords<TokenKey>
-  readonly notes: Records<StoreNote>
-  readonly errorRules: Records<ErrorRuleList>
-  readonly accessRules: Records<AccessRuleList>
-  readonly errorPages: Records<ErrorPage>
+  readonly notes: Store['notes']
+  readonly errorRules: Store['errorRules']
+  readonly accessRules: Store['accessRules']
+  readonly errorPages: Store['errorPages']
   readonly responses: SqliteResponses
   readonly audit: SqliteAudit
   readonly logs: SqliteLogs

@@ -15,10 +15,7 @@ import {
 } from '../records/tally.ts'
 import { type Command, type Database, openCounts, type Statement } from './database/database.ts'
 
-/**
- * The maximum number of expired rows that one write removes besides those that it writes, so that none takes
- * long.
- */
+/** Expired rows that one write removes besides as many as it writes. */
 const sweepSize = 50
 const readStep = 500
 /** The maximum number of tallies in one transaction: rate limits are counted in the same file. */

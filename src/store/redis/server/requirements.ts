@@ -56,10 +56,7 @@ export async function unfitBy(
   return lacks.length === 0 ? null : unfit(lacks)
 }
 
-/**
- * Returns an error if the driver gave up because the server is not a cluster, or lacks the database;
- * otherwise null.
- */
+/** Returns an error if the driver gave up because the server is not a cluster, or lacks the database. */
 export function unfitByLoss({ db }: Pick<Address, 'db'>, reason: unknown): Unfit | null {
   if (!(reason instanceof Error)) return null
   if (reason.message.includes('DB index is out of range')) return unfitDatabase(db, reason)

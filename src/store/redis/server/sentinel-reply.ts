@@ -41,8 +41,8 @@ export function replyOf(replies: readonly unknown[]): SentinelReply | null {
 }
 
 /**
- * Returns the replicas that could become the primary, each with its names. Any Sentinel may be the one that
- * chooses, so that all must agree that a replica cannot be chosen, and at least `majority` must have said so.
+ * Returns the replicas that could become the primary, each with its names. Any Sentinel may choose, so all
+ * must agree that a replica cannot be chosen, and at least `majority` must have said so.
  */
 export function replicasIn(replies: readonly SentinelReply[], majority: number): Electorate {
   const groups = same(replies.flatMap(reply => reply.replicas))
@@ -52,10 +52,7 @@ export function replicasIn(replies: readonly SentinelReply[], majority: number):
   return { electable, spared: groups.length - electable.length }
 }
 
-/**
- * Groups what different Sentinels report about the same replica, which some know only by its name, and others
- * under another name.
- */
+/** Groups what different Sentinels report about the same replica, perhaps under different names. */
 function same(replicas: readonly Replica[]): readonly (readonly Replica[])[] {
   const groups: Replica[][] = []
   // The best-known ones come first, so that each of the others finds its group.

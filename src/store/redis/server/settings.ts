@@ -15,10 +15,7 @@ export interface Settings {
   readonly minReplicas: number | null
 }
 
-/**
- * How long a write may wait for the disk beyond the timeout of the connection, in ms: servers usually sync
- * once a second.
- */
+/** How long a write may wait for the disk beyond the timeout of the connection, in ms. */
 export const diskTimeout = 1_500
 
 export const settingsCommands = [
@@ -65,10 +62,7 @@ export function lossesOf(settings: Settings, confirmers: Confirmers): readonly s
   ].filter(sentence => sentence !== null)
 }
 
-/**
- * Returns the commands that wait until earlier writes are safe: on disk if requested, and on a number of
- * replicas.
- */
+/** Returns the commands that wait until earlier writes are on disk, if requested, and on some replicas. */
 export function proofsOf({ disk, needed, timeout }: Needs): readonly Command[] {
   return [
     ...(disk ? [['WAITAOF', 1, 0, diskTimeout] as const] : []),

@@ -139,9 +139,7 @@ export class Database {
     return this.#attempt(work)
   }
 
-  /**
-   * Like `read`, but returns the result at once if nothing is in the way: a promise costs more than a lookup.
-   */
+  /** Like `read`, but without a promise if nothing is in the way. */
   glance<T>(work: () => T): T | Promise<T> {
     try {
       const result = this.#checked(work, false)
@@ -161,10 +159,7 @@ export class Database {
     return this.#writes.push(() => this.#checked(work, true))
   }
 
-  /**
-   * Records the outcome of a write, here or on another connection to the file: why the file was unavailable,
-   * or null.
-   */
+  /** Records why a write here or on another connection failed; null for a success. */
   note(failure: unknown): void {
     if (failure === null) this.#comeBack()
     else this.#goAway(failure)

@@ -1,6 +1,5 @@
-// Detects that something other than SQLite has written to the files of an open database, as `cp backup.db
-// gatehouse.db` does: the same files with other content. Pages that SQLite still has in its log or in memory
-// would then be written over pages that they do not belong to.
+// Detects that something other than SQLite, such as `cp backup.db gatehouse.db`, has written to the files of
+// an open database, whose pages SQLite would then mix with its own.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
@@ -48,10 +47,7 @@ export class ForeignWrites {
     return this.#found
   }
 
-  /**
-   * Must be called after all connections of this process are closed: a process loses its locks on a file when
-   * it closes the file, however often it has it open.
-   */
+  /** Call after all connections of this process are closed: closing a file releases its locks on it. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true

@@ -54,10 +54,7 @@ export class OpenFiles {
     return this.#wasEmptied ? `${path} was emptied while it was open` : null
   }
 
-  /**
-   * Whether the database itself is still in place but its log is missing, so that the contents of the log can
-   * still be moved to the database.
-   */
+  /** Whether only the log is missing, so that its contents can still be moved to the database. */
   get hasLostLog(): boolean {
     const [database, log] = this.#files
     try {

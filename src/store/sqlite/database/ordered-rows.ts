@@ -1,5 +1,4 @@
-// Rows of an account, or of another owner, by a time and then by id, from either end, as in lists: counted,
-// skipped and read in steps, which yield to other work in between.
+// Rows of an owner by a time and then by id, from either end: counted, skipped and read in steps.
 
 import { nextTurn } from '../../../base/turns/turns.ts'
 import type { Position } from '../../contract/store.ts'

@@ -32,15 +32,9 @@ interface Done {
 
 /** The maximum number of queued writes; more are refused. */
 const maxWaiting = 1_000
-/**
- * Time after which a transaction takes no more work, in ms, so that neither the event loop nor the lock is
- * held for long; the commit comes on top.
- */
+/** Time after which a transaction takes no more work, in ms; the commit comes on top. */
 const budget = 3
-/**
- * The delay before a retry to get the lock, in ms: random, so that two waiting processes do not collide
- * again.
- */
+/** The delay before a retry to get the lock, in ms: random, so that waiting processes do not collide again. */
 const [minPause, maxPause] = [1, 4]
 /** How long the lock is left to others after a commit, in ms: longer than their delay. */
 const rest = maxPause + 2
