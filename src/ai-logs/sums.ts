@@ -1,31 +1,28 @@
-// Sums over log entries, in total and by group.
-
 import { pause } from '../base/turns/turns.ts'
 import type { CallSum } from '../store/log-sums/call-sum.ts'
 import type { CallKind, LogDimension } from '../store/log-sums/cells.ts'
 import type { LogFilter, Logs } from '../store/contract/store.ts'
 import { timeOf } from '../store/contract/log-match.ts'
 
-/** What entries can be summed by. */
 export const dimensions = ['token', 'model', 'provider', 'day'] as const
 export type Dimension = (typeof dimensions)[number]
 
 /**
- * Callers choose model names freely, so there may be any number of groups. All are in memory until the response is
- * written, and copying 10,000 of them held the process for 6 to 8 ms in one collection.
+ * Callers choose model names freely, so the number of groups needs a limit. All are in memory until the
+ * response is written, and one collection that copied 10,000 of them blocked the process for 6 to 8 ms.
  */
 export const maxGroups = 5_000
 
 export interface Group {
   readonly kind: CallKind
-  /** When the day began, in ms since the epoch; null if the sums are not by day. */
+  /** Start of the day in ms since the epoch; null if the sums are not by day. */
   readonly day: number | null
   readonly sum: CallSum
 }
 
 const day = 86_400_000
 
-/** Sums up the entries that match the filters, in all and by group; null if there are too many groups. */
+/** Sums the matching entries by group; returns null if there are too many groups. */
 export async function sumByGroup(
   logs: Logs,
   home: readonly [account: string, gateway: string],

@@ -106,7 +106,7 @@ export async function startApi(
   const grants = new GrantKeeper({ store, log, clock })
   t.after(() => grants.close())
   // Of a machine that has much else to do, nobody expects sums in 40 ms.
-  const logSeries = new LogSeries(store, { patience: 2_000 })
+  const logSeries = new LogSeries(store, { timeout: 2_000 })
   t.after(() => logSeries.close())
   const attention = new Attention(store, { patience })
   t.after(() => attention.close())

@@ -1,5 +1,3 @@
-// The handler of the calls of an AI gateway summed over time, and its view.
-
 import { pause } from '../../base/turns/turns.ts'
 import { CallSum } from '../../store/log-sums/call-sum.ts'
 import type { CallKind, Cells } from '../../store/log-sums/cells.ts'
@@ -11,7 +9,7 @@ import { findGateway, noGateway } from '../gateways/gateways.ts'
 import { isoTime } from '../records/record-handlers.ts'
 import type { Api, Call } from '../api/api-types.ts'
 
-/** Responds with sums over time, in all and by group. */
+/** Responds with sums over time, in total and by group. */
 export async function seriesOfLogs(
   { account, params, query, now }: Call,
   { store, logSeries }: Api,
@@ -26,15 +24,15 @@ export async function seriesOfLogs(
   return groupBy === null ? success(result) : successInTurns(result, 'groups', groups, viewGroup)
 }
 
-/** How many groups have a series of their own. */
-const mostSeriesGroups = 10
+/** Groups beyond this are shown as one. */
+const maxSeriesGroups = 10
 
 /** Sums by window, and of all windows. */
 class Line {
   readonly windows: (CallSum | undefined)[] = []
   #total: CallSum | null = null
 
-  /** Adds up the windows, once they are whole. */
+  /** Valid once all windows have been added. */
   get total(): CallSum {
     if (this.#total !== null) return this.#total
     this.#total = new CallSum()
@@ -47,13 +45,11 @@ class Line {
     window.merge(sum)
   }
 
-  /** Adds the windows of another line. */
   addAll({ windows }: Line): void {
     for (const [at, sum] of windows.entries()) if (sum !== undefined) this.add(at, sum)
   }
 }
 
-/** The name of a group; names are those of its latest call. */
 interface Group {
   readonly line: Line
   kind: CallKind
@@ -61,7 +57,7 @@ interface Group {
 }
 
 async function viewSeries({ windows, completeSince, scanned }: Series, query: SeriesQuery) {
-  const { windows: asked, bucket, groupBy } = query
+  const { windows: range, bucket, groupBy } = query
   const filters = scanned === null ? query.filters : []
   const all = new Line()
   const groups = new Map<string | null, Group>()
@@ -79,12 +75,12 @@ async function viewSeries({ windows, completeSince, scanned }: Series, query: Se
     await pause()
   }
   const ordered = [...groups.values()].sort((a, b) => b.line.total.count - a.line.total.count)
-  for (const { line } of ordered.slice(mostSeriesGroups)) {
+  for (const { line } of ordered.slice(maxSeriesGroups)) {
     others.addAll(line)
     await pause()
   }
-  const timeAt = (at: number) => isoTime(asked.since + at * asked.width)
-  const points = Array.from({ length: asked.count }, (_, at) => ({
+  const timeAt = (at: number) => isoTime(range.since + at * range.width)
+  const points = Array.from({ length: range.count }, (_, at) => ({
     at: timeAt(at),
     ...viewSum(all.windows[at] ?? none),
   }))
@@ -98,15 +94,15 @@ async function viewSeries({ windows, completeSince, scanned }: Series, query: Se
   const result = {
     bucket,
     since: timeAt(0),
-    before: timeAt(asked.count),
+    before: timeAt(range.count),
     complete_since: isoTime(completeSince),
-    is_complete: completeSince <= asked.since,
+    is_complete: completeSince <= range.since,
     scanned: scanned ?? 0,
     ...viewSum(all.total),
     points,
     ...(groupBy !== null && { others: { ...viewSum(others.total), points: sparse(others) } }),
   }
-  return { result, groups: ordered.slice(0, mostSeriesGroups), viewGroup }
+  return { result, groups: ordered.slice(0, maxSeriesGroups), viewGroup }
 }
 
 /** Adds the calls of a window without a cell of their own: their groups are unknown. */
@@ -127,7 +123,6 @@ function groupOf(
   return group
 }
 
-/** The common properties of calls of a group. */
 const kindMembers = {
   model: 'model',
   provider: 'provider',

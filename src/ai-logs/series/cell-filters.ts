@@ -1,4 +1,4 @@
-// Filters of log entries that sums suffice for.
+// Log filters that can be applied to sums.
 
 import type { Cells } from '../../store/log-sums/cells.ts'
 import { matches } from '../../store/contract/log-match.ts'
@@ -7,12 +7,12 @@ import type { LogField, LogFilter } from '../../store/contract/store.ts'
 
 const cellFields: readonly LogField[] = ['provider', 'model', 'token_id', 'client_id']
 
-/** Whether cells suffice to apply filters; otherwise the entries are needed. */
+/** Whether filters can be applied to cells; others need the entries. */
 export function arePlain(filters: readonly LogFilter[]): boolean {
   return filters.every(({ field }) => cellFields.includes(field))
 }
 
-/** Goes through the cells whose calls match filters that `arePlain`. */
+/** Yields the cells that match filters that `arePlain`. */
 export function* matchingCells(cells: Cells, filters: readonly LogFilter[]) {
   for (const cell of cells.all()) {
     const { client, ...kind } = cell.kind

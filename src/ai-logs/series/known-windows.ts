@@ -1,53 +1,53 @@
-// Sums of windows that are remembered, up to a number of cells: those that were used last.
+// A cache of the sums of windows: the least recently used are evicted beyond a number of cells.
 
 import type { Cells } from '../../store/log-sums/cells.ts'
 
-interface Known {
-  /** That of the store when they were summed. */
+interface Entry {
+  /** The mark of the window in the store when it was summed. */
   readonly mark: string
   readonly cells: Cells
 }
 
 export class KnownWindows {
-  readonly #known = new Map<string, Known>()
-  readonly #mostCells: number
+  readonly #entries = new Map<string, Entry>()
+  readonly #maxCells: number
   #weight = 0
 
-  constructor(mostCells: number) {
-    this.#mostCells = mostCells
+  constructor(maxCells: number) {
+    this.#maxCells = maxCells
   }
 
-  /** Returns the sums of a window as they were at a mark; null where they are not known. */
+  /** Returns the sums of a window if they are cached with this mark. */
   at(name: string, mark: string): Cells | null {
-    const known = this.#known.get(name)
-    if (known === undefined || known.mark !== mark) return null
-    this.#known.delete(name)
-    this.#known.set(name, known)
-    return known.cells
+    const entry = this.#entries.get(name)
+    if (entry === undefined || entry.mark !== mark) return null
+    this.#entries.delete(name)
+    this.#entries.set(name, entry)
+    return entry.cells
   }
 
-  /** Returns what is known of a window, whenever that was. */
+  /** Returns the cached sums of a window even if they are stale. */
   last(name: string): Cells | null {
-    return this.#known.get(name)?.cells ?? null
+    return this.#entries.get(name)?.cells ?? null
   }
 
-  set(name: string, known: Known): void {
-    const before = this.#known.get(name)
-    if (before !== undefined) this.#forget(name, before)
-    this.#known.set(name, known)
-    this.#weight += weightOf(known)
-    for (const [oldest, forgotten] of this.#known) {
-      if (this.#weight <= this.#mostCells) break
-      this.#forget(oldest, forgotten)
+  set(name: string, entry: Entry): void {
+    const before = this.#entries.get(name)
+    if (before !== undefined) this.#evict(name, before)
+    this.#entries.set(name, entry)
+    this.#weight += weightOf(entry)
+    for (const [oldest, evicted] of this.#entries) {
+      if (this.#weight <= this.#maxCells) break
+      this.#evict(oldest, evicted)
     }
   }
 
-  #forget(name: string, known: Known): void {
-    this.#known.delete(name)
-    this.#weight -= weightOf(known)
+  #evict(name: string, entry: Entry): void {
+    this.#entries.delete(name)
+    this.#weight -= weightOf(entry)
   }
 }
 
-function weightOf({ cells }: Known): number {
+function weightOf({ cells }: Entry): number {
   return cells.size + 2
 }

@@ -1,6 +1,6 @@
-// Sums of the calls of a gateway over time. Each window of time is summed once, and again only when its entries have changed, which marks of the store tell. A
-// window of many entries is made of smaller ones, so that a change costs little. Sums of hours and days that are over are kept in the store, for when they are not
-// remembered. A reader waits for a bounded time, and is told what is missing; the rest is summed in the background, for the next one.
+// Sums of a gateway's calls over time, by window. A window is summed again only when its mark in the store
+// has changed. Large windows are merged from smaller ones. The store keeps sums of past hours and days. A
+// read takes a bounded time; the windows that it lacks are summed in the background.
 
 import { Cells, logDimensions } from '../../store/log-sums/cells.ts'
 import {
@@ -19,68 +19,69 @@ const minute = 60_000
 const hour = 3_600_000
 
 export interface LogSeriesOptions {
-  /** Ms that a reader waits. */
-  readonly patience?: number
-  /** How many entries of a window are summed at once; one that has more is made of smaller ones. */
+  /** The time limit of a read in ms. */
+  readonly timeout?: number
+  /** Larger windows, in entries, are merged from smaller ones. */
   readonly direct?: number
-  /** How many entries a window has whose sums are kept in the store. */
+  /** The store keeps the sums of windows of at least this many entries. */
   readonly leastKept?: number
-  /** How many entries are looked at, where filters need that, for one reader. */
+  /** Limit of the entries read for filters that sums cannot apply. */
   readonly maxScanned?: number
 }
 
 export interface Series {
-  /** One for each window. */
   readonly windows: readonly Cells[]
-  /** Ms since the epoch from which on nothing is missing. */
+  /** Start of the complete part, in ms since the epoch. */
   readonly completeSince: number
-  /** How many entries were looked at for the filters; null where the filters have still to choose among the cells. */
+  /**
+   * The number of entries read to apply the filters; null if the filters still have to be applied to the
+   * cells.
+   */
   readonly scanned: number | null
 }
 
-/** A gateway, by account and id. */
 type Home = readonly [account: string, gateway: string]
 
-/** Callers choose model names freely, so that there may be any number of groups. */
+/** Callers choose model names freely, so the number of groups needs a limit. */
 const maxGroups = 1_000
-/** How many sums are read from the store at once. */
 const readAtOnce = 8
 
-/** How many cells of all gateways are remembered, some 15 MB each: of windows that were asked for, and of the smaller ones that others are made of. */
-const mostAsked = 25_000
-const mostParts = 25_000
+/**
+ * Cache sizes in cells, about 15 MB each: requested windows, and the smaller ones that they are merged from.
+ */
+const maxRequestedCells = 25_000
+const maxPartCells = 25_000
 
 export class LogSeries {
   readonly #logs: Store['logs']
-  readonly #patience: number
+  readonly #timeout: number
   readonly #direct: number
   readonly #leastKept: number
   readonly #maxScanned: number
   /** By gateway, width and beginning. */
-  readonly #asked = new KnownWindows(mostAsked)
-  readonly #parts = new KnownWindows(mostParts)
-  /** Windows that are being summed. */
+  readonly #requested = new KnownWindows(maxRequestedCells)
+  readonly #parts = new KnownWindows(maxPartCells)
   readonly #summing = new Map<string, Promise<Cells>>()
-  /** Gateways whose windows are summed in the background. */
+  /** Background work by gateway. */
   readonly #filling = new Map<string, Promise<void>>()
-  /** Sums that are being written to the store. */
+  /** Writes of sums to the store. */
   readonly #keeping = new Set<Promise<void>>()
   #isClosed = false
 
   constructor({ logs }: Pick<Store, 'logs'>, options: LogSeriesOptions = {}) {
     this.#logs = logs
-    this.#patience = options.patience ?? 40
+    this.#timeout = options.timeout ?? 40
     this.#direct = options.direct ?? 4_000
     this.#leastKept = options.leastKept ?? 200
     this.#maxScanned = options.maxScanned ?? 20_000
   }
 
-  /** Sums up what the filters match, window by window. */
+  /** Returns the sums of each window. */
   read(home: Home, windows: LogWindows, filters: readonly LogFilter[]): Promise<Series> {
     return arePlain(filters) ? this.#look(home, windows) : this.#scan(home, windows, filters)
   }
 
-  /** Stops what goes on in the background. */
+  /** Stops the background work. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.allSettled([...this.#filling.values(), ...this.#summing.values()])
@@ -89,35 +90,34 @@ export class LogSeries {
 
   async #look(home: Home, windows: LogWindows): Promise<Series> {
     const marks = await this.#logs.marks(...home, windows)
-    const until = performance.now() + this.#patience
-    await this.#recall(home, windows, marks, this.#asked, until)
-    const found: Cells[] = []
+    const until = performance.now() + this.#timeout
+    await this.#recall(home, windows, marks, this.#requested, until)
+    const sums: Cells[] = []
     const missing: number[] = []
-    // The newest first: they are what people look for.
+    // Newest first: those matter most to readers.
     for (let at = windows.count - 1; at >= 0; at--) {
       const cells =
         this.#fresh(home, windows, at, marks[at]!) ?? (await this.#wait(home, windows, at, marks[at]!, until))
       if (cells === null) missing.push(at)
-      found[at] = cells ?? this.#asked.last(nameOf(home, windows, at)) ?? new Cells()
+      sums[at] = cells ?? this.#requested.last(nameOf(home, windows, at)) ?? new Cells()
     }
     this.#fill(home, windows, marks, missing)
     const completeSince = windows.since + ((missing[0] ?? -1) + 1) * windows.width
-    return { windows: found, completeSince, scanned: null }
+    return { windows: sums, completeSince, scanned: null }
   }
 
-  /** Returns the sums of a window where they are known and still true. */
   #fresh(home: Home, windows: LogWindows, at: number, { mark, most }: LogMark): Cells | null {
     if (most === 0) return new Cells()
     const name = nameOf(home, windows, at)
-    return this.#asked.at(name, mark) ?? this.#parts.at(name, mark)
+    return this.#requested.at(name, mark) ?? this.#parts.at(name, mark)
   }
 
-  /** Reads what the store has of windows that are not remembered, the newest first, until a time (monotonic ms). */
+  /** Loads uncached sums from the store, newest first, until a deadline (monotonic ms). */
   async #recall(
     home: Home,
     windows: LogWindows,
     marks: readonly LogMark[],
-    known: KnownWindows,
+    cache: KnownWindows,
     until = Infinity,
   ): Promise<void> {
     if (windows.width < hour) return
@@ -132,25 +132,25 @@ export class LogSeries {
       for (const [i, text] of texts.entries()) {
         if (text === null) continue
         const at = some[i]!
-        known.set(nameOf(home, windows, at), { mark: marks[at]!.mark, cells: await Cells.from(text) })
+        cache.set(nameOf(home, windows, at), { mark: marks[at]!.mark, cells: await Cells.from(text) })
       }
     }
   }
 
-  /** Stores the sums of windows that are over and have many entries. */
+  /** Stores the sums of large past windows. */
   #keep(home: Home, windows: LogWindows, at: number, mark: LogMark, cells: Cells): void {
     const window = markedOf(windows, at, mark)
     const isOver = window.since + window.width < Date.now()
     if (window.width < hour || mark.most < this.#leastKept || !isOver) return
-    // What is not kept now is summed up again some time.
-    const kept: Promise<void> = this.#logs
+    // A failed write only means that the window is summed again later.
+    const write: Promise<void> = this.#logs
       .keepSum(...home, window, cells.toText())
       .catch(() => {})
-      .finally(() => this.#keeping.delete(kept))
-    this.#keeping.add(kept)
+      .finally(() => this.#keeping.delete(write))
+    this.#keeping.add(write)
   }
 
-  /** Sums up a window; null when that takes too long, and goes on. */
+  /** Sums a window; returns null at the deadline while the work continues. */
   async #wait(
     home: Home,
     windows: LogWindows,
@@ -165,21 +165,21 @@ export class LogSeries {
       timer = setTimeout(resolve, left, null)
     })
     const summed = this.#sum(home, windows, at, mark)
-    // A reader who has left does not hear of a failure.
+    // A failure after the deadline has no listener.
     summed.catch(() => {})
     const cells = await Promise.race([summed, late])
     clearTimeout(timer)
     return cells
   }
 
-  #sum(home: Home, windows: LogWindows, at: number, mark: LogMark, known = this.#asked): Promise<Cells> {
+  #sum(home: Home, windows: LogWindows, at: number, mark: LogMark, cache = this.#requested): Promise<Cells> {
     const name = nameOf(home, windows, at)
     const work = `${name} ${mark.mark}`
     const running = this.#summing.get(work)
     if (running !== undefined) return running
     const summed = this.#sumUp(home, windows, at, mark)
       .then(cells => {
-        known.set(name, { mark: mark.mark, cells })
+        cache.set(name, { mark: mark.mark, cells })
         this.#keep(home, windows, at, mark, cells)
         return cells
       })
@@ -213,26 +213,26 @@ export class LogSeries {
     return windows.get(0) ?? cells
   }
 
-  /** Sums up what is missing in the background, one window after the other, unless that goes on already. */
+  /** Sums the missing windows in the background, one at a time. */
   #fill(home: Home, windows: LogWindows, marks: readonly LogMark[], missing: readonly number[]): void {
     const name = home.join('/')
     if (missing.length === 0 || this.#isClosed || this.#filling.has(name)) return
     const fill = async () => {
-      await this.#recall(home, windows, marks, this.#asked)
+      await this.#recall(home, windows, marks, this.#requested)
       for (const at of missing) {
         if (this.#isClosed) return
         if (this.#fresh(home, windows, at, marks[at]!) === null)
           await this.#sum(home, windows, at, marks[at]!)
       }
     }
-    // What the store does not give now is asked for by the next reader.
+    // The next read retries after a failure.
     const filled = fill()
       .catch(() => {})
       .finally(() => this.#filling.delete(name))
     this.#filling.set(name, filled)
   }
 
-  /** Looks at the newest entries themselves. */
+  /** Sums the newest entries that match, without the cache. */
   async #scan(
     home: Home,
     { since, width, count }: LogWindows,

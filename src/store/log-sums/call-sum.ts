@@ -1,12 +1,12 @@
-// What calls add up to. Durations are counted in a histogram, so that sums can be added to each other and still have percentiles.
+// Totals of calls. Durations are counted in a histogram, so merged sums still have percentiles.
 
 import type { LogSummary } from '../records/records.ts'
 
-/** Four slots for each doubling of ms, up to half an hour and more. */
+/** Four slots for each doubling of ms up to about half an hour; the last one takes all longer durations. */
 const slotsPerDoubling = 4
 const slots = 84
 
-/** A sum as data; durations as slot and number, for the slots that have any. */
+/** The stored form of a sum; durations are pairs of slot and count, without empty slots. */
 export type CallSumRecord = readonly [
   count: number,
   errors: number,
@@ -18,30 +18,30 @@ export type CallSumRecord = readonly [
 ]
 
 const none: number[] = []
-/** Scratch for percentiles: the calls of each slot. */
+/** Scratch space for percentiles. */
 const calls = new Uint32Array(slots)
 
 export class CallSum {
   count = 0
-  /** Calls without success. */
   errors = 0
   tokensIn = 0
   tokensOut = 0
   /** US dollars. */
   cost = 0
-  /** How many calls have no cost. */
   withoutCost = 0
-  /** Slot and number, in no order: most of thousands of sums have few, and an array of all slots each would keep the collector busy. */
+  /**
+   * Unordered pairs of slot and count: thousands of sums may be in memory, most with few slots in use, and a
+   * full array for each would keep the collector busy.
+   */
   #durations: number[] = none
 
-  /** Reads what `toRecord` returned, and keeps its durations as its own. */
+  /** Restores a record, and takes over its array of durations. */
   static from([count, errors, tokensIn, tokensOut, cost, withoutCost, durations]: CallSumRecord): CallSum {
     const sum = Object.assign(new CallSum(), { count, errors, tokensIn, tokensOut, cost, withoutCost })
     sum.#durations = durations as number[]
     return sum
   }
 
-  /** Adds a call; one without duration counts for everything but percentiles. */
   add(
     {
       success,
@@ -77,7 +77,7 @@ export class CallSum {
     return [count, errors, tokensIn, tokensOut, cost, withoutCost, this.#durations]
   }
 
-  /** Returns the duration in ms that a share of the calls did not exceed, within 10 %; null without calls. */
+  /** Returns a percentile of the durations in ms, within 10 %; null without calls. */
   percentile(share: number): number | null {
     if (this.count === 0) return null
     calls.fill(0)

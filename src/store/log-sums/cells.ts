@@ -1,25 +1,26 @@
-// The calls of a window of time, summed by what they have in common.
+// The calls of a time window, summed by dimension.
 
 import { pause } from '../../base/turns/turns.ts'
 import { CallSum, type CallSumRecord } from './call-sum.ts'
 import type { ActingApp, LogSummary } from '../records/records.ts'
 
-/** What calls can be summed by; the name of a token is that of its latest call. */
 export const logDimensions = ['provider', 'model', 'token', 'client'] as const
 export type LogDimension = (typeof logDimensions)[number]
 
-/** How calls are summed. */
 export interface Grouping {
   readonly by: readonly LogDimension[]
-  /** Ms of the windows that are summed separately, in UTC; one of all time if null. */
+  /** Window length in ms, aligned to UTC; null for a single window of all time. */
   readonly width: number | null
-  /** How many groups a window has at most; further ones are summed together. */
+  /** Limit of groups in a window; further ones are summed together. */
   readonly maxGroups: number
-  /** Whether percentiles of the durations are wanted; of thousands of groups they take memory. Default true. */
+  /** Whether percentiles are needed, which cost memory in each group; default true. */
   readonly hasDurations?: boolean
 }
 
-/** What calls have in common; null, or an empty provider, for what they are not summed by. The name is that of the latest of them. */
+/**
+ * The dimensions of a cell; null, or an empty provider, for those not summed by. The name is that of the
+ * latest call.
+ */
 export interface CallKind {
   readonly provider: string
   readonly model: string | null
@@ -36,15 +37,13 @@ interface SharedText {
 
 interface Cell {
   kind: CallKind
-  /** When the latest call was made. */
+  /** Time of the latest call. */
   latest: number
   readonly sum: CallSum
 }
 
-/** A cell as data. */
 type CellRecord = readonly [kind: CallKind, latest: number, sum: CallSumRecord]
 
-/** The members of an entry that are summed. */
 type Summed = Pick<
   LogSummary,
   | 'createdAt'
@@ -60,19 +59,18 @@ type Summed = Pick<
 > & { readonly app?: Pick<ActingApp, 'client'> }
 
 export class Cells {
-  /** Calls beyond the maximum number of cells. */
+  /** Calls beyond the limit of cells. */
   readonly rest = new CallSum()
   readonly #cells = new Map<string, Cell>()
-  /** One of each text that many cells have in common: thousands of copies would keep the collector busy. */
+  /** Texts are interned: thousands of copies would keep the collector busy. */
   readonly #texts = new Map<string, SharedText>()
   readonly #max: number
 
-  /** @param max callers choose model names freely, so that there may be any number of cells */
   constructor(max = 1_000) {
     this.#max = max
   }
 
-  /** Reads what `toText` returned, with turns for others between. */
+  /** Parses the result of `toText`, yielding to other work. */
   static async from(text: string): Promise<Cells> {
     const cells = new Cells()
     const [rest, ...lines] = text.split('\n')
@@ -80,7 +78,7 @@ export class Cells {
     for (const line of lines) {
       const [kind, latest, sum]: CellRecord = JSON.parse(line)
       const own = cells.#shared(kind)
-      cells.#cells.set(cells.#nameOf(own), { kind: own, latest, sum: CallSum.from(sum) })
+      cells.#cells.set(cells.#keyOf(own), { kind: own, latest, sum: CallSum.from(sum) })
       await pause()
     }
     return cells
@@ -90,7 +88,6 @@ export class Cells {
     return this.#cells.size
   }
 
-  /** Adds a call to those that have the dimensions in common with it. */
   add(call: Summed, by: readonly LogDimension[] = logDimensions, hasDuration = true): void {
     const hasToken = by.includes('token')
     const hasClient = by.includes('client')
@@ -113,7 +110,7 @@ export class Cells {
     this.rest.merge(other.rest)
   }
 
-  /** Returns lines of JSON: the rest, and each cell. */
+  /** Returns lines of JSON: the rest, then each cell. */
   toText(): string {
     const lines = [JSON.stringify(this.rest.toRecord())]
     for (const { kind, latest, sum } of this.#cells.values())
@@ -125,7 +122,7 @@ export class Cells {
     return this.#cells.values()
   }
 
-  /** Returns the kind with the texts that other cells have, too. */
+  /** Returns a copy with interned texts. */
   #shared({ provider, model, tokenId, tokenName, client }: CallKind): CallKind {
     return {
       provider: this.#textOf(provider)!.text,
@@ -136,8 +133,8 @@ export class Cells {
     }
   }
 
-  /** Names a kind within these cells, briefly. */
-  #nameOf({ provider, model, tokenId, client }: CallKind): string {
+  /** Returns the key of a kind within these cells. */
+  #keyOf({ provider, model, tokenId, client }: CallKind): string {
     const [one, other, third] = [this.#textOf(provider), this.#textOf(tokenId), this.#textOf(client)]
     return `${one?.number} ${other?.number} ${third?.number} ${model ?? '\0'}`
   }
@@ -150,7 +147,7 @@ export class Cells {
   }
 
   #cellOf(kind: CallKind, at: number): Cell | null {
-    const name = this.#nameOf(kind)
+    const name = this.#keyOf(kind)
     let cell = this.#cells.get(name)
     if (cell === undefined) {
       if (this.#cells.size === this.#max) return null
@@ -164,9 +161,9 @@ export class Cells {
   }
 }
 
-/** Sums up calls by windows of time, as `Logs.sum` does. */
+/** Sums calls by time window, as `Logs.sum` does. */
 export class WindowSums {
-  /** By their beginning. */
+  /** By start. */
   readonly windows = new Map<number, Cells>()
   readonly #grouping: Grouping
 

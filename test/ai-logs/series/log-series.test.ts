@@ -142,7 +142,7 @@ test('a reader waits no longer than it should, and what is missing is there for 
     return store.logs.sum(account, gateway, query)
   }
   const logs = withMethods(store.logs, { sum: held })
-  const series = seriesOf({ logs }, t, { patience: 50 })
+  const series = seriesOf({ logs }, t, { timeout: 50 })
   const windows = { since: first, width: hour, count: 3 }
   // Known before, so that it is there however busy the machine is.
   await seriesWhen(series, { since: first + 2 * hour, width: hour, count: 1 }, first + 2 * hour)
@@ -163,11 +163,11 @@ test('filters that sums do not know look at entries, the newest first, and say h
   }
   const filters: LogFilter[] = [{ field: 'duration', operator: 'lt', values: [1e9] }]
   const windows = { since: first, width: hour, count: 4 }
-  const series = seriesOf(store, t, { maxScanned: 300, patience: 60_000 })
+  const series = seriesOf(store, t, { maxScanned: 300, timeout: 60_000 })
   const some = await series.read(home, windows, filters)
   assert.deepEqual(some.windows.map(countOf), [0, 0, 150, 150])
   assert.deepEqual([some.scanned, some.completeSince], [300, first + 2 * hour])
-  const all = await seriesOf(store, t, { maxScanned: 601, patience: 60_000 }).read(home, windows, filters)
+  const all = await seriesOf(store, t, { maxScanned: 601, timeout: 60_000 }).read(home, windows, filters)
   assert.deepEqual(all.windows.map(countOf), [150, 150, 150, 150])
   assert.deepEqual([all.scanned, all.completeSince], [600, first])
   const plain: LogFilter[] = [{ field: 'model', operator: 'eq', values: ['model-1'] }]
@@ -225,7 +225,7 @@ async function open(url: string, t: TestContext): Promise<Store> {
 }
 
 function seriesOf(store: Pick<Store, 'logs'>, t: TestContext, options: LogSeriesOptions): LogSeries {
-  const series = new LogSeries(store, { patience: 60_000, ...options })
+  const series = new LogSeries(store, { timeout: 60_000, ...options })
   t.after(() => series.close())
   return series
 }
