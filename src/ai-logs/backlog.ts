@@ -1,7 +1,6 @@
-// Entries that are queued: the newest of them, within bounds.
+// A bounded queue that drops its oldest items.
 
 export interface Waiting {
-  /** How many entries it holds, or will hold. */
   readonly count: number
   /** Bytes of memory, approximately. */
   readonly weight: number
@@ -16,7 +15,6 @@ export interface Bounds {
 }
 
 export class Backlog<T extends Waiting> {
-  /** How many entries are queued. */
   count = 0
   readonly #bounds: Bounds
   readonly #items: T[] = []
@@ -26,7 +24,7 @@ export class Backlog<T extends Waiting> {
     this.#bounds = bounds
   }
 
-  /** Takes the newest; returns the oldest that were dropped for it. */
+  /** Appends an item; returns the oldest ones that were dropped to make room. */
   push(item: T): readonly T[] {
     this.#items.push(item)
     return this.#added(item)
@@ -41,14 +39,14 @@ export class Backlog<T extends Waiting> {
     return item
   }
 
-  /** Drops everything; returns how many entries that were. */
+  /** Drops everything; returns the number of entries. */
   clear(): number {
     const { count } = this
     while (this.take() !== undefined) {}
     return count
   }
 
-  /** Takes back what was removed, as the oldest; returns what was dropped. */
+  /** Returns items to the front of the queue; returns those that were dropped. */
   putBack(item: T): readonly T[] {
     this.#items.unshift(item)
     return this.#added(item)

@@ -1,9 +1,9 @@
 // Bytes kept of a body as it passes, for each direction of an AI call.
 
-/** What is kept of a body: its beginning, and its end for the usage there. */
+/** Bytes kept at the beginning of a body, and at the end for the usage there. */
 export const headSize = 64 * 1024
 export const tailSize = 8 * 1024
-/** What is kept of an encoded body, which can only be decoded from its beginning. */
+/** Bytes kept of an encoded body, which can only be decoded from its beginning. */
 export const encodedSize = 1024 * 1024
 
 /** Pieces smaller than this are gathered in blocks: an event stream has thousands of them. */
@@ -19,7 +19,6 @@ export class Capture {
   readonly #limit: number
   readonly #pieces: Buffer[] = []
   #headSize = 0
-  /** The small pieces at the end. */
   #block: Buffer | null = null
   #blockUsed = 0
   /** The last bytes of the `#rolled` ones after the head; the next one goes to `#rolled % tailSize`. */
@@ -31,7 +30,7 @@ export class Capture {
     this.#limit = isEncoded ? encodedSize : headSize
   }
 
-  /** Keeps the needed part of bytes that nobody will change any more. */
+  /** Keeps the needed part of bytes that will not change any more. */
   take(bytes: Buffer): void {
     const room = this.#limit - this.#headSize
     if (bytes.length <= room) this.#keep(bytes)
@@ -44,7 +43,7 @@ export class Capture {
     return this.size > this.#headSize
   }
 
-  /** Bytes of memory that this keeps alive, approximately. */
+  /** Approximate memory in bytes. */
   get weight(): number {
     return this.#headSize + (this.#ring === null ? 0 : tailSize)
   }

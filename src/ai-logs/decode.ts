@@ -14,11 +14,11 @@ const decodedSize = 4 * 1024 * 1024
 
 interface Decoded {
   readonly bytes: Buffer
-  /** Whether the end is missing, because it was not kept, is damaged or exceeds the bound. */
+  /** Whether the end is missing: not kept, damaged, or beyond the limit. */
   readonly isCut: boolean
 }
 
-/** Codings that are undone one after the other; no honest response has more. */
+/** Limit of stacked codings; no legitimate response has more. */
 const mostCodings = 3
 
 /** Decodes as much as possible, of several codings the last one first (RFC 9110 section 8.4); null where one is unknown. */
@@ -56,7 +56,7 @@ function undo(decoder: Transform, bytes: Buffer): Promise<Decoded> {
   return promise
 }
 
-/** Flushing instead of finishing returns what there is of a truncated response. */
+/** Flushing instead of finishing returns the intact part of a truncated response. */
 const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush } = constants
 const decoders: ReadonlyMap<string, () => Transform> = new Map([
   ['identity', () => new PassThrough()],

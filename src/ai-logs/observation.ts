@@ -10,12 +10,12 @@ export interface Observation {
   /** Ms since the epoch. */
   readonly startedAt: number
   readonly provider: string
-  /** As far as the request was parsed; null where it was passed on unparsed. */
+  /** Null if the request was passed on unparsed. */
   readonly model: string | null
   /** The path at the provider, without query. */
   readonly path: string
   readonly status: number
-  /** The name of the error record, where the gateway itself responded. */
+  /** The name of the error record if the gateway itself responded. */
   readonly error: string | null
   /** Whether the client got the whole response. */
   readonly isWhole: boolean
@@ -23,7 +23,7 @@ export interface Observation {
   readonly duration: number
   readonly timeToFirstByte: number | null
   readonly authenticated: boolean
-  /** The token that let it in; null where none was required. */
+  /** Null if the route requires no token. */
   readonly token: Pick<Token, 'id' | 'name' | 'actor' | 'person'> | null
   readonly metadata: Metadata | null
   readonly requestContentType: string | null
@@ -32,14 +32,13 @@ export interface Observation {
   readonly responseEncoding: string | null
   /** Whether the bodies are stored with the entry; if not, they are only read for model and usage. */
   readonly keepsPayloads: boolean
-  /** Null where there was none, or an unreadable one. */
+  /** Null if there is no body, or it is unreadable. */
   readonly request: Capture | null
-  /** What the provider sent. */
   readonly response: Capture | null
-  /** What the events of a WebSocket reported; null for any other call. */
+  /** The usage reported by the events of a WebSocket; null for any other call. */
   readonly session: SessionUsage | null
-  /** What the client got instead; null where that is the same. */
+  /** The body sent to the client; null if it is the provider's. */
   readonly relayed: Capture | null
-  /** The members of the request that were left out for the provider. */
+  /** The members of the request that were removed for the provider. */
   readonly dropped: readonly string[]
 }

@@ -1,5 +1,6 @@
-// Carries log entries from the edge to the store: in batches, and never on the request path.
-// While the store is unreachable, batches are queued; beyond the bounds the oldest are dropped, counted, and told once the rest is written.
+// Carries log entries from the edge to the store in batches, never on the request path. While the store is
+// unreachable, batches are queued; beyond the bounds the oldest are dropped, counted, and logged once the
+// rest is written.
 
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import type { AiMetrics } from '../metrics/counters/ai-metrics.ts'
@@ -18,13 +19,12 @@ export interface LogQueueOptions {
   readonly log: Logger
   /** The bounds of batches that wait for the store. */
   readonly bounds?: Bounds
-  /** Entries of a full batch. */
   readonly batchSize?: number
   /** Ms that `close` waits for the store. */
   readonly lastWait?: number
 }
 
-/** Entries that were dropped for want of room in a queue, and when the first and the last were made, in ms since the epoch. */
+/** The number of dropped entries, and the times of the first and last one in ms since the epoch. */
 interface Loss {
   readonly count: number
   readonly earliest: number
@@ -38,14 +38,16 @@ interface Encoded extends Waiting {
 const usualBounds: Bounds = { mostEntries: 50_000, mostBytes: 64 * 1024 * 1024 }
 /** The bounds of calls whose response still has to be decoded. */
 const encodedBounds: Bounds = { mostEntries: 1000, mostBytes: 32 * 1024 * 1024 }
-/** What a call weighs besides its bodies, approximately. */
+/** Approximate memory of a call without its bodies. */
 const baseWeight = 1024
 
-/** Entries and bytes of a full batch, bytes that all together may use, and ms that an entry waits for others. */
+/**
+ * Entries and bytes of a full batch, bytes of all batches together, and ms that an entry waits for others.
+ */
 const batchEntries = 512
 const batchBytes = 1024 * 1024
-const mostOpen = 16 * batchBytes
-const batchPatience = 250
+const maxOpenBytes = 16 * batchBytes
+const batchDelay = 250
 /** Ms between two attempts while the store is unreachable, and while closing. */
 const retry = 1000
 const lastRetry = 100
@@ -60,20 +62,17 @@ export class LogQueue {
   readonly #encoded = new Backlog<Encoded>(encodedBounds)
   /** Decoding, one response at a time. */
   #decoding: Promise<void> | null = null
-  /** The batches that are being filled. */
   readonly #open = new Map<Gateway, Batch>()
   /** Bytes in batches that are being filled. */
   #openSize = 0
   readonly #backlog: Backlog<Batch>
   #timer: NodeJS.Timeout | null = null
-  /** The write in progress. */
   #writing: Promise<void> | null = null
-  /** Whether the last write failed: an outage is logged once. */
+  /** An outage is logged once. */
   #isFailing = false
-  /** What was dropped since the last line that told it. */
+  /** Losses since the last log line about them. */
   #loss: Loss | null = null
   #isClosed = false
-  /** Whether nothing is written any more. */
   #isOver = false
 
   constructor(options: LogQueueOptions) {
@@ -94,7 +93,7 @@ export class LogQueue {
     return this.#encoded.count + open + this.#backlog.count
   }
 
-  /** Takes what was seen of a finished call; nothing of it is retained, unless its response has to be decoded first. */
+  /** Adds a finished call, and retains none of it unless its response has to be decoded first. */
   add(observation: Observation): void {
     const { request, response } = observation
     if (this.#isClosed) this.#counts.dropped.inc()
@@ -102,7 +101,7 @@ export class LogQueue {
     else this.#enter(observation, { request: excerptOf(request), answer: excerptOf(response) })
   }
 
-  /** Writes what is queued, as far as the store accepts it in time; later entries are lost. */
+  /** Writes the queue as far as the store accepts it in time; later entries are lost. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#timer) clearTimeout(this.#timer)
@@ -153,7 +152,7 @@ export class LogQueue {
     }
     this.#openSize += batch.size - before
     if (batch.count >= this.#batchSize || batch.size >= batchBytes) this.#end(batch)
-    else if (this.#openSize >= mostOpen) this.#endAll()
+    else if (this.#openSize >= maxOpenBytes) this.#endAll()
     this.#attend()
   }
 
@@ -167,19 +166,19 @@ export class LogQueue {
     for (const batch of this.#open.values()) if (batch.count > 0) this.#end(batch)
   }
 
-  /** Schedules the write of what there is: full batches at once, unless the store is unreachable. */
+  /** Schedules the next write: at once for full batches, unless the store is unreachable. */
   #attend(): void {
     if (this.#writing !== null || this.#isClosed) return
     if (this.#backlog.count > 0 && !this.#isFailing) this.#writing = this.#write()
     else if (this.#timer === null) {
-      const patience = this.#isFailing ? retry : batchPatience
-      this.#timer = setTimeout(() => this.#lapse(), patience).unref()
+      const delay = this.#isFailing ? retry : batchDelay
+      this.#timer = setTimeout(() => this.#lapse(), delay).unref()
     }
   }
 
   #lapse(): void {
     this.#timer = null
-    // While others wait for the store, batches may as well fill up.
+    // Open batches can fill up while others wait for the store.
     if (this.#backlog.count === 0) this.#endAll()
     this.#writing ??= this.#write()
   }
@@ -194,7 +193,7 @@ export class LogQueue {
     if (this.#backlog.count > 0 || this.#open.size > 0) this.#attend()
   }
 
-  /** Appends a batch; false when the store is unreachable, and the batch is retried later. */
+  /** Appends a batch; returns false if the store is unreachable and the batch will be retried. */
   async #append(batch: Batch): Promise<boolean> {
     const { account, id, logManagement: most, logManagementStrategy: strategy, createdAt } = batch.gateway
     const limit = { most, strategy, madeAt: createdAt }

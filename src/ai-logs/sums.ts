@@ -1,3 +1,5 @@
+// Sums of log entries by group.
+
 import { pause } from '../base/turns/turns.ts'
 import type { CallSum } from '../store/log-sums/call-sum.ts'
 import type { CallKind, LogDimension } from '../store/log-sums/cells.ts'

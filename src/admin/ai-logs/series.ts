@@ -1,3 +1,5 @@
+// The handler and view of the sums of a gateway over time.
+
 import { pause } from '../../base/turns/turns.ts'
 import { CallSum } from '../../store/log-sums/call-sum.ts'
 import type { CallKind, Cells } from '../../store/log-sums/cells.ts'
