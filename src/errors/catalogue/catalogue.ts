@@ -40,16 +40,19 @@ export interface ErrorRow {
   readonly remedy: string
 }
 
+type Defaulted = 'status' | 'retryAfter' | 'ownerActionRequired' | 'stage'
+
+/** A row as written below: only what differs from the defaults in `rowOf`. */
+type Entry = Omit<ErrorRow, Defaulted> & Partial<Pick<ErrorRow, Defaulted>>
+
 /** The errors of the interface that this version raises, by name. */
 const catalogue = {
   internal_server_error: {
     code: 500,
-    status: 500,
     title: 'Internal server error',
     category: 'cloudflare',
     retryAfter: 30,
     ownerActionRequired: false,
-    stage: 'gateway',
     detail:
       'The gateway failed while it handled your request. The fault is in the gateway, not in your request, and the server behind it may never have seen it.',
     guidance:
@@ -61,11 +64,9 @@ const catalogue = {
   },
   origin_bad_gateway: {
     code: 502,
-    status: 502,
     title: 'Bad gateway',
     category: 'origin',
     retryAfter: 60,
-    ownerActionRequired: true,
     stage: 'origin',
     detail:
       'The origin server sent a response that the gateway cannot forward as correct HTTP. The origin server is responsible; your request was valid.',
@@ -78,11 +79,9 @@ const catalogue = {
   },
   origin_gateway_timeout: {
     code: 504,
-    status: 504,
     title: 'Gateway time-out',
     category: 'origin',
     retryAfter: 120,
-    ownerActionRequired: true,
     stage: 'origin',
     detail:
       'The time allowed for this request ran out while the gateway was still waiting for a connection to, or a response from, the origin server. The origin server is too slow or too busy.',
@@ -95,11 +94,9 @@ const catalogue = {
   },
   origin_unknown_error: {
     code: 520,
-    status: 520,
     title: 'Web server is returning an unknown error',
     category: 'origin',
     retryAfter: 60,
-    ownerActionRequired: true,
     stage: 'origin',
     detail:
       'The origin server accepted the connection for your request and then closed it, or sent something that is not a valid HTTP response. The origin server is responsible.',
@@ -112,11 +109,9 @@ const catalogue = {
   },
   origin_down: {
     code: 521,
-    status: 521,
     title: 'Web server is down',
     category: 'origin',
     retryAfter: 120,
-    ownerActionRequired: true,
     stage: 'origin',
     detail:
       'The origin server refused the connection from the gateway. Most likely the web server there is stopped or restarting; your request was not delivered to it.',
@@ -128,11 +123,9 @@ const catalogue = {
   },
   connection_timeout: {
     code: 522,
-    status: 522,
     title: 'Connection timed out',
     category: 'origin',
     retryAfter: 120,
-    ownerActionRequired: true,
     stage: 'origin',
     detail:
       'The gateway tried to connect to the origin server, and the origin server did not respond in time. The origin server is overloaded, offline or cut off from the network; your request did not reach it.',
@@ -145,11 +138,9 @@ const catalogue = {
   },
   origin_unreachable: {
     code: 523,
-    status: 523,
     title: 'Origin is unreachable',
     category: 'origin',
     retryAfter: 120,
-    ownerActionRequired: true,
     stage: 'origin',
     detail:
       'There is no network route from the gateway to the origin server. The network or the address settings behind the gateway are responsible, not your connection.',
@@ -162,11 +153,9 @@ const catalogue = {
   },
   origin_response_timeout: {
     code: 524,
-    status: 524,
     title: 'A timeout occurred',
     category: 'origin',
     retryAfter: 120,
-    ownerActionRequired: true,
     stage: 'origin',
     detail:
       'The origin server accepted the connection but did not respond in time. The origin server is responsible: it is overloaded, or this request takes too long.',
@@ -179,11 +168,8 @@ const catalogue = {
   },
   ssl_handshake_failed: {
     code: 525,
-    status: 525,
     title: 'SSL handshake failed',
     category: 'ssl',
-    retryAfter: null,
-    ownerActionRequired: true,
     stage: 'origin',
     detail:
       'The gateway reached the origin server, but the two could not agree on an encrypted (TLS) connection. The TLS settings of the origin server are responsible.',
@@ -196,11 +182,8 @@ const catalogue = {
   },
   invalid_ssl_certificate: {
     code: 526,
-    status: 526,
     title: 'Invalid SSL certificate',
     category: 'ssl',
-    retryAfter: null,
-    ownerActionRequired: true,
     stage: 'origin',
     detail:
       'The origin server presented a certificate that the gateway cannot trust: it is expired, self-signed, issued for another name or by an unknown authority. To protect your data, the gateway did not send your request.',
@@ -215,9 +198,6 @@ const catalogue = {
     status: 403,
     title: 'DNS points to prohibited IP',
     category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The address set for the origin server leads back to this gateway, so your request would loop. The settings of the gateway are responsible.',
     guidance:
@@ -232,9 +212,6 @@ const catalogue = {
     status: 409,
     title: 'DNS resolution error',
     category: 'dns',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The hostname you asked for leads to this gateway, but no site is set up here under that name. Either the name is misspelled, or its owner has not finished setting it up.',
     guidance:
@@ -248,9 +225,6 @@ const catalogue = {
     status: 403,
     title: 'DNS points to local or disallowed IP',
     category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The name of the origin server resolves to an address that this site may not use, for example one in a private network. The settings of the site are responsible.',
     guidance:
@@ -265,8 +239,6 @@ const catalogue = {
     status: 403,
     title: 'Direct IP access not allowed',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail:
       'Your request names an IP address, or no host at all, where the name of a site belongs. From that, the gateway cannot tell which site you want.',
@@ -283,8 +255,6 @@ const catalogue = {
     title: 'DNS resolution error',
     category: 'config',
     retryAfter: 120,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'This site is known to the gateway, which has no origin server for your request: the site is paused, or nothing is set up for this path. The operator of the site is responsible.',
     guidance:
@@ -298,9 +268,6 @@ const catalogue = {
     status: 403,
     title: 'Access denied',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The operator of this site does not accept requests from the network (autonomous system) that your connection comes from. This may have nothing to do with you personally.',
     guidance:
@@ -314,9 +281,6 @@ const catalogue = {
     status: 403,
     title: 'Access denied',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail: 'The operator of this site has blocked your IP address. The site itself is up.',
     guidance:
       '**Do not retry.** If you believe that the block is a mistake, send the ray ID to the operator of the site, who alone can lift it.',
@@ -329,9 +293,6 @@ const catalogue = {
     status: 403,
     title: 'Access denied',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'Your IP address lies in a range that the operator of this site has blocked. The block covers many addresses and may not be aimed at you.',
     guidance:
@@ -345,9 +306,6 @@ const catalogue = {
     status: 403,
     title: 'Access denied',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail: 'Your IP address is on a block list that the operator of this site uses.',
     guidance:
       '**Do not retry.** If the listing is wrong, the operator of the site, or of the list, must remove your address.',
@@ -360,9 +318,6 @@ const catalogue = {
     status: 403,
     title: 'Access denied',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The operator of this site does not accept requests from the country or region that your IP address is registered in.',
     guidance:
@@ -376,9 +331,6 @@ const catalogue = {
     status: 403,
     title: 'Access denied',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The operator of this site refuses the kind of program that sent this request, judged by how it identifies itself.',
     guidance:
@@ -393,9 +345,6 @@ const catalogue = {
     status: 403,
     title: 'Access denied',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'This file was requested from a page of another site, and the operator of this site does not allow its files to be embedded elsewhere.',
     guidance:
@@ -409,9 +358,6 @@ const catalogue = {
     status: 403,
     title: 'Access denied',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The gateway has seen repeated suspicious requests from your computer or network, and is blocking it for a while to protect this site.',
     guidance:
@@ -426,8 +372,6 @@ const catalogue = {
     status: 403,
     title: 'HTTP hostname and TLS SNI hostname mismatch',
     category: 'tls',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail:
       'Your program opened the encrypted connection for one site and then asked for another site over it. The gateway refuses that, because the two may not belong together.',
@@ -444,7 +388,6 @@ const catalogue = {
     title: 'You are being rate limited',
     category: 'rate_limit',
     retryAfter: 30,
-    ownerActionRequired: false,
     stage: 'client',
     detail:
       'You have sent more requests in a short time than the operator of this site allows. The site works; it is slowing you down on purpose.',
@@ -460,8 +403,6 @@ const catalogue = {
     status: 530,
     title: 'Origin DNS error',
     category: 'dns',
-    retryAfter: null,
-    ownerActionRequired: true,
     stage: 'origin',
     detail:
       'The gateway could not find the origin server, because its name does not resolve to an address. Its DNS records or the settings of the gateway are responsible.',
@@ -477,7 +418,6 @@ const catalogue = {
     status: 403,
     title: 'Client authentication failed',
     category: 'tls',
-    retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
     detail:
@@ -494,9 +434,6 @@ const catalogue = {
     status: 403,
     title: 'Access denied',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'A firewall rule of this site matched something in your request and blocked it. The rule was written by the operator of the site.',
     guidance:
@@ -511,9 +448,6 @@ const catalogue = {
     status: 409,
     title: 'Could not find host',
     category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The gateway could not read what it has stored about this hostname. The operator of the gateway is responsible.',
     guidance:
@@ -528,9 +462,6 @@ const catalogue = {
     status: 429,
     title: 'Please check back later',
     category: 'rate_limit',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'This site has used up the traffic that it is allowed for the month. You have done nothing wrong.',
     guidance:
@@ -545,9 +476,6 @@ const catalogue = {
     status: 451,
     title: 'Unavailable for legal reasons',
     category: 'legal',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail: 'What you asked for was taken down for legal reasons and is not served through this gateway.',
     guidance:
       '**Do not retry.** The block is deliberate. Questions about it go to the operator of the site, who knows the legal demand behind it.',
@@ -559,9 +487,6 @@ const catalogue = {
     status: 429,
     title: 'This website has been temporarily rate limited',
     category: 'rate_limit',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'This site has used up its allowance of requests for today. All visitors are affected, not just you.',
     guidance:
@@ -575,7 +500,6 @@ const catalogue = {
     status: 403,
     title: 'TLS minimum version requirements not met',
     category: 'tls',
-    retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
     detail: 'Your program uses an old version of TLS encryption that this site no longer accepts as safe.',
@@ -589,7 +513,6 @@ const catalogue = {
     status: 403,
     title: 'TLS cipher suite requirements not met',
     category: 'tls',
-    retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
     detail:
@@ -605,7 +528,6 @@ const catalogue = {
     title: 'Tunnel error',
     category: 'config',
     retryAfter: 120,
-    ownerActionRequired: true,
     stage: 'origin',
     detail:
       'None of the origin servers of this site is available: each has failed its checks, or too many requests in a row, so the gateway sends requests to none of them. The site is responsible.',
@@ -621,9 +543,6 @@ const catalogue = {
     status: 500,
     title: 'Invalid request rewrite (invalid URI path)',
     category: 'rewrite',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'A rule of this site rewrote the address of your request into one that is not valid. The rule is responsible.',
     guidance:
@@ -638,9 +557,6 @@ const catalogue = {
     status: 500,
     title: 'Invalid request rewrite (maximum length exceeded)',
     category: 'rewrite',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'A rule of this site rewrote the address of your request into one that is too long to be sent on.',
     guidance:
@@ -654,9 +570,6 @@ const catalogue = {
     status: 500,
     title: 'Invalid rewrite rule (failed to evaluate expression)',
     category: 'rewrite',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail: 'A rewrite rule of this site failed for your request. The expression in the rule is responsible.',
     guidance:
       '**Do not retry.** The operator of the site must fix the expression of the rule, and can find the request by its ray ID.',
@@ -670,7 +583,6 @@ const catalogue = {
     title: 'HTTP headers exceed limit',
     category: 'config',
     retryAfter: 60,
-    ownerActionRequired: false,
     stage: 'client',
     detail:
       'The headers of your request are larger than the gateway accepts. Most often too many or too large cookies are the reason.',
@@ -686,9 +598,6 @@ const catalogue = {
     status: 451,
     title: 'Unavailable for legal reasons',
     category: 'legal',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'For legal reasons, what you asked for is not available in the country that your connection comes from.',
     guidance:
@@ -701,9 +610,6 @@ const catalogue = {
     status: 500,
     title: 'Invalid request rewrite (invalid header value)',
     category: 'rewrite',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'A rule of this site produced a header value that HTTP does not permit: it contains invalid characters or is too long.',
     guidance:
@@ -718,7 +624,6 @@ const catalogue = {
     status: 403,
     title: 'TLS connection is not FIPS compliant',
     category: 'tls',
-    retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
     detail:
@@ -735,8 +640,6 @@ const catalogue = {
     status: 405,
     title: 'HTTP CONNECT is not supported',
     category: 'unsupported',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail:
       'Your program used the CONNECT method, which asks for a tunnel to another server. This gateway serves sites and opens no tunnels.',
@@ -750,7 +653,6 @@ const catalogue = {
     status: 400,
     title: 'Could not find host',
     category: 'config',
-    retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
     detail:
@@ -766,9 +668,6 @@ const catalogue = {
     status: 500,
     title: 'Could not find host',
     category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail: 'The gateway knows this site, but the settings of the site are faulty and could not be loaded.',
     guidance:
       '**Do not retry.** The operator of the site must correct its settings; the log of the gateway names the error.',
@@ -781,9 +680,6 @@ const catalogue = {
     status: 403,
     title: 'Blocked by default-deny policy',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'This site admits only requests that one of its rules expressly allows, and no rule allows yours.',
     guidance:
@@ -796,9 +692,6 @@ const catalogue = {
     status: 500,
     title: 'Error while protecting the resource',
     category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The gateway could not decide whether you may have access, because one of the access rules of this site failed. To be safe, it did not let the request through.',
     guidance:
@@ -813,9 +706,6 @@ const catalogue = {
     status: 403,
     title: 'Access denied',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The operator of this site has blocked your IPv6 address. The site is up, but closed to this address.',
     guidance:
@@ -829,9 +719,6 @@ const catalogue = {
     status: 403,
     title: 'Access denied',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'Your IPv6 address lies in a range that the operator of this site has blocked, perhaps because of other users of the same provider.',
     guidance:
@@ -845,9 +732,6 @@ const catalogue = {
     status: 403,
     title: 'Access denied',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail: 'Your IPv6 address is on a block list that this site applies.',
     guidance:
       '**Do not retry.** The operator of the site must take the address off the list, or stop using the list, if it is there by mistake.',
@@ -860,9 +744,6 @@ const catalogue = {
     status: 403,
     title: 'Access denied',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'This site is closed to the country or region in which your IPv6 address is registered, by a decision of its operator.',
     guidance:
@@ -877,7 +758,6 @@ const catalogue = {
     title: 'Cache connection limit',
     category: 'rate_limit',
     retryAfter: 60,
-    ownerActionRequired: true,
     stage: 'origin',
     detail:
       'Too many requests are already queued for the origin server of this site, so the gateway did not queue yours.',
@@ -905,17 +785,13 @@ const catalogue = {
     remedy:
       'Follow the redirects by hand. A classic is one rule that adds a trailing slash, and another that removes it.',
   },
-} as const satisfies Record<string, ErrorRow>
+} as const satisfies Record<string, Entry>
 
-/** Errors that HTTP itself defines and for which the interface has no code; the code is the HTTP status. */
-export const protocolErrors = {
+const protocolEntries = {
   bad_request: {
     code: 400,
-    status: 400,
     title: 'Bad request',
     category: 'unsupported',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail:
       'Your program sent something that is not a correct HTTP request, or one that could be understood in more than one way. The gateway refused it and closed the connection.',
@@ -928,11 +804,8 @@ export const protocolErrors = {
   },
   unauthorized: {
     code: 401,
-    status: 401,
     title: 'Unauthorized',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail:
       'This AI gateway only serves callers with a valid API token, and your request came without one that it accepts.',
@@ -944,11 +817,8 @@ export const protocolErrors = {
   },
   forbidden: {
     code: 403,
-    status: 403,
     title: 'Forbidden',
     category: 'access_denied',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail: 'Your API token is valid, but it does not allow what you asked for.',
     guidance:
@@ -959,11 +829,8 @@ export const protocolErrors = {
   },
   not_found: {
     code: 404,
-    status: 404,
     title: 'Not found',
     category: 'unsupported',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail:
       'Nothing was found at the address of your request: there is no error to show there, and no AI route, gateway or provider.',
@@ -976,11 +843,8 @@ export const protocolErrors = {
   },
   method_not_allowed: {
     code: 405,
-    status: 405,
     title: 'Method not allowed',
     category: 'unsupported',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail:
       'The gateway does not allow the method of this request: AI calls are made with POST, and TRACE could reveal what only the site should see.',
@@ -990,11 +854,8 @@ export const protocolErrors = {
   },
   request_timeout: {
     code: 408,
-    status: 408,
     title: 'Request timeout',
     category: 'unsupported',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail:
       'Your program opened a connection but did not send the whole request in the time allowed. A slow or broken network on your side is the usual reason.',
@@ -1007,11 +868,8 @@ export const protocolErrors = {
   },
   content_too_large: {
     code: 413,
-    status: 413,
     title: 'Content too large',
     category: 'unsupported',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail: 'What you tried to send is larger than what is accepted at this address.',
     guidance:
@@ -1022,11 +880,8 @@ export const protocolErrors = {
   },
   uri_too_long: {
     code: 414,
-    status: 414,
     title: 'URI too long',
     category: 'unsupported',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail: 'The address of your request is longer than the gateway accepts.',
     guidance:
@@ -1037,11 +892,8 @@ export const protocolErrors = {
   },
   unsupported_media_type: {
     code: 415,
-    status: 415,
     title: 'Unsupported media type',
     category: 'unsupported',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail: 'The body of your request has a media type that this address does not accept.',
     guidance:
@@ -1051,11 +903,8 @@ export const protocolErrors = {
   },
   expectation_failed: {
     code: 417,
-    status: 417,
     title: 'Expectation failed',
     category: 'unsupported',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail:
       'Your program made the request depend on an expectation (the Expect header) that the gateway does not support.',
@@ -1066,11 +915,8 @@ export const protocolErrors = {
   },
   misdirected_request: {
     code: 421,
-    status: 421,
     title: 'Misdirected request',
     category: 'tls',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail:
       'Your program used its encrypted connection for another site than the one that it was opened for. The gateway serves that site, but only over a connection of its own.',
@@ -1082,11 +928,8 @@ export const protocolErrors = {
   },
   upgrade_required: {
     code: 426,
-    status: 426,
     title: 'Upgrade required',
     category: 'unsupported',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail: 'Your program asked for a WebSocket, and this AI route has none.',
     guidance:
@@ -1097,11 +940,8 @@ export const protocolErrors = {
   },
   not_implemented: {
     code: 501,
-    status: 501,
     title: 'Not implemented',
     category: 'unsupported',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail:
       'Your request uses a feature of HTTP that this gateway does not have: a transfer coding besides chunked.',
@@ -1111,12 +951,9 @@ export const protocolErrors = {
   },
   service_unavailable: {
     code: 503,
-    status: 503,
     title: 'Service unavailable',
     category: 'cloudflare',
     retryAfter: 5,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The gateway cannot accept your call right now: the store of API tokens is unreachable, or too many large calls are in progress. Your request was not forwarded.',
     guidance:
@@ -1128,30 +965,37 @@ export const protocolErrors = {
   },
   http_version_not_supported: {
     code: 505,
-    status: 505,
     title: 'HTTP version not supported',
     category: 'unsupported',
-    retryAfter: null,
-    ownerActionRequired: false,
     stage: 'client',
     detail: 'Your program speaks a version of HTTP that this gateway does not understand.',
     guidance: '**Do not retry.** Set your program to HTTP/1.1 and connect again.',
     cause: 'The request line names a version other than HTTP/1.0 or HTTP/1.1.',
     remedy: 'Check whether a load balancer in front speaks HTTP/2 without TLS to the gateway.',
   },
-} as const satisfies Record<string, ErrorRow>
+} as const satisfies Record<string, Entry>
 
-export type ErrorName = keyof typeof catalogue | keyof typeof previewOnly | keyof typeof protocolErrors
+export type ErrorName = keyof typeof catalogue | keyof typeof previewOnly | keyof typeof protocolEntries
 
-/**
- * The errors of the interface, by name and in the order of their codes; each can be previewed by its code.
- */
-export const previews: Readonly<Record<string, ErrorRow>> = Object.fromEntries(
-  Object.entries<ErrorRow>({ ...catalogue, ...previewOnly }).sort(([, a], [, b]) => a.code - b.code),
-)
+/** The errors of the interface, by name and in the order of their codes; each can be previewed by its code. */
+export const previews: Readonly<Record<string, ErrorRow>> = rowsOf({ ...catalogue, ...previewOnly })
+
+/** Errors that HTTP itself defines and for which the interface has no code; the code is the HTTP status. */
+export const protocolErrors = rowsOf(protocolEntries)
 
 /** Every row by its name. */
 export const errorRows = { ...previews, ...protocolErrors } as Readonly<Record<ErrorName, ErrorRow>>
+
+function rowsOf<Name extends string>(
+  entries: Readonly<Record<Name, Entry>>,
+): Readonly<Record<Name, ErrorRow>> {
+  const rows = Object.entries<Entry>(entries).map(([name, entry]) => [name, rowOf(entry)] as const)
+  return Object.fromEntries(rows.sort(([, a], [, b]) => a.code - b.code)) as Record<Name, ErrorRow>
+}
+
+function rowOf({ code, stage = 'gateway', ...entry }: Entry): ErrorRow {
+  return { code, status: code, stage, retryAfter: null, ownerActionRequired: stage !== 'client', ...entry }
+}
 
 /** Whether this version raises an error; others can only be previewed. */
 export function isRaised(name: string): boolean {

@@ -7,9 +7,6 @@ export const previewOnly = {
     status: 403,
     title: 'CNAME cross-user banned',
     category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The hostname is a DNS alias for a site that belongs to a different account, and aliases across accounts are not allowed. The DNS settings of this hostname are responsible.',
     guidance:
@@ -22,9 +19,6 @@ export const previewOnly = {
     status: 409,
     title: 'Could not find host',
     category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The site is registered with the gateway but not active yet: the ownership of the hostname is not verified. The owner of the site is responsible.',
     guidance:
@@ -37,9 +31,6 @@ export const previewOnly = {
     status: 503,
     title: 'Compute server error',
     category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The request has passed through too many gateways, one handing it to the next, and was stopped. The routing of the site is responsible.',
     guidance:
@@ -52,9 +43,6 @@ export const previewOnly = {
     status: 409,
     title: 'Could not find host',
     category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'A script of this site requested a hostname that it is not allowed to reach. The script is responsible.',
     guidance:
@@ -67,9 +55,6 @@ export const previewOnly = {
     status: 409,
     title: 'Could not find host',
     category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The request could not be routed to the script that should handle it. The routing settings of the site are responsible.',
     guidance: '**Do not retry.** The operator of the site must correct the route that leads to the script.',
@@ -81,9 +66,6 @@ export const previewOnly = {
     status: 409,
     title: 'Could not find host',
     category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'A script of this site requested an address that scripts must not reach. The author of the script is responsible.',
     guidance:
@@ -96,9 +78,6 @@ export const previewOnly = {
     status: 409,
     title: 'CNAME not allowed',
     category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The hostname is a DNS alias, and the site that it points to accepts no aliases. The DNS settings of this hostname are responsible.',
     guidance:
@@ -111,9 +90,6 @@ export const previewOnly = {
     status: 400,
     title: 'Invalid preview configuration',
     category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'This is the preview of a script whose preview settings are not valid. The settings are responsible, not your request.',
     guidance: '**Do not retry.** The developer must open the preview again, or correct its settings.',
@@ -125,9 +101,6 @@ export const previewOnly = {
     status: 403,
     title: 'CNAME cross-user banned',
     category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The hostname is an alias for a site of another account, and that account has blocked it. The two owners must sort it out; your request is not at fault.',
     guidance:
@@ -140,9 +113,6 @@ export const previewOnly = {
     status: 403,
     title: 'Edge IP restricted',
     category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The request for this site arrived at an address of the gateway that does not serve it. The DNS record of the site, or a fixed address in your own settings, is wrong.',
     guidance:
@@ -155,9 +125,6 @@ export const previewOnly = {
     status: 500,
     title: 'Invalid request rewrite (header modification not allowed)',
     category: 'rewrite',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'A rule of this site tried to change a header that only the gateway itself may set. The rule is responsible.',
     guidance: '**Do not retry.** The operator of the site must remove the reserved header from the rule.',
@@ -171,9 +138,6 @@ export const previewOnly = {
     status: 404,
     title: 'Worker script not found',
     category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail: 'This hostname is meant to be served by a script, and no script is deployed for it.',
     guidance: '**Do not retry.** The developer of the site must deploy the script, or remove the hostname.',
     cause: 'A host is reserved for a script that was never deployed.',
@@ -184,9 +148,6 @@ export const previewOnly = {
     status: 500,
     title: 'Access application not found',
     category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'This site asks its visitors to log in through an application that does not exist any more. The settings of the site are responsible.',
     guidance:
@@ -199,9 +160,6 @@ export const previewOnly = {
     status: 403,
     title: 'Cross-zone image resizing denied',
     category: 'config',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The request asks to resize an image that belongs to another site, which this site does not permit.',
     guidance:
@@ -214,7 +172,6 @@ export const previewOnly = {
     status: 400,
     title: 'Header routing option is deprecated',
     category: 'unsupported',
-    retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
     detail: 'The request chooses its route by a header option that is no longer supported.',
@@ -228,7 +185,6 @@ export const previewOnly = {
     status: 400,
     title: 'Preview routing not supported for subrequests',
     category: 'unsupported',
-    retryAfter: null,
     ownerActionRequired: true,
     stage: 'client',
     detail: 'A preview was requested from within another request, where previews cannot be routed.',
@@ -242,9 +198,6 @@ export const previewOnly = {
     status: 500,
     title: 'Rendering error',
     category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail: 'The script that makes this page failed while it was rendering. The site is responsible.',
     guidance: '**Do not retry.** The developer of the site must find the fault in how the page is rendered.',
     cause: 'The script runtime failed in a way that has no code of its own.',
@@ -255,9 +208,6 @@ export const previewOnly = {
     status: 500,
     title: 'Worker threw exception',
     category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail: 'A script of this site failed with an uncaught error while it handled your request.',
     guidance:
       '**Do not retry.** The developer of the site must correct the script; the ray ID and the time lead to the exception.',
@@ -269,9 +219,6 @@ export const previewOnly = {
     status: 503,
     title: 'Worker exceeded resource limits',
     category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail: 'A script of this site used more processor time or memory than it is allowed, and was stopped.',
     guidance:
       '**Do not retry.** The developer of the site must make the script lighter, or raise its limits.',
@@ -283,9 +230,6 @@ export const previewOnly = {
     status: 500,
     title: 'Worker not available',
     category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail: 'The script that serves this site is suspended until its owner takes action.',
     guidance: '**Do not retry.** The owner of the script must resolve the reason for the suspension.',
     cause: 'A script is suspended until its owner takes action.',
@@ -296,9 +240,6 @@ export const previewOnly = {
     status: 500,
     title: 'Script not found',
     category: 'worker',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'The settings of this site name a script that does not exist. It may have been renamed or deleted.',
     guidance: '**Do not retry.** The operator of the site must name an existing script in the settings.',
@@ -310,9 +251,7 @@ export const previewOnly = {
     status: 503,
     title: 'Temporarily unavailable',
     category: 'worker',
-    retryAfter: null,
     ownerActionRequired: false,
-    stage: 'gateway',
     detail:
       'The platform that runs the scripts of this site is not available at the moment. The site itself is not at fault.',
     guidance:
@@ -325,9 +264,6 @@ export const previewOnly = {
     status: 503,
     title: 'Snippet tried to continue to origin multiple times',
     category: 'snippet',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail:
       'A snippet of this site tried to pass your request to the origin server more than once, which is not allowed.',
     guidance:
@@ -340,9 +276,6 @@ export const previewOnly = {
     status: 503,
     title: 'Snippet exceeded the subrequest limit',
     category: 'snippet',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail: 'A snippet of this site made more requests of its own than one visit may cause.',
     guidance: '**Do not retry.** The developer of the site must reduce the requests that the snippet makes.',
     cause: 'A snippet made too many subrequests.',
@@ -353,9 +286,6 @@ export const previewOnly = {
     status: 500,
     title: 'Snippet exceeded the CPU time limit',
     category: 'snippet',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail: 'A snippet of this site needed too much processor time for your request and was stopped.',
     guidance: '**Do not retry.** The developer of the site must make the snippet faster.',
     cause: 'A snippet went over its limit of CPU time.',
@@ -366,9 +296,6 @@ export const previewOnly = {
     status: 500,
     title: 'Snippet exceeded the memory limit',
     category: 'snippet',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail: 'A snippet of this site needed too much memory for your request and was stopped.',
     guidance: '**Do not retry.** The developer of the site must make the snippet hold less data at a time.',
     cause: 'A snippet went over its limit of memory.',
@@ -379,9 +306,6 @@ export const previewOnly = {
     status: 500,
     title: 'Snippet threw exception',
     category: 'snippet',
-    retryAfter: null,
-    ownerActionRequired: true,
-    stage: 'gateway',
     detail: 'A snippet of this site failed with an uncaught error while it handled your request.',
     guidance:
       '**Do not retry.** The developer of the site must correct the snippet, which fails for requests like this one.',
