@@ -16,6 +16,7 @@ import {
 import { isCertificate, isEncrypted, pemBlocks, readPem, sortPem } from '../../tls/pem.ts'
 import { parseSecretKey } from './secret-key.ts'
 import { formed, type Rule } from './shape.ts'
+import type { TextForm } from './value-schema.ts'
 import { hintsForDurations, hintsForPaths, hintsForSizes, hintsForTruth } from './value-hints.ts'
 
 const wholeNumber = /^\d{1,15}$/
@@ -51,11 +52,10 @@ export function wholeOrOff(least: number, most: number): Rule<number> {
 
 /** Accepts a duration in ms, both ends included. */
 export function duration(least: number, most: number): Rule<number> {
-  return formed(
-    text => bounded(parseDuration(text), least, most, formatDuration),
-    { pattern: durationPattern, hints: hintsForDurations, limits: rangeOf(least, most, formatDuration) },
-    formatDuration,
-  )
+  return quantity(parseDuration, formatDuration, least, most, {
+    pattern: durationPattern,
+    hints: hintsForDurations,
+  })
 }
 
 /** Accepts a duration in ms, both ends included, or off, which is 0. */
@@ -65,18 +65,28 @@ export function durationOrOff(least: number, most: number): Rule<number> {
 
 /** Accepts a size in bytes, both ends included. */
 export function size(least: number, most: number): Rule<number> {
-  return formed(
-    text => bounded(parseSize(text), least, most, formatSize),
-    { pattern: sizePattern, hints: hintsForSizes, limits: rangeOf(least, most, formatSize) },
-    formatSize,
-  )
+  return quantity(parseSize, formatSize, least, most, { pattern: sizePattern, hints: hintsForSizes })
 }
 
 /** Accepts a rate in bytes per second, both ends included, or off, which is 0. */
 export function byteRateOrOff(least: number, most: number): Rule<number> {
   const format = (bytes: number) => `${formatSize(bytes)}/s`
-  const form = { pattern: `${sizePattern.slice(0, -1)}/s$`, limits: rangeOf(least, most, format) }
-  return orOff(formed(text => bounded(parseByteRate(text), least, most, format), form, format))
+  return orOff(quantity(parseByteRate, format, least, most, { pattern: `${sizePattern.slice(0, -1)}/s$` }))
+}
+
+function quantity(
+  parse: (text: string) => Reading<number>,
+  format: (value: number) => string,
+  least: number,
+  most: number,
+  form: TextForm,
+): Rule<number> {
+  const limits = `from ${format(least)} to ${format(most)}`
+  const read = (text: string): Reading<number> => {
+    const reading = parse(text)
+    return 'flaw' in reading ? reading : accept(within(reading.value, least, most), `must be ${limits}`)
+  }
+  return formed(read, { ...form, limits }, format)
 }
 
 export const truth: Rule<boolean> = formed(
@@ -189,13 +199,7 @@ export const secretKey: Rule<string | null> = text =>
       )
 
 /** Accepts certificates in PEM, each of which must be valid. */
-export const certificates: Rule<string> = text => {
-  const blocks = pemBlocks(text)
-  return accept(
-    blocks.length > 0 && blocks.every(isCertificate) ? text : undefined,
-    'must be PEM certificates, such as file:ca.pem',
-  )
-}
+export const certificates = pemOf(isCertificate, 'must be PEM certificates, such as file:ca.pem')
 
 /**
  * Accepts certificates in PEM, each of which must be valid, and perhaps a private key among them. No message
@@ -215,12 +219,16 @@ export const certificatesWithKey: Rule<string> = text => {
 const decrypt = 'write it without one, such as by `openssl pkey -in FILE`'
 
 /** Accepts lists of revoked certificates (CRLs) in PEM, each of which must be valid. */
-export const revocationLists: Rule<string> = text => {
-  const blocks = pemBlocks(text)
-  return accept(
-    blocks.length > 0 && blocks.every(isRevocationList) ? text : undefined,
-    'must be PEM revocation lists, such as file:clients.crl',
-  )
+export const revocationLists = pemOf(
+  isRevocationList,
+  'must be PEM revocation lists, such as file:clients.crl',
+)
+
+function pemOf(isValid: (block: string) => boolean, flaw: string): Rule<string> {
+  return text => {
+    const blocks = pemBlocks(text)
+    return accept(blocks.length > 0 && blocks.every(isValid) ? text : undefined, flaw)
+  }
 }
 
 /** Accepts a private key in PEM, and perhaps certificates beside it. No message shows the key. */
@@ -272,31 +280,18 @@ function orOff(rule: Rule<number>): Rule<number> {
   )
 }
 
-function rangeOf(least: number, most: number, format: (value: number) => string): string {
-  return `from ${format(least)} to ${format(most)}`
-}
-
-function bounded(
-  reading: Reading<number>,
-  least: number,
-  most: number,
-  format: (value: number) => string,
-): Reading<number> {
-  if ('flaw' in reading) return reading
-  return accept(within(reading.value, least, most), `must be ${rangeOf(least, most, format)}`)
-}
-
 function isRevocationList(pem: string): boolean {
-  try {
-    return createSecureContext({ crl: pem }) !== null
-  } catch {
-    return false
-  }
+  return isReadable(() => createSecureContext({ crl: pem }))
 }
 
 function isPrivateKey(pem: string): boolean {
+  return isReadable(() => createPrivateKey(pem))
+}
+
+function isReadable(read: () => unknown): boolean {
   try {
-    return createPrivateKey(pem) !== null
+    read()
+    return true
   } catch {
     return false
   }
