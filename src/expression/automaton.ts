@@ -29,13 +29,12 @@ interface State {
   readonly next: (State | undefined)[]
 }
 
-/** The maximum number of states; beyond it all are discarded. */
+/** Beyond it, all are discarded. */
 const maxStates = 512
 /** The maximum number of steps spent on building ahead. */
 const maxAhead = 100_000
 /** Texts of requests are bytes; other characters are matched without a class. */
 const bytes = 256
-/** The end of a text, in place of a character. */
 const end = -1
 const surrogates = 0xd800
 

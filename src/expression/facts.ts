@@ -67,7 +67,6 @@ export class Variables {
  */
 export const tlsAlone = 'tls alone'
 
-/** The class of `request`. */
 export class RequestView {
   readonly #facts: RequestFacts
   readonly #path: string | undefined
@@ -123,7 +122,6 @@ export class RequestView {
   }
 }
 
-/** The class of `response`. */
 export class ResponseView {
   readonly #response: NonNullable<Facts['response']>
 
@@ -136,7 +134,6 @@ export class ResponseView {
   }
 }
 
-/** The class of `error`. */
 export class ErrorView {
   readonly #error: NonNullable<Facts['error']>
 

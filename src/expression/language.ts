@@ -38,7 +38,6 @@ const requestLanguage = new Environment({
   // its receiver.
   .registerFunction('bytes.matches(ast): bool', expandMatches)
 
-/** The languages by scope. */
 const languages: Readonly<Record<Scope, Environment>> = {
   request: requestLanguage,
   error: requestLanguage

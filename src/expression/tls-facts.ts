@@ -63,7 +63,6 @@ export const clientFields = {
   emails: 'list<string>',
 }
 
-/** The class of `request.tls`. */
 export class TlsView {
   readonly #facts: TlsFacts
 

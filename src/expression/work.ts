@@ -4,7 +4,6 @@ import type { ASTNode } from '@marcbachmann/cel-js'
 import { costOfCall, meter } from './meter.ts'
 import { typical } from './work-budget.ts'
 
-/** The result of walking an expression. */
 interface Survey {
   /** What is wrong, and with which part. */
   readonly flaw: { readonly message: string; readonly node: ASTNode } | null

@@ -10,7 +10,6 @@ import type { Family } from './families/family.ts'
 /** The counts of one process, as data that crosses process boundaries. */
 export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
-/** The counts of one process, and the registry that exposes them. */
 export class Metrics extends Counts {
   readonly #registry = new Registry()
 
@@ -63,7 +62,6 @@ export class Metrics extends Counts {
   }
 }
 
-/** Adds up the counts of several processes. */
 export function sumOf(snapshots: readonly Snapshot[]): Promise<Snapshot> {
   return AggregatorRegistry.aggregate([...snapshots]).getMetricsAsJSON()
 }

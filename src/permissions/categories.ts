@@ -9,7 +9,6 @@ const titles: Readonly<Record<string, string>> = {
   rules_and_configuration: 'Zones and rules',
 }
 
-/** Returns what the permissions of a category are headed with. */
 export function categoryTitle(category: string): string {
   return titles[category] ?? category
 }

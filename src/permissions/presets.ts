@@ -1,21 +1,19 @@
-// Usual choices of permissions and scopes. Each is a rule, so that a permission which is added later is part of those that it fits.
+// Usual choices of permissions and scopes, each a rule, so that it also covers permissions that are added
+// later.
 
 interface Preset {
   readonly id: string
   readonly title: string
-  /** What it holds, in a sentence. */
   readonly description: string
   readonly holds: (permission: Permitted) => boolean
 }
 
-/** A permission, or the scope of one. */
 interface Permitted {
   /** It ends with what it lets do: Read, Write, Edit or Run. */
   readonly name: string
   readonly category: string
 }
 
-/** In the order in which they are offered. */
 export const presets: readonly Preset[] = [
   {
     id: 'models',
@@ -37,7 +35,6 @@ export const presets: readonly Preset[] = [
   },
 ]
 
-/** Returns the ids of the presets that hold a permission. */
 export function presetsWith(permission: Permitted): readonly string[] {
   return presets.filter(({ holds }) => holds(permission)).map(({ id }) => id)
 }

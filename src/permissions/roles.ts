@@ -52,29 +52,32 @@ export const roles: readonly Role[] = [
   },
 ]
 
-/** Returns the role of an id; null where there is none. */
+/** Returns the role with an id, or null. */
 export function roleOf(id: string): Role | null {
   return byId.get(id) ?? null
 }
 
-/** Returns the names of the roles that include a permission, without what explains the longest. */
+/** Returns the names of the roles that include a permission, without their explanations. */
 export function rolesWith(permission: Permission): readonly string[] {
   return roles
     .filter(({ permissions }) => permissions.includes(permission))
     .map(({ name }) => name.replace(/ - .*$/, ''))
 }
 
-/** Whether roles, by their ids, make a super administrator. */
+/** Whether these roles, by their ids, include super administrator. */
 export function areSuper(ids: readonly string[]): boolean {
   return ids.includes(superAdministrator.id)
 }
 
-/** Returns the ids of the permission groups that roles stand for together; an id that is no role's stands for none. */
+/** Returns the ids of the permission groups of these roles together; unknown ids have none. */
 export function groupsOfRoles(ids: readonly string[]): ReadonlySet<string> {
   return new Set(ids.flatMap(id => groupsById.get(id) ?? []))
 }
 
-/** Returns the permissions of roles that `may` does not have: who lacks one can't give the roles, nor take them. */
+/**
+ * Returns the permissions of these roles that `may` rejects: a person without one can neither give nor take
+ * the roles.
+ */
 export function permissionsBeyond(
   ids: readonly string[],
   may: (permission: Permission) => boolean,
@@ -83,13 +86,19 @@ export function permissionsBeyond(
   return permissionGroups.filter(({ id, name }) => given.has(id) && !may(name)).map(({ name }) => name)
 }
 
-/** Returns those OAuth scopes that roles do not reach, in the order given. Identity is everybody's own; a scope that does not exist is out of reach. */
+/**
+ * Returns the OAuth scopes beyond these roles, in the given order. Scopes of identity are never beyond,
+ * unknown ones always.
+ */
 export function scopesBeyond(ids: readonly string[], scopes: readonly string[]): string[] {
   const given = groupsOfRoles(ids)
   return scopes.filter(scope => !identity.has(scope) && !given.has(groupOfScope.get(scope) ?? ''))
 }
 
-/** Returns the ids of the permission groups that OAuth scopes stand for: their own, and for those that write, their reading siblings too. */
+/**
+ * Returns the ids of the permission groups of OAuth scopes, and for those that write, of their reading
+ * siblings.
+ */
 export function groupsOfScopes(scopes: readonly string[]): ReadonlySet<string> {
   return new Set(scopes.flatMap(scope => groupsByScope.get(scope) ?? []))
 }

@@ -4,7 +4,6 @@ import { permissions } from './permissions.ts'
 import type { GrantType } from '../store/records/oauth-client.ts'
 
 interface OAuthScope {
-  /** Words between dots or underscores; what requests and clients name. */
   readonly id: string
   readonly name: string
   readonly category: string
@@ -79,7 +78,7 @@ export const oauthScopes: readonly OAuthScope[] = [
   })),
 ]
 
-/** Puts `offline_access` at the end or takes it away, since it stands there exactly when the client may use refresh tokens; all else stays. */
+/** Puts `offline_access` last if the client may use refresh tokens, and removes it otherwise. */
 export function withProtocolScopes(scopes: readonly string[], grantTypes: readonly GrantType[]): string[] {
   if (!grantTypes.includes('refresh_token')) return scopes.filter(scope => scope !== refreshing)
   return scopes.includes(refreshing) ? [...scopes] : [...scopes, refreshing]

@@ -1,6 +1,5 @@
 // What the balances of a pool know of its members, and their interface.
 
-/** A member that can be chosen. */
 export interface Candidate {
   readonly weight: number
   /** How much of its weight counts now: 1 normally, 0 while it must get no requests. */

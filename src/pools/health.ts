@@ -110,12 +110,11 @@ export class MemberHealth {
     }
   }
 
-  /** Failures in a row. */
   get failures(): number {
     return this.#failures
   }
 
-  /** The end of its ejection, in ms since the epoch; null while it is not ejected. */
+  /** Ms since the epoch; null while it is not ejected. */
   get ejectedUntil(): number | null {
     if (this.#circuit === null || this.#circuit.isClosed) return null
     return this.#clock.now() + this.#circuit.openUntil - this.#clock.monotonic()
@@ -194,7 +193,7 @@ export class MemberHealth {
       this.#failingAt = this.#clock.now()
   }
 
-  /** Records that it works, unless it is ejected: then only its trial counts. */
+  /** While it is ejected, only its trial counts. */
   #prove(): void {
     if (this.#circuit?.isClosed === false) return
     if (this.#failingAt !== 0 || !this.#isProven) this.#backAt = this.#clock.now()

@@ -4,7 +4,6 @@
 import type { ContentCoding } from '../config/model/compression-config.ts'
 import type { HttpVersions } from '../config/model/pool-config.ts'
 
-/** A hypothetical request. */
 export interface RequestInQuestion {
   /** The zone that the explanation may cover, and the account that owns it. */
   readonly zone: string
@@ -12,11 +11,9 @@ export interface RequestInQuestion {
   readonly method: string
   /** The request target: a path with its query, an absolute URL, or `*`. */
   readonly target: string
-  /** The value of Host; null for none. */
   readonly host: string | null
   /** Header fields in order, without Host. */
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** The address of the client. */
   readonly address: string
   /** Null if the request has none, or it is unknown. */
   readonly body: string | null

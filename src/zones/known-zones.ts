@@ -26,7 +26,6 @@ export interface ZoneRecordKinds {
 export type ZoneRecordKind = keyof ZoneRecordKinds
 export const zoneRecordKinds = ['error_rule_list', 'access_rule_list', 'error_page'] as const
 
-/** All records of all zones. */
 export type ZoneRecordLists = { readonly [K in ZoneRecordKind]: readonly ZoneRecordKinds[K][] }
 
 type RecordsById = { readonly [K in ZoneRecordKind]: Map<string, ZoneRecordKinds[K]> }
@@ -65,7 +64,6 @@ export class KnownZones {
     return zoneRecordKinds.map(kind => this.#putKind(kind, lists[kind])).includes(true)
   }
 
-  /** Returns all records. */
   lists(): ZoneRecordLists {
     const { error_rule_list, access_rule_list, error_page } = this.#records
     return {

@@ -4,7 +4,6 @@ import { zoneOwner } from '../store/records/zone-lists.ts'
 import type { Records, Store } from '../store/contract/store.ts'
 import type { ZoneRecordKind, ZoneRecordKinds, ZoneRecordLists } from './known-zones.ts'
 
-/** Identifies a record. */
 export interface ZoneRecordName {
   readonly kind: ZoneRecordKind
   readonly id: string

@@ -4,7 +4,6 @@ import type { Place } from './mistake.ts'
 
 export type Tree = Empty | Scalar | Sequence | Mapping
 
-/** A key without a value. */
 interface Empty extends Place {
   readonly kind: 'empty'
 }

@@ -24,7 +24,6 @@ export function changesBetween(before: Config, after: Config): Changes {
 /** Maximum of steps in a path. */
 const deepest = 3
 
-/** Settings with another name in the file. */
 const renamed: Readonly<Record<string, string>> = {
   acme: 'tls.auto',
   bodyLimit: 'body',

@@ -196,7 +196,7 @@ export const cipherSuites = [
 ] as const
 type CipherSuite = (typeof cipherSuites)[number]
 
-/** A certificate with its chain, and its key, as PEM; the key is secret. */
+/** A certificate with its chain, and its key, as PEM. */
 export interface TlsIdentity {
   readonly certificate: string
   readonly key: string
@@ -217,7 +217,6 @@ export interface Endpoint {
   readonly port: number
 }
 
-/** An address that serves clients. */
 export interface Listener extends Endpoint {
   readonly tls: boolean
   readonly proxyProtocol?: boolean // whether each connection begins with a PROXY header; absent for no
@@ -233,12 +232,10 @@ export interface ManagementConfig {
   }
 }
 
-/** The pages for administering the gateway. */
 interface DashboardConfig {
   readonly host: string | null // on the edge; null: on the side port alone
 }
 
-/** The authorization server. */
 export interface OAuthConfig {
   readonly issuer: string | null // as URL.origin gives it; null: the side port, where that is on loopback
   readonly lifetimes: {

@@ -71,7 +71,6 @@ const remedies = {
   PORT: `write \${PORT} in the file where it is meant, or unset it`,
 } as const
 
-/** Returns the value of a text by its rule; null without a text, or after a mistake. */
 function read<T>(name: string, rule: Rule<T>, text: string | undefined, findings: Findings): T | null {
   if (text === undefined) return null
   const reading = rule(text)

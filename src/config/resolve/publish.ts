@@ -17,7 +17,6 @@ interface Publication {
   readonly settingName: string
   /** The owner of the paths, in words. */
   readonly owner: string
-  /** Prefixes reserved for it. */
   readonly paths: readonly string[]
   /** A prefix that it takes only if it is free. */
   readonly spare?: string

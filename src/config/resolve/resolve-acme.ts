@@ -45,7 +45,6 @@ export function resolveAcme(
   }
 }
 
-/** Records zones that request certificates without a configuration for them. */
 function refuseWithout({ tls, zones }: Settings, findings: Findings): void {
   if (tls.auto !== null || findings.concern('tls.auto')) return
   for (const { value } of zones?.value ?? [])

@@ -74,7 +74,6 @@ function resolveProvider(
   }
 }
 
-/** Records missing and inapplicable settings of a provider. */
 function refuseMisfits(name: string, provider: Placed<ProviderSettings>, findings: Findings): void {
   const { url, speaks, apis, resources, stream_usage: streamUsage } = provider.value
   const isCustom = name.startsWith('custom-')

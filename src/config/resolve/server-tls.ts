@@ -95,7 +95,6 @@ function joined(texts: readonly Placed<string>[]): string {
 
 const versions = { '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const
 
-/** Warns of zones that send browsers to https while no listener serves it. */
 function warnOfHttps({ zones }: Settings, findings: Findings): void {
   for (const { value } of zones?.value ?? []) {
     const { redirect, hsts } = value.tls

@@ -80,7 +80,6 @@ export const http2 = group({
   penalty: optional(scalar(durationOrOff(second / 10, 60 * second)), second),
 })
 
-/** A zone's requirements for connections. */
 export const zoneTls = group({
   redirect: optional(placed(scalar(truth)), unwritten('redirect', false)),
   hsts: optional(placed(scalar(hstsTime)), unwritten('hsts', null)),

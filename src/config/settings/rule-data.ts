@@ -43,7 +43,6 @@ export const ruleData = {
   }),
 }
 
-/** The data that is available. */
 export interface RuleData {
   readonly lists: readonly string[]
   readonly hasGeo: boolean

@@ -82,7 +82,6 @@ function resolveOtlp(settings: Value<typeof otlp> | null): OtlpConfig | null {
   return { ...rest, url, headers: written(headers), attributes: written(attributes) }
 }
 
-/** Lists the valid entries of a mapping. */
 function written(values: ReadonlyMap<string, string | null>): (readonly [string, string])[] {
   return [...values].flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]))
 }

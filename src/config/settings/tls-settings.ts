@@ -81,7 +81,6 @@ export function resolveIdentity(
   return pair
 }
 
-/** Returns the key of the setting, without the rest of its file. */
 function keyIn(text: string | null): string | undefined {
   if (text === null) return undefined
   const { certificates, keys } = sortPem(text)

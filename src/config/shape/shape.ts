@@ -305,7 +305,6 @@ export function referring<T>(shape: Shape<T>): Shape<Referring<T>> {
   }
 }
 
-/** Returns the form of a mapping of known keys. */
 function formOfMapping(fields: Fields): Form {
   const required = Object.keys(fields).filter(key => fields[key]!.isRequired)
   return {
@@ -316,7 +315,6 @@ function formOfMapping(fields: Fields): Form {
   }
 }
 
-/** Returns the form of a field, with its default. */
 function formOfField(field: Field<unknown>): Form {
   const usual = field.isRequired ? undefined : writtenFallback(field)
   const form = field.shape.form()
@@ -341,7 +339,6 @@ function once<T>(compute: () => T): () => T {
   }
 }
 
-/** Returns a value as the file would contain it, null included. */
 function writtenAs<T>(shape: Shape<T>, value: unknown): unknown {
   if (value === null) return shape.nullWord && native(shape.nullWord)
   return value === undefined ? undefined : shape.write?.(value as NonNullable<T>)
@@ -383,7 +380,6 @@ function asList(tree: Tree): string {
   return `; write [${tree.text.includes(':') ? `'${tree.text}'` : tree.text}]`
 }
 
-/** Returns the places of a setting name, if there are few. */
 function thereIs(key: string, whole: Form): string {
   const places = placesOf(key, whole)
   if (places.length === 0 || places.length > 3) return ''

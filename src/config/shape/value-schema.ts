@@ -3,7 +3,6 @@
 
 import type { Hints } from './value-hints.ts'
 
-/** A JSON Schema. */
 export interface Form {
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, Form>>

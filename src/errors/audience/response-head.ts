@@ -50,7 +50,6 @@ export function headersOf(refusal: Refusal, occasion: Occasion, content: Content
   return headers
 }
 
-/** Writes field lines of a list of name, value, name, value … */
 export function linesOf(headers: readonly string[]): string {
   let lines = ''
   for (let i = 0; i < headers.length; i += 2) lines += `${headers[i]}: ${headers[i + 1]}\r\n`

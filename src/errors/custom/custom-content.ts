@@ -30,7 +30,7 @@ export class CustomContent {
     this.#escape = escapeFor[type]
   }
 
-  /** Fills in one response, in UTF-8 with one character per byte. */
+  /** In UTF-8 with one character per byte. */
   fill(refusal: Refusal, occasion: Occasion, facts: Facts): string {
     const texts = this.#texts
     const tokens = this.#tokens

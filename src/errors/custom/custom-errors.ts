@@ -75,7 +75,6 @@ export class CustomErrors {
     return null
   }
 
-  /** Searches the pages alone. */
   findPage(error: ErrorName): Found | null {
     const types = pageTypesOf(error)
     for (const { owner, pages } of this.#levels)
@@ -90,7 +89,6 @@ export class CustomErrors {
 
 interface Level {
   readonly owner: 'zone' | 'account'
-  /** The number of rules of the same owner in the layers above. */
   readonly offset: number
   readonly rules: readonly IndexedRule[]
   readonly pages: ReadonlyMap<ErrorPageType, CustomPage>

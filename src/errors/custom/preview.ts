@@ -41,7 +41,6 @@ export interface Preview {
    * did.
    */
   readonly matched: number | null
-  /** That rule as it was set; null likewise. */
   readonly rule: ErrorRule | null
 }
 

@@ -2,7 +2,6 @@
 
 import { type ErrorCategory, type ErrorName, errorRows, isRaised } from '../catalogue/catalogue.ts'
 
-/** One error as it is documented. */
 export interface Entry {
   readonly code: number
   readonly name: ErrorName

@@ -4,7 +4,6 @@ import { Tally, tallies } from './distribution.ts'
 
 const reloadResults = ['success', 'failure'] as const
 
-/** The kinds of conditions of access rules. */
 const accessKinds = [
   'ip',
   'list',
@@ -18,7 +17,6 @@ const accessKinds = [
 ] as const
 export type AccessKind = (typeof accessKinds)[number]
 
-/** The decisions of access rules, and the state of their files. */
 export class AccessMetrics {
   readonly allowed = tallies(accessKinds)
   /** `default`: no rule matched, and the zone denies by default. */

@@ -20,7 +20,6 @@ export const refuseReasons = [
 ] as const
 export type RefuseReason = (typeof refuseReasons)[number]
 
-/** The decisions and logs of AI gateways. */
 export class AiMetrics {
   readonly allowed = tallies(allowReasons)
   readonly refused = tallies(refuseReasons)

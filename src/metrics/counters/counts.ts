@@ -33,7 +33,6 @@ const managementRefusals = [
 ] as const
 export type ManagementRefusal = (typeof managementRefusals)[number]
 
-/** How certificate orders end. */
 const orderResults = ['issued', 'refused', 'rate_limited', 'unreachable'] as const
 
 /** Why a store that responds is not trusted. */
@@ -68,7 +67,6 @@ export interface StoreHealth {
   readonly degradation: { readonly reasons: readonly DegradedReason[] }
 }
 
-/** The expiry of a certificate of the gateway. */
 export interface CertificateExpiry {
   /** The first of its names. */
   readonly name: string
@@ -101,7 +99,6 @@ interface TicketKeySign {
   readonly isShared: boolean
 }
 
-/** All counts of one process. */
 export class Counts {
   readonly edge = new EdgeMetrics()
   readonly people = new PeopleMetrics()
@@ -115,9 +112,7 @@ export class Counts {
   storeHealth: (() => StoreHealth | null) | null = null
   /** Returns how many rules have other limits on other machines; null in processes that do not report it. */
   limitDifferences: (() => number) | null = null
-  /** Returns the certificates in use; null in processes that do not report them. */
   certificates: (() => readonly CertificateExpiry[]) | null = null
-  /** Returns the client trust of zones; null in processes that do not report it. */
   clientTrust: (() => readonly TrustExpiry[]) | null = null
   /** Returns the key of TLS sessions; null in processes that do not report it, and without TLS. */
   ticketKeys: (() => TicketKeySign | null) | null = null
@@ -127,7 +122,6 @@ export class Counts {
    * them.
    */
   automaticCertificates: (() => Readonly<Record<string, number>>) | null = null
-  /** Returns when the next certificate of each host is due; null in processes that do not report it. */
   renewals: (() => readonly CertificateRenewal[]) | null = null
   /**
    * The number of OAuth grants at the last read; null while the store is unreachable, and in processes that

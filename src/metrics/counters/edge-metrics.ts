@@ -15,20 +15,16 @@ export type StatusClass = (typeof statusClasses)[number]
 
 const errorCodes = 2048
 
-/** The source of the content that replaced an error record. */
 export const customErrorSources = ['zone_rule', 'account_rule', 'zone_page', 'account_page'] as const
 export type CustomErrorSource = (typeof customErrorSources)[number]
 
-/** The ways in which clients are too slow. */
 const slownesses = ['head', 'body_idle', 'body_rate', 'body_timeout', 'response'] as const
 
-/** The limits on client connections. */
 const connectionLimits = ['connections', 'connections_per_address', 'penalty', 'descriptors'] as const
 
 /** The state of a connection that was closed to make room for another. */
 const evictedStates = ['silent', 'idle'] as const
 
-/** How the TLS handshakes of clients end. */
 const handshakeKinds = ['full', 'resumed', 'validation'] as const
 const tlsFailures = [
   'not_tls',
@@ -82,10 +78,8 @@ const originHttp2Faults = [
   'silence',
 ] as const
 
-/** The users of operators' expressions. */
 const expressionUsers = ['access', 'errors', 'limits', 'rewrite'] as const
 
-/** The health states of an origin in a pool. */
 export const healthStates = ['unchecked', 'healthy', 'failing', 'trial', 'ejected', 'down'] as const
 
 export interface PoolMember {
@@ -105,12 +99,10 @@ export class EdgeMetrics {
   /** Returns the state of each origin of each pool; null before there are pools. */
   poolMembers: (() => readonly PoolMember[]) | null = null
   readonly clientAborts = new Tally()
-  /** Clients that were cut off for being too slow. */
   readonly slowClients = tallies(slownesses)
   readonly clientConnections = new Tally()
   /** Connections of clients with a penalty that are not read yet. */
   readonly heldConnections = new Tally()
-  /** Requests, by version of HTTP. */
   readonly versions = tallies(['1.0', '1.1', '2'])
   readonly http2Failures = tallies(http2Failures)
   readonly refusedConnections = tallies(connectionLimits)
@@ -133,7 +125,6 @@ export class EdgeMetrics {
    * control frames, or stopped responding.
    */
   readonly originHttp2Faults = tallies(originHttp2Faults)
-  /** Requests on HTTP/2 connections. */
   readonly originStreams = new Tally()
   /** Requests queued for a connection to an origin at its connection limit. */
   readonly originQueue = new Tally()

@@ -2,7 +2,6 @@
 
 import { Tally } from './distribution.ts'
 
-/** The decisions of rate limits and quotas. */
 export class LimitMetrics {
   readonly rules = new Map<string, LimitDecisions>()
   readonly storeCalls = new Tally()
@@ -27,7 +26,6 @@ export class LimitMetrics {
   }
 }
 
-/** The results of the requests counted by one rate limit or quota. */
 export class LimitDecisions {
   readonly allowed = new Tally()
   readonly limited = new Tally()

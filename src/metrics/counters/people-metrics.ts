@@ -56,7 +56,6 @@ export class PeopleMetrics {
     other: tallies(['issued', ...errors]),
   }
 
-  /** Counts an attempt to sign in. */
   signIn<Step extends keyof PeopleMetrics['signIns']>(
     step: Step,
     result: keyof PeopleMetrics['signIns'][Step],
