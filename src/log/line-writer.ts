@@ -90,7 +90,7 @@ export class LineWriter {
     this.#writeNext()
   }
 
-  /** The other end may have no reader until `deadline` ms. */
+  /** Resolves after at most `deadline` ms: the other end may have no reader. */
   async drain(deadline: number): Promise<void> {
     this.flush()
     if (this.#pieces.length === 0 && !this.#isWriting) return

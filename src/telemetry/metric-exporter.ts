@@ -31,7 +31,7 @@ export class MetricExporter {
     this.#timer = setInterval(() => void this.#export(), parts.interval).unref()
   }
 
-  /** In ms. */
+  /** Sends the last numbers, within `grace` ms. */
   async close(grace: number): Promise<void> {
     clearInterval(this.#timer)
     const over = AbortSignal.timeout(grace)

@@ -58,7 +58,7 @@ export function renewalOf({ notBefore, notAfter }: Life, now: number, random: ()
   return bounded({ at, askAt: now, window: null }, { notBefore, notAfter }, now)
 }
 
-/** An authority may always want a renewal now, or too late. */
+/** Bounds a renewal time: an authority may always want a renewal now, or one too late. */
 export function bounded(renewal: RenewalTime, { notBefore, notAfter }: Life, issuedAt: number): RenewalTime {
   const part = (notAfter - notBefore) * reserve
   const earliest = issuedAt + Math.min(minAge, part)

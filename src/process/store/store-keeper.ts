@@ -1,6 +1,7 @@
 // Records in a file what this machine has seen of its store, and trusts the store as long as it has all of
 // that, or an operator has accepted it. One per gateway, in its main process.
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from '../../log/log.ts'
 import { type Store, StoreUnreachable } from '../../store/contract/store.ts'
 import { originalIdentity } from '../../store/contract/mark.ts'
@@ -95,7 +96,7 @@ export class StoreKeeper {
   /** Applies the acceptance of an operator: the file then differs from what was written here. */
   async #takeAccepted(): Promise<void> {
     const found = await readMemory(this.#path!).catch(() => null)
-    if (found === null || isSame(found, this.#recorded)) return
+    if (found === null || isDeepStrictEqual(found, this.#recorded)) return
     // Written by the replacement of this gateway, on another store.
     if (found.location !== this.#store!.location) return
     this.#recorded = found
@@ -107,7 +108,7 @@ export class StoreKeeper {
     const { seen } = trust
     if (seen === null || seen.identity === unknown.identity) return
     const next = { ...seen, location }
-    if (isSame(next, this.#recorded)) return
+    if (isDeepStrictEqual(next, this.#recorded)) return
     try {
       await writeMemory(this.#path!, next)
       this.#recorded = next
@@ -119,17 +120,6 @@ export class StoreKeeper {
       this.#isFailing = true
     }
   }
-}
-
-function isSame(a: Remembered, b: Remembered | null): boolean {
-  return (
-    b !== null &&
-    a.location === b.location &&
-    a.identity === b.identity &&
-    a.generation === b.generation &&
-    a.last === b.last &&
-    a.isBehind === b.isBehind
-  )
 }
 
 /** Deny rules may be missing until an unfinished copy is complete. Rejects with `StoreUnreachable`. */

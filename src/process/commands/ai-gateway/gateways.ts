@@ -70,11 +70,10 @@ const deletion = {
 } as const
 
 export function remove(input: Input): Promise<number> {
-  const work = async (...[api, path, id]: Parameters<Parameters<typeof withGateway>[1]>) => {
+  return confirmed(withGateway, input, deletion, async (api, path, id) => {
     const { result } = await api.ask('DELETE', path)
     return tellDone(input, result, `Deleted the gateway ${id}.`)
-  }
-  return confirmed(input, deletion, work, withGateway)
+  })
 }
 
 export interface ShownGateway {

@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Input } from '../input.ts'
 import { complain, tell } from '../../terminal/output.ts'
-import { withClient } from './session.ts'
+import type { withClient } from './session.ts'
 
 export interface Deed {
   /** For a caller that cannot be asked. */
@@ -17,10 +17,10 @@ export interface Deed {
  * ask.
  */
 export async function confirmed(
+  withThing: typeof withClient,
   input: Input,
   deed: Deed,
   work: Parameters<typeof withClient>[1],
-  withThing: typeof withClient = withClient,
 ): Promise<number> {
   const obstacle = obstacleToAsking(input, deed)
   if (obstacle !== null) return complain(obstacle)

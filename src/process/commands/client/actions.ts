@@ -119,7 +119,7 @@ const publication = {
 
 /** Returns 1 when declined, or when preconditions are missing, with how to meet each. */
 export function publish(input: Input): Promise<number> {
-  return confirmed(input, publication, async (api, path, id) => {
+  return confirmed(withClient, input, publication, async (api, path, id) => {
     try {
       const { result } = await api.ask('PATCH', path, { body: { visibility: 'public' } })
       return tellDone(
@@ -165,7 +165,7 @@ const deletion = {
 } as const
 
 export function remove(input: Input): Promise<number> {
-  return confirmed(input, deletion, async (api, path, id) => {
+  return confirmed(withClient, input, deletion, async (api, path, id) => {
     const { result } = await api.ask('DELETE', path)
     return tellDone(input, result, `Deleted the client ${id}.`)
   })

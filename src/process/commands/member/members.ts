@@ -73,11 +73,10 @@ const removal = {
 } as const
 
 export function remove(input: Input): Promise<number> {
-  const work = async (...[api, path, named]: Parameters<Parameters<typeof withMember>[1]>) => {
+  return confirmed(withMember, input, removal, async (api, path, named) => {
     const { result } = await api.ask('DELETE', path)
     return tellDone(input, result, `Removed the member ${visible(named)}.`)
-  }
-  return confirmed(input, removal, work, withMember)
+  })
 }
 
 interface ShownMember {

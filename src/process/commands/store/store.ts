@@ -108,7 +108,7 @@ function diallingOf(input: Input): ReturnType<typeof storeDialling> {
   return 'config' in loaded ? storeDialling(loaded.config) : {}
 }
 
-/** Accepts references, so that every user of the machine cannot read a password in the arguments. */
+/** Accepts references: every user of the machine can read a password in the arguments. */
 function resolve(written: string): Reading<string> {
   const text = resolveReferences(written, { env: process.env, readFile: path => readFileSync(path, 'utf8') })
   if ('flaw' in text) return text
