@@ -20,7 +20,7 @@ import { contextAsking, trustOf } from './client-trust.ts'
  */
 const ciphers = cipherSuites.map(nameInOpenSsl).join(':')
 
-/** The first also resists quantum computers; others, such as ffdhe3072, cost up to 20 times as much as X25519. */
+/** The first also resists quantum computers; ffdhe3072, for one, costs 20 times as much as X25519. */
 const groups = 'X25519MLKEM768:X25519:P-256:P-384'
 
 /** Clients that prefer ChaCha20 get it: usually they have no AES in hardware. */
@@ -50,10 +50,7 @@ export class Certificates {
   /** Only this process has them until it gets the shared ones. */
   #ticketKeys: TicketKeys
 
-  /**
-   * Throws for a pair that cannot be used. Reuses equal contexts of `before`, so that sessions can be
-   * resumed.
-   */
+  /** Throws for a pair that cannot be used. Reuses contexts of `before`, so that sessions can be resumed. */
   constructor(
     { certificates, minVersion }: TlsConfig,
     before: Certificates | null = null,

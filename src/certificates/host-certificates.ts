@@ -5,9 +5,7 @@ import type { Certificate } from '../tls/certificate.ts'
 import { certificateStates, type CertificateStatus } from './acme/certificate-state.ts'
 import { byNames, type Candidate, forHost } from './by-name.ts'
 
-/**
- * The states of automatic certificates, and of those in files; `missing` also without any valid certificate.
- */
+/** `missing` also without any valid certificate. */
 export const hostCertificateStates = [...certificateStates, 'expired', 'not_yet_valid'] as const
 
 export interface HostCertificateInfo {

@@ -1,4 +1,4 @@
-// The head of log lines: level and time, as names and ISO 8601, or as the numbers that pino writes itself.
+// The head of log lines: level and time, as names and ISO 8601, or as pino's numbers.
 
 /** The numbers of pino for levels. */
 const numbers = { info: 30, warn: 40 } as const

@@ -14,10 +14,7 @@ interface LineWriterOptions {
   readonly isNumeric?: boolean
 }
 
-/**
- * The size that a pipe takes in one piece or not at all (PIPE_BUF), so that lines of several processes never
- * mix.
- */
+/** PIPE_BUF: a pipe takes it in one piece or not at all, so that lines of processes never mix. */
 const pieceSize = 4096
 
 /** Takes no more after an error destroyed it. */

@@ -52,10 +52,7 @@ const { pid } = process
 const longestText = 1024
 const longestEscaped = Math.floor(longestText / 3)
 
-/**
- * Lines are written at once. Of an error it writes message, code and stack, never the request that it may
- * carry.
- */
+/** Of an error it writes message, code and stack, never the request that it may carry. */
 export function createLogger(level: Level, destination: LogDestination, isNumeric = false): Logger {
   const serializers = { err: describeError, cause: describeError }
   const write = (line: string) => {

@@ -1,5 +1,4 @@
-// The commands of `gatehouse`: one table for help, options and dispatch. A name may be two words, a noun and
-// a verb; the help of a noun lists its verbs.
+// The commands of `gatehouse`: one table for help, options and dispatch.
 
 import { parseArgs } from 'node:util'
 import { didYouMean } from '../base/text/nearest.ts'

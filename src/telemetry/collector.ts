@@ -37,10 +37,7 @@ export class Collector {
       : new PlainAgent(options)
   }
 
-  /**
-   * Resolves with how many items the collector did not take, `Infinity` for all, logged once a minute. Never
-   * rejects.
-   */
+  /** Resolves with how many items the collector did not take, `Infinity` for all. Never rejects. */
   async send(signal: Signal, message: string): Promise<number> {
     let lost = 0
     let why: string | null = null

@@ -1,5 +1,4 @@
-// Sends spans to a collector in batches, from a bounded queue. When the queue is full, new ones are dropped
-// and counted.
+// Sends spans to a collector in batches, from a bounded queue; new ones are dropped when it is full.
 
 import type { Tally } from '../metrics/counters/distribution.ts'
 import type { Collector } from './collector.ts'

@@ -1,5 +1,4 @@
-// Spans as an OTLP message (ExportTraceServiceRequest), each encoded when its request ends, so that a batch
-// takes no long turn.
+// Spans as an OTLP message, each encoded when its request ends, so that a batch takes no long turn.
 
 import { keyValues, nanoseconds, resourceOf, type Sender, scopeOf } from './otlp.ts'
 import type { Span } from './span.ts'

@@ -32,10 +32,7 @@ const minPart = 1 / 10
 /** How far the clock of an authority may be ahead, in ms. */
 const skew = 3_600_000
 
-/**
- * Orders a certificate, or continues the current order; rejects with `AcmeProblem`, `LeaseLost` or a store
- * error.
- */
+/** Continues a current order; rejects with `AcmeProblem`, `LeaseLost` or an error of the store. */
 export async function obtain(lease: Lease, parts: AttemptParts): Promise<IssuedCertificate> {
   const { secrets, clock, config } = parts
   const { order, key } = (await resumed(lease, parts)) ?? (await begun(lease, parts))
@@ -90,9 +87,7 @@ async function begun(lease: Lease, { authority, config, secrets, clock }: Attemp
   return { order, key }
 }
 
-/**
- * Names the certificate that is replaced, unless the authority does not support that (RFC 9773 section 5).
- */
+/** Names the replaced certificate, unless the authority does not support that (RFC 9773 section 5). */
 async function ordered(authority: Authority, host: string, replaces: string | null): Promise<AuthorityOrder> {
   try {
     return await authority.order(host, replaces)

@@ -30,7 +30,7 @@ export interface RenewalInfo {
   readonly retryAfter: number | null
 }
 
-/** One account at one authority. Methods reject with `AcmeProblem`, or with an AbortError once it is closed. */
+/** Methods reject with `AcmeProblem`, or with an AbortError once it is closed. */
 export interface Authority {
   /** Delay that the last response requests, in ms; null for none. */
   readonly pause: number | null

@@ -23,9 +23,7 @@ const maxPause = 6 * hour
 /** The maximum delay for a host, in ms, whatever its authority says. */
 export const maxWait = day
 
-/**
- * Ms between two requests for the renewal window (RFC 9773 section 4.3.2) without a delay, and its bounds.
- */
+/** Ms between two requests for the renewal window (RFC 9773 section 4.3.2), and its bounds. */
 const defaultAsk = 6 * hour
 const minAsk = minute
 const maxAsk = day
@@ -34,9 +32,7 @@ const maxAsk = day
 const renewedAt = 2 / 3
 const spread = 1 / 30
 
-/**
- * No certificate is renewed sooner after its issue, in ms or part of its life, nor later before its expiry.
- */
+/** A renewal is no sooner after the issue, in ms or part of the life, nor later before expiry. */
 const minAge = hour
 const reserve = 1 / 10
 

@@ -194,10 +194,7 @@ class Sender {
   pause: number | null = null
   readonly #agents: { readonly http: Agent; readonly https: HttpsAgent }
   readonly #end = new AbortController()
-  /**
-   * Whether all URLs must use TLS, as the directory does (RFC 8555 section 6.1): a plain one may lead into a
-   * network.
-   */
+  /** Whether all URLs must use TLS, as the directory does (RFC 8555 section 6.1). */
   readonly #isSecure: boolean
   #directory: Promise<AcmeResponse> | null = null
 
@@ -210,9 +207,7 @@ class Sender {
     }
   }
 
-  /**
-   * Rejects with the problem document, except after a stale nonce: the client retries (RFC 8555 section 6.5).
-   */
+  /** Rejects with the problem document, except after a stale nonce (RFC 8555 section 6.5). */
   async send({ method, url, data }: AcmeRequest): Promise<AcmeResponse> {
     this.throwIfClosed()
     if (this.#isSecure && !url.startsWith('https:'))

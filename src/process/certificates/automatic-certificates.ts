@@ -69,9 +69,7 @@ export class AutomaticCertificates {
     if (config !== null) await (this.#opening ??= this.#known.open())
   }
 
-  /**
-   * Serves the certificates of a prepared configuration; resolves once every process does, and never rejects.
-   */
+  /** Resolves once every process serves the certificates; never rejects. */
   serve(config: AcmeConfig | null): Promise<void> {
     this.#config = config
     return this.#share()

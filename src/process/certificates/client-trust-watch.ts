@@ -79,9 +79,7 @@ const soon = {
   revocation_list: 'revocation list of client certificates expires soon',
 } as const
 
-/**
- * Lists what zones trust, without duplicates: of several with one name, the first over all zones to expire.
- */
+/** Of several with one name, the first over all zones to expire. */
 function watchedIn(zones: Config['zones']): readonly Watched[] {
   const byName = new Map<string, Watched>()
   for (const { tls } of zones) {

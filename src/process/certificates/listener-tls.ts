@@ -76,10 +76,7 @@ export class ListenerTls {
     this.#automatic?.start()
   }
 
-  /**
-   * The returned function applies another configuration in one step that cannot fail; resolves once all serve
-   * it.
-   */
+  /** The returned function applies another configuration in one step that cannot fail. */
   async prepare({ acme, tls, zones }: Config): Promise<() => Promise<void>> {
     await this.#automatic?.prepare(acme)
     const watchCertificates = this.#certificates.prepare(tls)

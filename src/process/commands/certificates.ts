@@ -1,5 +1,4 @@
-// `gatehouse certificates`: the certificates of the configured hosts, and an immediate renewal, straight from
-// the store.
+// `gatehouse certificates`: the certificates of the configured hosts, straight from the store.
 
 import { restOf } from '../../certificates/acme/schedule.ts'
 import { isRateLimited, certificateStatus } from '../../certificates/acme/certificate-state.ts'

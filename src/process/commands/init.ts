@@ -1,5 +1,4 @@
-// `gatehouse init`: writes a starter configuration, which explains each of its settings, and the schema for
-// editors beside it.
+// `gatehouse init`: writes a starter configuration, and the schema for editors beside it.
 
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

@@ -69,9 +69,7 @@ export interface Input {
 /** The name of the file that `gatehouse init` writes. */
 export const configName = 'gatehouse.yaml'
 
-/**
- * The option, else GATEHOUSE_CONFIG, else gatehouse.yaml in the working directory, else the program's own.
- */
+/** The option, else GATEHOUSE_CONFIG, else gatehouse.yaml here, else the program's own. */
 export function configPath({ config }: Input): string {
   return (
     config ??

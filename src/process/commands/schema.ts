@@ -1,5 +1,4 @@
-// `gatehouse schema`: prints the JSON Schema of the configuration file, by which editors complete, explain
-// and check it.
+// `gatehouse schema`: prints the JSON Schema of the configuration file, for editors.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { jsonSchema } from '../../config/load/json-schema.ts'

@@ -13,10 +13,7 @@ interface Frame {
   readonly size: number // of the whole frame on the wire
 }
 
-/**
- * Accepts the upgrade and echoes frame by frame until the client closes; an invalid frame ends the
- * connection.
- */
+/** Echoes frame by frame until the client closes; an invalid frame ends the connection. */
 export function acceptEcho(request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const key = request.headers['sec-websocket-key']
   if (request.headers.upgrade?.toLowerCase() !== 'websocket' || key === undefined)

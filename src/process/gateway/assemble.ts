@@ -1,5 +1,4 @@
-// Builds every object of a gateway by hand, in the order of their ranks. No container: this file is the
-// wiring.
+// Builds every object of a gateway by hand, in the order of their ranks.
 
 import { availableParallelism } from 'node:os'
 import type { LineWriter } from '../../log/line-writer.ts'

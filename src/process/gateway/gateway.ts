@@ -1,4 +1,4 @@
-// One running gateway: the store, the admin listener and the data plane, from the first socket to the last.
+// One running gateway, from the first socket to the last.
 
 import { systemClock } from '../../base/clock.ts'
 import { Lifecycle, type Part } from '../system/lifecycle.ts'

@@ -1,6 +1,5 @@
-// Reloads the configuration of a gateway when its files change, or on demand, one reload at a time, and
-// reports each outcome. A reload is validated and applied as a whole, or rejected with every reason in the
-// log.
+// Reloads the configuration when its files change, or on demand, one reload at a time. A reload is applied as
+// a whole, or rejected with every reason in the log.
 
 import type { Logger } from '../../log/log.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
@@ -51,9 +50,7 @@ export class Reloads {
     this.#watch.trigger()
   }
 
-  /**
-   * Reloads; resolves with what changed once the configuration is applied, or with the reasons why it is not.
-   */
+  /** Resolves with what changed once the configuration is applied, or with the reasons why it is not. */
   request(): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>()
     if (this.#isClosed) resolve(stopping)

@@ -54,9 +54,7 @@ export type FromNext =
 /** The variable that tells a process that it replaces the gateway which started it. */
 export const upgradeVariable = 'GATEHOUSE_UPGRADE'
 
-/**
- * Returns the sockets for a configuration, and closes the others, so that their clients are refused at once.
- */
+/** Closes the sockets that the configuration does not need: their clients are refused at once. */
 export function socketsFor(
   { listen }: Pick<Config, 'listen'>,
   inherited: readonly Inherited[],

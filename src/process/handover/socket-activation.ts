@@ -13,10 +13,7 @@ interface Passed extends Endpoint {
   readonly name: string
 }
 
-/**
- * Returns systemd's sockets, and removes them from the environment; null for none. Throws a sentence that
- * names one without a use.
- */
+/** Removes systemd's sockets from the environment. Throws a sentence that names one without a use. */
 export function activatedSockets(
   env: NodeJS.ProcessEnv,
   config: Pick<Config, 'listen' | 'admin'>,

@@ -17,10 +17,7 @@ export class AccessFiles {
     this.geo = new GeoDatabases({ log, metrics })
   }
 
-  /**
-   * Opens the files of a configuration beside those already open; rejects with a sentence. Call `keep`
-   * afterwards.
-   */
+  /** Keeps files open that are already; rejects with a sentence. Call `keep` afterwards. */
   async open({ lists, geo }: Config): Promise<AccessSources> {
     return { lists: await this.lists.open(lists), geo: await this.geo.open(geo.databases) }
   }

@@ -12,10 +12,7 @@ import type { PoolState } from '../../edge/origin/pools.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
 export interface PreparedEverywhere {
-  /**
-   * Nothing in it can fail: a process that does not follow is replaced. Resolves once all serve the
-   * configuration.
-   */
+  /** Cannot fail: a process that does not follow is replaced. Resolves once all serve it. */
   commit(checks: readonly KeyedCheckResult[]): Promise<void> | void
 }
 

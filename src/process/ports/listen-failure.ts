@@ -92,10 +92,7 @@ export function noneToReplace(cause: Error, { port }: Endpoint): Error {
   })
 }
 
-/**
- * Rejects when another process still listens after `timeout` ms: on shared ports, the kernel would not report
- * it.
- */
+/** Rejects when another process still listens after `timeout` ms, which shared ports would hide. */
 export async function assertFree(endpoint: Endpoint, timeout = 0): Promise<void> {
   for (const begun = performance.now(); ; await wait(pause)) {
     try {

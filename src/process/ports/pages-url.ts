@@ -6,10 +6,7 @@ import { isWildcard } from '../../config/resolve/listeners.ts'
 import { isLoopback } from '../../config/shape/host-rules.ts'
 import { reachable, urlOf } from './urls.ts'
 
-/**
- * Returns the issuer, the dashboard's host or the side port if only this machine leads to it; null without
- * pages.
- */
+/** Returns the issuer, the dashboard's host or a local side port; null without pages. */
 export function pagesUrl(
   config: Pick<Config, 'oauth' | 'dashboard' | 'listen' | 'publicPort'>,
   admin: Endpoint,

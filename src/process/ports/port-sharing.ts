@@ -44,10 +44,7 @@ export class PortSharing {
     return this.#set(fd, reusePort, bytesOf(new Int32Array([Number(isAllowed)])))
   }
 
-  /**
-   * Leads new connections to the socket that listened second; returns false if the system refuses, and
-   * spreads them.
-   */
+  /** Leads new connections to the second listener; false if the system refuses, and spreads them. */
   leadToSecond({ fd }: SocketHandle): boolean {
     const filter = bytesOf(new Uint32Array([0, 1]))
     filter.set(bytesOf(new Uint16Array([returnConstant])))

@@ -67,10 +67,7 @@ export async function gatewaysHere(): Promise<readonly RunningGateway[]> {
 /** Ms. */
 const timeout = 2_000
 
-/**
- * Containers may share a network, and so these names: only those that also share process ids can reach each
- * other.
- */
+/** Containers may share a network, and so names: only those that share process ids reach each other. */
 function namePrefix(): string {
   const [namespace] = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))!
   const folder = hash('sha256', resolve(dataFolder())).slice(0, 16)

@@ -39,9 +39,7 @@ interface ServicesOptions {
   readonly keeper?: Keeper
   /** Announces keys found in the store to the other processes; must not reject. */
   readonly tellFound?: (keys: readonly AnnouncedKey[]) => Promise<unknown>
-  /**
-   * Asks the other processes for cached records; with `isFound`, one has announced the key. Must not reject.
-   */
+  /** With `isFound`, another process has announced the key. Must not reject. */
   readonly borrow?: (found: AnnouncedKey, isFound: boolean) => Promise<Loan | null>
 }
 

@@ -153,10 +153,7 @@ export class AdminListener {
     await this.#leaveNote()
   }
 
-  /**
-   * A stopping gateway releases the side port at once; one that is being replaced keeps it until this one
-   * serves.
-   */
+  /** A gateway that is being replaced keeps the side port until this one serves. */
   async #listenOrTakeOver(): Promise<Endpoint> {
     const { server, inherited, replaces } = this.#parts
     const endpoint = this.#endpoint

@@ -69,9 +69,7 @@ export class AiEndpoint {
   }
 }
 
-/**
- * Returns the origin for clients: by https, at the edge's or the public port, if they reach the issuer so.
- */
+/** By https, at the edge's or the public port, if clients reach the issuer so. */
 function originOf(host: string, { port, tls }: Listener, { oauth, publicPort }: Edge['config']): string {
   if (isIP(host) === 0 && !isLoopback(host) && oauth.issuer?.startsWith('https:') === true)
     return new URL(`https://${host}:${new URL(oauth.issuer).port}`).origin

@@ -1,5 +1,4 @@
-// The apps of the side port besides the management API. One per gateway, in the process of the admin
-// listener.
+// The apps of the side port besides the management API. One per gateway, in its main process.
 
 import type { Config } from '../../config/model/config.ts'
 import { isOfSignIn } from '../../pages/parts/paths.ts'

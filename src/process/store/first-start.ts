@@ -43,9 +43,7 @@ export class FirstFill {
     return this.#made !== null
   }
 
-  /**
-   * Returns null when the store was not empty. Rejects with `StoreUnreachable`, and may then be called again.
-   */
+  /** Returns null when the store was not empty; may be called again after `StoreUnreachable`. */
   async run(now: number): Promise<FirstStart | null> {
     const { accounts } = this.#store
     const isEmpty = (await accounts.list()).length === 0

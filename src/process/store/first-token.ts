@@ -9,10 +9,7 @@ type Given = { readonly token: string | null } | { readonly mistake: string }
 const variable = 'GATEHOUSE_FIRST_TOKEN'
 const fileVariable = `${variable}_FILE`
 
-/**
- * Returns a sentence about a mistake, never with the value. Removes both variables from `env`, which child
- * processes inherit.
- */
+/** A mistake never contains the value. Removes both variables from `env`. */
 export function readFirstToken(env: NodeJS.ProcessEnv): Given {
   const { [variable]: value = '', [fileVariable]: path = '' } = env
   delete env[variable]

@@ -34,10 +34,7 @@ export class KeyWatch {
     this.#lookLater()
   }
 
-  /**
-   * Lets the current key replace an earlier one after one period, once the previous gateway has stopped its
-   * checks.
-   */
+  /** Lets the current key replace an earlier one, once the previous gateway has stopped its checks. */
   serve(): void {
     this.#isServing = true
     this.#lookLater()

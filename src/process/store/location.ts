@@ -21,10 +21,7 @@ export function copyPath({ location }: Pick<Store, 'location'>, name: string): s
   return location.startsWith('sqlite:') ? null : join(dataFolder(), name)
 }
 
-/**
- * Returns GATEHOUSE_DATA, else `data` in a checkout, else the `gatehouse` of the user's data (XDG, or
- * Windows).
- */
+/** GATEHOUSE_DATA, else `data` in a checkout, else the `gatehouse` of the user's data. */
 export function dataFolder(env: NodeJS.ProcessEnv = process.env, program = import.meta.filename): string {
   if (env.GATEHOUSE_DATA) return env.GATEHOUSE_DATA
   if (!program.includes(`${sep}node_modules${sep}`)) return 'data'

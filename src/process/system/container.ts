@@ -3,10 +3,7 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
 
-/**
- * The process id namespace of the machine itself, which has the same number on every Linux
- * (PROC_PID_INIT_INO).
- */
+/** The process id namespace of the machine itself, the same on every Linux (PROC_PID_INIT_INO). */
 const namespaceOfMachine = 'pid:[4026531836]'
 
 interface Facts {

@@ -37,10 +37,7 @@ const isKnown = major === '26'
 for (const name of neededOfNode) process.getBuiltinModule(name)
 if (isKnown) setFlagsFromString('--external-memory-accounted-in-global-limit')
 
-/**
- * Bounds the young generation from now on, unless the operator has set its size. Call it once the process
- * serves.
- */
+/** Bounds the young generation, unless the operator has set its size. Call it once the process serves. */
 export function tuneHeap(): void {
   if (!isKnown || isSizedByOperator()) return
   // Code compiled with the next flag set would be of no use to the next start.

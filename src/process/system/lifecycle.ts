@@ -28,10 +28,7 @@ export class Lifecycle {
     return this.#phase
   }
 
-  /**
-   * When a part throws, those before it are stopped and the error is rethrown. A start cut short by a stop
-   * fails.
-   */
+  /** When a part throws, those before it are stopped. A start cut short by a stop fails. */
   async start(): Promise<void> {
     try {
       for (const part of this.#parts) {

@@ -11,10 +11,7 @@ import { readable } from '../../log/readable.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 import { tell } from './output.ts'
 
-/**
- * Opens the log on stdout. `dropped` counts lines that did not fit the buffer; `isNumeric` is for levels and
- * times.
- */
+/** Opens the log on stdout; `isNumeric` is for levels and times. */
 export function openOutput(dropped: Metrics['droppedLogLines'], isNumeric: boolean): LineWriter {
   const { stdout } = process
   if (!stdout.isTTY)
@@ -52,9 +49,7 @@ export function greet(text: string): void {
   if (process.stderr.isTTY) tell(text)
 }
 
-/**
- * Writes to stderr what cannot go to the log: `text` on a terminal, else `fields` and `msg` as a log line.
- */
+/** Writes to stderr what cannot go to the log: `text` on a terminal, else a log line. */
 export function announce(
   level: 'info' | 'fatal',
   { fields = {}, msg, text }: { readonly fields?: object; readonly msg: string; readonly text: string },

@@ -16,9 +16,7 @@ export interface ShareHolder {
   grant(key: string, count: number): void
 }
 
-/**
- * A limit that is not shared evenly: what slots have beyond their even parts, and in transit; adds up to 0.
- */
+/** What slots have beyond their even parts of a limit, and what is in transit; adds up to 0. */
 interface Account {
   readonly moved: number[]
   pool: number

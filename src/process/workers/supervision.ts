@@ -35,10 +35,7 @@ export const usualSupervision = {
 
 export type Supervision = Readonly<typeof usualSupervision>
 
-/**
- * Returns the delay in ms before a crashed worker is restarted; half of it is random, so that workers do not
- * restart in step.
- */
+/** In ms; half of the delay is random, so that workers do not restart in step. */
 export function backoff(
   attempt: number,
   { minWait, maxWait }: Pick<Supervision, 'minWait' | 'maxWait'>,

@@ -98,10 +98,7 @@ export class Supervisor implements ManagedPlane {
     return this.#sockets.all
   }
 
-  /**
-   * The first worker starts alone: it validates the configuration, and determines the ports that the others
-   * share.
-   */
+  /** The first worker alone validates the configuration, and determines the ports that the others share. */
   async listen(sockets: readonly ListeningSocket[] = []): Promise<readonly Listener[]> {
     if (this.#isEnding) throw new Unanswered('stopped before there were workers')
     this.#sockets = new SharedSockets(this.#count, sockets)

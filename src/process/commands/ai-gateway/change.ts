@@ -1,5 +1,4 @@
-// `gatehouse gateway create` and `gatehouse gateway set`: create an AI gateway, or change its settings, from
-// options.
+// `gatehouse gateway create` and `gatehouse gateway set`, from options.
 
 import { isDeepStrictEqual } from 'node:util'
 import { changeAsRead, withApi } from '../api/session.ts'

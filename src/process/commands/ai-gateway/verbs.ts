@@ -1,5 +1,4 @@
-// The verbs of `gatehouse gateway`, as rows of the table of commands: the AI gateways of an account, over the
-// management API.
+// The verbs of `gatehouse gateway`, as rows of the table of commands.
 
 import { access, type Command, yes } from '../command.ts'
 import { settings } from './settings.ts'

@@ -12,10 +12,7 @@ export interface Deed {
   readonly refrained: string
 }
 
-/**
- * Runs the work after `--yes`, or once a person has retyped the id; returns 1 when declined, 2 with no one to
- * ask.
- */
+/** Runs the work after `--yes` or the id retyped; returns 1 when declined, 2 with no one to ask. */
 export async function confirmed(
   withThing: typeof withClient,
   input: Input,

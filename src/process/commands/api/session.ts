@@ -39,10 +39,7 @@ export const clients = '/oauth_clients'
 
 const maxTries = 5
 
-/**
- * Changes a resource only in the state just read, again after a concurrent change; without a body it stays as
- * it is.
- */
+/** Changes a resource only in the state just read, and retries; without a body it stays as it is. */
 export async function changeAsRead<Thing>(
   api: ApiClient,
   path: string,

@@ -1,5 +1,4 @@
-// The verbs of `gatehouse client`, as rows of the table of commands. They use the management API, so the
-// gateway must be running.
+// The verbs of `gatehouse client`, as rows of the table of commands.
 
 import { access, type Command, type Option, flag, text, texts, yes } from '../command.ts'
 

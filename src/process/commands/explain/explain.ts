@@ -11,9 +11,7 @@ import { withApi } from '../api/session.ts'
 import type { Input } from '../input.ts'
 import { explanationText } from './text.ts'
 
-/**
- * Returns 0 if the request would pass, 1 if it would be refused or that depends on its body, 2 if unknown.
- */
+/** Returns 0 if the request would pass, 1 if not, or that depends on its body, 2 if unknown. */
 export async function explain(input: Input): Promise<number> {
   const question = questionOf(input)
   if ('flaw' in question) return complain(question.flaw)

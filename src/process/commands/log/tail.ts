@@ -1,5 +1,4 @@
-// `gatehouse log tail`: follows the log of AI calls by polling the API, until it is interrupted or its output
-// is closed.
+// `gatehouse log tail`: follows the log of AI calls by polling the API.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { visible, visibleJson } from '../../../base/text/visible.ts'

@@ -1,5 +1,4 @@
-// The verbs of `gatehouse log`, as rows of the table of commands: the log of AI calls, over the management
-// API.
+// The verbs of `gatehouse log`, as rows of the table of commands.
 
 import { access, type Command, type Option, texts, text, flag } from '../command.ts'
 

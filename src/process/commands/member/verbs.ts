@@ -1,5 +1,4 @@
-// The verbs of `gatehouse member`, as rows of the table of commands. They use the management API, so the
-// gateway must be running.
+// The verbs of `gatehouse member`, as rows of the table of commands.
 
 import { access, type Command, type Option, text, texts, yes } from '../command.ts'
 

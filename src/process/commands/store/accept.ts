@@ -79,9 +79,7 @@ async function adopted(store: Store): Promise<Seen> {
   return own
 }
 
-/**
- * Records the key of this machine if the store names one that is missing here; returns the id of that one.
- */
+/** Records the key of this machine if it lacks the one that the store names, which it returns. */
 async function acceptKey(
   { notes }: Store,
   keys: SecretKeys,

@@ -131,10 +131,7 @@ export function roll(input: Input): Promise<number> {
   })
 }
 
-/**
- * Passes on the token once the person agrees, or with `--yes`; returns 1 when they decline, 2 with no one to
- * ask.
- */
+/** Passes on the token once the person agrees; returns 1 when they decline, 2 with no one to ask. */
 async function withToken(
   input: Input,
   deed: Deed,
