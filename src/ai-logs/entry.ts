@@ -119,9 +119,14 @@ function useOf(
     return { usage, tokensIn: usage.tokensIn, tokensOut: usage.tokensOut, isEstimated: o.session.isEstimated }
   }
   if (answer === null || answer.isEncoded) return noUse
-  const usage = meter.usageOf({ ...answer, isEventStream, isWhole: o.isWhole && answer.hasEnd })
+  const usage = meter.usageOf({
+    ...answer,
+    isEventStream,
+    isWhole: (o.isWhole || o.isReadToEnd) && answer.hasEnd,
+  })
   const { tokensIn, tokensOut } = usage
-  const isBroken = isStreamed && !o.isWhole && tokensOut === null && o.status >= 200 && o.status < 300
+  const isBroken =
+    isStreamed && !o.isWhole && !o.isReadToEnd && tokensOut === null && o.status >= 200 && o.status < 300
   if (!isBroken) return { usage, tokensIn, tokensOut, isEstimated: false }
   const wroteOut = estimatedOut({ head: answer.head, isEventStream }, o.response!.size)
   const wentIn =

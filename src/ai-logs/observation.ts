@@ -19,6 +19,8 @@ export interface Observation {
   readonly error: string | null
   /** Whether the client got the whole response. */
   readonly isWhole: boolean
+  /** Whether the provider has finished without its client. */
+  readonly isReadToEnd: boolean
   /** Ms. */
   readonly duration: number
   readonly timeToFirstByte: number | null

@@ -82,6 +82,7 @@ export class DataPlane implements Plane {
   snapshot: Snapshot
   coarseNow: number
   securePort = 443
+  readonly abandoned: Plane['abandoned'] = new Set()
   isDraining = false
   isGoingAway = false
   #access: AccessParts
@@ -321,6 +322,7 @@ export class DataPlane implements Plane {
     this.tallies.flush()
     this.#listeners.close()
     this.#clients.destroy()
+    for (const call of this.abandoned) call.expire()
     this.#origins.destroy()
   }
 
@@ -362,6 +364,7 @@ export class DataPlane implements Plane {
     this.coarseNow = this.clock.monotonic()
     this.#clients.sweep(this.coarseNow)
     this.#origins.sweep(this.coarseNow)
+    for (const call of this.abandoned) if (this.coarseNow >= call.deadline) call.expire()
   }
 
   #crashed(bug: unknown): void {

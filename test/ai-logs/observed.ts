@@ -29,6 +29,7 @@ export function observed(changes: Partial<Observation> = {}): Observation {
     status: 200,
     error: null,
     isWhole: true,
+    isReadToEnd: false,
     duration: 12.3456,
     timeToFirstByte: 10,
     authenticated: true,

@@ -7,6 +7,8 @@ import type { AiConfig, AliasStep } from '../../src/config/model/config.ts'
 import { type AiEdge, type AiSettings, call, completion, json, startAi } from '../help/ai.ts'
 import { freePort } from '../help/free-port.ts'
 import { type Origin, type Respond, startOrigin } from '../help/origin.ts'
+import type { Gateway } from '../../src/store/records/records.ts'
+import { until } from '../help/until.ts'
 import type { Message, Wire } from '../help/raw.ts'
 
 const sse = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n'
@@ -358,4 +360,61 @@ test('what a caller says out of bounds is refused by name', async t => {
     match(response.text, message)
   }
   deepEqual([first.requests.length, second.requests.length], [0, 0])
+})
+
+describe('when a caller leaves', () => {
+  const usage =
+    'data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":40,"total_tokens":49}}\n\n'
+
+  async function leave(t: TestContext, gateway: Partial<Gateway>) {
+    const left = Promise.withResolvers<Wire>()
+    const { ai } = await start(
+      t,
+      async wire => {
+        await wire.send(chunked(role, word('Hel')))
+        left.resolve(wire)
+        await wire.ending
+      },
+      () => '',
+    )
+    await ai.change(gateway)
+    const client = await ai.edge.connect()
+    await client.send(
+      call(
+        `${ai.rest}/v1/chat/completions`,
+        '{"model":"openai/gpt-4o-mini","stream":true,"messages":[]}',
+        `Authorization: Bearer ${ai.token}`,
+      ),
+    )
+    await client.until('Hel')
+    const wire = await left.promise
+    client.socket.resetAndDestroy()
+    return { ai, wire }
+  }
+
+  test('its provider is cut off, and its usage is an estimate', async t => {
+    const { ai, wire } = await leave(t, {})
+    await wire.ending
+    const { success, tokensOut, usageIsEstimated } = await ai.entry()
+    deepEqual([success, usageIsEstimated], [false, true])
+    ok(tokensOut! > 0)
+  })
+
+  test('its provider may finish, so that its usage is exact', async t => {
+    const { ai, wire } = await leave(t, { onAbandon: 'drain' })
+    await until(() => ai.edge.accesses.length > 0)
+    await wire.send(`${chunked(word('lo'), finished, usage).slice(chunked().length)}0\r\n\r\n`)
+    const { success, tokensIn, tokensOut, usageIsEstimated } = await ai.entry()
+    deepEqual([success, tokensIn, tokensOut, usageIsEstimated ?? false], [false, 9, 40, false])
+  })
+
+  test('a provider that does not finish in time is cut off then', async t => {
+    const { ai, wire } = await leave(t, { onAbandon: 'drain' })
+    await until(() => ai.edge.accesses.length > 0)
+    const flood = 'x'.repeat(1024)
+    for (let i = 0; i < 1100 && !wire.socket.destroyed; i++)
+      await wire.send(chunked(word(flood)).slice(chunked().length)).catch(() => {})
+    const { usageIsEstimated } = await ai.entry()
+    equal(usageIsEstimated, true)
+  })
 })

@@ -7,6 +7,14 @@ import type { Metadata } from '../../store/records/records.ts'
 import { FrameMessages } from '../../http1/websocket/frame-messages.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 
+/** What a provider still sends to a call whose caller has left. */
+export interface Remainder {
+  /** Whether it has sent everything. */
+  readonly isWhole: boolean
+  /** Called once it is over. */
+  onEnd: (() => void) | null
+}
+
 export class Tap {
   /** Whether bodies are stored with the entry, and not only read for model and usage. */
   readonly keepsPayloads: boolean
@@ -19,6 +27,8 @@ export class Tap {
   head: ResponseHead | null = null
   /** What the events of a WebSocket report; null for any other call. */
   session: SessionUsage | null = null
+  /** Null unless the caller has left and the provider may finish. */
+  remainder: Remainder | null = null
   #messages: FrameMessages | null = null
   /** Monotonic ms at which the first byte of the response body arrived; 0 before. */
   firstByteAt = 0

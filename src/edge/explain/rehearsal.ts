@@ -164,6 +164,7 @@ function planeOf(
     sidePort: plane.sidePort,
     securePort: plane.securePort,
     documentation: plane.documentation,
+    abandoned: new Set(),
     isDraining: false,
     isGoingAway: false,
   }

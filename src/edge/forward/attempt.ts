@@ -5,6 +5,7 @@ import { type Failure, fault, type OriginFault } from '../../errors/catalogue/or
 import { authenticatesConnection } from '../../http1/fields/connection-authentication.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
+import { AbandonedCall } from './abandoned-call.ts'
 import { FirstContent, isSound } from '../ai-call/content-start.ts'
 import { maxReasonSize, mayRefuseUsage, refusesUsage } from '../ai/usage-refusal.ts'
 import { deliverBug } from '../exchange/deliver.ts'
@@ -168,6 +169,19 @@ export class Attempt implements ConnectionRequest {
     const lease = this.#lease!
     this.#lease = null
     return lease
+  }
+
+  /** Leaves the response to the provider alone, since its caller has left; false before the request is sent. */
+  abandon(): boolean {
+    if (this.#lease === null || this.#wait === 'connecting' || this.#wait === 'sending') return false
+    const { tap, plane } = this.#x
+    const held = this.#held
+    this.#relaying?.release()
+    const call = new AbandonedCall(this.#x, tap!, this.takeLease())
+    if (held === null) return true
+    call.head(held.head)
+    tap!.noteResponse(held.bytes.bytes, plane.clock)
+    return true
   }
 
   expire(): void {

@@ -15,6 +15,7 @@ import { releaseBody } from '../exchange/gather-body.ts'
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 import type { EdgeMember } from '../origin/pools.ts'
 import { refusalOfFailure } from './failure-refusal.ts'
+import { AbandonedCall } from './abandoned-call.ts'
 import { Attempt } from './attempt.ts'
 import { CallAttempts } from './call-attempts.ts'
 import {
@@ -117,7 +118,8 @@ class Forwarding implements RequestHandler, ForwardState {
     const { health } = this.#x.member!
     const attempt = this.#attempt
     if (this.stage !== 'none') this.#calls?.noteLeft(this.stage)
-    this.#release()
+    const isLeftToProvider = attempt !== null && AbandonedCall.isAllowed(this.#x) && attempt.abandon()
+    if (!isLeftToProvider) this.#release()
     // Streams often end so, and the origin was responding.
     if (attempt?.stage === 'relaying' && !attempt.isBlamed) health.succeeded()
     health.released(this.#x)

@@ -47,10 +47,17 @@ function recordAll(x: Exchange): void {
   if (x.aborted) plane.metrics.clientAbort()
   if (x.ai !== null) releaseBody(x, x.ai)
   if (x.trace !== null && x.trace.recording !== null) sendSpans(x, x.trace, x.trace.recording, now)
-  if (x.tap?.isUnderWay) plane.ai!.logs.add(observationOf(x, x.ai!, x.tap, now))
+  if (x.tap?.isUnderWay) logCall(x, x.ai!, x.tap, now)
   // A flood of invalid tokens must not become a flood of lines.
   if (x.ai?.isDenied) return
   if (plane.accessLog?.wants(x.status)) plane.accessLog.write(entryOf(x, now))
+}
+
+/** Logs an AI call; one that its provider may finish without its caller, once that is over. */
+function logCall(x: Exchange, ai: AiExchange, tap: Tap, now: number): void {
+  const log = () => x.plane.ai!.logs.add(observationOf(x, ai, tap, now))
+  if (tap.remainder === null) log()
+  else tap.remainder.onEnd = log
 }
 
 function countPhases(x: Exchange, now: number): void {
@@ -129,6 +136,7 @@ function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Obse
     status: x.status,
     error: x.refusal?.error ?? null,
     isWhole: x.refusal === null && !x.aborted,
+    isReadToEnd: tap.remainder?.isWhole === true,
     duration: now - x.startedAt,
     timeToFirstByte: tap.firstByteAt === 0 ? null : tap.firstByteAt - x.startedAt,
     authenticated: ai.token !== null,

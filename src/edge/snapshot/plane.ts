@@ -29,6 +29,12 @@ export interface SidePort {
   readonly secret: Uint8Array
 }
 
+/** What ends at a deadline, in monotonic ms, if not before. */
+interface Overdue {
+  readonly deadline: number
+  expire(): void
+}
+
 export interface Plane {
   /** A reload replaces this one reference. */
   snapshot: Snapshot
@@ -59,6 +65,8 @@ export interface Plane {
    * every host.
    */
   readonly documentation: string | null
+  /** AI calls whose callers have left while their providers finish. */
+  readonly abandoned: Set<Overdue>
   /** Each connection closes after its current request. */
   isDraining: boolean
   /** Whether WebSockets are being closed, since the drain is near its end. */

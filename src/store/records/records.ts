@@ -27,6 +27,8 @@ export interface Gateway {
    * records, means true.
    */
   readonly streamUsage?: boolean
+  /** Whether the provider of a call may finish when its caller leaves; absent means that it is cut off. */
+  readonly onAbandon?: 'drain'
   readonly createdAt: number
   readonly modifiedAt: number
 }
