@@ -9,6 +9,8 @@ export interface Names {
   readonly known: readonly string[]
   /** Those that it may use; empty for a caller whose token was not checked. */
   readonly usable: readonly string[]
+  /** Names that stand for models; empty likewise. */
+  readonly aliases: readonly string[]
 }
 
 /** Returns a phrase to append to a sentence about an unknown provider; empty without a hint. */
@@ -17,12 +19,14 @@ export function providerHint(name: string, { known, usable }: Names): string {
 }
 
 /** Returns a phrase to append to a sentence about an unknown model; empty without a hint. */
-export function modelHint(model: string, { known, usable }: Names): string {
+export function modelHint(model: string, { known, usable, aliases }: Names): string {
   const slash = model.indexOf('/')
-  if (slash === -1) return phrase(withAuthor(model), usable)
+  const offered = [...aliases, ...usable]
+  if (model.startsWith('dynamic/')) return phrase(nearest(model.slice('dynamic/'.length), aliases), offered)
+  if (slash === -1) return phrase(nearest(model, aliases) ?? withAuthor(model), offered)
   const author = model.slice(0, slash)
   const near = known.includes(author) || model.endsWith('/') ? null : nearest(author, known)
-  return phrase(near && near + model.slice(slash), usable)
+  return phrase(near && near + model.slice(slash), offered)
 }
 
 /** Maximum of listed names. */

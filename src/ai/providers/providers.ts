@@ -78,6 +78,8 @@ export class Providers {
   readonly #entries = new Map<string, Entry>()
   /** The providers for which callers name a resource. */
   readonly #withResources = new Set<string>()
+  /** The names that stand for models of several providers. */
+  readonly #aliases: readonly string[]
   /** Provider names by the prefixes of their models. */
   readonly #authors = new Map<string, string>()
 
@@ -87,7 +89,8 @@ export class Providers {
    */
   readonly model = memoizeLast((name: string) => this.#find(name))
 
-  constructor({ providers }: Pick<AiConfig, 'providers'>) {
+  constructor({ providers, models = [] }: Pick<AiConfig, 'providers'> & Partial<Pick<AiConfig, 'models'>>) {
+    this.#aliases = models.map(({ name }) => name)
     const configs = new Map(providers.map(config => [config.name as string, config]))
     for (const [name, row] of Object.entries(providerRows)) this.#add(name, row, configs.get(name) ?? null)
     for (const config of providers) {
@@ -156,7 +159,9 @@ export class Providers {
   /** Returns the names that a caller may read: only one with a valid token learns the configured ones. */
   names(isChecked: boolean): Names {
     const known = [...this.#authors.keys()].filter(name => isChecked || !name.startsWith('custom-'))
-    return { known, usable: isChecked ? this.#usable() : [] }
+    return isChecked
+      ? { known, usable: this.#usable(), aliases: this.#aliases }
+      : { known, usable: [], aliases: [] }
   }
 
   /** Returns the configured ones that have a key or need none. */

@@ -19,6 +19,7 @@ export function warn(settings: Settings, findings: Findings): void {
   }
   warnOfUnserved(settings, findings)
   warnOfProviders(settings.ai, findings)
+  warnOfModels(settings.ai, findings)
   warnOfRules(settings, findings)
 }
 
@@ -100,6 +101,18 @@ function warnOfProviders({ hosts, providers }: Settings['ai'], findings: Finding
     if (name === 'azure-openai' && (resources?.value ?? []).length === 0) {
       findings.warn(provider, 'it has no resources, so every request for it is refused')
     }
+  }
+}
+
+/** Warns about models that no call can reach, since their provider has no key. */
+function warnOfModels({ models, providers }: Settings['ai'], findings: Findings): void {
+  for (const { value } of [...models.values()].flatMap(alias => alias?.value ?? [])) {
+    if (value.model === null || !value.model.value.includes('/')) continue
+    const [name] = value.model.value.split('/') as [string]
+    const { url = null, keys = null } = providers.get(name)?.value ?? {}
+    if (!needsKey(name, url) || keys?.value.some(key => key !== null)) continue
+    const setting = keySetting(name, keys?.variables ?? [])
+    findings.warn(value.model, `calls pass this model over, since its provider has no key: set ${setting}`)
   }
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { modelHint, providerHint } from '../../../src/ai/providers/hints.ts'
 
-const names = { known: ['openai', 'google'], usable: [] }
+const names = { known: ['openai', 'google'], usable: [], aliases: [] }
 
 test('a provider that is nearly right is named, and nothing is said of one that is not', () => {
   equal(providerHint('opneai', names), '; did you mean openai?')
@@ -18,6 +18,13 @@ test('only so many providers are listed', () => {
 
 test('a dated model belongs to its longest family', () => {
   equal(modelHint('gpt-4o-mini-2024-07-18', names), '; did you mean openai/gpt-4o-mini-2024-07-18?')
+})
+
+test('an alias that is nearly right is named, and the others are listed', () => {
+  const aliased = { ...names, usable: ['openai'], aliases: ['fast', 'smart'] }
+  equal(modelHint('fats', aliased), '; did you mean fast? This gateway has fast, smart, openai')
+  equal(modelHint('dynamic/smrt', aliased), '; did you mean smart? This gateway has fast, smart, openai')
+  equal(modelHint('dynamic/x', aliased), '; this gateway has fast, smart, openai')
 })
 
 test('whatever a caller names, the hint is short, and has no name that it may not read', () => {
