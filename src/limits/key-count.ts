@@ -181,10 +181,7 @@ export class KeyCount {
     return this.#outcome(window.count(now), window.wait(now, max), span.period)
   }
 
-  /**
-   * Returns what a request would get according to a reply of the store and the requests that it does not
-   * include.
-   */
+  /** Returns what a request would get by a reply of the store and what it does not include. */
   peek(now: number, reply: CounterReply | null): Spent {
     const { span, period } = this.limit
     const used = (reply === null ? this.#storeCount : reply.count) + this.#unreported

@@ -14,9 +14,7 @@ export interface Limit {
   readonly span: Span
   /** In ms; for a month, the shortest one. */
   readonly period: number
-  /**
-   * Requests pass without a query as long as the count, with all that may have happened since, is below this.
-   */
+  /** Requests pass without a query while the count and its possible growth are below this. */
   readonly ceiling: number
   /** The maximum rate of all processes together, per ms: ten times the limit. */
   readonly growth: number
@@ -35,10 +33,7 @@ const small = 200
 /** below this size, a single request would weigh too much. */
 const smallest = 20
 
-/**
- * Compiles a limit; equal name, span and period share their counts. With `exact`, each request waits for the
- * store.
- */
+/** Equal name, span and period share their counts. `exact` requests wait for the store. */
 export function limitOf(name: string, max: number, span: Span, { exact = false } = {}): Limit {
   const period = 'period' in span ? span.period : span.kind === 'day' ? day : 28 * day
   return {
@@ -63,9 +58,7 @@ export function quotaLimitOf(zone: string, kind: 'day' | 'month', max: number): 
 
 export const gatewayLimitName = 'ai-gateway'
 
-/**
- * Compiles the limit of `max` calls in `period` ms. Compared with a call, querying the store costs nothing.
- */
+/** `period` is in ms. Compared with a call, querying the store costs nothing. */
 export function gatewayLimitOf(
   { account, id }: { readonly account: string; readonly id: string },
   kind: 'sliding' | 'fixed',
@@ -75,9 +68,7 @@ export function gatewayLimitOf(
   return limitOf(`${gatewayLimitName} ${account}/${id}`, max, { kind, period }, { exact: true })
 }
 
-/**
- * Returns the end of the window that contains `now`, in ms since the epoch; infinite for a sliding window.
- */
+/** Returns the end of the window of `now`, in ms since the epoch; infinite if sliding. */
 export function endOf(span: Span, now: number): number {
   switch (span.kind) {
     case 'sliding':

@@ -42,9 +42,7 @@ export class Limiter {
   readonly #watch: CountersWatch | null
   readonly #metrics: LimitMetrics
   #made: LRUCache<string, KeyCount> | null = null
-  /**
-   * The last key, usually also the next one. It is the most recent entry of the cache, so it is not evicted.
-   */
+  /** Usually also the next key. The cache does not evict its most recent entry. */
   #last: { readonly limit: Limit; readonly key: string; readonly count: KeyCount } | null = null
   readonly #newKeys = new NewKeys()
   readonly #reports: Reports | null

@@ -2,9 +2,7 @@
 
 const scheme = 'bearer'
 
-/**
- * Returns what follows `Bearer` (RFC 6750 section 2.1), in any case (RFC 9110 section 11.1); null for none.
- */
+/** Returns what follows `Bearer` (RFC 6750 section 2.1), in any case. */
 export function bearerOf(field: string | null): string | null {
   if (field === null || field.length <= scheme.length || !isBlank(field.charCodeAt(scheme.length)))
     return null
@@ -13,10 +11,7 @@ export function bearerOf(field: string | null): string | null {
   return token === '' ? null : token
 }
 
-/**
- * Returns what follows `Bearer` if it is a token68 (RFC 9110 section 11.2), as all tokens are: parsers differ
- * on all else.
- */
+/** Likewise, if it is a token68 (RFC 9110 section 11.2): parsers differ on all else. */
 export function token68Of(field: string): string | null {
   const token = bearerOf(field)
   return token !== null && isToken68(token) ? token : null

@@ -37,10 +37,7 @@ export function holdsOurs(text: string): boolean {
   return text.length >= shortest && suspicious.test(text) && ours.test(text)
 }
 
-/**
- * Whether a value contains a credential of this gateway, plain or in Basic (RFC 7617), or too many Basic
- * ones.
- */
+/** Whether a value has our credential, plain or in Basic (RFC 7617), or too many Basic ones. */
 export function valueHoldsOurs(value: string): boolean {
   if (value.length < shortest) return false
   if (suspicious.test(value) && ours.test(value)) return true
@@ -67,10 +64,7 @@ export function placeInLine({ method, target }: Pick<RequestHead, 'method' | 'ta
   return holdsOurs(method) ? 'the method' : null
 }
 
-/**
- * Describes where a field contains a credential of this gateway; null for nowhere, or for an allowed
- * `Bearer`.
- */
+/** Describes where a field has our credential; null for nowhere, or an allowed `Bearer`. */
 export function placeInField(name: string, value: string, mayBear: boolean): string | null {
   if (holdsOurs(name)) return 'the name of a header'
   const isMisplaced = mayBear ? hasMisplacedToken(value) : valueHoldsOurs(value)

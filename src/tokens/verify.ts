@@ -47,10 +47,7 @@ interface TokenSource {
 }
 
 interface PeopleOfTokens {
-  /**
-   * Returns the token with the current rights of its owner; null for a former member. Rejects with
-   * `StoreUnreachable`.
-   */
+  /** Applies the owner's current rights; null for a former member. */
   reach(token: Token & Required<Pick<Token, 'person'>>): MaybeAtOnce<Token | null>
   readonly kinds: readonly RecordChange['kind'][]
   concerns(change: RecordChange, token: Token): boolean
@@ -118,10 +115,7 @@ export class TokenVerifier {
     return new TokenVerifier({ ...this.#options, metrics, used: undefined }, this)
   }
 
-  /**
-   * Verifies a token from a client at `address` (null if unknown): at once if it is cached or malformed.
-   * Never rejects.
-   */
+  /** At once if the token is cached or malformed; never rejects. `address` is null if unknown. */
   verify(
     value: string | null,
     address: string | null,

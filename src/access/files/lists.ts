@@ -23,10 +23,7 @@ interface AddressListsOptions {
   readonly metrics?: Pick<AccessMetrics, 'listReloads'>
 }
 
-/**
- * Lists in files. A changed file takes effect within a second; an invalid one leaves the previous version in
- * place.
- */
+/** Lists in files. A valid change takes effect within a second; an invalid one has none. */
 export class AddressLists {
   readonly #files: WatchedFiles<ListFile>
 
@@ -35,10 +32,7 @@ export class AddressLists {
     this.#files = new WatchedFiles({ noun: 'address list', read: readListFile, doubt: doubtOf, log, reloads })
   }
 
-  /**
-   * Reads the files that are not open yet. If one is invalid, rejects with a sentence that names file, line
-   * and rule.
-   */
+  /** Reads new files; rejects with a sentence that names file, line and rule. */
   async open(lists: readonly ListConfig[]): Promise<Lists> {
     await this.#files.open(lists.map(({ path }) => path))
     const byName = new Map(lists.map(({ name, path }) => [name, listIn(this.#files.get(path))]))

@@ -29,9 +29,7 @@ export class WatchedFiles<T> {
     this.#options = options
   }
 
-  /**
-   * Reads the files that are not open yet, and watches them; if one is invalid, rejects and changes nothing.
-   */
+  /** Reads and watches new files; if one is invalid, rejects and changes nothing. */
   async open(paths: Iterable<string>): Promise<void> {
     const opened: OpenFile<T>[] = []
     try {

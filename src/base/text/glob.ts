@@ -14,10 +14,7 @@ export class Glob {
     return 2 + searched * (1 + length / 6)
   }
 
-  /**
-   * Matches a lower-case text: each part at the first place that is left, which leaves the most text for the
-   * others.
-   */
+  /** Matches a lower-case text: each part at the first place that is left. */
   matches(text: string): boolean {
     const parts = this.#parts
     const first = parts[0]!

@@ -27,9 +27,7 @@ export function raw(markup: string): Html {
   return new Html(markup)
 }
 
-/**
- * Escapes text for element content and quoted attributes; all outside ASCII becomes a character reference.
- */
+/** For element content and quoted attributes; all outside ASCII becomes a reference. */
 export function escapeHtml(text: string): string {
   return text.replace(special, reference)
 }

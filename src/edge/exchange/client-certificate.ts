@@ -8,9 +8,7 @@ import type { CertificateFault, ClientCertificate } from '../../tls/client-certi
 import type { Exchange } from './exchange.ts'
 import type { EdgeZone } from '../snapshot/snapshot.ts'
 
-/**
- * Refuses a client without a certificate that its zone accepts (1017). An optional one must not be invalid.
- */
+/** Refuses a client without a required certificate, or with an invalid one (1017). */
 export function refuseCertificate(x: Exchange, { config, trust }: EdgeZone): Refusal | null {
   const { tls } = x.client
   const isRequired = config.tls.client!.mode === 'required'

@@ -93,9 +93,7 @@ function optionsOf(x: Exchange): Options {
   }
 }
 
-/**
- * Composes the operator's custom content; null if there is none, or if a bug in it must not hide the error.
- */
+/** Composes the operator's custom content; null if there is none, or a bug in it. */
 function composeByOperator(x: Exchange, refusal: Refusal, occasion: Occasion): WrittenResponse | null {
   const custom = x.zone?.errors ?? x.snapshot.errors
   if (custom.isEmpty) return null

@@ -36,9 +36,7 @@ export interface ClientTls {
   readonly version: string
   /** As in IANA's registry. */
   readonly cipher: string
-  /**
-   * The host whose zone decided on a client certificate: the server name, or the address of the connection.
-   */
+  /** The server name or address whose zone decided on a client certificate. */
   readonly host: string
   /** The authorities from which a certificate was requested, as in `trustOf`; empty for none. */
   readonly trust: string
@@ -112,10 +110,7 @@ export interface Client {
   cutOff(exchange: Exchange, gently: boolean, trailers?: readonly string[]): void
   /** Ends the exchange and the connection of a client that has left, or no longer reads. */
   abandon(exchange: Exchange): void
-  /**
-   * Ends the exchange without a response, so that the client retries it over HTTP/1.1. Undefined for
-   * HTTP/1.1.
-   */
+  /** Makes the client retry over HTTP/1.1, without a response. Undefined for HTTP/1.1. */
   requireHttp1?(exchange: Exchange): void
 }
 
@@ -168,9 +163,7 @@ export class Exchange {
   facts: Facts | null = null
   /** The parts of rate limit keys that were computed so far. */
   keyParts: Map<string, string> | null = null
-  /**
-   * Lines that steps add to the response, whoever writes it: about rate limits, and for callers of AI routes.
-   */
+  /** Lines that steps add to the response: about rate limits, and for callers of AI routes. */
   addedLines = ''
   /** The client's request, until it is rewritten or a redirect is followed. */
   outgoing: RequestHead

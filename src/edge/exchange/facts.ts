@@ -10,10 +10,7 @@ import type { RequestHead } from '../../http1/heads/request-head.ts'
 import { isValid, certificateOf } from './client-certificate.ts'
 import type { Exchange } from './exchange.ts'
 
-/**
- * Returns the facts of an exchange, always the same object, with the normal path, so that no spelling
- * bypasses a rule.
- */
+/** Always the same object, with the normal path, so that no spelling bypasses a rule. */
 export function factsOf(x: Exchange): Facts {
   return (x.facts ??= new ExchangeFacts(x, new ExchangeRequestFacts(x)))
 }

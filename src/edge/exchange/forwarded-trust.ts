@@ -14,10 +14,7 @@ import type { RequestHead } from '../../http1/heads/request-head.ts'
 export interface Forwarded {
   /** From the peer to the client. */
   readonly hops: readonly string[]
-  /**
-   * The scheme, and the host with its port, of the client's request to the first trusted hop; null if
-   * unreported.
-   */
+  /** As the client's request reached the first trusted hop, `host` with port. */
   readonly proto: 'http' | 'https' | null
   readonly host: string | null
 }
@@ -209,10 +206,7 @@ function last({ fields, ids }: RequestHead, id: FieldId): string | null {
   return i === -1 ? null : fields[2 * i + 1]!
 }
 
-/**
- * Returns the last element of a list, which the nearest hop added; an untrusted client may have written the
- * rest.
- */
+/** Only the nearest hop surely wrote the last element. */
 function lastElement(list: string | null): string | null {
   const text = list === null ? '' : list.slice(list.lastIndexOf(',') + 1).trim()
   return text === '' ? null : text

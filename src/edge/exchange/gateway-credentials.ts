@@ -36,10 +36,7 @@ function placeIn(head: RequestHead, last: LastRequest): string | null {
   return last.credentialPlace
 }
 
-/**
- * Searches the field lines unless they are those of the last request: over HTTP/2, equal lines are the same
- * objects.
- */
+/** Skips lines of the last request: over HTTP/2, equal ones are the same objects. */
 function search({ fields, ids, version }: RequestHead, last: LastRequest): void {
   const before = last.searchedFields
   let place: string | null = null
@@ -53,9 +50,7 @@ function search({ fields, ids, version }: RequestHead, last: LastRequest): void 
 
 const noFields: readonly string[] = []
 
-/**
- * Whether all of the pool may be the side port. The addresses of names are known only once they are resolved.
- */
+/** Whether all of the pool may be the side port; names are not resolved yet. */
 function mayReachSidePort({ route, plane }: Exchange): boolean {
   const { sidePort } = plane
   return route!.pool.members.every(({ target }) => {

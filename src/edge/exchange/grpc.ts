@@ -12,9 +12,7 @@ export function isGrpc({ version, fields, ids }: RequestHead): boolean {
 
 const callType = /^application\/grpc(?:$|[+;\t ])/i
 
-/**
- * Returns the client's timeout in ms, from the request to the trailers; Infinity for none or a malformed one.
- */
+/** Returns the client's timeout in ms up to the trailers; Infinity for none. */
 export function callTimeout({ fields }: RequestHead): number {
   const timeout = firstValue(fields, 'grpc-timeout')
   return timeout === null ? Number.POSITIVE_INFINITY : timeoutOf(timeout)

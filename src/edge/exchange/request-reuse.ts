@@ -9,10 +9,7 @@ export class LastRequest {
   /** The fields of an AI call, and what its provider was sent of them. */
   aiFields: AiFields | null = null
   providerLines: ProviderLines | null = null
-  /**
-   * The field lines that were searched for credentials of this gateway (over HTTP/2 their contents), and its
-   * place.
-   */
+  /** The field lines searched for our credentials (over HTTP/2 their contents), and the place. */
   searchedIds: readonly FieldId[] | null = null
   searchedFields: readonly string[] = []
   credentialPlace: string | null = null

@@ -106,10 +106,7 @@ export class Attempt implements ConnectionRequest {
     return this.#x.upgrade === 'requested'
   }
 
-  /**
-   * Whether the request needs HTTP/1.1: for WebSockets, connection-based authentication, or at the origin's
-   * demand.
-   */
+  /** For WebSockets, connection-based authentication, or at the origin's demand. */
   get needsHttp1(): boolean {
     return this.#owner.isHttp1Required || this.wantsUpgrade || authenticatesConnection(this.#x.outgoing)
   }

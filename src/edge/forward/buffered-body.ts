@@ -12,10 +12,7 @@ import { guarded } from '../../base/guarded.ts'
  * must have come first: clients that send nothing would otherwise hold all connections of an origin.
  */
 const smallBody = 64 * 1024
-/**
- * Max bytes of a streamed body that are kept while its origin may refuse it: twice the default window of
- * HTTP/2.
- */
+/** Max kept bytes of a streamed body that may be refused: twice the window of HTTP/2. */
 const maxKept = 2 * smallBody
 /** Ms after which a client that pauses in a body without a length may be waiting for a response. */
 const pause = 500

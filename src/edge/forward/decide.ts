@@ -60,9 +60,7 @@ export interface ForwardState {
   readonly stage: 'none' | 'connecting' | 'awaiting' | 'relaying'
   readonly isIdempotent: boolean
   readonly wantsUpgrade: boolean
-  /**
-   * Whether what was sent of the request body is still here: all of it, all that has come so far, or neither.
-   */
+  /** Whether the sent request body is still here: all of it, all so far, or neither. */
   readonly sentBody: 'whole' | 'so_far' | 'gone'
   readonly isFresh: boolean
   readonly isReused: boolean
@@ -140,9 +138,7 @@ function withoutCourse(state: ForwardState, event: AttemptEvent): Verdict {
   }
 }
 
-/**
- * Whether a connection ended as idle ones do, or the origin did nothing: that is not held against the origin.
- */
+/** Whether a connection ended as idle ones do, or the origin did nothing. */
 export function isIdleLoss({ isReused, hasResponseBegun }: ForwardState, { row }: Failure): boolean {
   return row.isLoss && (isReused || row.isUnprocessed) && !hasResponseBegun
 }

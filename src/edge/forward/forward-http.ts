@@ -38,9 +38,7 @@ export function forward(x: Exchange): null {
   return null
 }
 
-/**
- * What outlives an attempt: the body that can be sent again, the redirects so far, and the time that is left.
- */
+/** What outlives an attempt: the body, the redirects so far, and the time that is left. */
 class Forwarding implements RequestHandler, ForwardState {
   hasRepeatedLookup = false
   mayRetry = true

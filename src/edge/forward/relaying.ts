@@ -89,9 +89,7 @@ export class Relaying {
     if (this.#lease.isHeld) this.#lease.resume()
   }
 
-  /**
-   * Sends what came before a fault, if the client has some of it already; otherwise an error can replace it.
-   */
+  /** Sends what came before a fault, unless an error can still replace it. */
   breakOff(): void {
     if (this.#x.stage === 'begun') this.#sink.flush()
     this.release()

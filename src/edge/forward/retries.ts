@@ -15,10 +15,7 @@ export function beginAtMember(x: Exchange): void {
   another.health.begin(x)
 }
 
-/**
- * Adds the present member to those `tried`, and picks another one; null when attempts, members or budget are
- * exhausted.
- */
+/** Picks a member that is not in `tried`; null when attempts, members or budget are exhausted. */
 export function pickAnotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember | null {
   const { pool } = x.route!
   tried.push(x.member!)
@@ -67,10 +64,7 @@ export function noteFailure(x: Exchange, phase: Phase, failure: Failure, needsHt
   else health.released(x)
 }
 
-/**
- * Notes a status of 500 or more. If it is to blame, it counts against the member; the last healthy one is not
- * ejected.
- */
+/** Notes a status of 500 or more; if it is to blame, against the member. */
 export function noteStatus(x: Exchange, isBlamed: boolean): void {
   const { health } = x.member!
   if (!isBlamed) health.responded(x)

@@ -4,9 +4,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { holdsOurs, valueHoldsOurs } from '../../tokens/misplaced-tokens.ts'
 import { remainingTrailers } from '../rewrite/headers.ts'
 
-/**
- * Returns the trailers for the origin: none for providers, and without hop-by-hop fields and our credentials.
- */
+/** Returns the trailers for the origin, without our credentials; none for providers. */
 export function trailersOf(x: Exchange): string[] | null {
   if (x.requestBody.trailers === null || x.ai !== null) return null
   const trailers = remainingTrailers(x.requestChanges, x.requestBody.trailers)

@@ -6,10 +6,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { Tracing } from '../trace/sampling.ts'
 import { traceIdPrefix, traceparentOf, sampledTrace, stateOf, type Trace } from '../trace/trace.ts'
 
-/**
- * Writes the fields for the origin with the gateway's place in the trace; the operator's settings take
- * precedence.
- */
+/** Writes the fields with the gateway's place in the trace, unless the operator sets it. */
 export function tracedLines(x: Exchange, tracing: Tracing): string {
   const { outgoing, requestChanges, isToSidePort } = x
   if (requestChanges?.concerns('traceparent') || requestChanges?.concerns('tracestate'))

@@ -95,10 +95,7 @@ export class ConnectionQueue {
     for (const request of refused) notify(request, phase, failure, times)
   }
 
-  /**
-   * Refuses requests that arrived by that time, except the first ones, for which connections are being
-   * dialled.
-   */
+  /** Refuses requests that arrived by that time, except the first, which have a dial. */
   expire(by: number, dialled: number): void {
     const first = this.#forNew.size
     expireAll(this.#forNew, by, dialled)

@@ -136,9 +136,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     this.#resting.sweep(now)
   }
 
-  /**
-   * Refuses requests queued since that time or longer, except those for which connections are being dialled.
-   */
+  /** Refuses requests queued since that time or longer, except those with a dial. */
   expireQueue(by: number): void {
     this.#queue.expire(by, this.#dials.size)
   }
@@ -155,10 +153,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     for (const connection of this.#open) connection.close()
   }
 
-  /**
-   * Closes idle connections to addresses that the name no longer has; the others close when they are
-   * returned.
-   */
+  /** Closes idle connections to former addresses of the name; others close when they return. */
   dropOldAddresses(): void {
     for (const connection of this.#open) connection.isOutdated = this.target.isOutdated(connection)
     for (const connection of this.#idle.outdated()) connection.close()
@@ -231,9 +226,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
       this.#shared.idlePinned.closeFirst()
   }
 
-  /**
-   * Whether others wait and the client has had its share: one that keeps returning is never idle for long.
-   */
+  /** Whether others wait and the client, which may never be idle for long, had its share. */
   #isOwedToOthers({ pinnedAt }: OriginConnection, now: number): boolean {
     const { connections } = this.target.config.transport
     return this.#isWantedNow && (this.#pinned >= connections / 2 || now - pinnedAt >= authenticationTurn)

@@ -53,10 +53,7 @@ type End = 'given back' | 'destroyed' | 'lost'
 
 /** After its end, any use of a lease but `destroy` is an internal error; in production it does nothing. */
 export class Lease implements ByteSink {
-  /**
-   * Whether the connection was used or idle before, so that its end may only mean that it was idle for too
-   * long.
-   */
+  /** Whether it was used or idle before; its end may then only mean that it idled too long. */
   readonly isReused: boolean
   readonly times: Dial['times']
   readonly address: string

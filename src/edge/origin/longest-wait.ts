@@ -5,10 +5,7 @@ import type { OriginConfig, Timeouts } from '../../config/model/config.ts'
 /** Ms beyond those timeouts, so that they expire first and name the cause. */
 const grace = 500
 
-/**
- * Returns the maximum of ms until a request has a connection or a failure, 0 for none; uploads have two
- * queues.
- */
+/** Returns the max ms until a connection or a failure, 0 for none; uploads have two queues. */
 export function maxWait(
   { protocol, transport }: OriginConfig,
   { connect, handshake }: Timeouts,

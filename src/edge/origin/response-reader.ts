@@ -9,10 +9,7 @@ import type { Lease } from './lease.ts'
 
 const maxHead = 64 * 1024
 
-/**
- * How long to listen on a connection before it is reused: until the event loop has polled again, or for a
- * while.
- */
+/** How long to listen before reuse: until the event loop has polled again, or for a while. */
 export type Rest = 'none' | 'turn' | 'while'
 
 interface ResponseReaderOwner {

@@ -127,9 +127,7 @@ export class AddressRows {
   }
 }
 
-/**
- * Whether two numbers have their first `prefix` bits in common, each given by its words from an offset on.
- */
+/** Whether two numbers, by their words from an offset on, share their first `prefix` bits. */
 function agree(a: Uint32Array, atA: number, b: Uint32Array, atB: number, prefix: number): boolean {
   let left = prefix
   let i = 0

@@ -14,10 +14,7 @@ export class AddressWords {
   /** Counts the calls of `read`: results for one address are valid until this changes. */
   readings = 0
 
-  /**
-   * Reads any spelling of RFC 4291 section 2.2 without a zone id; false, with undefined words, for anything
-   * else.
-   */
+  /** Reads any spelling of RFC 4291 section 2.2 without a zone id; false for anything else. */
   read(text: string): boolean {
     this.readings++
     this.isMapped = false

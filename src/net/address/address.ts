@@ -63,10 +63,7 @@ export function parseNetwork(text: string): Network | null {
   return prefix >= 0 && prefix <= bits ? { address, prefix, family } : null
 }
 
-/**
- * Returns an address as compressed lower-case IPv6 without zone id, or IPv4 for IPv6-mapped; null if it is
- * none.
- */
+/** Returns compressed lower-case IPv6 without zone id, or IPv4; null if it is no address. */
 export function canonicalAddress(text: string): string | null {
   if (isIPv4(text)) return text
   if (!isIPv6(text)) return null

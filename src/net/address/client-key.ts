@@ -2,10 +2,7 @@
 
 import { AddressWords } from './address-words.ts'
 
-/**
- * Returns an IPv4 address unchanged, and the first 64 bits of an IPv6 address (RFC 5952), all of which a
- * client has.
- */
+/** Returns an IPv4 address, or the first 64 bits of an IPv6 address, all of which a client has. */
 export function clientKey(address: string): string {
   if (address === lastAddress) return lastKey
   lastKey = keyOf(address)
@@ -13,9 +10,7 @@ export function clientKey(address: string): string {
   return lastKey
 }
 
-/**
- * Returns the network of an address or key: 48 bits of IPv6, the usual size of a site, or the IPv4 address.
- */
+/** Returns the IPv4 address, or 48 bits of IPv6, the usual size of a site. */
 export function networkKey(address: string): string {
   if (!address.includes(':')) return address
   const text = address.endsWith('/64') ? address.slice(0, -3) : address

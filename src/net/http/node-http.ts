@@ -40,10 +40,7 @@ function lingerOn(socket: Socket): void {
   socket.once('close', () => clearInterval(timer))
 }
 
-/**
- * Calls `failed` if a request gets no response. To Node, one that switches protocols is neither response nor
- * error.
- */
+/** Calls `failed` also for a response that switches protocols, which Node ignores. */
 export function whenFailed(sent: ClientRequest, failed: (cause: Error) => void): void {
   sent.on('error', failed)
   sent.once('upgrade', (_, socket) => {

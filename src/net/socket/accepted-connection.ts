@@ -47,10 +47,7 @@ export class AcceptedConnection {
   }
 }
 
-/**
- * Calls `holds` with each connection that a server accepts. If it returns true, the callee owns the
- * connection.
- */
+/** Calls `holds` with each accepted connection; if it returns true, the callee owns it. */
 export function screen(server: Server, holds: (connection: AcceptedConnection) => boolean): void {
   const listening = (server as unknown as { readonly _handle: ListeningHandle })._handle
   const serve = listening.onconnection

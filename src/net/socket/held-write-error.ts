@@ -16,10 +16,7 @@ interface Inner {
  * socket readable. An `end` or `error` always follows; the owner must destroy the socket then.
  */
 export class HeldWriteError {
-  /**
-   * Whether any write has succeeded. Until then, nothing received is a response, and a failed write destroys
-   * the socket.
-   */
+  /** Until a write has succeeded, nothing received is a response, and a failure is final. */
   hasSent = true
   error: Error | null = null
 

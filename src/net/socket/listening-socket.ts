@@ -18,10 +18,7 @@ export interface ListeningSocket {
   readonly handle: SocketHandle
 }
 
-/**
- * Max connections waiting to be accepted. Passed for each socket: Node would shorten the queue of a bound
- * one.
- */
+/** Passed for each socket: Node would shorten the queue of a bound one. */
 export const backlog = 4096
 
 export function handleOf(server: Server): SocketHandle {

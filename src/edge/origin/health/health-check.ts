@@ -145,9 +145,7 @@ function lookupFor(origin: OriginConfig, context: CheckContext): LookupFunction 
   }
 }
 
-/**
- * Looks a name up; if it was resolved before, for the next check only: slow DNS is not the origin's fault.
- */
+/** Looks a name up; after the first time only for the next check, as DNS may be slow. */
 async function addressesOf(
   name: string,
   { lookup, lastAddresses }: CheckContext,

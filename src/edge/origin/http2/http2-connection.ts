@@ -113,9 +113,7 @@ export class Http2Connection {
     return this.isLeaving || this.#isClosed || this.#isResting ? 0 : this.session.room
   }
 
-  /**
-   * Whether it may accept more exchanges soon: it has yet to say how many, is idle, or has shown to be alive.
-   */
+  /** Whether it may accept more exchanges soon: it is new, idle, or known to be alive. */
   get isPromising(): boolean {
     const { isGreeted, isPingFresh, isPingLate } = this.session
     return (

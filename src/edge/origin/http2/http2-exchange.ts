@@ -137,9 +137,7 @@ export class Http2Exchange implements LeasedConnection, StreamUser {
     this.#guarded(handler => handler.originDrained())
   }
 
-  /**
-   * If the fault came in one read with the head, the client has seen none of it, and gets the error response.
-   */
+  /** If the head came in the same read, the client has seen none of it, and gets the error. */
   failed(way: StreamFault): void {
     if (way === 'refused') this.#connection.refused()
     this.fail(this.lease.phase, fault(faults[way]))

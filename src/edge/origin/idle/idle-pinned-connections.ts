@@ -10,10 +10,7 @@ export class IdlePinnedConnections {
   /** With the monotonic ms at which each was returned, the oldest first. */
   readonly #since = new Map<PinnedConnection, number>()
 
-  /**
-   * Keeps a connection for as long as the origin allows: on another one, its client would have to
-   * authenticate again.
-   */
+  /** Keeps a connection as long as the origin allows: another one needs authentication again. */
   add(connection: PinnedConnection, now: number): void {
     const granted = connection.grantedIdle === -1 ? maxIdle : connection.grantedIdle
     connection.deadline = now + Math.min(granted, maxIdle)
@@ -38,9 +35,7 @@ export class IdlePinnedConnections {
     this.#since.keys().next().value?.close()
   }
 
-  /**
-   * Closes the one idle for longest, of one origin or of all, if that is long enough; false if there is none.
-   */
+  /** Closes the one idle for longest (of an origin, or of all), if long enough; else false. */
   closeOldest(now: number, origin: object | null): boolean {
     for (const [connection, since] of this.#since) {
       if (since > now - grace) return false

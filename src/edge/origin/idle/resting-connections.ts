@@ -63,9 +63,7 @@ export class RestingConnections {
     }
   }
 
-  /**
-   * Releases those that were silent for long enough, after one more turn: data of a stall is still unread.
-   */
+  /** Releases those silent for long enough, after one more turn: data may still be unread. */
   sweep(now: number): void {
     for (const [connection, restedAt] of this.#forWhile) {
       if (now < restedAt) return
