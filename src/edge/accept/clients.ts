@@ -1,5 +1,4 @@
-// The open client connections: how many are accepted, which of them makes room for another, and how all are
-// closed.
+// The open client connections: which are accepted, which makes room, and how all are closed.
 
 import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../net/address/address.ts'
@@ -28,10 +27,8 @@ import { ProxiedConnection } from './proxied-connection.ts'
 import { RefusedClients } from './refused-clients.ts'
 import { allConnections, Share, type ShareClaim } from './connection-share.ts'
 
-/** Connections that are searched for one that can make room, before a client is refused. */
 const maxSearched = 1_000
 
-/** Silent connections of a client that are closed when its penalty begins. */
 const maxEnded = 64
 
 type Connection = ClientConnection | Http2Connection | EarlyStage
@@ -48,7 +45,6 @@ export class Clients {
   readonly #refused: RefusedClients
   readonly #penalties: Penalties
   readonly #newcomers: Newcomers
-  /** Excludes trusted proxies, which have many clients. */
   readonly #evictions = new Evictions<Connection>()
   readonly #http2: Http2Shared
   readonly #connections = new Set<Connection>()
@@ -73,7 +69,7 @@ export class Clients {
     share.settled = outcome => plane.metrics.shareRequests[outcome].inc()
   }
 
-  /** Whether to hold a new connection back, on an HTTP/2 listener where the address is that of the client. */
+  /** Only on HTTP/2 listeners where the address is that of the client. */
   hold(connection: AcceptedConnection): boolean {
     try {
       const verdict = this.#penalties.screen(connection)
@@ -84,10 +80,7 @@ export class Clients {
     }
   }
 
-  /**
-   * Accepts a connection, or closes it at a limit if no silent or idle connection can make room; waits if
-   * other workers may have room.
-   */
+  /** Accepts a connection, or closes it at a limit; waits if other workers may have room. */
   accept(socket: Socket, listener: ListenerKind = plainListener): void {
     try {
       if (socket.destroyed) return
@@ -117,10 +110,7 @@ export class Clients {
     for (const connection of this.#connections) connection.sweep(now)
   }
 
-  /**
-   * Closes idle connections soon and the others after their exchanges; resolves when all have closed, or
-   * after `grace` ms.
-   */
+  /** Resolves when all have closed, or after `grace` ms. */
   async drain(grace: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#drained = resolve
@@ -134,10 +124,7 @@ export class Clients {
     clearTimeout(timer)
   }
 
-  /**
-   * Closes connections whose client certificates were checked by other rules than those in effect, or not at
-   * all.
-   */
+  /** Closes connections whose client certificates were checked by other rules, or not at all. */
   retire(): void {
     const { zones } = this.#plane.snapshot
     for (const connection of this.#connections) {
@@ -147,12 +134,10 @@ export class Clients {
     }
   }
 
-  /** Adds to this process's share of a limit; 0 if no worker has any to spare. */
   grantShare(key: string, count: number): void {
     this.#share.grant(key, count)
   }
 
-  /** Releases part of a limit to other workers; returns how much. */
   leaveShare({ key, what, count }: ShareClaim): number {
     const { connections, connectionsPerAddress } = this.#plane.snapshot.client
     const limit = key === allConnections ? connections : connectionsPerAddress
@@ -178,19 +163,13 @@ export class Clients {
     for (const connection of this.#connections) connection.destroy()
   }
 
-  /**
-   * Counts a connection, or names the limit that it meets; the descriptor is -1 if another connection has
-   * just made room.
-   */
+  /** The descriptor is -1 if another connection has just made room. */
   #take(peer: string, descriptor: number): ConnectionFault | null {
     const { client, trusted } = this.#plane.snapshot
     return this.limits.take(peer, trusted.has(peer), descriptor, client)
   }
 
-  /**
-   * Makes room for a connection from `peer` and counts it: with what other workers do not use, by closing a
-   * silent or idle connection here, and at last by having others close one.
-   */
+  /** Looks in the shares of other workers, then closes one here, then has others close one. */
   #findRoom(
     limit: ConnectionFault,
     peer: string,
@@ -203,7 +182,6 @@ export class Clients {
     return next !== null && this.#requestShare(next, peer, true, retry) ? 'later' : next
   }
 
-  /** Asks other workers for room; false if that is of no use now. */
   #requestShare(limit: ConnectionFault, peer: string, closing: boolean, retry: () => void): boolean {
     const { connections, connectionsPerAddress } = this.#plane.snapshot.client
     if (limit === 'descriptors') return false
@@ -211,10 +189,7 @@ export class Clients {
     return this.#share.request(clientKey(peer), connectionsPerAddress, closing, retry)
   }
 
-  /**
-   * Closes a connection counted under a limit to make room, for one from `peer` if it arrived here; false if
-   * a short search finds none.
-   */
+  /** False if a short search finds none; `peer` is null if it did not arrive here. */
   #evict(key: string, peer: string | null = null): boolean {
     const connection =
       this.#evictions.find(key, this.#plane.coarseNow) ??
@@ -227,7 +202,6 @@ export class Clients {
     return true
   }
 
-  /** Returns one of the oldest connections under a limit that can make room, those of proxies included. */
   #findAny(key: string): Connection | null {
     const { trusted } = this.#plane.snapshot
     const hasMore = this.#connections.size > maxSearched
@@ -245,7 +219,6 @@ export class Clients {
     return null
   }
 
-  /** Closes silent connections of a penalised client, which it may have opened for later. */
   #endSilent(peer: string): void {
     for (const connection of this.#evictions.silentOf(clientKey(peer), this.#plane.coarseNow, maxEnded)) {
       if (!isNew(connection)) continue
@@ -280,7 +253,6 @@ export class Clients {
     return new Handshake(transport, this.#plane, owner, proxied)
   }
 
-  /** Waits for the first bytes, which tell the version. */
   #sniff(
     socket: Socket,
     proxied: ProxiedConnection | null = null,
@@ -309,9 +281,7 @@ export class Clients {
     })
   }
 
-  /**
-   * Continues with the client behind a load balancer; from here on the connection counts as that client's.
-   */
+  /** From here on the connection counts as that of the client behind the load balancer. */
   #announce(
     proxied: ProxiedConnection,
     client: AnnouncedClient,
@@ -349,7 +319,6 @@ export class Clients {
     socket.resume()
   }
 
-  /** Counts a connection as one of `peer`, or names the limit that it meets. */
   #move(proxied: ProxiedConnection, peer: string, retry: () => void): ConnectionFault | 'later' | null {
     const { client, trusted } = this.#plane.snapshot
     const move = () => this.limits.move(proxied.peer, peer, trusted.has(peer), client)
@@ -359,7 +328,6 @@ export class Clients {
     return outcome
   }
 
-  /** Replaces a stage by the connection that it led to. */
   #promote(stage: EarlyStage, socket: Socket, arrival: Arrival, isHttp2 = false): void {
     const connection = isHttp2
       ? new Http2Connection(socket, this.#plane, this.#onClosed, arrival, this.#http2)
@@ -401,7 +369,6 @@ export class Clients {
   }
 }
 
-/** Whether a connection may still turn out to be an attack over HTTP/2. */
 function isNew(connection: Connection): connection is Handshake | ProtocolSniff | Http2Connection {
   return !(connection instanceof ClientConnection || connection instanceof ProxiedConnection)
 }

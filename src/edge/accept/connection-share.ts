@@ -1,55 +1,44 @@
-// This process's share of the connection limits for all workers: an even part of each limit, and what other
-// workers have given to it. It asks for more only when its share is used up, so that a connection within the
-// share costs only a comparison.
+// This process's share of the connection limits: an even part, and what other workers gave to it. It asks
+// only when that is used up, so a connection within it costs a comparison.
 
 import { guarded } from '../../base/guarded.ts'
 
-/** The key of the limit on all connections; those per address have the `clientKey`. */
 export const allConnections = '*'
 
-/** A request for a larger share of one limit. */
 export interface ShareRequest {
   readonly key: string
   readonly limit: number
-  /** The number of connections that wait for it. */
   readonly count: number
   /** Whether others should close idle connections for it. */
   readonly closing: boolean
 }
 
-/**
- * What a process should give up of its share of one limit: half of what is unused, what is unused beyond its
- * even part, or enough for `count` connections, by closing idle ones if it must.
- */
+/** What to give up: half of what is unused, all beyond the even part, or enough for `count` connections. */
 export interface ShareClaim {
   readonly key: string
   readonly what: 'half' | 'surplus' | 'idle'
   readonly count: number
 }
 
-/** How much larger a slot's share of one limit is than its even part; negative if smaller. */
+/** How much a share exceeds its even part; negative if smaller. */
 export type MovedShare = readonly [key: string, count: number]
 
-/** Returns the even part of a limit; all parts add up to it. */
+/** All parts add up to the limit. */
 export function evenShare(limit: number, workers: number, slot: number): number {
   return Math.floor(limit / workers) + (slot < limit % workers ? 1 : 0)
 }
 
-/**
- * The most connections that wait, the most limits that are asked for at once, and the sweeps that a reply may
- * take.
- */
+/** Max connections that wait, limits asked for at once, and sweeps before a reply is late. */
 const maxWaiting = 1_000
 const maxEntries = 1_000
 const maxSweeps = 50
 
-/** A limit whose share is uneven, or of which this process has asked for more. */
 interface Entry {
   moved: number
   readonly waiting: (() => void)[]
   closing: boolean
   age: number
-  /** What was denied since the last sweep; it is not asked for again before the next. */
+  /** Since the last sweep; it is not asked for again before the next. */
   denied: 'nothing' | 'free' | 'idle'
 }
 
@@ -67,13 +56,10 @@ export class Share {
   readonly #send: (request: ShareRequest) => void
   readonly #entries = new Map<string, Entry>()
   #waiting = 0
-  /** Whether the share is known. Until then nothing is accepted: other workers may hold its part. */
+  /** Until then nothing is accepted: other workers may hold its part. */
   #hasBegun: boolean
-  /** Sweeps spent waiting for the share. */
   #age = 0
-  /** Set on closing: nothing more is requested. */
   #isOver = false
-  /** Called with the outcome of each request. */
   settled: (outcome: ShareOutcome) => void = () => {}
 
   /** The default is a single process that has all of every limit. */
@@ -84,7 +70,6 @@ export class Share {
     this.#hasBegun = workers === 1
   }
 
-  /** Begins with the even part of each limit, changed by `moved`; connections that wait are retried. */
   begin(moved: readonly MovedShare[]): void {
     this.#hasBegun = true
     for (const [key, count] of moved) this.#entry(key).moved += count
@@ -98,15 +83,11 @@ export class Share {
     return evenShare(limit, this.#workers, this.#slot) + moved
   }
 
-  /** Returns how far the share exceeds its even part. */
   surplus(key: string): number {
     return Math.max(0, this.#entries.get(key)?.moved ?? 0)
   }
 
-  /**
-   * Asks for more of a limit, and calls `retry` once, with the reply or when it is late; false if asking is
-   * of no use now.
-   */
+  /** Calls `retry` once, with the reply or when it is late; false if asking is of no use now. */
   request(key: string, limit: number, closing: boolean, retry: () => void): boolean {
     if (this.#workers === 1 || this.#isOver || this.#waiting >= maxWaiting) return false
     if (!this.#entries.has(key) && this.#entries.size >= maxEntries) return false
@@ -117,7 +98,7 @@ export class Share {
     entry.closing = closing
     entry.age = 0
     if (!this.#hasBegun) return true
-    // Sent in the next turn, since most of the time many arrive together.
+    // Most of the time many arrive together.
     const send = () => this.#send({ key, limit, closing, count: entry.waiting.length })
     setImmediate(guarded(send, () => this.#settle(entry, 'late')))
     return true
@@ -133,7 +114,6 @@ export class Share {
     if (count > 0) this.#entry(key).moved -= count
   }
 
-  /** Ends requests without a reply, and forgets limits that are even again. */
   sweep(): void {
     if (!this.#hasBegun) return this.#awaitBegin()
     for (const [key, entry] of this.#entries) {
@@ -146,13 +126,11 @@ export class Share {
     }
   }
 
-  /** Ends all requests, and makes no more. */
   close(): void {
     this.#isOver = true
     for (const entry of this.#entries.values()) this.#settle(entry, 'late')
   }
 
-  /** Begins with the even parts if the supervisor stays silent for long. */
   #awaitBegin(): void {
     if (++this.#age > maxSweeps) this.begin([])
   }

@@ -1,18 +1,16 @@
 // Connections by network, with quick access to the largest networks.
 
-/** The connections of one network with the monotonic ms of their arrival, the oldest first. */
+/** With the monotonic ms of their arrival, the oldest first. */
 export interface Crowd<Connection> {
   readonly network: string
   readonly members: Map<Connection, number>
 }
 
-/** Networks and unused sizes that are visited in one search. */
 const maxVisited = 128
 
 export class Crowds<Connection> {
   readonly #byNetwork = new Map<string, Crowd<Connection>>()
   readonly #bySize = new Map<number, Set<Crowd<Connection>>>()
-  /** The number of connections of the largest network; 0 if there are none. */
   #largestSize = 0
   #size = 0
 
@@ -28,9 +26,7 @@ export class Crowds<Connection> {
     return this.#bySize.get(this.#largestSize)?.values().next().value
   }
 
-  /**
-   * Yields some of the largest networks, the largest first; connections may come and go between the yields.
-   */
+  /** Connections may come and go between the yields. */
   *largestFirst(): Generator<Crowd<Connection>> {
     let former = maxVisited
     for (let size = this.#largestSize; size > 0 && former > 0; size--, former--)

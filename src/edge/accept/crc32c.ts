@@ -6,7 +6,7 @@ const table = Int32Array.from({ length: 256 }, (_, byte) => {
   return crc
 })
 
-/** Returns the checksum as an unsigned number, with the bytes from `from` up to `to` taken as zeros. */
+/** Takes the bytes from `from` up to `to` as zeros. */
 export function crc32c(bytes: Buffer, from = 0, to = from): number {
   let crc = -1
   for (let i = 0; i < bytes.length; i++) {

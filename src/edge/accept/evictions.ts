@@ -1,38 +1,28 @@
-// Chooses the connection to close when there is no room for a new one: one without a complete request before
-// an idle one, and in each case from the network that has the most. A client with many connections crowds out
-// only itself.
+// Chooses the connection to close for a new one: rather without a request than idle, of the largest network.
 
 import { clientKey, networkKey } from '../../net/address/client-key.ts'
 import { type Crowd, Crowds } from './connections-by-network.ts'
 import { allConnections } from './connection-share.ts'
 
-/**
- * Ms for which a connection without a request is spared if any other can make room: a distant client needs
- * that long for its handshake and head.
- */
+/** Ms that a distant client needs for its handshake and head. */
 const grace = 1_000
-/** Connections that are searched for one to close: of each network, and in all. */
+/** Connections searched: of each network, and in all. */
 const maxPerNetwork = 20
 const maxSearched = 1_000
-/** The size at which silent connections are a crowd, unless an eighth of all is fewer. */
+/** Unless an eighth of all is fewer. */
 const crowdSize = 16
 
 interface EvictableConnection {
   readonly peer: string
-  /** Whether a request head has arrived in full. */
   readonly hasRequested: boolean
-  /** Whether the client has sent a complete ClientHello. */
   readonly hasSentHello: boolean
-  /** Whether it has served a request, and none is in progress. */
   readonly isIdle: boolean
 }
 
 export class Evictions<Connection extends EvictableConnection> {
-  /** Those without a request when last examined. */
   readonly #silent = new Crowds<Connection>()
   readonly #served = new Crowds<Connection>()
 
-  /** Adds a connection at monotonic ms `now`. */
   add(connection: Connection, now: number): void {
     this.#silent.add(networkKey(connection.peer), connection, now)
   }
@@ -42,10 +32,6 @@ export class Evictions<Connection extends EvictableConnection> {
     if (!this.#silent.delete(network, connection)) this.#served.delete(network, connection)
   }
 
-  /**
-   * Returns the connection to close under the limit of a key at monotonic ms `now`; null if a short search
-   * finds none.
-   */
   find(key: string, now: number): Connection | null {
     if (key === allConnections) return this.#silentOfMany(now - grace) ?? this.#idleOfMany()
     const network = networkKey(key)
@@ -56,10 +42,9 @@ export class Evictions<Connection extends EvictableConnection> {
   }
 
   /**
-   * Returns a connection without a request under the limit of a key that should make room for one from
-   * `peer`, even if it arrived just now; null if none should. This needs a network with more of them than
-   * that of `peer`, or a crowd of them: clients that reconnect at once would hold every place. Otherwise new
-   * clients would only cut each other off.
+   * Finds a connection without a request to close even for one that arrived just now: in a larger network
+   * than that of `peer`, or in a crowd, whose clients reconnect at once. New clients must not cut each other
+   * off.
    */
   findNew(key: string, peer: string): Connection | null {
     const network = networkKey(peer)
@@ -77,7 +62,6 @@ export class Evictions<Connection extends EvictableConnection> {
     return oldestOf(this.#silent.largestFirst(), key, min)
   }
 
-  /** Returns the oldest silent connections of a client, at most so many, that are past their grace. */
   silentOf(key: string, now: number, max: number): readonly Connection[] {
     const silent: Connection[] = []
     for (const [connection, since] of this.#silent.of(networkKey(key))?.members ?? []) {
@@ -101,10 +85,7 @@ export class Evictions<Connection extends EvictableConnection> {
     return null
   }
 
-  /**
-   * Returns the oldest connection without a request that arrived by monotonic ms `by`; moves those that turn
-   * out to have made one to the served.
-   */
+  /** Moves those that turn out to have made a request to the served. */
   #silentOf(crowd: Crowd<Connection> | undefined, key: string, by: number): Connection | null {
     if (crowd === undefined) return null
     let left = maxSearched
@@ -127,15 +108,11 @@ export class Evictions<Connection extends EvictableConnection> {
   }
 }
 
-/** Returns how many silent connections make a crowd among `all`. */
 function crowdSizeAmong(all: number): number {
   return Math.min(crowdSize, Math.max(2, Math.ceil(all / 8)))
 }
 
-/**
- * Returns the oldest silent connection of these networks if they have at least `fewest`, preferring one whose
- * client has sent no ClientHello.
- */
+/** Prefers one whose client has sent no ClientHello. */
 function oldestOf<Connection extends EvictableConnection>(
   crowds: Iterable<Crowd<Connection>>,
   key: string,

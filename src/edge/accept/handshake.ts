@@ -1,4 +1,4 @@
-// The TLS handshake of a client, from its first byte to a connection for HTTP.
+// The TLS handshake of a client.
 
 import { isIP, type Socket } from 'node:net'
 import { type SecureContext, TLSSocket } from 'node:tls'
@@ -15,27 +15,23 @@ import { highWaterMark } from '../origin/dial/dial.ts'
 import { guarded } from '../../base/guarded.ts'
 import type { Plane } from '../snapshot/plane.ts'
 
-/** The fatal alert unrecognized_name (RFC 6066 section 3): no certificate for the name. */
+/** The fatal alert unrecognized_name (RFC 6066 section 3). */
 const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112])
 
-/** What the client asked for in its hello, and what is required of it. */
 type Terms = Pick<ClientTls, 'serverName' | 'host' | 'trust' | 'isFips'>
 
 const anyCipher: readonly string[] = []
-/** Names with their lengths before them (RFC 7301 section 3.1). */
+/** Names with their lengths (RFC 7301 section 3.1). */
 const bothVersions = Buffer.from('\x02h2\x08http/1.1', 'latin1')
 const http1Only = Buffer.from('\x08http/1.1', 'latin1')
 const validationOnly = Buffer.from('\x0aacme-tls/1', 'latin1')
 
-/** Ms that a client has before its first request once the gateway stops. */
+/** Ms for the first request once the gateway stops. */
 export const drainTimeout = 1_000
 
 interface HandshakeOwner {
-  /**
-   * The handshake is over, with a secured socket, or with `tls` null for a client that does not speak TLS.
-   */
+  /** `tls` is null for a client that does not speak TLS. */
   completed(handshake: Handshake, socket: Socket, tls: ClientTls | null, isHttp2: boolean): void
-  /** The handshake is over without a connection. */
   failed(handshake: Handshake): void
 }
 
@@ -62,7 +58,7 @@ export class Handshake {
   readonly #done = guarded(() => this.#finish(), this.#crashed)
   readonly #broke = guarded<NodeJS.ErrnoException>(error => this.#fail(failureOf(error)), this.#crashed)
 
-  /** `proxied` has the peer and the deadline if a load balancer announced the client. */
+  /** `proxied` is set if a load balancer announced the client. */
   constructor(
     socket: Socket,
     plane: Plane,
@@ -80,7 +76,6 @@ export class Handshake {
     on(socket, 'close', this.#left)
   }
 
-  /** Whether the client has sent a hello for which a handshake was begun. */
   get hasSentHello(): boolean {
     return this.#secured !== null
   }
@@ -89,7 +84,6 @@ export class Handshake {
     if (now >= this.#deadline) this.#fail('timeout')
   }
 
-  /** Shortens the deadline, but leaves time for a request that may already be on its way. */
   drain(): void {
     this.#deadline = Math.min(this.#deadline, this.#plane.coarseNow + drainTimeout)
   }
@@ -113,11 +107,11 @@ export class Handshake {
     const serverName = isIP(hello.serverName ?? '') === 0 ? hello.serverName : null
     const validation = hello.isValidation ? challenges.contextFor(serverName) : null
     if (validation !== null) return this.#proveHost(validation)
-    // A client that names no host most likely wants the address that it connects to.
+    // A client without a name most likely wants the address that it connects to.
     const host = serverName ?? canonicalAddress(this.#socket.localAddress ?? '') ?? ''
     const zone = zones.find(host)
     const client = zone === null ? null : zone.config.tls.client
-    // A client that offers nothing approved gets an HTTP error that explains it, not an alert.
+    // Clients that offer nothing approved get an HTTP error that explains it, not an alert.
     const isFips = zone?.config.tls.fips === true && offersFips(hello.offer)
     const ciphers = zone === null ? anyCipher : zone.config.tls.ciphers
     const context = certificates.find(serverName, { client, isFips, ciphers })
@@ -127,7 +121,6 @@ export class Handshake {
     this.#fail('server_name')
   }
 
-  /** Returns the bytes to the socket for the next reader. */
   #unread(bytes: Buffer): void {
     this.#removeListeners()
     this.#socket.pause()
@@ -141,7 +134,7 @@ export class Handshake {
       secureContext,
       ALPNProtocols: this.#plane.snapshot.http2.enabled ? bothVersions : http1Only,
       highWaterMark,
-      // Any fault of a certificate leads to an HTTP error that explains it, not to an alert.
+      // Faults of certificates lead to an HTTP error that explains them, not to an alert.
       requestCert: terms.trust !== '',
       rejectUnauthorized: false,
     }
@@ -149,10 +142,7 @@ export class Handshake {
     this.#secure(ticketKeys.during(secureContext, ticket, () => new TLSSocket(this.#socket, options)))
   }
 
-  /**
-   * Proves to a certificate authority that the host is served here, and closes the connection (RFC 8737
-   * section 3).
-   */
+  /** Proves to a certificate authority that the host is served here (RFC 8737 section 3). */
   #proveHost(secureContext: SecureContext): void {
     const options = { isServer: true, secureContext, ALPNProtocols: validationOnly }
     this.#secure(new TLSSocket(this.#socket, options))
@@ -178,8 +168,7 @@ export class Handshake {
 
   #completed(secured: TLSSocket, terms: Terms): void {
     const { tlsHandshakes, clientCertificates } = this.#plane.metrics
-    // TLS 1.2 allows any number of handshakes per connection (RFC 5246 section 7.4.1.1), each as costly as
-    // the first.
+    // TLS 1.2 allows any number of handshakes (RFC 5246 section 7.4.1.1), each as costly as the first.
     secured.disableRenegotiation()
     cutAtViolations(secured, this.#socket, this.#plane)
     tlsHandshakes[secured.isSessionReused() ? 'resumed' : 'full'].inc()
@@ -205,7 +194,7 @@ export class Handshake {
     if (this.#isOver) return
     this.#plane.metrics.tlsFailures[failure].inc()
     this.#end()
-    // The alert tells the client why, so it must be sent.
+    // The alert must be sent.
     if (failure === 'server_name') this.#socket.destroySoon()
     else this.#cut()
     this.#owner.failed(this)
@@ -233,10 +222,7 @@ function on<T>(socket: Socket, event: string, listener: (what: T) => void): void
   socket.on(event, listener)
 }
 
-/**
- * Cuts the connection if the client breaks the protocol later; a function of its own, so that the listener
- * does not keep the handshake in memory.
- */
+/** A function of its own, so that the listener does not keep the handshake in memory. */
 function cutAtViolations(secured: TLSSocket, transport: Socket, { metrics, log }: Plane): void {
   const cut = () => {
     metrics.tlsViolations.inc()
@@ -247,7 +233,6 @@ function cutAtViolations(secured: TLSSocket, transport: Socket, { metrics, log }
   secured.on('_tlsError', guarded(cut, crashed))
 }
 
-/** Returns the certificate of a client with OpenSSL's verdict; null if it sent none. */
 function certificateOf(secured: TLSSocket): ClientCertificate | null {
   const certificate = secured.getPeerX509Certificate()
   if (certificate === undefined) return null
@@ -256,7 +241,6 @@ function certificateOf(secured: TLSSocket): ClientCertificate | null {
   return new ClientCertificate(certificate, ssl.verifyError()?.code ?? null)
 }
 
-/** Names the reason for which OpenSSL failed. */
 function failureOf({ code = '' }: NodeJS.ErrnoException): TlsFailure {
   if (code.includes('_ALERT_')) return 'client_alert'
   if (/^(ECONNRESET|EPIPE)$/.test(code)) return 'closed'

@@ -1,5 +1,4 @@
-// The listening sockets of a process: bound all together or not at all, and closed without resetting clients
-// that are connecting.
+// The listening sockets, bound all or none, and closed without resetting clients that are connecting.
 
 import {
   type AddressInfo,
@@ -19,24 +18,20 @@ import {
 import type { Listener } from '../../config/model/config.ts'
 import { highWaterMark } from '../origin/dial/dial.ts'
 
-/**
- * A turn of the event loop shorter than this many ms has hardly received a connection; and the ms in which
- * the backlog is accepted, one connection per turn and socket.
- */
+/** Ms of a turn that has hardly received a connection, and of accepting the backlog, one per turn. */
 const shortTurn = 0.05
 const maxClosing = 2_000
 
-/** How listeners share their addresses with other processes. */
 export interface ListenOptions {
   readonly reusePort: boolean
-  /** The number of the sockets bound here; 0 by default. */
+  /** 0 by default. */
   readonly slot?: number
-  /** Sockets that are already bound; a listener without any binds its own. */
+  /** A listener without any binds its own. */
   readonly sockets?: readonly ListeningSocket[]
 }
 
 interface ListenersOwner {
-  /** Whether to hold back a connection accepted on an HTTP/2 listener; must not throw. */
+  /** Must not throw. */
   hold(connection: AcceptedConnection): boolean
   accept(socket: Socket, listener: Listener): void
   acceptFailed(error: Error): void
@@ -44,17 +39,15 @@ interface ListenersOwner {
 
 export class Listeners {
   readonly #owner: ListenersOwner
-  /** By listener and slot. */
   readonly #servers = new Map<string, Server>()
   readonly #sockets = new Map<string, ListeningSocket>()
-  /** The number of accepted connections. */
   #accepted = 0
 
   constructor(owner: ListenersOwner) {
     this.#owner = owner
   }
 
-  /** Binds every listener and returns them with their real ports; binds none if one fails. */
+  /** Returns the listeners with their real ports; binds none if one fails. */
   async bind(listeners: readonly Listener[], options: ListenOptions): Promise<readonly Listener[]> {
     const bound: Listener[] = []
     try {
@@ -66,19 +59,16 @@ export class Listeners {
     return bound
   }
 
-  /** The sockets from which this process accepts. */
   get sockets(): readonly ListeningSocket[] {
     return [...this.#sockets.values()]
   }
 
-  /** Accepts from one more socket of a listener, until it is released or all are closed. */
   async adopt(listener: Listener, socket: ListeningSocket): Promise<void> {
     const { server, listening } = this.#serve(listener, socket.handle)
     this.#keep(server, socket)
     await listening
   }
 
-  /** Leaves a socket to the processes that share it. */
   release({ listener, slot }: Omit<ListeningSocket, 'handle' | 'isAlone'>): void {
     const key = `${listener} ${slot}`
     this.#servers.get(key)?.close()
@@ -86,15 +76,12 @@ export class Listeners {
     this.#sockets.delete(key)
   }
 
-  /** Stops listening at once; the system resets the connections in the backlog. */
+  /** The system resets the connections in the backlog. */
   close(): void {
     for (const server of this.#servers.values()) server.close()
   }
 
-  /**
-   * Accepts the backlog, then stops listening after a turn too short for a further connection to have
-   * arrived.
-   */
+  /** Stops after a turn too short for a further connection to have arrived. */
   async closeWhenQuiet(): Promise<void> {
     const end = performance.now() + maxClosing
     for (let turns = 0; turns <= backlog && performance.now() < end; turns++) {
@@ -106,7 +93,7 @@ export class Listeners {
     this.close()
   }
 
-  /** Listens on the given sockets of a listener, else on its own; returns the listener with its real port. */
+  /** Listens on the given sockets, else on its own; returns the listener with its real port. */
   async #listen(
     listener: Listener,
     at: number,
@@ -133,7 +120,7 @@ export class Listeners {
     listener: Listener,
     address: Address | SocketHandle,
   ): { readonly server: Server; readonly listening: Promise<void> } {
-    // A client may close its sending half after its last request, and still wait for the response.
+    // A client may send its FIN after its last request, and still wait for the response.
     const options = { allowHalfOpen: true, noDelay: true, highWaterMark }
     const server = createServer(options, socket => {
       this.#accepted++
@@ -158,7 +145,7 @@ export class Listeners {
   }
 }
 
-/** Whether the clients of a listener can break HTTP/2, and are known before anything is read. */
+/** Whether clients can break HTTP/2, and are known before anything is read. */
 function canScreen({ tls, h2c, proxyProtocol }: Listener): boolean {
   return (tls || h2c === true) && proxyProtocol !== true
 }

@@ -1,5 +1,4 @@
-// Penalties for clients whose connections exceeded limits of HTTP/2: few of their next connections are
-// accepted at a time, and the others are held before they are read.
+// Holds connections of clients that exceeded limits of HTTP/2, before they are read.
 
 import type { AcceptedConnection } from '../../net/socket/accepted-connection.ts'
 import { Offenders } from '../client/http2/http2-offenders.ts'
@@ -9,14 +8,11 @@ import type { ConnectionLimits } from './connection-limits.ts'
 import type { RefusedClients } from './refused-clients.ts'
 import { type HeldConnection, Tarpit } from './tarpit.ts'
 
-/** Ms between two checks of held connections, and the number released at one: each may continue an attack. */
+/** Ms between two checks, and connections released at each: any may continue an attack. */
 const checkInterval = 10
 const maxReleased = 3
 
-/**
- * The decision on a new connection: its client has no penalty, it is one of the few accepted despite the
- * penalty, or it is held or reset.
- */
+/** `accepted` is despite a penalty. */
 type Verdict = 'no_penalty' | 'accepted' | 'held'
 
 export class Penalties {
@@ -33,7 +29,7 @@ export class Penalties {
     this.#refused = refused
   }
 
-  /** Decides on a connection before it is served. A held one counts under the limits until it is released. */
+  /** A held connection counts under the limits until it is released. */
   screen(connection: AcceptedConnection): Verdict {
     const verdict = this.offenders.isEmpty ? 'no_penalty' : this.#verdictOn(connection.peer)
     if (verdict !== 'held') return verdict
@@ -47,10 +43,7 @@ export class Penalties {
     return verdict
   }
 
-  /**
-   * Whether to hold a connection that a load balancer announced for `peer`; until its release it counts as
-   * one of the balancer's.
-   */
+  /** Until its release, the connection counts as one of the balancer's. */
   hold(peer: string, connection: HeldConnection['connection']): boolean {
     if (this.#verdictOn(peer) !== 'held') return false
     this.#hold({ connection, peer, isCounted: false })

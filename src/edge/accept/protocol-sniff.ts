@@ -1,4 +1,4 @@
-// Reads the first bytes of a plain-text connection, which decide between HTTP/1 and HTTP/2.
+// The first bytes of a plain-text connection, which decide between HTTP/1 and HTTP/2.
 
 import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../net/address/address.ts'
@@ -8,13 +8,12 @@ import { guarded } from '../../base/guarded.ts'
 import type { Plane } from '../snapshot/plane.ts'
 import { drainTimeout } from './handshake.ts'
 
-/** The first line of HTTP/2 (RFC 9113 section 3.4), which is not a valid request of HTTP/1. */
+/** RFC 9113 section 3.4; not a valid request of HTTP/1. */
 const firstLine = Buffer.from('PRI * HTTP/2.0\r\n', 'latin1')
 
 interface ProtocolSniffOwner {
-  /** The version is known; the socket is paused. */
+  /** The socket is paused. */
   detected(sniff: ProtocolSniff, isHttp2: boolean): void
-  /** The client has left, or sent nothing in time. */
   failed(sniff: ProtocolSniff): void
 }
 
@@ -31,7 +30,7 @@ export class ProtocolSniff {
   readonly #cleanups: (() => void)[] = []
   #bytes: Buffer | null = null
 
-  /** `proxied` has the peer if a load balancer announced the client. */
+  /** `proxied` is set if a load balancer announced the client. */
   constructor(
     socket: Socket,
     plane: Plane,
@@ -53,7 +52,6 @@ export class ProtocolSniff {
     if (now >= this.#deadline) this.#fail()
   }
 
-  /** Shortens the deadline, but leaves time for a request that may already be on its way. */
   drain(): void {
     this.#deadline = Math.min(this.#deadline, this.#plane.coarseNow + drainTimeout)
   }

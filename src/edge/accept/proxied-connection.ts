@@ -11,26 +11,23 @@ import { drainTimeout } from './handshake.ts'
 import { readProxyHeader } from './proxy-header.ts'
 
 interface ProxiedOwner {
-  /** The client is known; `proxied` is over. */
   announced(proxied: ProxiedConnection, client: AnnouncedClient): void
-  /** The client cannot be known; `proxied` is over. */
   failed(proxied: ProxiedConnection, failure: ProxyFailure): void
 }
 
 export class ProxiedConnection {
-  /** The peer to count the connection for: the balancer, until the client is known. */
+  /** The balancer, until the client is known. */
   peer: string
   readonly hasRequested = false
   readonly hasSentHello = false
   readonly isIdle = false
-  /** The monotonic ms by which it must be over, a subsequent TLS handshake included. */
+  /** Monotonic ms, for a subsequent TLS handshake too. */
   deadline: number
   readonly socket: Socket
   readonly #plane: Plane
   readonly #owner: ProxiedOwner
   #bytes: Buffer | null = null
   #isOver = false
-  /** Remove the listeners from the socket. */
   readonly #cleanups: (() => void)[] = []
 
   constructor(socket: Socket, peer: string, plane: Plane, owner: ProxiedOwner) {
@@ -49,7 +46,6 @@ export class ProxiedConnection {
     if (now >= this.deadline) this.#fail('timeout')
   }
 
-  /** Shortens the deadline, but leaves time for a request that may already be on its way. */
   drain(): void {
     this.deadline = Math.min(this.deadline, this.#plane.coarseNow + drainTimeout)
   }

@@ -1,5 +1,5 @@
-// Reads the header in which a load balancer names the client of a connection: the PROXY protocol of HAProxy,
-// versions 1 and 2 (https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt, section 2).
+// The PROXY protocol of HAProxy, versions 1 and 2, in which a load balancer names the client
+// (https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt, section 2).
 
 import { isIPv4, isIPv6 } from 'node:net'
 import { canonicalAddress } from '../../net/address/address.ts'
@@ -10,36 +10,30 @@ type ProxyHeaderFault = 'missing' | 'malformed'
 
 interface ProxyHeader {
   readonly length: number
-  /**
-   * The address of the client; `local` if the balancer speaks for itself, as for a health check, and null if
-   * it does not know the address.
-   */
+  /** `local` if the balancer speaks for itself, null if it does not know the address. */
   readonly client: string | 'local' | null
 }
 
 const signature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
 const prefix = Buffer.from('PROXY ', 'latin1')
-/** The maximum of bytes of a version 1 header, with its line end. */
 const maxLine = 107
-/** Bytes of a version 2 header before its addresses. */
 const fixedLength = 16
 const commands = ['local', 'proxy'] as const
-/** Bytes of addresses and ports by family and protocol; datagrams cannot arrive over TCP. */
+/** Bytes by family and protocol; datagrams cannot arrive over TCP. */
 const addressLengths: Readonly<Record<number, number>> = { 0: 0, 17: 12, 33: 36, 49: 216 }
 
-/** Bytes of a TLV before its value: one for its type, and two for its length. */
+/** One for its type, and two for its length. */
 const tlvFixedLength = 3
-/** The type of the TLV with the checksum of the whole header (section 2.2.3). */
+/** Of the whole header (section 2.2.3). */
 const checksumType = 0x03
 
-/** Reads the header at the start of `bytes`; null if it is incomplete. */
+/** Null if the header is incomplete. */
 export function readProxyHeader(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
   if (beginsWith(bytes, prefix)) return bytes.length < prefix.length ? null : readLine(bytes)
   if (beginsWith(bytes, signature)) return bytes.length < fixedLength ? null : readBinary(bytes)
   return 'missing'
 }
 
-/** Whether bytes and beginning agree as far as both go. */
 function beginsWith(bytes: Buffer, beginning: Buffer): boolean {
   const length = Math.min(bytes.length, beginning.length)
   return bytes.compare(beginning, 0, length, 0, length) === 0
@@ -54,7 +48,7 @@ function readLine(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
   return client === undefined ? 'malformed' : { length: end + 1, client }
 }
 
-/** Returns the client named in a line; undefined if any part is malformed. */
+/** Undefined if any part is malformed. */
 function parseClient(family: string, parts: readonly string[]): string | null | undefined {
   const isOfFamily = family === 'TCP4' ? isIPv4 : family === 'TCP6' ? isPlainIPv6 : () => false
   const [source = '', destination = '', ...ports] = parts
@@ -70,7 +64,6 @@ function isPort(text: string): boolean {
   return /^(?:0|[1-9]\d{0,4})$/.test(text) && Number(text) <= 0xffff
 }
 
-/** Reads version 2; of the TLVs after the addresses, only a checksum is used. */
 function readBinary(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
   const version = bytes[12]! >> 4
   const command = commands[bytes[12]! & 0x0f]
@@ -81,7 +74,7 @@ function readBinary(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
   const length = fixedLength + size
   if (bytes.length < length) return null
   if (command === 'local') return { length, client: 'local' }
-  // If the family is unspecified, the content is ignored, and the start of the TLVs is unknown.
+  // If the family is unspecified, the start of the TLVs is unknown.
   if (addressLength > 0 && !hasValidTlvs(bytes.subarray(0, length), fixedLength + addressLength))
     return 'malformed'
   const addresses = bytes.subarray(fixedLength, length)
@@ -89,9 +82,7 @@ function readBinary(bytes: Buffer): ProxyHeader | ProxyHeaderFault | null {
   return { length, client: family === 0x21 ? textOf(addresses.subarray(0, 16)) : null }
 }
 
-/**
- * Whether the TLVs from `at` on end where the header does, and its checksum, if any, is right (section 2.2).
- */
+/** Whether the TLVs end where the header does, with the right checksum if any (section 2.2). */
 function hasValidTlvs(header: Buffer, at: number): boolean {
   let checksumAt = -1
   while (header.length - at >= tlvFixedLength) {
@@ -107,7 +98,7 @@ function hasValidTlvs(header: Buffer, at: number): boolean {
   return at === header.length && (checksumAt === -1 || hasChecksum(header, checksumAt))
 }
 
-/** Whether the checksum at an offset matches the header, with the checksum's own bytes as zeros. */
+/** With the checksum's own bytes as zeros. */
 function hasChecksum(header: Buffer, at: number): boolean {
   return at + 4 <= header.length && header.readUInt32BE(at) === crc32c(header, at, at + 4)
 }

@@ -16,7 +16,7 @@ export class RefusedClients {
     this.#warnings = warnings
   }
 
-  /** Closes a connection at a limit; with a reset, which leaves no state in the system. */
+  /** A reset leaves no state in the system. */
   refuse(socket: Socket, limit: RefusedConnection): void {
     ignoreErrors(socket)
     reset(socket)
@@ -34,7 +34,6 @@ export class RefusedClients {
       this.#warnings.warn(state, {}, 'client connections without a request closed to make room for others')
   }
 
-  /** Closes a connection of a peer that is not trusted to announce clients. */
   refuseUntrusted(socket: Socket, peer: string): void {
     ignoreErrors(socket)
     reset(socket)

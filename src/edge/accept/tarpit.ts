@@ -1,6 +1,5 @@
-// Holds new connections of penalised clients for a moment before a byte of them is read. Those of a client
-// are released in order of arrival, so that an attacker that replaces each connection as soon as it ends
-// queues behind others at its address.
+// Holds new connections of penalised clients for a moment, in order of arrival, so that an attacker that
+// replaces each as soon as it ends queues behind others at its address.
 
 import { clientKey } from '../../net/address/client-key.ts'
 
@@ -10,7 +9,6 @@ const maxHeld = 1_024
 
 interface PendingConnection {
   serve(): void
-  /** Closes it with a reset. */
   reset(): void
 }
 
@@ -20,11 +18,11 @@ export interface HeldConnection {
   readonly isCounted: boolean
 }
 
-/** The held connections of a client in order of arrival, with the monotonic ms at which they are due. */
+/** In order of arrival, with the monotonic ms at which they are due. */
 type Queue = { readonly held: HeldConnection; readonly dueAt: number }[]
 
 export class Tarpit {
-  /** By client, the least recently released first. */
+  /** The least recently released first. */
   readonly #queues = new Map<string, Queue>()
   #size = 0
 
@@ -36,10 +34,7 @@ export class Tarpit {
     return this.#size > 0 && this.#queues.has(clientKey(peer))
   }
 
-  /**
-   * Holds a connection from monotonic ms `now` on; if that is one too many, returns the newest of the client
-   * with the most.
-   */
+  /** If that is one too many, returns the newest of the client with the most. */
   hold(held: HeldConnection, now: number): HeldConnection | undefined {
     const key = clientKey(held.peer)
     const queue = this.#queues.get(key) ?? []
@@ -48,10 +43,7 @@ export class Tarpit {
     return ++this.#size > maxHeld ? this.#takeNewest() : undefined
   }
 
-  /**
-   * Removes and returns the oldest connections of the clients in turns, at most so many, that are due at
-   * monotonic ms `now` or may go ahead of time.
-   */
+  /** Removes the oldest of the clients in turns, at most so many, that are due or may go ahead of time. */
   release(
     max: number,
     now: number,

@@ -1,6 +1,5 @@
-// Connections of HTTP/2 listeners that have yet to show what they are about: only a few per address at a
-// time, so that an attack with many at once is recognised by the first of them, before anything of the others
-// is read.
+// Lets only a few new connections of an address be read on HTTP/2 listeners until they show what they are: an
+// attack is then recognised by the first of them.
 
 import type { AcceptedConnection } from '../../net/socket/accepted-connection.ts'
 import { clientKey } from '../../net/address/client-key.ts'
@@ -8,36 +7,32 @@ import { guarded } from '../../base/guarded.ts'
 import type { Plane } from '../snapshot/plane.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 
-/** New connections of an address before others wait, and the maximum that wait in all. */
+/** Of an address before others wait, and the maximum that wait in all. */
 const maxNew = 8
 const maxWaiting = 1_024
 /**
- * Ms after which a silent or busy connection no longer makes others wait, and the ms that any waits at most:
- * many clients may share an address.
+ * Ms for which a silent connection makes others wait, and for which any waits: clients may share an address.
  */
 const maxSilence = 20
 const maxBusy = 1_000
 const maxWait = 100
-/** Ms between two checks of those that wait. */
 const checkInterval = 2
 
 interface Newcomer {
   readonly peer: string
-  /** What it has shown: nothing yet, more than is read in one turn, or a complete read. */
+  /** Nothing yet, more than is read in one turn, or a complete read. */
   readonly progress: 'silent' | 'busy' | 'proven'
 }
 
 interface WaitingConnection {
   readonly connection: AcceptedConnection
   readonly peer: string
-  /** Monotonic ms. */
   readonly until: number
 }
 
 interface AddressEntry {
   /** With the monotonic ms of their arrival. */
   readonly newcomers: Map<Newcomer, number>
-  /** In order of arrival. */
   readonly waiting: WaitingConnection[]
 }
 
@@ -50,9 +45,7 @@ export class Newcomers {
   #waiting = 0
   #timer: NodeJS.Timeout | null = null
 
-  /**
-   * `release` gets connections that have waited, which no longer count under any limit; it must not throw.
-   */
+  /** Released connections no longer count under any limit; `release` must not throw. */
   constructor(
     plane: Pick<Plane, 'clock' | 'snapshot' | 'log'>,
     limits: ConnectionLimits,
@@ -63,10 +56,7 @@ export class Newcomers {
     this.#release = release
   }
 
-  /**
-   * Whether a connection has to wait, since its address has other new ones; until its release it counts under
-   * the limits.
-   */
+  /** Until its release, a held connection counts under the limits. */
   hold(connection: AcceptedConnection): boolean {
     if (this.#count < maxNew || this.#waiting >= maxWaiting) return false
     const { peer } = connection
@@ -110,7 +100,6 @@ export class Newcomers {
     this.#deleteIfEmpty(key, entry)
   }
 
-  /** Removes connections that have shown what they are about. */
   sweep(): void {
     if (this.#count === 0) return
     const now = this.#plane.clock.monotonic()
@@ -126,9 +115,7 @@ export class Newcomers {
     for (const { waiting } of this.#byAddress.values()) while (waiting.length > 0) this.#releaseOne(waiting)
   }
 
-  /**
-   * Counts the connections that make others wait at monotonic ms `now`, and removes those that no longer can.
-   */
+  /** Removes those that no longer count. */
   #countNew({ newcomers }: AddressEntry, now: number): number {
     let count = 0
     for (const [newcomer, since] of newcomers) {

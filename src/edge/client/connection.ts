@@ -1,5 +1,4 @@
-// One client connection over HTTP/1: requests in, one exchange at a time, responses out, and the end of the
-// connection.
+// One client connection over HTTP/1, with one exchange at a time.
 
 import type { Socket } from 'node:net'
 import { forget, ignoreErrors } from '../../net/socket/closed-socket.ts'
@@ -32,19 +31,16 @@ import { nodeOf } from '../exchange/forwarded-trust.ts'
 
 export interface AnnouncedClient {
   readonly peer: string
-  /** Whether the balancer does not know the address. */
   readonly isAnonymous: boolean
 }
 
 export interface Arrival {
   readonly tls: ClientTls | null
-  /** Whether the client was expected to use TLS. */
   readonly isPlaintextOnTls: boolean
   readonly transport: Socket
   readonly client: AnnouncedClient | null
 }
 
-/** The key of a socket's connection. */
 const owner = Symbol('owner')
 
 interface OwnedSocket extends Socket {
@@ -52,9 +48,7 @@ interface OwnedSocket extends Socket {
 }
 
 /**
- * Makes a listener for an event of any socket, which looks the connection up on the socket: closures per
- * connection would take a quarter of the memory of an idle one. A bug in the listener only affects this
- * client.
+ * One listener for all sockets: closures per connection would take a quarter of the memory of an idle one.
  */
 function handler<T = void>(handle: (connection: ClientConnection, what: T) => void) {
   return function (this: Socket, what: T): void {
@@ -88,10 +82,8 @@ export class ClientConnection implements Client, ByteSink {
   readonly #pace = new ClientPace()
   readonly #tlsPace: TlsPace | null
   readonly #exchanges: Exchanges
-  /** Null until the client has sent a FIN. */
   #halfClosed: HalfClosed | null = null
 
-  /** `closed` is called once, after the connection has closed. */
   constructor(
     socket: Socket,
     plane: Plane,
@@ -120,8 +112,6 @@ export class ClientConnection implements Client, ByteSink {
     ignoreErrors(socket)
     owned.on('close', ClientConnection.#onClose)
   }
-
-  // ── for the steps of a request ──
 
   sendContinue(x: Exchange): void {
     this.interim(x, { status: 100, reason: 'Continue', lines: '' })
@@ -203,9 +193,6 @@ export class ClientConnection implements Client, ByteSink {
     this.#reset()
   }
 
-  // ── deadlines and shutdown ──
-
-  /** Enforces the deadlines of the connection and its exchange. */
   sweep(now: number): void {
     try {
       const handler = this.exchange?.handler
@@ -220,39 +207,28 @@ export class ClientConnection implements Client, ByteSink {
     }
   }
 
-  /** Whether a request head has arrived in full. */
   get hasRequested(): boolean {
     return this.#exchanges.count > 0 || this.exchange !== null
   }
 
-  /** Whether a TLS handshake has completed. */
   get hasSentHello(): boolean {
     return this.tls !== null
   }
 
-  /**
-   * Whether the connection has served a request and now waits for the client to send the next one or to
-   * close. Part of the next head may have come.
-   */
+  /** Whether it waits for another request, of which a part may have come. */
   get isIdle(): boolean {
     const hasWork = this.exchange !== null || this.#reader.isReadPlanned || this.#socket.writableLength > 0
     return this.#exchanges.count > 0 && !hasWork
   }
 
-  /**
-   * Closes soon if idle, else after the current exchange; if its response has promised keep-alive, one more
-   * request is served.
-   */
+  /** Closes soon if idle, else after the exchange, or one more if its response has promised keep-alive. */
   drain(): void {
     if (this.exchange?.stage === 'none') this.exchange.keepAlive = false
     else if (this.exchange === null && this.#socket.writableLength === 0) this.#lifetime.awaitLastRequest()
     else if (this.exchange === null && !this.#reader.isReadPlanned) this.#close()
   }
 
-  /**
-   * Closes after the current exchange, for a client that was authenticated in its handshake by rules no
-   * longer in effect.
-   */
+  /** Closes after the exchange: the client's handshake was checked by rules no longer in effect. */
   retire(): void {
     if (this.exchange !== null) this.exchange.keepAlive = false
     else this.#close()
@@ -266,7 +242,7 @@ export class ClientConnection implements Client, ByteSink {
     }
   }
 
-  /** Closes at once; a client in the middle of a response gets a reset, so that it notices. */
+  /** Closes at once, with a reset in the middle of a response, so that the client notices. */
   destroy(): void {
     const x = this.exchange
     if (x === null) return void this.#socket.destroy()
@@ -276,8 +252,6 @@ export class ClientConnection implements Client, ByteSink {
     if (isWhole) this.#socket.destroy()
     else this.#reset()
   }
-
-  // ── for the reader ──
 
   begin(head: RequestHead, body: BodyReader, bytes: Buffer): void {
     const x = this.#exchanges.of(head, body, this)
@@ -306,7 +280,6 @@ export class ClientConnection implements Client, ByteSink {
     x.handler?.bodyEnd()
   }
 
-  /** Abandons what can never complete, since the client has sent its FIN. */
   readAfterFin(): void {
     if (!this.#reader.isCutShort) return
     if (this.exchange === null) this.#close()
@@ -320,14 +293,11 @@ export class ClientConnection implements Client, ByteSink {
     this.destroy()
   }
 
-  // ── socket events ──
-
   static readonly #onData = handler((connection, bytes: Buffer) => connection.#reader.receive(bytes))
   static readonly #onDrain = handler(connection => connection.#drained())
   static readonly #onEnd = handler(connection => connection.#ended())
   static readonly #onClose = handler(connection => connection.#socketClosed())
 
-  /** Continues once the client has read what it was sent. */
   #drained(): void {
     if (this.exchange !== null) return this.exchange.handler?.clientDrained()
     this.#readOn()
@@ -357,8 +327,6 @@ export class ClientConnection implements Client, ByteSink {
     this.#socket.resume()
     this.#reader.read()
   }
-
-  // ── endings ──
 
   #refuseSlowBody(now: number): void {
     const x = this.exchange

@@ -1,18 +1,13 @@
-// Reads and discards the rest of a small request body, so that a refused client can keep its connection: a
-// new one would cost both sides more than the bytes.
+// Discards the rest of a small body of a refused request, which costs less than a new connection.
 
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 
-/** Bodies up to this many bytes are read to the end; with larger ones, the connection is closed. */
 const maxDiscarded = 64 * 1024
 
 /** Ms that a client may take to send it. */
 const timeout = 2_000
 
-/**
- * Returns whether the rest of the body will be read, and calls back once it is; false if it is too long, or
- * the client waits for a 100 (Continue).
- */
+/** Calls back once the rest is read; false if it is too long, or the client waits for a 100 (Continue). */
 export function discardBody(x: Exchange, then: () => void): boolean {
   const { contentLength, expect } = x.head
   if (contentLength <= 0 || contentLength > maxDiscarded || expect !== null) return false
@@ -40,7 +35,6 @@ class BodyDiscarder implements RequestHandler {
   body(): void {}
   flushBody(): void {}
   clientDrained(): void {}
-  /** Responds before the rest of the body, which costs the connection. */
   expire(): void {
     this.#x.client.pauseBody()
     this.#then()

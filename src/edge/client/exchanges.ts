@@ -1,5 +1,4 @@
-// Creates an exchange for each request of a connection, and caches what it has in common with the requests
-// before.
+// Creates the exchanges of a connection, and caches what its requests have in common.
 
 import { ownText } from '../../base/text/own-text.ts'
 import { nextRay } from '../../base/ids/ray.ts'
@@ -16,10 +15,7 @@ interface TrustableClient extends Client {
 
 interface Peer {
   readonly peer: string
-  /**
-   * Whether the peer speaks for a client of unknown address; what that client says about itself must not be
-   * trusted.
-   */
+  /** Whether the peer speaks for a client of unknown address, whose claims must not be trusted. */
   readonly isAnonymous: boolean
 }
 
@@ -27,10 +23,8 @@ export class Exchanges {
   count = 0
   readonly #peer: Peer
   readonly #plane: Plane
-  /** The snapshot by which `#isTrusted` was decided. */
   #trustedBy: Plane['snapshot'] | null = null
   #isTrusted = false
-  /** The Host of the last request; most of the time the next one has the same. */
   #host: string | null = null
   #hostName = ''
 

@@ -14,16 +14,15 @@ const probeDelay = 1_000
 export class HalfClosed {
   readonly #socket: Socket
   readonly #transport: Socket
-  /** Whether the first byte of the next head was sent in advance. */
   #hasBegunHead = false
 
-  /** Takes the socket to write to, and the TCP connection, which is a different one under TLS. */
+  /** Under TLS, `transport` is the TCP connection below the socket. */
   constructor(socket: Socket, transport: Socket) {
     this.#socket = socket
     this.#transport = transport
   }
 
-  /** Writes what follows the bytes sent in advance; false when the client should be given time to read. */
+  /** Writes the bytes that were not sent in advance; false when the client should be given time to read. */
   write(data: string | Buffer): boolean {
     if (!this.#hasBegunHead) return writeTo(this.#socket, data)
     this.#hasBegunHead = false
@@ -34,8 +33,7 @@ export class HalfClosed {
   provoke(x: Exchange): void {
     this.#transport.setKeepAlive(true, probeDelay)
     if (x.stage === 'none') this.#beginHead()
-    // The size of a chunk may begin with any number of zeros (RFC 9112 section 7.1), and between turns of the
-    // event loop every chunk is complete.
+    // A chunk size may begin with zeros (RFC 9112 section 7.1), and every chunk is complete between turns.
     else if (x.responseFraming === 'chunked') this.#socket.write('0')
     else if (x.eventStream?.mayAddComment && x.responseFraming === 'close') this.#socket.write(':\n')
   }
@@ -45,7 +43,6 @@ export class HalfClosed {
     if (this.#socket.writableLength === 0) this.#transport.write('')
   }
 
-  /** Sends the byte that begins every head, interim and final, of any status. */
   #beginHead(): void {
     if (this.#hasBegunHead) return
     this.#hasBegunHead = true

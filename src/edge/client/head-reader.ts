@@ -1,31 +1,23 @@
-// Finds request heads in what a client sends, however it is split into packets, and refuses early what cannot
-// become one.
+// Finds request heads in what a client sends, and refuses early what cannot become one.
 
 import { endOfHead, mayContinue } from '../../http1/fields/field-lines.ts'
 import { RepeatedHead } from '../../http1/heads/repeated-head.ts'
 import { type HeadLimits, overLimit, type RequestHead, startsBadly } from '../../http1/heads/request-head.ts'
 import type { HeadFault } from '../../http1/heads/request-line.ts'
 
-/**
- * Empty lines that may precede a request line: some clients send them after a body (RFC 9112 section 2.2).
- */
+/** Some clients send empty lines after a body (RFC 9112 section 2.2). */
 const maxEmptyLines = 4
 
 export class HeadReader {
   readonly #parser = new RepeatedHead()
-  /** Bytes of an unfinished head that were already searched for its end. */
   #scanned = 0
-  /** Whether the request line of an unfinished head is complete and valid. */
   #hasLine = false
 
   get hasBegun(): boolean {
     return this.#scanned > 0
   }
 
-  /**
-   * Reads the head at the start of `bytes`; null while it is incomplete. Then the next call must pass the
-   * same bytes and more.
-   */
+  /** Null while the head is incomplete; then the next call must pass the same bytes and more. */
   read(bytes: Buffer, limits: HeadLimits): RequestHead | HeadFault | null {
     const start = skipEmptyLines(bytes)
     const end = endOfHead(bytes, Math.max(start, this.#scanned - 3))

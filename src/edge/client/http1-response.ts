@@ -1,5 +1,4 @@
-// Responses as HTTP/1 text (RFC 9112): the status line, and the fields for framing and connection, around the
-// lines common to all versions.
+// Responses as HTTP/1 text (RFC 9112).
 
 import { chunkText } from '../../http1/body/chunk.ts'
 import type { Exchange, ResponseTop } from '../exchange/exchange.ts'
@@ -9,22 +8,17 @@ export function interimText({ status, reason, lines }: ResponseTop): string {
   return `HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`
 }
 
-/** Formats a complete response whose lines include its Content-Length. */
+/** The lines include Content-Length. */
 export function wholeText(x: Exchange, { status, reason, lines }: ResponseTop, body: string): string {
   noteUnreadBody(x)
   const upgrade = status === 426 ? upgradeFields : ''
   return `HTTP/1.1 ${status} ${reason}\r\n${lines}${upgrade}${connectionField(x)}\r\n${body}`
 }
 
-/**
- * Names the protocol to use in place of a WebSocket, which a 426 must do (RFC 9110 sections 7.8 and 15.5.22).
- */
+/** A 426 must name the protocol to use (RFC 9110 sections 7.8 and 15.5.22). */
 const upgradeFields = 'Upgrade: HTTP/1.1\r\nConnection: Upgrade\r\n'
 
-/**
- * Formats the head of a response, with the empty line. A body of unknown length is chunked; for HTTP/1.0, the
- * connection is closed at its end.
- */
+/** A body of unknown length is chunked; for HTTP/1.0, the connection is closed at its end. */
 export function headText(x: Exchange, { status, reason, lines }: ResponseTop): string {
   noteUnreadBody(x)
   if (x.responseFraming !== 'chunked')
@@ -36,7 +30,7 @@ export function headText(x: Exchange, { status, reason, lines }: ResponseTop): s
   return `HTTP/1.1 ${status} ${reason}\r\n${lines}${connectionField(x)}\r\n`
 }
 
-/** Formats the head that switches the connection to a WebSocket. */
+/** Formats the head that switches to a WebSocket. */
 export function switchText({ status, reason, lines }: ResponseTop): string {
   return `HTTP/1.1 ${status} ${reason}\r\n${lines}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`
 }
@@ -51,7 +45,7 @@ function noteUnreadBody(x: Exchange): void {
   if (!x.requestBody.done) x.keepAlive = false
 }
 
-/** Returns the Connection field, if the version's default is the opposite (RFC 9112 section 9.3). */
+/** Empty for the version's default (RFC 9112 section 9.3). */
 function connectionField(x: Exchange): string {
   if (!x.keepAlive) return 'Connection: close\r\n'
   return x.head.minor === 0 ? 'Connection: keep-alive\r\n' : ''

@@ -1,25 +1,15 @@
-// The deadlines of a client connection: for its next request, and for the client to read what was written
-// before the connection closes.
+// The deadlines of a client connection: for its next request, and for reading before it closes.
 
 import type { Socket } from 'node:net'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Plane } from '../snapshot/plane.ts'
 
-/**
- * Ms that a closing connection stays open for the client to read the response and close (RFC 9112 section
- * 9.6).
- */
+/** Ms for the client to read the response and close (RFC 9112 section 9.6). */
 const linger = 2_000
-/**
- * Ms and bytes for which the rest of a body is still read and dropped: a reset would destroy the response for
- * a client that reads it only after sending everything.
- */
+/** Ms and bytes of a body that are still dropped: a reset would destroy the response for its sender. */
 const maxLinger = 30_000
 const maxLingerBytes = 1024 ** 3
-/**
- * Ms in which a draining connection still takes a request, which may already be on its way; its response
- * announces the close.
- */
+/** Ms in which a draining connection still takes a request that may be on its way. */
 const lastRequestTimeout = 500
 
 export class Lifetime {
@@ -27,16 +17,10 @@ export class Lifetime {
   deadline: number
   readonly #socket: Socket
   readonly #plane: Plane
-  /** Ms that a client may take to receive what is written. */
   #writeTimeout = linger
-  /**
-   * Ms for its next request, counted once it has received all of the last response; -1 if they already count.
-   */
+  /** Ms for its next request once it has received the last response; -1 if they already count. */
   #pendingKeepAlive = -1
-  /**
-   * Monotonic ms at which the connection closes even if the client is still sending, and the bytes that it
-   * may still send.
-   */
+  /** Monotonic ms at which a client that is still sending is cut, and the bytes that it may still send. */
   #lingersUntil = 0
   #lingerBytesLeft = maxLingerBytes
 
@@ -52,13 +36,11 @@ export class Lifetime {
     return now >= this.deadline
   }
 
-  /** Starts the timeout of a head, whose first bytes have arrived. */
   headBegun(): void {
     this.#pendingKeepAlive = -1
     this.deadline = this.#plane.coarseNow + this.#plane.snapshot.client.headerTimeout
   }
 
-  /** Suspends the deadline: the exchange that begins has its own. */
   exchangeBegun(): void {
     this.#pendingKeepAlive = -1
     this.deadline = Number.POSITIVE_INFINITY
@@ -68,7 +50,6 @@ export class Lifetime {
     this.#writeTimeout = writeTimeoutFor(x)
   }
 
-  /** Starts the keep-alive timeout of an idle client once it has received all of the last response. */
   awaitRequest(): void {
     const { coarseNow, isDraining, snapshot } = this.#plane
     const { keepAlive } = snapshot.client
@@ -79,15 +60,11 @@ export class Lifetime {
     this.#pendingKeepAlive = ms
   }
 
-  /** Leaves an idle client of a draining gateway some time for a request on its way. */
   awaitLastRequest(): void {
     this.#pendingKeepAlive = -1
     this.deadline = Math.min(this.deadline, this.#plane.coarseNow + lastRequestTimeout)
   }
 
-  /**
-   * Sends what is written and a FIN, then leaves the client some time to read before the socket is closed.
-   */
   close(): void {
     this.isOpen = false
     this.#pendingKeepAlive = -1
@@ -99,7 +76,6 @@ export class Lifetime {
     })
   }
 
-  /** Extends the deadline of a closing connection whose client is still sending, except in a drain. */
   receivedAfterClose(bytes: number): void {
     this.#lingerBytesLeft -= bytes
     if (this.#lingerBytesLeft < 0 || this.#plane.isDraining) return
@@ -113,10 +89,7 @@ export class Lifetime {
   }
 }
 
-/**
- * Returns the ms that a client may take to receive a response: for one from an origin, as long as its stream
- * may stall; error documents are short.
- */
+/** Ms to receive a response: as long as an origin's stream may stall; error documents are short. */
 function writeTimeoutFor(x: Exchange): number {
   if (x.route === null || x.refusal !== null) return linger
   return x.route.config.timeouts.idle || Number.POSITIVE_INFINITY

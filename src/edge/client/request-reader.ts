@@ -1,4 +1,4 @@
-// Reads the requests of a connection, heads and bodies in order, and no faster than they are wanted.
+// Reads heads and bodies in order, and no faster than they are wanted.
 
 import type { Socket } from 'node:net'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
@@ -21,10 +21,8 @@ interface RequestReaderOwner {
   readonly exchange: Exchange | null
   begin(head: RequestHead, body: BodyReader, bytes: Buffer): void
   refuse(fault: HeadFault, bytes: Buffer): void
-  /** Refuses a request whose body cannot be read on. */
   refuseBody(x: Exchange, refusal: Refusal): void
   bodyDone(x: Exchange): void
-  /** Called after each read once the client has sent its FIN. */
   readAfterFin(): void
   crashed(bug: unknown): void
 }
@@ -33,7 +31,6 @@ export class RequestReader {
   pending: Buffer | null = null
   isBodyWanted = false
   isEnded = false
-  /** Whether reading continues in the next turn of the event loop. */
   isReadPlanned = false
   readonly #owner: RequestReaderOwner
   readonly #socket: Socket
@@ -50,7 +47,6 @@ export class RequestReader {
     this.#lifetime = lifetime
   }
 
-  /** Whether the client has sent its FIN before the end of what is being read. */
   get isCutShort(): boolean {
     if (!this.isEnded || this.isReadPlanned) return false
     const x = this.#owner.exchange
@@ -64,8 +60,7 @@ export class RequestReader {
   }
 
   /**
-   * Reads as much of what is pending as possible. A response may be complete before this returns; the call to
-   * read on that follows from it then only continues the loop.
+   * Reads as much as possible. If a response completes before this returns, the loop continues with the next.
    */
   read(): void {
     if (this.#isReading || this.isReadPlanned) return
@@ -88,10 +83,7 @@ export class RequestReader {
     if (this.isEnded) this.#owner.readAfterFin()
   }
 
-  /**
-   * Reads on after other connections had a turn: one packet may hold thousands of chunks, or of requests that
-   * are refused at once.
-   */
+  /** Gives other connections a turn: a packet may hold thousands of chunks or refused requests. */
   #readLater(): void {
     this.isReadPlanned = true
     const readOn = () => {
@@ -101,7 +93,6 @@ export class RequestReader {
     setImmediate(guarded(readOn, bug => this.#owner.crashed(bug)))
   }
 
-  /** Reads one head or one run of body bytes; false if it has to wait. */
   #readSome(bytes: Buffer): boolean {
     const x = this.#owner.exchange
     if (x === null) return this.#isHeldBack ? this.#holdBack(bytes) : this.#readHead(bytes)
@@ -112,7 +103,6 @@ export class RequestReader {
     return false
   }
 
-  /** Whether reading waits for the client to read earlier responses. */
   get #isHeldBack(): boolean {
     return this.pending !== null && this.#socket.writableNeedDrain
   }

@@ -3,7 +3,7 @@
 import { field } from '../../http1/fields/fields.ts'
 import { RequestHead } from '../../http1/heads/request-head.ts'
 
-/** Makes a head from refused bytes: Accept and Host if they can be found, and a connection that closes. */
+/** Finds Accept and Host if it can; the connection closes. */
 export function salvage(bytes: Buffer): RequestHead {
   const head = new RequestHead()
   const text = bytes.toString('latin1', 0, lookedThrough)

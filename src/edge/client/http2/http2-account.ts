@@ -1,5 +1,4 @@
-// The account of one HTTP/2 connection with its address: the requests in progress, the responses left unread,
-// and the budgets for frames that carry nothing.
+// The account of one HTTP/2 connection with its address.
 
 import type { ServerSession } from '../../../http2/server/session.ts'
 import type { SessionFault } from '../../../http2/server/session-user.ts'
@@ -19,7 +18,7 @@ interface AccountedConnection {
   readonly session: ServerSession<unknown>
 }
 
-/** Responses that a connection may leave unread without being indebted: people pause a film. */
+/** Unread responses without debt: people pause a film. */
 const maxUnread = 4
 
 export class Http2Account {
@@ -29,10 +28,8 @@ export class Http2Account {
   readonly #offenders: Offenders
   readonly #turns: Http2Turns
   readonly #addresses: Http2Addresses
-  /** The snapshot by which the address was trusted as a proxy or not. */
   #snapshot: Plane['snapshot']
   #isClosed = false
-  /** What the connection contributed to the counts of its address. */
   #waitingRequests = 0
   #stalledRequests = 0
   #heldBytes = 0
@@ -47,17 +44,11 @@ export class Http2Account {
     this.address = this.#join()
   }
 
-  /**
-   * Whether the client leaves so many responses unread that the connection must keep to the pace of its
-   * address.
-   */
   get isIndebted(): boolean {
     return this.#connection.session.stalledCount > maxUnread
   }
 
-  /**
-   * Whether the address has too many bytes waiting, and more than its share of them are from this connection.
-   */
+  /** Whether the address has too many bytes waiting, and this connection more than its share. */
   get isOverdrawn(): boolean {
     return this.address.overdraws(this.#heldBytes)
   }
@@ -70,7 +61,6 @@ export class Http2Account {
     this.#stalledRequests = stalledCount
   }
 
-  /** Updates the bytes that wait for the client as well. */
   countAll(): void {
     this.count()
     const { held } = this.#connection.session
@@ -96,14 +86,12 @@ export class Http2Account {
     if (former.hasWaiting) this.#turns.add(former)
   }
 
-  /** Leaves the address as the connection closes. */
   close(): void {
     this.#isClosed = true
     this.countAll()
     this.#addresses.leave(this.address)
   }
 
-  /** Charges the budgets of the client's address with what the connection has spent. */
   chargeAddress(): void {
     const { peer, session } = this.#connection
     const { coarseNow, snapshot } = this.#plane
@@ -111,7 +99,6 @@ export class Http2Account {
     if (fault !== null && !snapshot.trusted.has(peer)) session.exhaust(fault)
   }
 
-  /** Remembers a client that broke the protocol or met a limit. */
   noteOffence(fault: SessionFault): void {
     const { peer } = this.#connection
     const { coarseNow, snapshot } = this.#plane

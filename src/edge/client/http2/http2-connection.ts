@@ -1,4 +1,4 @@
-// One HTTP/2 connection of a client: many concurrent requests, each on its own stream, and all their endings.
+// One HTTP/2 connection of a client, with many concurrent requests.
 
 import type { Socket } from 'node:net'
 import { canonicalAddress } from '../../../net/address/address.ts'
@@ -49,7 +49,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   readonly #requests: Http2Requests
   readonly #pace = new ClientPace()
   readonly #tlsPace: TlsPace | null
-  /** Streams to reset once what they have buffered is sent. */
   readonly #ending = new Set<ClientStream>()
   readonly #turns: Http2Turns
   readonly #account: Http2Account
@@ -59,7 +58,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   #isClosed = false
   #checkedAt = 0
 
-  /** `closed` is called once, after the connection has closed. */
   constructor(
     socket: Socket,
     plane: Plane,
@@ -98,7 +96,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     if (this.session.hasOutput) this.outputReady()
   }
 
-  /** How far the client has shown what it is about. */
   get progress(): ReadProgress {
     return this.#reader.progress
   }
@@ -107,7 +104,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     return this.session.requestCount > 0
   }
 
-  /** Whether a TLS handshake has completed. */
   get hasSentHello(): boolean {
     return this.tls !== null
   }
@@ -117,7 +113,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     return this.session.requestCount > 0 && !hasWork
   }
 
-  /** Enforces the deadlines of the connection and its exchanges. */
   sweep(now: number): void {
     this.#requests.sweep(now)
     try {
@@ -139,10 +134,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     }
   }
 
-  /**
-   * Closes after the current exchanges, for a client that was authenticated in its handshake by rules no
-   * longer in effect.
-   */
+  /** Closes after the exchanges: the client's handshake was checked by rules no longer in effect. */
   retire(): void {
     this.drain()
   }
@@ -151,7 +143,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#requests.goAway()
   }
 
-  /** Closes at once; a client in the middle of a response gets a reset, so that it notices. */
+  /** Closes at once, with a reset in the middle of a response, so that the client notices. */
   destroy(): void {
     const isSent = this.#socket.writableLength === 0 && !this.session.hasOutput
     if (this.#requests.cut() && isSent) this.#socket.destroy()
@@ -170,7 +162,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     }
   }
 
-  /** Ends up to so many requests of a client that has left; returns how many are left of that number. */
+  /** Ends up to `max` requests of a departed client; returns how many are left of that number. */
   endSome(max: number): number {
     try {
       return this.#requests.abandon(max)
@@ -201,8 +193,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#ending.add(stream)
     this.outputReady()
   }
-
-  // ── for the session ──
 
   get limits(): HeadLimits {
     return this.#plane.snapshot.limits
@@ -260,10 +250,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#settle()
   }
 
-  /**
-   * Resets streams whose response or tunnel (RFC 8441 section 5) was cut short once they have sent
-   * everything, and closes a finished connection.
-   */
+  /** Resets streams that were cut short (RFC 8441 section 5) once they have sent everything. */
   #settle(): void {
     for (const stream of this.#ending) {
       if (!stream.isClosed && stream.waiting > 0) continue
@@ -302,7 +289,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.session.shutdown(this.#plane.coarseNow)
   }
 
-  /** Drops a client that has left or is too slow. */
   #cut(): void {
     this.#abandonAll()
     reset(this.#socket, this.#transport)
@@ -314,7 +300,6 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
     this.#turns.end(this)
   }
 
-  /** `isBroken` means that the client has reset the connection or vanished. */
   #onClose(isBroken: boolean): void {
     if (isBroken) this.#leave()
     this.#abandonAll()

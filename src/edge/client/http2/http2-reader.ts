@@ -1,5 +1,4 @@
-// Reads an HTTP/2 connection at the pace allowed to its address, in turns with others, and no faster than the
-// client takes the output.
+// Reads an HTTP/2 connection at the pace of its address, in turns with others.
 
 import type { Socket } from 'node:net'
 import type { ServerSession } from '../../../http2/server/session.ts'
@@ -12,16 +11,15 @@ import type { Http2Turns } from './http2-turns.ts'
 interface ReadConnection {
   readonly session: ServerSession<unknown>
   readonly isIndebted: boolean
-  /** Reads on with this much work; must not throw. */
+  /** Must not throw. */
   readOn(work: number): void
 }
 
-/** What a client has shown: nothing yet, more than is read in one turn, or a complete read. */
+/** Nothing yet, more than is read in one turn, or a complete read. */
 export type ReadProgress = 'silent' | 'busy' | 'proven'
 
 export class Http2Reader {
   progress: ReadProgress = 'silent'
-  /** Whether nothing more is read, since the client broke the protocol. */
   hasEnded = false
   readonly #connection: ReadConnection
   readonly #socket: Socket
@@ -29,7 +27,6 @@ export class Http2Reader {
   readonly #requests: Http2Requests
   readonly #account: Http2Account
   readonly #turns: Http2Turns
-  /** Whether reading waits for the output to be sent. */
   #isOutputFull = false
 
   constructor(

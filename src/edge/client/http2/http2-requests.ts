@@ -15,7 +15,6 @@ import { type ClientStream, StreamBody, StreamClient, type StreamConnection } fr
 
 interface RequestConnection extends StreamConnection {
   readonly isAnonymous: boolean
-  /** Called when a request begins; `maxRequests` is the limit for the connection. */
   requestBegun(maxRequests: number): void
 }
 
@@ -24,7 +23,6 @@ export class Http2Requests {
   readonly #plane: Plane
   readonly #exchanges: Exchanges
   readonly #clients = new Set<StreamClient>()
-  /** Those with body bytes since the last flush. */
   #unflushed: StreamClient[] = []
 
   constructor(connection: RequestConnection, plane: Plane) {
@@ -111,7 +109,6 @@ export class Http2Requests {
     }
   }
 
-  /** Flushes the body bytes that have arrived. */
   flush(): void {
     const unflushed = this.#unflushed
     if (unflushed.length === 0) return
@@ -137,10 +134,7 @@ export class Http2Requests {
       }
   }
 
-  /**
-   * Ends all requests as their connection is cut; returns whether all were WebSockets that had sent their
-   * close frames.
-   */
+  /** Returns whether all were WebSockets that had sent their close frames. */
   cut(): boolean {
     let isWhole = true
     for (const client of this.#clients) {
@@ -151,7 +145,7 @@ export class Http2Requests {
     return isWhole
   }
 
-  /** Ends up to so many requests of a client that has left; returns how many are left of that number. */
+  /** Ends up to `max` requests of a departed client; returns how many are left of that number. */
   abandon(max: number): number {
     let left = max
     for (const client of this.#clients) {

@@ -1,25 +1,19 @@
-// What HTTP/2 connections spend of their budgets, by address: a client with many connections, concurrent or
-// successive, that stays below the limits of each still meets those of its address.
+// What HTTP/2 connections spend of their budgets, by address: otherwise many connections, each below its
+// limits, would have no limit.
 
 import { clientKey } from '../../../net/address/client-key.ts'
 import { Budgets } from '../../../http2/server/budget.ts'
 
 const maxAddresses = 4_096
-/** The budgets of an address, as a multiple of those of a connection: many people may share it. */
+/** Many people may share an address. */
 const addressFactor = 4
-/**
- * What each connection may spend free of charge: closing a page that is still loading resets some requests.
- */
+/** Closing a page that is still loading resets some requests. */
 const freeOfCharge = { resets: 8, controlFrames: 80 }
 
 export class Spending {
-  /** In order of the last charge. */
   readonly #byAddress = new Map<string, Budgets>()
 
-  /**
-   * Charges an address at monotonic ms `now` with what a connection has spent since its last charge; names
-   * the budget that this exceeds, null for none.
-   */
+  /** Charges what a connection has spent since its last charge; names the budget that this exceeds. */
   charge(peer: string, { resets, controlFrames }: Budgets, now: number): 'resets' | 'control_frames' | null {
     const reset = resets.note(freeOfCharge.resets, now)
     const frames = controlFrames.note(freeOfCharge.controlFrames, now)

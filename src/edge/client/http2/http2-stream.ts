@@ -29,11 +29,9 @@ export interface StreamConnection {
   pinned: PinnedConnections | null
   readonly session: ServerSession<StreamClient>
   concluded(client: StreamClient, exchange: Exchange): void
-  /** Resets a stream once it has sent what it has buffered. */
   resetBehind(stream: ClientStream): void
 }
 
-/** The body of a request over HTTP/2. */
 export class StreamBody implements RequestBody {
   readonly framing: Framing
   done: boolean
@@ -59,9 +57,7 @@ export class StreamClient implements Client, ResponseSink {
   hasBegun = false
   readonly #connection: StreamConnection
   #isBodyWanted = false
-  /** Null until the body is first waited for. */
   #pace: BodyPace | null = null
-  /** The unsent head of a relayed response, and its body bytes since the last flush. */
   #top: ResponseTop | null = null
   #held: Buffer[] | null = null
 
@@ -118,10 +114,7 @@ export class StreamClient implements Client, ResponseSink {
     this.finish(x)
   }
 
-  /**
-   * Opens the tunnel, with 200 in place of 101, and with Sec-WebSocket-Accept only if the client sent a key
-   * (RFC 8441 section 5).
-   */
+  /** Opens the tunnel with 200; Sec-WebSocket-Accept only if the client sent a key (RFC 8441 section 5). */
   switchProtocols(_: Exchange, { lines }: ResponseTop): void {
     if (!this.#mayUse('switchProtocols')) return
     const sentLines = this.stream.hasKey ? lines : lines.replace(acceptLine, '')
@@ -196,20 +189,17 @@ export class StreamClient implements Client, ResponseSink {
     this.#session.end(this.stream, trailers)
   }
 
-  /** Ends the exchange of a client that has left. */
   clientLeft(x: Exchange): void {
     x.aborted = true
     x.handler?.abort()
     this.#conclude(x)
   }
 
-  /** Ends the exchange as its connection is cut. */
   cut(x: Exchange): void {
     x.handler?.abort()
     this.#conclude(x)
   }
 
-  /** Returns why the body is too slow at monotonic ms `now`; null if it is not. */
   bodyFault(x: Exchange, now: number): SlowBody | null {
     if (this.body.done || x.stage !== 'none') return null
     this.#pace ??= new BodyPace(x, now)
@@ -228,14 +218,13 @@ export class StreamClient implements Client, ResponseSink {
     this.#session.respond(this.stream, top.status, top.lines, isWhole)
   }
 
-  /** Use after the end of the exchange is an internal error; in production it does nothing. */
+  /** Use after the end is an internal error; in production it does nothing. */
   #mayUse(use: string): boolean {
     if (this.exchange !== null) return true
     invariants.violated(`${use} on a stream whose exchange is over`)
     return false
   }
 
-  /** Whether a response with this status would open the tunnel. */
   #opensTunnel(status: number): boolean {
     return this.stream.isTunnel && status < 300
   }

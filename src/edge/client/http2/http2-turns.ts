@@ -1,48 +1,36 @@
-// Schedules reading from HTTP/2 connections once the work of one event loop turn is spent: slices go round
-// the addresses, and round each one's connections, so that a client with many connections holds up only its
-// own.
+// Once the work of a turn is spent, slices go round the addresses, and round the connections of each.
 
 import { TurnWork, workOfTurn } from '../../../http2/frames/turn-work.ts'
 import type { Http2Address } from './http2-address.ts'
 
-/**
- * The work of one connection before the next has its turn, and all the work of a crowded address in one turn
- * of the event loop.
- */
+/** The work of one connection, and of a crowded address in one turn of the event loop. */
 const slice = workOfTurn / 4
-/** Requests of departed clients that are ended in a turn: each may close a connection to an origin. */
+/** Each may close a connection to an origin. */
 const maxEnded = 16
 
 interface DepartedConnection {
-  /**
-   * Ends up to so many of its requests; returns how many are left of that number, above 0 when all are ended.
-   * Must not throw.
-   */
+  /** Ends up to `max` of its requests; returns how many are left of that number. Must not throw. */
   endSome(max: number): number
 }
 
 export class Http2Turns {
   readonly work = new TurnWork()
-  /** Addresses with queued connections; the last served comes last. */
+  /** The last served comes last. */
   readonly #waiting = new Set<Http2Address>()
   readonly #departed = new Set<DepartedConnection>()
   #planned: NodeJS.Immediate | null = null
-  /** Fires when the first delayed address may read on. */
   #timer: NodeJS.Timeout | null = null
 
-  /** Queues an address whose connections wait to read on. */
   add(address: Http2Address): void {
     this.#waiting.add(address)
     this.#plan()
   }
 
-  /** Ends all requests of a connection, in turns. */
   end(connection: DepartedConnection): void {
     this.#departed.add(connection)
     this.#plan()
   }
 
-  /** Plans a turn after a read, which restores the work available. */
   planAfterRead(): void {
     if (this.work.left < workOfTurn) this.#plan()
   }
@@ -72,10 +60,7 @@ export class Http2Turns {
     }
   }
 
-  /**
-   * Lets queued connections read on; returns the ms until the next may, 0 if the work of this turn is spent
-   * first.
-   */
+  /** Returns the ms until the next may read on, 0 if the work of this turn is spent first. */
   #readSome(): number {
     let left: number = workOfTurn
     let delay = Number.POSITIVE_INFINITY

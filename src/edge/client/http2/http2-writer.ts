@@ -1,5 +1,4 @@
-// Writes the output of all streams of an HTTP/2 connection once per turn, and waits for each write to
-// complete.
+// Writes the output of an HTTP/2 connection once per turn, one write at a time.
 
 import type { Socket } from 'node:net'
 import type { ServerSession } from '../../../http2/server/session.ts'
@@ -15,7 +14,6 @@ interface WritingConnection {
 }
 
 export class Http2Writer {
-  /** Whether the last write is still pending. */
   isWriting = false
   readonly #connection: WritingConnection
   readonly #socket: Socket
@@ -28,7 +26,6 @@ export class Http2Writer {
     this.#account = account
   }
 
-  /** Plans a write of everything that the streams produce in this turn. */
   plan(): void {
     if (this.#isFlushPlanned) return
     this.#isFlushPlanned = true

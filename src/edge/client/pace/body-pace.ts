@@ -1,5 +1,4 @@
-// Whether a request body comes fast enough. Only time spent waiting for the client counts. The connection
-// checks at each of its sweeps, so that reading a body costs nothing extra.
+// Whether a request body comes fast enough, in the time spent waiting for the client. Only sweeps check.
 
 import type { Exchange } from '../../exchange/exchange.ts'
 import { isGrpc } from '../../exchange/grpc.ts'
@@ -7,23 +6,19 @@ import { isGrpc } from '../../exchange/grpc.ts'
 /** Ms of waiting before the rate is enforced. */
 const grace = 10_000
 
-/**
- * Ms of waiting that count at most between two checks: more means that the process stalled, while bytes may
- * have arrived.
- */
+/** Ms between two checks that count at most: more means that the process stalled. */
 const maxElapsed = 1_000
 
-/** Why a body is too slow: the name of a metric, and in upper case after GH_ a cause in the access log. */
+/** The name of a metric, and in upper case after GH_ a cause in the access log. */
 export type SlowBody = 'body_idle' | 'body_rate' | 'body_timeout'
 
 export class BodyPace {
   readonly #x: Exchange
-  /** Minimum bytes a second, 0 for no minimum: a gRPC client sends when it has something to say. */
+  /** Bytes a second, 0 for no minimum: a gRPC client sends when it has something to say. */
   readonly #rate: number
   #checkedAt: number
-  /** Bytes at the last check; those that arrived before they were wanted count too. */
   #bytes = 0
-  /** Ms of waiting: in total, since the last byte, and those paid for by the bytes so far. */
+  /** Ms in total, since the last byte, and those paid for by the bytes so far. */
   #waited = 0
   #silence = 0
   #credit = 0
@@ -34,10 +29,7 @@ export class BodyPace {
     this.#checkedAt = now
   }
 
-  /**
-   * Returns why the body is too slow at monotonic ms `now`, null if it is not; `isAwaited` is false while
-   * reading is paused.
-   */
+  /** Null if it is not too slow; `isAwaited` is false while reading is paused. */
   check(isAwaited: boolean, now: number): SlowBody | null {
     const { bytesIn } = this.#x
     const waited = isAwaited ? Math.min(now - this.#checkedAt, maxElapsed) : 0
@@ -56,7 +48,7 @@ export class BodyPace {
     if (this.#silence >= idle) return 'body_idle'
     if (bodyTimeout !== 0 && this.#waited >= bodyTimeout) return 'body_timeout'
     if (this.#rate === 0) return null
-    // A fast start makes up for a pause as long as a client may be silent, not for a trickle over hours.
+    // A fast start makes up for a pause as long as a client may be silent, not for hours.
     const maxCredit = this.#waited + Math.max(idle, grace)
     this.#credit = Math.min(this.#credit + (bytes * 1000) / this.#rate, maxCredit)
     return this.#waited >= Math.max(this.#credit, grace) ? 'body_rate' : null

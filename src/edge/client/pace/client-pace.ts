@@ -7,13 +7,9 @@ import { ReadPace } from './read-pace.ts'
 
 export class ClientPace {
   #body: BodyPace | null = null
-  /** Null while nothing waits for the client to read. */
   #reading: ReadPace | null = null
 
-  /**
-   * Returns why a body is too slow, null if it is not; once the response has begun, client and origin may
-   * take their time.
-   */
+  /** Null once the response has begun: client and origin may then take their time. */
   bodyFault(x: Exchange, isAwaited: boolean, now: number): SlowBody | null {
     if (x.requestBody.done || x.stage !== 'none') return null
     this.#body ??= new BodyPace(x, now)
@@ -24,7 +20,7 @@ export class ClientPace {
     this.#body = null
   }
 
-  /** Whether the client reads what waits for it more slowly than `rate` bytes a second; 0 for no minimum. */
+  /** Whether the client reads more slowly than `rate` bytes a second; 0 for no minimum. */
   readsTooSlowly(socket: Socket, rate: number, now: number): boolean {
     if (socket.writableLength === 0) this.#reading = null
     if (socket.writableLength === 0 || rate === 0) return false

@@ -1,38 +1,29 @@
-// Whether a client makes TLS itself do needless work, such as key updates (RFC 8446 section 4.6.3): each
-// costs as much as many bytes of data, and may demand one in return. HTTP sees none of it, so none of its
-// limits applies. The connection checks at each of its sweeps.
+// Whether a client makes TLS do needless work, such as key updates (RFC 8446 section 4.6.3). HTTP sees none
+// of it, so none of its limits applies.
 
 import type { Socket } from 'node:net'
 
-/**
- * Bytes that a client may send without any data among them, and that TLS may buffer for a client that does
- * not read, beyond HTTP's own.
- */
+/** Bytes that a client may send without data, and that TLS may buffer beyond HTTP's own. */
 const maxWithoutData = 256 * 1024
-/** Encrypted bytes per byte of data: a record of one byte takes 23 to 39, and more with padding. */
+/** A record of one byte takes 23 to 39, and more with padding. */
 const maxPerByte = 256
 
-/** Node's internals of a TLS socket. */
 interface SocketInternals {
-  /** The encrypted bytes that the system has not taken. */
   readonly _handle?: { readonly writeQueueSize?: number } | null
 }
 
 export class TlsPace {
   readonly #socket: Socket
   readonly #transport: Socket
-  /** Encrypted bytes at the last check and at the last data, and the bytes of data. */
   #received = 0
   #receivedWithData = 0
   #data = 0
 
-  /** Takes the socket of a client, and the TCP connection under it. */
   constructor(socket: Socket, transport: Socket) {
     this.#socket = socket
     this.#transport = transport
   }
 
-  /** Whether TLS has more to do than an honest client would ask for. */
   isFlooded(): boolean {
     const received = this.#transport.bytesRead
     if (received === this.#received) return false
@@ -45,9 +36,6 @@ export class TlsPace {
     return received - this.#receivedWithData > maxWithoutData || this.#unreadBytes() > maxWithoutData
   }
 
-  /**
-   * Returns the bytes that wait for the client beyond HTTP's own, which are less than doubled by encryption.
-   */
   #unreadBytes(): number {
     const queued = (this.#socket as SocketInternals)._handle?.writeQueueSize ?? 0
     return queued - 2 * this.#socket.writableLength
