@@ -1,6 +1,6 @@
 // Sign-in, sessions and accounts of people, for one process.
 
-import type { Clock } from '../base/clock.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import type { SecretKeys } from '../base/secrets/secret-keys.ts'
 import type { PeopleConfig } from '../config/model/config.ts'
 import type { Logger } from '../log/log.ts'
@@ -52,13 +52,13 @@ export class People {
       log,
       passwords = new Passwords(),
       metrics = new PeopleMetrics(),
-      clock,
+      clock = systemClock,
     } = parts
     const { signUp, openid } = config
     const sessions = new Sessions(store, clock)
     const throttle = new Throttle(store.counters)
-    const attempts = new AttemptLog({ store, throttle, log, ...(clock && { clock }) })
-    const shared = { store, keys, passwords, sessions, throttle, attempts, ...(clock && { clock }) }
+    const attempts = new AttemptLog({ store, throttle, log, clock })
+    const shared = { store, keys, passwords, sessions, throttle, attempts, clock }
     this.#store = store
     this.#attempts = attempts
     this.metrics = metrics

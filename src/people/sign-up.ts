@@ -1,6 +1,5 @@
 // Self-registration of users, if `people.sign_up` is `open`. They start without memberships.
 
-import { type Clock, systemClock } from '../base/clock.ts'
 import { emailFault, normalEmail } from './records/email.ts'
 import type { NewPassword } from './links/invitations.ts'
 import { passwordFlaw, type PasswordFlaw } from './passwords/password-rules.ts'
@@ -23,12 +22,10 @@ type SignUpResult =
 export class SignUp {
   readonly #parts: SignInParts
   readonly #isOpen: boolean
-  readonly #clock: Clock
 
   constructor(parts: SignInParts, isOpen: boolean) {
     this.#parts = parts
     this.#isOpen = isOpen
-    this.#clock = parts.clock ?? systemClock
   }
 
   /** Makes a user, unless there is one with this address; takes the same time either way. */
@@ -47,7 +44,7 @@ export class SignUp {
     if (retryAfter !== null) return { outcome: 'throttled', retryAfter }
     const digest = await passwords.hash(password)
     if (digest === null) return busy
-    const now = this.#clock.now()
+    const now = this.#parts.clock.now()
     await store.users.insert({
       ...withNames(newUser(email, now), names),
       password: digest,

@@ -1,6 +1,5 @@
 // Accepting an invitation: a new person sets a password, an existing user signs in.
 
-import { type Clock, systemClock } from '../../base/clock.ts'
 import { auditOf, inPerson, memberResource, userResource } from '../../store/records/audit-entry.ts'
 import type { Credential } from '../../store/records/credential.ts'
 import { everybody, isEmailVerified, type Member, type User } from '../../store/records/people.ts'
@@ -86,11 +85,9 @@ const maxPending = 100
 
 export class Invitations {
   readonly #parts: SignInParts
-  readonly #clock: Clock
 
   constructor(parts: SignInParts) {
     this.#parts = parts
-    this.#clock = parts.clock ?? systemClock
   }
 
   async find(value: string): Promise<Invitation | null> {
@@ -129,7 +126,7 @@ export class Invitations {
     if (flaw !== null) return { outcome: 'flawed', flaw }
     const digest = await passwords.hash(password)
     if (digest === null) return busy
-    const now = this.#clock.now()
+    const now = this.#parts.clock.now()
     if (!(await this.#consume(value, now))) return { outcome: 'gone' }
     const set = (before: User) =>
       mayBegin(before, recovers)
@@ -149,7 +146,7 @@ export class Invitations {
     const invitation = await this.find(value)
     if (invitation === null) return { outcome: 'gone' }
     if (invitation.user.id !== id) return { outcome: 'other_user' }
-    const now = this.#clock.now()
+    const now = this.#parts.clock.now()
     if (!(await this.#consume(value, now))) return { outcome: 'gone' }
     if (!(await this.#accept(invitation, now, client))) return { outcome: 'gone' }
     return { outcome: 'accepted', account: invitation.account }
@@ -171,7 +168,8 @@ export class Invitations {
   async acceptPending(user: User, id: string, client: ClientInfo): Promise<PendingResult> {
     const pending = await this.#findPending(user, id)
     if (pending === null) return { outcome: 'gone' }
-    if (!(await this.#accept({ ...pending, user }, this.#clock.now(), client))) return { outcome: 'gone' }
+    if (!(await this.#accept({ ...pending, user }, this.#parts.clock.now(), client)))
+      return { outcome: 'gone' }
     return { outcome: 'accepted', account: pending.account }
   }
 
@@ -182,7 +180,7 @@ export class Invitations {
       const pending = await this.#findPending(user, id)
       if (pending === null) return false
       const account = pending.account.id
-      const origin = { account, caller: inPerson(user), now: this.#clock.now(), address, ray }
+      const origin = { account, caller: inPerson(user), now: this.#parts.clock.now(), address, ray }
       const audit = auditOf(origin, 'delete', memberResource({ id }, user))
       const stored = await members.get(account, id)
       if (stored?.record.status !== 'pending') return false

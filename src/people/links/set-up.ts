@@ -2,7 +2,6 @@
 // administrator.
 
 import { newId } from '../../base/ids/id.ts'
-import { type Clock, systemClock } from '../../base/clock.ts'
 import { roles, areSuper } from '../../permissions/roles.ts'
 import { auditOf, inPerson, memberResource } from '../../store/records/audit-entry.ts'
 import type { Member } from '../../store/records/people.ts'
@@ -30,11 +29,9 @@ type SetUpResult =
 
 export class SetUp {
   readonly #parts: SignInParts
-  readonly #clock: Clock
 
   constructor(parts: SignInParts) {
     this.#parts = parts
-    this.#clock = parts.clock ?? systemClock
   }
 
   async find(value: string): Promise<Account | null> {
@@ -61,7 +58,7 @@ export class SetUp {
     if (await store.users.findByEmail(email)) return { outcome: 'email_taken' }
     const digest = await passwords.hash(password)
     if (digest === null) return busy
-    const now = this.#clock.now()
+    const now = this.#parts.clock.now()
     const consumed = await store.credentials.consume('invitation', digestOfValue(value), now)
     if (!consumed?.isFirst) return { outcome: 'gone' }
     const user = { ...withNames(newUser(email, now), names), password: digest, passwordChangedAt: now }

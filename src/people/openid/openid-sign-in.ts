@@ -3,7 +3,6 @@
 // link of an invitation or an existing session identifies the user.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
 import { inPerson } from '../../store/records/audit-entry.ts'
 import { isEmailVerified, type User } from '../../store/records/people.ts'
@@ -20,8 +19,8 @@ import { hasSecondFactor } from '../second-factor/second-factor.ts'
 import { digestOfValue, isValue, newValue } from '../records/secret-value.ts'
 import { revokeAfterTakeover } from '../sessions/revoke-after-takeover.ts'
 import type { NeedsCode, TryLater, SignedIn, SignIn, SignInParts } from '../sign-in/sign-in.ts'
-import { SelfAudit } from '../records/self-audit.ts'
-import { canSignIn, changeUser, newUser, withNames } from '../records/users.ts'
+import { changeAudited } from '../records/self-audit.ts'
+import { canSignIn, newUser, withNames } from '../records/users.ts'
 import type { ClientInfo } from '../records/client-info.ts'
 
 /** Why a person known to the provider cannot sign in here, and the message for it. */
@@ -81,12 +80,10 @@ const attemptLife = 600_000
 export class OpenIdSignIn {
   readonly #parts: SignInParts
   readonly #own: OpenIdParts
-  readonly #clock: Clock
 
   constructor(parts: SignInParts, own: OpenIdParts) {
     this.#parts = parts
     this.#own = own
-    this.#clock = parts.clock ?? systemClock
   }
 
   /** The host of the provider, as people know it. */
@@ -102,7 +99,7 @@ export class OpenIdSignIn {
     const retryAfter = await this.#parts.throttle.toProvider(address)
     if (retryAfter !== null) return { outcome: 'throttled', retryAfter }
     const { value: state, digest } = newValue()
-    const now = this.#clock.now()
+    const now = this.#parts.clock.now()
     const url = await this.#asked(() =>
       this.#own.provider.authorizationUrl(challengeOf(state, browser), direction),
     )
@@ -139,7 +136,7 @@ export class OpenIdSignIn {
     client: ClientInfo,
     replaced: string | null = null,
   ): Promise<FinishResult> {
-    const now = this.#clock.now()
+    const now = this.#parts.clock.now()
     const state = url.searchParams.get('state') ?? ''
     const attempt = await this.#attemptOf(state, browser, now)
     if (attempt === null) return { outcome: 'expired' }
@@ -236,18 +233,10 @@ export class OpenIdSignIn {
     if (isVerified === isEmailVerified(user)) return user
     const { store } = this.#parts
     const emailVerifiedAt = isVerified ? now : null
-    const selfAudit = await SelfAudit.of(store, user, client, now, {
-      action: 'update',
-      changed: ['email_verified'],
-    })
-    const noted = await changeUser(
-      store,
-      user.id,
-      before => (before.email === user.email ? { ...before, emailVerifiedAt, modifiedAt: now } : null),
-      selfAudit.first,
+    const deed = { action: 'update', changed: ['email_verified'], client, now } as const
+    return changeAudited(store, user, deed, before =>
+      before.email === user.email ? { ...before, emailVerifiedAt, modifiedAt: now } : null,
     )
-    if (noted !== null) await selfAudit.writeRest()
-    return noted
   }
 
   /** Lets a user sign in by this identity from now on; null if the user has changed in between. */
@@ -271,7 +260,6 @@ export class OpenIdSignIn {
     const isMember = members.some(({ status }) => status === 'accepted')
     const { issuer, subject, verifiedEmail } = identity
     const changed = isSamePerson || owner.password === null ? ['identity'] : ['identity', 'password']
-    const selfAudit = await SelfAudit.of(store, owner, client, now, { action: 'update', changed })
     const link = (before: User) => {
       if (before.identity !== null || before.email !== owner.email) return null
       // The link of an invitation opens no user who has signed in since.
@@ -284,12 +272,9 @@ export class OpenIdSignIn {
     const { address, ray } = client
     const asker = { caller: inPerson(owner), now, address, ray }
     // Before, since a crash must leave nothing; and after, since until then somebody might go on.
-    if (!isSamePerson) await revokeAfterTakeover(store, owner.id, asker)
-    const linked = await changeUser(store, owner.id, link, selfAudit.first)
-    if (linked === null) return null
-    if (!isSamePerson) await revokeAfterTakeover(store, owner.id, asker)
-    await selfAudit.writeRest()
-    return linked
+    const revoke = async () => isSamePerson || revokeAfterTakeover(store, owner.id, asker)
+    await revoke()
+    return changeAudited(store, owner, { action: 'update', changed, client, now }, link, revoke)
   }
 
   /**

@@ -11,8 +11,10 @@ import {
   userResource,
 } from '../../store/records/audit-entry.ts'
 import type { AuditAction, AuditEntry, AuditProof } from '../../store/records/records.ts'
+import type { User } from '../../store/records/people.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { ClientInfo } from './client-info.ts'
+import { changeUser } from './users.ts'
 
 /** Maximum of accounts that receive an entry for one action. */
 const maxAccounts = 100
@@ -78,6 +80,22 @@ export class SelfAudit {
   async write(): Promise<void> {
     await Promise.all(this.#entries.map(entry => this.#store.audit.append(entry)))
   }
+}
+
+/** Changes a user like `changeUser`, with an audit entry in each of their accounts; `then` runs in between. */
+export async function changeAudited(
+  store: Store,
+  user: User,
+  { client, now, ...action }: AuditedAction & { readonly client: ClientInfo; readonly now: number },
+  change: (before: User) => User | null,
+  then?: () => Promise<unknown>,
+): Promise<User | null> {
+  const selfAudit = await SelfAudit.of(store, user, client, now, action)
+  const changed = await changeUser(store, user.id, change, selfAudit.first)
+  if (changed === null) return null
+  await then?.()
+  await selfAudit.writeRest()
+  return changed
 }
 
 /** Records in the audit logs of a user's accounts that they have signed in, or a related action. */

@@ -1,7 +1,6 @@
 // Changes of people to their own sign-in: the password, the second factor, their sessions. Risky changes
 // require a fresh proof of identity.
 
-import { type Clock, systemClock } from '../../base/clock.ts'
 import { roleOf } from '../../permissions/roles.ts'
 import type { Member, User } from '../../store/records/people.ts'
 import type { Account } from '../../store/records/records.ts'
@@ -18,7 +17,7 @@ import {
 import { isStale, type NewSession, type Session } from '../sessions/sessions.ts'
 import { busy, type TryLater, type SignInParts } from './sign-in.ts'
 import { signOut } from '../sessions/sign-out.ts'
-import { SelfAudit } from '../records/self-audit.ts'
+import { changeAudited, SelfAudit } from '../records/self-audit.ts'
 import { changeUser } from '../records/users.ts'
 import type { ClientInfo } from '../records/client-info.ts'
 
@@ -73,11 +72,9 @@ const maxHidden = 100
 
 export class OwnAccount {
   readonly #parts: SignInParts
-  readonly #clock: Clock
 
   constructor(parts: SignInParts) {
     this.#parts = parts
-    this.#clock = parts.clock ?? systemClock
   }
 
   /**
@@ -90,7 +87,7 @@ export class OwnAccount {
     client: ClientInfo,
   ): Promise<PasswordResult> {
     const { store, passwords, sessions } = this.#parts
-    const now = this.#clock.now()
+    const now = this.#parts.clock.now()
     const flaw = passwordFlaw(password, await this.#wordsOf(user))
     if (flaw !== null) return { outcome: 'flawed', flaw }
     const refusal =
@@ -98,15 +95,13 @@ export class OwnAccount {
     if (refusal) return refusal
     const digest = await passwords.hash(password)
     if (digest === null) return busy
-    const selfAudit = await SelfAudit.of(store, user, client, now, { action: 'change_password' })
     const change = (before: User) =>
       before.password === user.password
         ? { ...before, password: digest, passwordChangedAt: now, modifiedAt: now }
         : null
-    const changed = await changeUser(store, user.id, change, selfAudit.first)
+    const deed = { action: 'change_password', client, now } as const
+    const changed = await changeAudited(store, user, deed, change, () => sessions.endAll(user.id))
     if (changed === null) return { outcome: 'refused' }
-    await sessions.endAll(user.id)
-    await selfAudit.writeRest()
     const { method, secondFactor } = session
     const at = user.password === null ? session.authenticatedAt : now
     const begun = await sessions.begin(changed, { method, secondFactor, at }, client)
@@ -122,7 +117,7 @@ export class OwnAccount {
   }
 
   async beginTotp({ session, user }: Actor): Promise<EnrolmentResult> {
-    const stale = staleness(session, this.#clock.now())
+    const stale = staleness(session, this.#parts.clock.now())
     if (stale) return stale
     const { store, keys } = this.#parts
     const begun = await changeUser(store, user.id, before => beginEnrolment(before, keys)?.user ?? null)
@@ -133,48 +128,41 @@ export class OwnAccount {
   /** Returns the unconfirmed enrolment of a user; null for none. */
   pendingTotp({ session, user }: Actor): Enrolment | Stale | null {
     const pending = pendingEnrolment(user, this.#parts.keys)
-    return pending && (staleness(session, this.#clock.now()) ?? pending)
+    return pending && (staleness(session, this.#parts.clock.now()) ?? pending)
   }
 
   async confirmTotp({ session, user }: Actor, code: string, client: ClientInfo): Promise<ConfirmResult> {
     const { store, keys, sessions } = this.#parts
-    const now = this.#clock.now()
+    const now = this.#parts.clock.now()
     const stale = staleness(session, now)
     if (stale) return stale
-    const selfAudit = await SelfAudit.of(store, user, client, now, { action: 'update', changed: ['totp'] })
     let recoveryCodes: readonly string[] = []
     const confirm = (before: User) => {
       const confirmed = confirmEnrolment(before, code, keys, now)
       recoveryCodes = confirmed?.recoveryCodes ?? []
       return confirmed && { ...confirmed.user, modifiedAt: now }
     }
-    const changed = await changeUser(store, user.id, confirm, selfAudit.first)
+    const deed = { action: 'update', changed: ['totp'], client, now } as const
+    const changed = await changeAudited(store, user, deed, confirm, () => sessions.endAll(user.id))
     if (changed === null) return { outcome: 'refused' }
-    await sessions.endAll(user.id)
-    await selfAudit.writeRest()
     const { method, authenticatedAt: at } = session
     const begun = await sessions.begin(changed, { method, secondFactor: true, at }, client)
     return { outcome: 'confirmed', recoveryCodes, ...begun }
   }
 
   async renewRecoveryCodes({ session, user }: Actor, client: ClientInfo): Promise<CodesResult> {
-    const now = this.#clock.now()
+    const now = this.#parts.clock.now()
     const stale = staleness(session, now)
     if (stale) return stale
-    const { store } = this.#parts
-    const selfAudit = await SelfAudit.of(store, user, client, now, {
-      action: 'update',
-      changed: ['recovery_codes'],
-    })
     let recoveryCodes: readonly string[] = []
     const renew = (before: User) => {
       const renewed = withNewRecoveryCodes(before)
       recoveryCodes = renewed?.recoveryCodes ?? []
       return renewed && { ...renewed.user, modifiedAt: now }
     }
-    if ((await changeUser(store, user.id, renew, selfAudit.first)) === null) return { outcome: 'refused' }
-    await selfAudit.writeRest()
-    return { outcome: 'confirmed', recoveryCodes }
+    const deed = { action: 'update', changed: ['recovery_codes'], client, now } as const
+    const changed = await changeAudited(this.#parts.store, user, deed, renew)
+    return changed === null ? { outcome: 'refused' } : { outcome: 'confirmed', recoveryCodes }
   }
 
   /** Removes the second factor; accounts that require one are then closed to the user. */
@@ -182,14 +170,13 @@ export class OwnAccount {
     { session, user }: Actor,
     client: ClientInfo,
   ): Promise<Stale | { readonly outcome: 'removed' }> {
-    const now = this.#clock.now()
+    const now = this.#parts.clock.now()
     const stale = staleness(session, now)
     if (stale) return stale
-    const { store } = this.#parts
-    const selfAudit = await SelfAudit.of(store, user, client, now, { action: 'update', changed: ['totp'] })
-    const remove = (before: User) =>
-      hasSecondFactor(before) ? { ...before, totp: null, modifiedAt: now } : null
-    if (await changeUser(store, user.id, remove, selfAudit.first)) await selfAudit.writeRest()
+    const deed = { action: 'update', changed: ['totp'], client, now } as const
+    await changeAudited(this.#parts.store, user, deed, before =>
+      hasSecondFactor(before) ? { ...before, totp: null, modifiedAt: now } : null,
+    )
     return { outcome: 'removed' }
   }
 
@@ -200,29 +187,28 @@ export class OwnAccount {
     const { store } = this.#parts
     const members = await store.members.ofUser(user.id)
     const accepted = members.filter(({ status }) => status === 'accepted').slice(0, maxAccounts)
-    const found = await Promise.all(
+    const places = await Promise.all(
       accepted.map(async member => ({ member, account: await store.accounts.get(member.account) })),
     )
-    const places = found.flatMap(({ member, account }) => (account === null ? [] : { member, account }))
-    const [shut, open] = [true, false].map(isShut =>
-      places.filter(({ account }) => lacksSecondFactor(user, account) === isShut),
+    const isShut = (account: Account | null) => account !== null && lacksSecondFactor(user, account)
+    const running = places.flatMap(({ member, account }) =>
+      account !== null && !isShut(account) && mayRun(member) ? account : [],
     )
-    const running = open!.filter(({ member }) => mayRun(member)).map(({ account }) => account)
-    return { isMember: accepted.length > 0, mustTwoStep: shut!.length > 0, running }
+    const mustTwoStep = places.some(({ account }) => isShut(account))
+    return { isMember: accepted.length > 0, mustTwoStep, running }
   }
 
   /** Ends another session of the user by its id; false if there is none with it. */
   async endSession({ user }: Pick<Actor, 'user'>, id: string, client: ClientInfo): Promise<boolean> {
-    const { store, sessions } = this.#parts
+    const { store, sessions, clock } = this.#parts
     if (!(await sessions.endOne(user.id, id))) return false
     const resource = { resourceKind: 'session', resource: id } as const
-    await (await SelfAudit.of(store, user, client, this.#clock.now(), { action: 'revoke', resource })).write()
+    await (await SelfAudit.of(store, user, client, clock.now(), { action: 'revoke', resource })).write()
     return true
   }
 
   async signOut(value: string, client: ClientInfo): Promise<void> {
-    const { store, sessions } = this.#parts
-    await signOut(value, client, { store, sessions, clock: this.#clock })
+    await signOut(value, client, this.#parts)
   }
 
   /**
@@ -230,10 +216,10 @@ export class OwnAccount {
    * that ended.
    */
   async endAllSessions({ user }: Pick<Actor, 'user'>, client: ClientInfo): Promise<number> {
-    const { store, sessions } = this.#parts
+    const { store, sessions, clock } = this.#parts
     const count = await sessions.endEverything(user.id)
     const deed = { action: 'sign_out', changed: ['sessions'] } as const
-    await (await SelfAudit.of(store, user, client, this.#clock.now(), deed)).write()
+    await (await SelfAudit.of(store, user, client, clock.now(), deed)).write()
     return count
   }
 

@@ -2,7 +2,7 @@
 // words in the same time, whether or not the user exists.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
-import { type Clock, systemClock } from '../../base/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Credential } from '../../store/records/credential.ts'
 import type { ProofMethod } from '../../store/records/records.ts'
 import { everybody, type User } from '../../store/records/people.ts'
@@ -59,7 +59,7 @@ export interface SignInParts {
   readonly sessions: Sessions
   readonly throttle: Throttle
   readonly attempts: AttemptLog
-  readonly clock?: Clock
+  readonly clock: Clock
 }
 
 /** Too many passwords are being compared: in two seconds they are done. */
@@ -70,11 +70,9 @@ const ticketLife = 600_000
 
 export class SignIn {
   readonly #parts: SignInParts
-  readonly #clock: Clock
 
   constructor(parts: SignInParts) {
     this.#parts = parts
-    this.#clock = parts.clock ?? systemClock
   }
 
   /**
@@ -88,7 +86,7 @@ export class SignIn {
   ): Promise<SignInResult> {
     const { store, passwords, throttle, attempts } = this.#parts
     const email = normalEmail(written.trim())
-    const at = this.#clock.now()
+    const at = this.#parts.clock.now()
     const attempt = await throttle.attempt(email, client.address)
     const tell = attempts.telling(email, client, { action: 'sign_in', method: 'password' })
     if ('retryAfter' in attempt) return tell.throttled(attempt)
@@ -118,7 +116,7 @@ export class SignIn {
       return { outcome: 'signed_in', user, ...begun }
     }
     const { value, digest } = newValue()
-    await store.credentials.put(ticketOf(user, digest, proof, this.#clock.now()))
+    await store.credentials.put(ticketOf(user, digest, proof, this.#parts.clock.now()))
     return { outcome: 'needs_code', ticket: value }
   }
 
@@ -137,7 +135,7 @@ export class SignIn {
     const way = isAppCode(code) ? 'code' : 'recovery_code'
     const tell = attempts.telling(found.record.email, client, { action: 'second_step', method: way })
     if ('retryAfter' in attempt) return tell.throttled(attempt)
-    const at = this.#clock.now()
+    const at = this.#parts.clock.now()
     const user = await changeUser(store, found.record.id, before => withUsedFactor(before, code, keys, at))
     if (user === null) return tell.wrong()
     const consumed = await store.credentials.consume('sign_in', holder.digest, at)
@@ -161,7 +159,7 @@ export class SignIn {
   ): Promise<ConfirmResult> {
     const { passwords, sessions, throttle, attempts } = this.#parts
     if (user.password === null) return { outcome: 'no_password' }
-    const at = this.#clock.now()
+    const at = this.#parts.clock.now()
     const attempt = await throttle.attempt(user.email, client.address)
     const tell = attempts.telling(user.email, client, { action: 'confirm', method: 'password' })
     if ('retryAfter' in attempt) return tell.throttled(attempt)
@@ -181,7 +179,7 @@ export class SignIn {
     method: ProofMethod,
     action: 'sign_in' | 'second_step' | 'confirm' = 'sign_in',
   ): Promise<void> {
-    await auditSignIn(this.#parts.store, user, client, this.#clock.now(), { action, proof: { method } })
+    await auditSignIn(this.#parts.store, user, client, this.#parts.clock.now(), { action, proof: { method } })
   }
 
   /** Digests a correct password again at the current cost; the user signs in even if that fails. */
