@@ -1,5 +1,6 @@
 // A limit: the number per window, and how far this process may go without querying the store.
 
+import { day } from '../base/units.ts'
 import type { RateLimitConfig } from '../config/model/limit-config.ts'
 
 /** The last `period` ms, fixed periods of that length, or days and months in UTC. */
@@ -83,5 +84,3 @@ export function endOf(span: Span, now: number): number {
     }
   }
 }
-
-const day = 86_400_000

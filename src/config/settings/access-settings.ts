@@ -1,5 +1,6 @@
 // The settings of access rules and bans, for all zones and for one.
 
+import { day, minute, second } from '../../base/units.ts'
 import type { Reading } from '../../base/text/quantity.ts'
 import type { AccessCondition, AccessConfig, AccessRule, BanConfig } from '../model/access-config.ts'
 import { expression } from '../shape/expression-shape.ts'
@@ -35,10 +36,6 @@ import {
   type Value,
   wordOr,
 } from '../shape/shape.ts'
-
-const second = 1000
-const minute = 60 * second
-const day = 24 * 60 * minute
 
 /**
  * Accepts a country by its two letters (ISO 3166-1 alpha-2), in any case; rejects other common codes, such as

@@ -1,5 +1,6 @@
 // The settings of compression, which zones and routes have in common.
 
+import { KiB, MiB } from '../../base/units.ts'
 import type { CompressionConfig } from '../model/compression-config.ts'
 import { contentCodings } from '../model/compression-config.ts'
 import type { Findings } from '../file/mistake.ts'
@@ -17,9 +18,6 @@ import {
   switched,
   type Value,
 } from '../shape/shape.ts'
-
-const KiB = 2 ** 10
-const MiB = 2 ** 20
 
 /** Types that compress well. Event streams are not among them: they must be listed by name. */
 const usualTypes = [

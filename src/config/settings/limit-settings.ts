@@ -1,5 +1,6 @@
 // The settings of rate limits and quotas.
 
+import { day, second } from '../../base/units.ts'
 import { formatRate, parseRate, type Rate, type Reading } from '../../base/text/quantity.ts'
 import { expression } from '../shape/expression-shape.ts'
 import type { LimitKey, QuotaConfig, RateLimitConfig } from '../model/limit-config.ts'
@@ -23,8 +24,6 @@ import {
 } from '../shape/shape.ts'
 import { hintsForRates } from '../shape/value-hints.ts'
 
-const second = 1000
-const day = 86_400 * second
 const least: Rate = { limit: 1, period: 1 * second }
 const most: Rate = { limit: 1e9, period: 31 * day }
 

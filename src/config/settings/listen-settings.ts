@@ -1,5 +1,6 @@
 // The settings of the listeners, and of TLS on them.
 
+import { day, second } from '../../base/units.ts'
 import type { Reading } from '../../base/text/quantity.ts'
 import { auto, orAuto } from './acme-settings.ts'
 import { cipherSuites } from '../model/config.ts'
@@ -21,9 +22,6 @@ import {
   type Value,
 } from '../shape/shape.ts'
 import { identity } from './tls-settings.ts'
-
-const second = 1000
-const day = 86_400 * second
 
 const listener = shorthand(
   'address',

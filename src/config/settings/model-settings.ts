@@ -1,5 +1,6 @@
 // The settings of model aliases: lists of models that a call tries in turn, and when it goes on to the next.
 
+import { hour, second } from '../../base/units.ts'
 import type { Reading } from '../../base/text/quantity.ts'
 import { accept, duration, durationOrOff, readWhole, whole, within } from '../shape/rules.ts'
 import {
@@ -15,9 +16,6 @@ import {
   shorthand,
   type Value,
 } from '../shape/shape.ts'
-
-const second = 1000
-const hour = 3600 * second
 
 /** Attempts that one call can ever make. */
 const maxAttempts = 5

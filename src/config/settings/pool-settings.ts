@@ -1,5 +1,6 @@
 // The settings of pools and their origins.
 
+import { day, hour, second } from '../../base/units.ts'
 import type { Reading } from '../../base/text/quantity.ts'
 import type { OriginConfig, PoolConfig, TlsIdentity } from '../model/config.ts'
 import { exactHost, originUrl } from '../shape/host-rules.ts'
@@ -46,10 +47,6 @@ import {
 } from '../shape/shape.ts'
 import { identity, resolveIdentity, resolveTls, tls } from './tls-settings.ts'
 import { refuseOtherScheme, resolveTransport, transport } from './transport-settings.ts'
-
-const second = 1000
-const hour = 3600 * second
-const day = 24 * hour
 
 const balance: Rule<BalanceConfig> = formed(
   readBalance,

@@ -1,5 +1,6 @@
 // The settings of telemetry sent to other systems.
 
+import { hour, second } from '../../base/units.ts'
 import type { Findings } from '../file/mistake.ts'
 import type { OtlpConfig, TelemetryConfig } from '../model/telemetry-config.ts'
 import { baseUrl } from '../shape/base-url.ts'
@@ -24,9 +25,6 @@ import {
   unwritten,
   type Value,
 } from '../shape/shape.ts'
-
-const second = 1000
-const hour = 3_600 * second
 
 const headerValue = matching(/^[ -~]{0,4096}$/, 'must be up to 4096 visible ASCII characters')
 const attributeName = matching(

@@ -1,11 +1,10 @@
 // The common settings of pools and providers: their HTTP versions, and the number of connections.
 
+import { hour } from '../../base/units.ts'
 import type { Findings, Place } from '../file/mistake.ts'
 import { type TransportConfig, usualTransport } from '../model/pool-config.ts'
 import { durationOrOff, oneOf, whole, wholeOrOff } from '../shape/rules.ts'
 import { group, optional, placed, scalar, unwritten, type Values } from '../shape/shape.ts'
-
-const hour = 3_600_000
 
 export const transport = {
   http: optional(scalar(oneOf('1', '2', 'h2c')), usualTransport.http),

@@ -1,6 +1,7 @@
 // The keys that sign ID tokens. They rotate by themselves: the next one is published a day before it signs,
 // and the last one as long as anything that it signed is valid.
 
+import { day, hour } from '../../base/units.ts'
 import { generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -27,8 +28,6 @@ interface SigningKeysOptions {
   readonly clock?: Clock
 }
 
-const hour = 3_600_000
-const day = 24 * hour
 /** How long a key signs. */
 const period = 90 * day
 /** How long the next key is published before it signs, since clients remember keys. */

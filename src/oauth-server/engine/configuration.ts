@@ -1,5 +1,6 @@
 // The library's settings: what it supports, how long things are valid, and who decides.
 
+import { second } from '../../base/units.ts'
 import { oauthScopes } from '../../permissions/scopes.ts'
 import { consentPath } from '../../pages/parts/paths.ts'
 import { cookieNames } from '../http/cookies.ts'
@@ -14,7 +15,6 @@ import { recordOf } from './client-metadata.ts'
 import { prompts } from './prompts.ts'
 import { type Confirmation, currentRequest } from './request.ts'
 
-const second = 1000
 /** Seconds that a person may take to sign in and consent. */
 const interactionLife = 3_600
 /** Seconds that an ID token is valid. */

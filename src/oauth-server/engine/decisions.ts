@@ -1,6 +1,7 @@
 // The decisions that the library leaves to this server: who a request is for, what they have allowed, which
 // secret is right, and what is too much.
 
+import { second } from '../../base/units.ts'
 import { clientKey } from '../../net/address/client-key.ts'
 import { newId } from '../../base/ids/id.ts'
 import { limitOf } from '../../limits/limit.ts'
@@ -18,7 +19,6 @@ import { isShared } from '../../oauth/clients/redirect-uri.ts'
 import { type Confirmation, currentRequest, type OAuthRequest } from './request.ts'
 import { faultOfScopes, scopesOf } from './scopes.ts'
 
-const second = 1000
 const resourceScopes = oauthScopes
   .map(({ id }) => id)
   .filter(scope => scope !== 'openid' && scope !== 'offline_access')

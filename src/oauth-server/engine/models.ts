@@ -1,5 +1,6 @@
 // The library's models, as far as they must be different here.
 
+import { second } from '../../base/units.ts'
 import { mintToken } from '../../tokens/token.ts'
 import type { TokenTags } from '../../tokens/token-tags.ts'
 import type { Guard } from '../http/unavailable.ts'
@@ -8,8 +9,6 @@ import type { Decisions } from './decisions.ts'
 import type { Context, Library, LibraryClient, Provider } from './library.ts'
 import { redirectMatches } from '../../oauth/clients/redirect-uri.ts'
 import { currentRequest } from './request.ts'
-
-const second = 1000
 
 /**
  * Returns the class of provider whose models are ours. No setting chooses the form of tokens or a login

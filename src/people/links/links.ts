@@ -1,11 +1,11 @@
 // One-time links, delivered by a person: an invitation to an account (7 days), and the set-up of the first
 // super administrator (15 minutes).
 
+import { minute } from '../../base/units.ts'
 import type { Credential } from '../../store/records/credential.ts'
 import type { Member } from '../../store/records/people.ts'
 import { newValue } from '../records/secret-value.ts'
 
-const minute = 60_000
 const invitationLife = 7 * 24 * 60 * minute
 const setUpLife = 15 * minute
 

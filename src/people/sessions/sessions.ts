@@ -1,6 +1,7 @@
 // Sessions of people in browsers: they last 12 hours from the last use, and at most 7 days. The value is in a
 // cookie, its digest in the store.
 
+import { minute } from '../../base/units.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Credential, CredentialKind } from '../../store/records/credential.ts'
 import { everybody, type User } from '../../store/records/people.ts'
@@ -49,7 +50,6 @@ export interface NewSession {
   readonly session: Session
 }
 
-const minute = 60_000
 const idle = 12 * 60 * minute
 const longest = 7 * 24 * 60 * minute
 /** How far the time of the last use may lag, so that not every request writes. */
