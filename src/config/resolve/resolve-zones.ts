@@ -149,12 +149,6 @@ function findPool(name: Placed<string>, pools: Pools, findings: Findings): PoolC
 }
 
 function inherit(own: RouteSettings['timeouts'], all: Timeouts): Timeouts {
-  return {
-    connect: own.connect ?? all.connect,
-    handshake: own.handshake ?? all.handshake,
-    response: own.response ?? all.response,
-    write: own.write ?? all.write,
-    idle: own.idle ?? all.idle,
-    total: own.total ?? all.total,
-  }
+  const set = Object.entries(own).filter(([, timeout]) => timeout !== null)
+  return { ...all, ...Object.fromEntries(set) }
 }

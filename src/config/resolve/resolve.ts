@@ -7,6 +7,7 @@ import type { Config, SecretsConfig, StoreConfig } from '../model/config.ts'
 import { resolveCustomErrors } from '../settings/custom-errors-settings.ts'
 import { resolveRateLimits } from '../settings/limit-settings.ts'
 import type { Findings } from '../file/mistake.ts'
+import { camel } from '../shape/camel.ts'
 import { isLoopback } from '../shape/host-rules.ts'
 import { resolveOAuth, resolvePeople } from '../settings/oauth-settings.ts'
 import { resolveListeners } from './listeners.ts'
@@ -25,7 +26,8 @@ import { warn } from './warn.ts'
 
 /** Returns the configuration from its settings; valid only if no mistake was recorded, here or before. */
 export function resolve(settings: Settings, findings: Findings): Config {
-  const { limits, client, log, errors } = settings
+  const { log, errors } = settings
+  const { body: _, ...limits } = settings.limits
   const data = dataFor(settings, findings)
   // In the order in which a request meets the rules: those of all zones first.
   const rules = new WorkSum(maxWork.rules.file, findings)
@@ -60,28 +62,9 @@ export function resolve(settings: Settings, findings: Findings): Config {
     geo: settings.geo,
     trustedProxies: settings.trusted_proxies.map(({ value }) => value),
     clientAddress: settings.client_address,
-    limits: {
-      headerSection: limits.header_section,
-      headers: limits.headers,
-      url: resolveUrlLimit(limits, findings),
-      requestsPerConnection: limits.requests_per_connection,
-      compressionMemory: limits.compression_memory,
-    },
-    client: {
-      handshakeTimeout: client.handshake_timeout,
-      headerTimeout: client.header_timeout,
-      bodyRate: client.body_rate,
-      bodyTimeout: client.body_timeout,
-      responseRate: client.response_rate,
-      connections: client.connections,
-      connectionsPerAddress: client.connections_per_address,
-      keepAlive: client.keep_alive,
-    },
-    http2: {
-      enabled: settings.http2.enabled,
-      maxConcurrentStreams: settings.http2.max_concurrent_streams,
-      penalty: settings.http2.penalty,
-    },
+    limits: { ...camel(limits), url: resolveUrlLimit(settings.limits, findings) },
+    client: camel(settings.client),
+    http2: camel(settings.http2),
     log,
     telemetry: resolveTelemetry(settings.telemetry, findings),
     shutdown: { grace: settings.shutdown.grace, webSocketClose: settings.shutdown.websocket_close },
@@ -113,14 +96,9 @@ function resolveStore({ store, workers }: Settings, findings: Findings): StoreCo
     )
   }
   refuseIdle(store, findings)
-  return {
-    url: store.url.value,
-    ca: store.ca.value,
-    sentinelUsername: store.sentinel_username.value,
-    sentinelPassword: store.sentinel_password.value,
-    commandTimeout: store.command_timeout,
-    grace: store.grace,
-  }
+  const { url, ca, sentinel_username: username, sentinel_password: password, ...times } = store
+  const credentials = { sentinelUsername: username.value, sentinelPassword: password.value }
+  return { url: url.value, ca: ca.value, ...credentials, ...camel(times) }
 }
 
 /**
@@ -148,9 +126,6 @@ function resolveSecrets({ key, old_keys }: Settings['secrets']): SecretsConfig {
 
 function resolveManagement({ admin, management }: Settings): Config['management'] {
   const { writes, metrics, audit } = management
-  return {
-    writes,
-    metrics: metrics ?? (isLoopback(admin.value.host) ? 'direct' : 'token'),
-    audit: { retention: audit.retention, entriesPerToken: audit.entries_per_token },
-  }
+  const readers = metrics ?? (isLoopback(admin.value.host) ? 'direct' : 'token')
+  return { writes, metrics: readers, audit: camel(audit) }
 }

@@ -1,7 +1,9 @@
 // The settings of the authorization server, and of sign-in.
 
+import { day, hour, second } from '../../base/units.ts'
 import type { OAuthConfig, PeopleConfig } from '../model/config.ts'
 import type { Findings } from '../file/mistake.ts'
+import { camel } from '../shape/camel.ts'
 import { issuerUrl, openidIssuer } from '../shape/host-rules.ts'
 import { accept, duration, matching, oneOf } from '../shape/rules.ts'
 import {
@@ -17,28 +19,21 @@ import {
   type Value,
 } from '../shape/shape.ts'
 
-const second = 1000
-const hour = 3_600 * second
-const day = 24 * hour
-
 /** They may only be shortened. */
-const longest = { code: 60 * second, accessToken: hour, refreshToken: 30 * day, refreshTokenMost: 180 * day }
+const maxLifetimes = { code: 60 * second, access: hour, refresh: 30 * day, consent: 180 * day }
 
 const visible = matching(/^[!-~]{1,4096}$/, 'must be up to 4096 visible ASCII characters, without spaces')
 
 export const oauth = group({
   issuer: optional(placed(scalar(issuerUrl)), null), // null: the side port, where that is on loopback
   lifetimes: group({
-    code: optional(scalar(duration(second, longest.code)), longest.code),
-    access_token: optional(scalar(duration(second, longest.accessToken)), longest.accessToken),
+    code: optional(scalar(duration(second, maxLifetimes.code)), maxLifetimes.code),
+    access_token: optional(scalar(duration(second, maxLifetimes.access)), maxLifetimes.access),
     refresh_token: optional(
-      placed(scalar(duration(second, longest.refreshToken))),
-      unwritten('oauth.lifetimes.refresh_token', longest.refreshToken),
+      placed(scalar(duration(second, maxLifetimes.refresh))),
+      unwritten('oauth.lifetimes.refresh_token', maxLifetimes.refresh),
     ),
-    refresh_token_most: optional(
-      scalar(duration(second, longest.refreshTokenMost)),
-      longest.refreshTokenMost,
-    ),
+    refresh_token_most: optional(scalar(duration(second, maxLifetimes.consent)), maxLifetimes.consent),
   }),
 })
 
@@ -73,13 +68,10 @@ export function resolveOAuth(
   { issuer, lifetimes }: Value<typeof oauth.shape>,
   findings: Findings,
 ): OAuthConfig {
-  const { code, access_token: accessToken, refresh_token: idle, refresh_token_most: most } = lifetimes
+  const { refresh_token: idle, refresh_token_most: most } = lifetimes
   if (idle.line > 0 && idle.value > most) findings.flaw(idle, 'must not be longer than refresh_token_most')
   const refreshToken = Math.min(idle.value, most)
-  return {
-    issuer: issuer?.value ?? null,
-    lifetimes: { code, accessToken, refreshToken, refreshTokenMost: most },
-  }
+  return { issuer: issuer?.value ?? null, lifetimes: { ...camel(lifetimes), refreshToken } }
 }
 
 export function resolvePeople(
@@ -88,17 +80,14 @@ export function resolvePeople(
 ): PeopleConfig {
   if (sign_up.value === 'openid' && openid === null && !findings.concern('people.openid'))
     findings.flaw(sign_up, 'requires people.openid')
-  const {
-    issuer = null,
-    client_id: clientId = null,
-    client_secret: clientSecret = null,
-    tenants = null,
-  } = openid?.value ?? {}
+  const { issuer, client_id: clientId, client_secret: clientSecret, tenants } = openid?.value ?? noOpenId
   if (openid !== null && issuer !== null && tenants === null && servesEveryTenant(issuer))
     findings.flaw(openid, 'requires tenants, since people of every tenant sign in at this issuer')
   const isWhole = issuer !== null && clientId !== null && clientSecret !== null
   return { signUp: sign_up.value, openid: isWhole ? { issuer, clientId, clientSecret, tenants } : null }
 }
+
+const noOpenId = { issuer: null, client_id: null, client_secret: null, tenants: null }
 
 /** Whether an issuer of Entra ID is the common one of all tenants. */
 function servesEveryTenant(issuer: string): boolean {

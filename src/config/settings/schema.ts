@@ -1,9 +1,10 @@
 // The schema of the configuration file, as data.
 
+import { day, hour, KiB, MiB, minute, second, TiB } from '../../base/units.ts'
 import { access, zoneAccess } from './access-settings.ts'
 import { exceptions, proxy } from './proxy-settings.ts'
 import { azureResource, pricedModel, providerKey, providerName, providerUrl, usDollars } from './ai-rules.ts'
-import { providerApis, providerNames } from '../model/config.ts'
+import { providerApis, providerNames, type Timeouts } from '../model/config.ts'
 import { previewAudiences } from '../model/custom-errors-config.ts'
 import { compression } from './compression-settings.ts'
 import { customErrors } from './custom-errors-settings.ts'
@@ -64,30 +65,39 @@ import { telemetry } from './telemetry-settings.ts'
 import { tls } from './tls-settings.ts'
 import { transport } from './transport-settings.ts'
 
-const KiB = 2 ** 10
-const MiB = 2 ** 20
-const TiB = 2 ** 40
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
-
-const limit = scalar(durationOrOff(1, day))
 const share = scalar(fraction)
+
+/** The timeouts towards origins, with their defaults. */
+function timeouts<T>(defaults: Readonly<Record<keyof Timeouts, T>>) {
+  const timeout = (fallback: T) => optional(scalar(durationOrOff(1, day)), fallback)
+  const { connect, handshake, response, write, idle, total } = defaults
+  return group({
+    connect: timeout(connect),
+    handshake: timeout(handshake),
+    response: timeout(response),
+    write: timeout(write),
+    idle: timeout(idle),
+    total: timeout(total),
+  })
+}
+
+const usualTimeouts = {
+  connect: 19 * second,
+  handshake: 10 * second,
+  response: 120 * second,
+  write: 30 * second,
+  idle: 5 * minute,
+  total: 0,
+}
+// null: the timeout of the same name for all routes
+const noTimeouts = { connect: null, handshake: null, response: null, write: null, idle: null, total: null }
 
 const route = mapping({
   path: required(placed(scalar(routePath))),
   pool: optional(placed(scalar(shortName)), null),
   host: optional(scalar(hostHeader), 'preserve' as const),
   body: optional(scalar(size(0, TiB)), null), // null: limits.body
-  timeouts: group({
-    connect: optional(limit, null), // null: the timeout of the same name for all routes
-    handshake: optional(limit, null),
-    response: optional(limit, null),
-    write: optional(limit, null),
-    idle: optional(limit, null),
-    total: optional(limit, null),
-  }),
+  timeouts: timeouts(noTimeouts),
   redirects: optional(scalar(wholeOrOff(1, 20)), 0),
   rate_limits: rateLimits,
   rewrite: optional(rewrite, null),
@@ -204,14 +214,7 @@ export const schema = mapping({
     connections_per_address: optional(scalar(wholeOrOff(1, 1e6)), 1_000),
     keep_alive: optional(scalar(duration(1, hour)), 75 * second),
   }),
-  timeouts: group({
-    connect: optional(limit, 19 * second),
-    handshake: optional(limit, 10 * second),
-    response: optional(limit, 120 * second),
-    write: optional(limit, 30 * second),
-    idle: optional(limit, 5 * minute),
-    total: optional(limit, 0),
-  }),
+  timeouts: timeouts(usualTimeouts),
   log: group({
     level: optional(scalar(oneOf('debug', 'info', 'warn', 'error')), 'info' as const),
     access: optional(scalar(truth), true),
@@ -250,14 +253,7 @@ export const schema = mapping({
     hosts: optional(list(placed(scalar(exactHost))), []),
     body: optional(scalar(size(0, 256 * MiB)), 32 * MiB),
     upload: optional(wordOr('off', scalar(size(0, TiB))), null),
-    timeouts: group({
-      connect: optional(limit, 19 * second),
-      handshake: optional(limit, 10 * second),
-      response: optional(limit, 10 * minute),
-      write: optional(limit, 30 * second),
-      idle: optional(limit, 2 * minute),
-      total: optional(limit, 0),
-    }),
+    timeouts: timeouts({ ...usualTimeouts, response: 10 * minute, idle: 2 * minute }),
     proxy: unlessGiven(['https_proxy', 'HTTPS_PROXY'], optional(proxy, null)),
     no_proxy: unlessGiven(['no_proxy', 'NO_PROXY'], optional(scalar(exceptions), [])),
     providers: optional(dictionary(providerName(providerNames), placed(provider)), new Map<string, never>()),
