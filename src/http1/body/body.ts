@@ -1,18 +1,16 @@
-// Where the body of a message ends, and which of the received bytes are data (RFC 9112 sections 6 and 7). One
-// reader serves both directions. It copies nothing: it points into the caller's buffer.
+// The body of a message and where it ends (RFC 9112 sections 6 and 7), without copying: it points into the
+// caller's buffer.
 
 import { backslash, cr, dquote, hexValue, isFieldByte, lf, semicolon } from '../fields/characters.ts'
 import { TrailerSection } from './trailers.ts'
 
 export type Framing = 'none' | 'length' | 'chunked' | 'close'
 
-/** Max bytes of all chunk extensions of one body. */
 const extensionsLimit = 16 * 1024
 
 /** Max hex digits of a chunk size: 2^40 bytes, far beyond any real chunk and far from rounding. */
 const maxChunkDigits = 10
 
-/** What the next byte of a chunked body belongs to. */
 const chunk = {
   size: 0,
   extension: 1,
@@ -41,7 +39,6 @@ export class BodyReader {
   to = 0
   done: boolean
   faulty = false
-  /** Bytes still to come: of the body (`length`) or of the current chunk. */
   #remaining: number
   #state: ChunkState = chunk.size
   #digits = 0
@@ -49,9 +46,7 @@ export class BodyReader {
   #trailers: TrailerSection | null = null
   readonly #hopByHop: ReadonlySet<string> | null
 
-  /**
-   * Begins a body. `length` is read for that framing only; `hopByHop` holds the names that Connection lists.
-   */
+  /** `length` is read for that framing only; `hopByHop` holds the names that Connection lists. */
   constructor(framing: Framing, length: number, hopByHop: ReadonlySet<string> | null = null) {
     this.framing = framing
     this.#hopByHop = hopByHop
@@ -59,7 +54,7 @@ export class BodyReader {
     this.done = framing === 'none' || (framing === 'length' && length === 0)
   }
 
-  /** Reads from `at`, at most to the end of one run of data; returns the offset after what it read. */
+  /** Reads from `at`, at most to the end of one run of data; returns the offset after it. */
   next(bytes: Buffer, at: number): number {
     this.from = this.to = at
     if (this.framing === 'chunked') return this.#chunked(bytes, at)
@@ -69,13 +64,12 @@ export class BodyReader {
     return this.#data(available, at)
   }
 
-  /** The peer ended the connection: the clean end of a `close` body, a truncation of any other. */
   end(): void {
     if (this.framing === 'close') this.done = true
     else if (!this.done) this.faulty = true
   }
 
-  /** The field lines after the last chunk that may go on to the next hop; flat, null for none. */
+  /** Flat; null for none. */
   get trailers(): string[] | null {
     return this.#trailers === null ? null : this.#trailers.fields
   }
@@ -107,7 +101,6 @@ export class BodyReader {
     return at
   }
 
-  /** Reads one byte of a chunk's frame; returns false if it is not allowed there. */
   #framingByte(byte: number): boolean {
     switch (this.#state) {
       case chunk.size:
@@ -140,7 +133,7 @@ export class BodyReader {
     return this.#digits > 0 && (byte === cr || byte === semicolon)
   }
 
-  /** Skips extensions, of which we know none; a quoted string must end on its line. */
+  /** A quoted string must end on its line. */
   #extensionByte(byte: number): boolean {
     const state = this.#state
     if (state === chunk.quotedPair) this.#state = chunk.quoted

@@ -1,8 +1,7 @@
 // Chunked bodies as we write them (RFC 9112 section 7.1).
 
 /**
- * Writes one chunk of at least one byte (an empty one would end the body) as latin1 text. For small chunks,
- * where copying is cheaper than another write.
+ * Writes one chunk of at least one byte as latin1 text: copying a small one is cheaper than another write.
  */
 export function chunkText(bytes: Buffer): string {
   return `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`
@@ -13,7 +12,7 @@ export function chunkSize(length: number): string {
   return `${length.toString(16)}\r\n`
 }
 
-/** Writes the last chunk and the trailer section (flat `name, value, …`, null for none). */
+/** Writes the last chunk and the trailer section (flat, null for none). */
 export function lastChunk(trailers: readonly string[] | null): string {
   if (trailers === null) return '0\r\n\r\n'
   let lines = '0\r\n'

@@ -5,27 +5,22 @@ import { cr, lf } from '../fields/characters.ts'
 import { crosses, type FieldId, field } from '../fields/fields.ts'
 import { endOfHead, type FieldReader, mayContinue, readFieldLines } from '../fields/field-lines.ts'
 
-/** Max bytes of a trailer section. */
 const limit = 16 * 1024
 
-/** Reads one trailer section incrementally; `done` and `faulty` tell its state. */
+/** Reads one trailer section (RFC 9112 section 7.1.2) incrementally. */
 export class TrailerSection implements FieldReader {
   done = false
   faulty = false
-  /** The field lines that may go on to the next hop; flat, null for none. */
+  /** Flat; null for none. */
   fields: string[] | null = null
   readonly #hopByHop: ReadonlySet<string> | null
   #partial: Buffer | null = null
 
-  /**
-   * Takes the names that Connection lists: they apply to trailers as to other fields (RFC 9110 section
-   * 7.6.1).
-   */
+  /** Connection applies to trailers as to other fields (RFC 9110 section 7.6.1). */
   constructor(hopByHop: ReadonlySet<string> | null) {
     this.#hopByHop = hopByHop
   }
 
-  /** Reads from `at`; returns the offset after what belongs to the section. */
   next(bytes: Buffer, at: number): number {
     const before = this.#partial
     const section = before === null ? bytes.subarray(at) : Buffer.concat([before, bytes.subarray(at)])
@@ -39,10 +34,7 @@ export class TrailerSection implements FieldReader {
     return at + end - (before === null ? 0 : before.length)
   }
 
-  /**
-   * Takes one field line; returns false for a field that would change the framing of the message. Part of
-   * reading, not for callers.
-   */
+  /** Returns false for a field that would change the framing of the message. */
   field(name: string, value: string, id: FieldId): boolean {
     if (crosses(id, 'request') && this.#mayComeLate(name.toLowerCase()))
       (this.fields ??= []).push(name, value)
@@ -61,8 +53,7 @@ export class TrailerSection implements FieldReader {
 }
 
 /**
- * Fields that control, route or authenticate a message, besides those that never go on: after the body they
- * come too late (RFC 9110 section 6.5.1).
+ * Fields that control, route or authenticate a message come too late after its body (RFC 9110 section 6.5.1).
  */
 const spentBeforeBody = new Set([
   'age',
@@ -91,7 +82,6 @@ const spentBeforeBody = new Set([
   'www-authenticate',
 ])
 
-/** Finds the end of the section, which is a single empty line if there are no trailers. */
 function endOfSection(section: Buffer): number {
   if (section[0] === cr && section[1] === lf) return 2
   return endOfHead(section, 0)

@@ -1,12 +1,12 @@
-// Which bytes are allowed where in an HTTP/1.1 message (RFC 9110 section 5, RFC 9112 sections 2 to 7).
+// The bytes allowed in an HTTP/1.1 message (RFC 9110 section 5, RFC 9112 sections 2 to 7).
 
-/** Marks the bytes of a token (RFC 9110 section 5.6.2): method and field names. */
+/** RFC 9110 section 5.6.2: method and field names. */
 export const isTokenByte = byteTable(byte => /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(byte)))
 
-/** Marks the bytes of a field value or reason phrase: HTAB, SP, visible ASCII and obs-text. */
+/** Field values and reason phrases: HTAB, SP, visible ASCII and obs-text. */
 export const isFieldByte = byteTable(byte => byte === 0x09 || (byte >= 0x20 && byte !== 0x7f))
 
-/** The value of each hexadecimal digit, and 255 for all other bytes. */
+/** 255 for all other bytes. */
 export const hexValue = Uint8Array.from({ length: 256 }, (_, byte) => {
   const value = Number.parseInt(String.fromCharCode(byte), 16)
   return Number.isNaN(value) ? 255 : value

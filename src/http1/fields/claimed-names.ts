@@ -1,8 +1,7 @@
-// The fields, besides X-Forwarded-For, -Proto, -Host and Forwarded, in which proxies, CDNs and hosting
-// platforms describe the client. They are removed unless the client is trusted. The table in docs/proxying.md
-// is generated from this.
+// The fields, besides X-Forwarded-For, -Proto, -Host and Forwarded, in which proxies, CDNs and platforms
+// describe the client; removed unless it is trusted. The table in docs/proxying.md is generated from this.
 
-/** What each group describes, and its names in lower case; a name that ends in `*` is a prefix. */
+/** In lower case; a name that ends in `*` is a prefix. */
 export const claimedNames = {
   address: [
     'x-real-ip',

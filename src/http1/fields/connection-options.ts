@@ -1,5 +1,4 @@
-// What the Connection fields of a message say (RFC 9110 section 7.6.1): how long the connection lasts, and
-// which fields end with it.
+// The options of the Connection fields (RFC 9110 section 7.6.1).
 
 import { equalsIgnoreCase } from './fields.ts'
 
@@ -7,16 +6,15 @@ interface ConnectionOptions {
   readonly close: boolean
   readonly keepAlive: boolean
   readonly upgrade: boolean
-  /** Names of fields that end at this hop, lower-case; null for none. */
+  /** Lower-case; null for none. */
   readonly hopByHop: ReadonlySet<string> | null
 }
 
-/** Max characters of all Connection fields together. */
 const maxLength = 1024
 
 /**
- * Reads the options of all Connection fields of a message, joined with commas (null if it has none). Returns
- * null if they are longer than is plausible, since each costs time.
+ * Reads all Connection fields of a message, joined with commas; null if they are implausibly long, since each
+ * costs time.
  */
 export function connectionOptions(value: string | null): ConnectionOptions | null {
   if (value === null) return nothing

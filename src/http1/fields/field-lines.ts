@@ -1,28 +1,25 @@
-// What request and response heads share: where a head ends, what an incomplete one may contain, and its field
-// lines, read as strictly as RFC 9112 allows (no folded lines, no bare CR or LF, no space before a colon).
+// Ends of heads and their field lines, read as strictly as RFC 9112 allows: no folded lines, no bare CR or
+// LF, no space before a colon.
 
 import { colon, cr, htab, isFieldByte, isTokenByte, lf, sp } from './characters.ts'
 import { type FieldId, fieldId } from './fields.ts'
 
-/** Receives each field line of a head in order; returns false to stop the parser. */
+/** `field` returns false to stop the parser. */
 export interface FieldReader {
   field(name: string, value: string, id: FieldId): boolean
 }
 
 const headEnd = Buffer.from('\r\n\r\n')
 
-/**
- * Finds the end of a head that begins at `start`: the offset after its empty line, or -1 if it is incomplete.
- */
+/** The offset after the empty line of the head that begins at `start`; -1 if it is incomplete. */
 export function endOfHead(bytes: Buffer, start: number): number {
   const at = bytes.indexOf(headEnd, start)
   return at === -1 ? -1 : at + 4
 }
 
 /**
- * Whether an incomplete head can still become valid, judged by its bytes from `from` to the end. After a NUL,
- * or a CR or LF without the other, it can't, and waiting for the rest would let the peer hang until its
- * timeout.
+ * Whether an incomplete head can still become valid, judged by its bytes from `from` on: otherwise the peer
+ * would hang until its timeout.
  */
 export function mayContinue(bytes: Buffer, from: number): boolean {
   for (let i = from; i < bytes.length; i++) {
@@ -34,9 +31,8 @@ export function mayContinue(bytes: Buffer, from: number): boolean {
 }
 
 /**
- * Reads the field lines between `at` (the first byte of the first line) and `end` (after the empty line).
- * `text` holds the same bytes as a latin1 string from `offset` on. Returns false if a line is malformed or
- * the reader refused one.
+ * Reads the field lines between `at` and `end` (after the empty line); `text` holds the same bytes as latin1
+ * from `offset` on. Returns false if a line is malformed or the reader refused one.
  */
 export function readFieldLines(
   bytes: Buffer,
@@ -65,9 +61,7 @@ export function readFieldLines(
   return at === last
 }
 
-/**
- * Reads a Content-Length value (RFC 9110 section 8.6): digits only, at most 2^53 - 1; anything else gives -1.
- */
+/** Digits only, at most 2^53 - 1 (RFC 9110 section 8.6); -1 for anything else. */
 export function parseContentLength(value: string): number {
   if (value.length === 0 || value.length > 16) return -1
   let length = 0

@@ -1,14 +1,10 @@
-// Field lines as this gateway handles them: a flat list `name, value, name, value, …` in the order received,
-// and for each line a number that identifies the fields that we know.
+// Field lines: a flat list `name, value, …` in the order received, and for each line the id of a known field.
 
 import { isTokenByte } from './characters.ts'
 import { type Claim, claimedNames } from './claimed-names.ts'
 import { setsOwnCookie, withoutOwnCookies } from './own-cookies.ts'
 
-/**
- * The fields that a gateway must recognise. Their order matters: fields with an id below `firstPassed` of the
- * kind of message are not passed on, or we write our own.
- */
+/** The order matters: fields below `firstPassed` of the kind of message are not passed on. */
 export const field = {
   other: 0,
   connection: 1,
@@ -23,42 +19,32 @@ export const field = {
   proxyAuthorization: 9,
   contentLength: 10,
   ray: 11,
-  /** What this gateway tells its own side port about a client. */
+  /** From this gateway to its own side port. */
   hop: 12,
-  /**
-   * A look-alike (`content_length`, `content.length`): an origin that turns everything but letters and digits
-   * into `_`, as CGI names require, would take it for the real field.
-   */
+  /** A look-alike (`content_length`, `content.length`), which CGI turns into the real field. */
   twin: 13,
   host: 14,
   expect: 15,
   /** CGI turns it into the variable `HTTP_PROXY` (CVE-2016-5385). */
   proxy: 16,
   /**
-   * A path that some frameworks use in place of that of the request (`X-Original-URL`), although no rule has
-   * seen it.
+   * Used by some frameworks in place of the request's path (`X-Original-URL`), although no rule has checked
+   * it.
    */
   otherPath: 17,
-  /** The certificate of a client, as another proxy would pass it on. */
+  /** As other proxies pass it on. */
   claimedCertificate: 18,
-  /**
-   * What this gateway tells origins about the certificate of a client; nothing else may set it (RFC 9440
-   * section 2.4).
-   */
+  /** Set by this gateway only (RFC 9440 section 2.4). */
   clientCertificate: 19,
   forwarded: 20,
   xForwardedFor: 21,
   xForwardedProto: 22,
   xForwardedHost: 23,
-  /** Any other name that begins with `X-Forwarded-`. */
   xForwarded: 24,
-  /** Other names for the address of a client (`X-Real-IP`), and one that includes its port. */
+  /** `X-Real-IP` and others, and one that includes the port. */
   clientAddress: 25,
   clientEndpoint: 26,
-  /**
-   * Likewise for the scheme that a client used (`X-Scheme`), whether that was https (`Front-End-Https`), and
-   * the requested port and host.
-   */
+  /** `X-Scheme`, `Front-End-Https`, and the requested port and host. */
   claimedScheme: 27,
   claimedSecurity: 28,
   claimedPort: 29,
@@ -71,27 +57,22 @@ export const field = {
   contentEncoding: 36,
   authorization: 37,
   wwwAuthenticate: 38,
-  /** Whether the connection was authenticated, rather than the single request (MS-N2HT section 2.2.3). */
+  /** MS-N2HT section 2.2.3. */
   persistentAuth: 39,
-  /** Fields that are passed on in part, together so that one comparison tells them from the rest. */
+  /** Passed on in part: together, so that one comparison tells them from the rest. */
   cookie: 40,
   setCookie: 41,
-  /** The fields of a trace come last, so that one comparison leaves them out. */
+  /** Last, so that one comparison leaves them out. */
   traceparent: 42,
   tracestate: 43,
 } as const
 
 export type FieldId = (typeof field)[keyof typeof field]
 
-/**
- * A request may only describe itself in ways that we believe; a response loses only what belongs to the hop.
- */
+/** A request loses untrusted descriptions of the client; a response only what belongs to the hop. */
 const firstPassed = { request: field.accept, response: field.twin } as const
 
-/**
- * The field lines of a message, its kind, and the names that its Connection fields list (lower-case; null for
- * none).
- */
+/** `hopByHop`: the names that Connection lists, lower-case; null for none. */
 export interface FieldLines {
   readonly kind: keyof typeof firstPassed
   readonly fields: readonly string[]
@@ -99,15 +80,14 @@ export interface FieldLines {
   readonly hopByHop: ReadonlySet<string> | null
 }
 
-/** Whether a field with this id is passed on as received (RFC 9110 section 7.6.1). */
+/** Whether a field is passed on as received (RFC 9110 section 7.6.1). */
 export function crosses(id: FieldId, kind: FieldLines['kind']): boolean {
   return passes(id, firstPassed[kind])
 }
 
 /**
- * Writes the field lines of a message that go on to the next hop, as received: without those that end here or
- * that Connection names, without our own cookies unless the origin is `atHome`, and with those of the trace
- * only if `withTrace`.
+ * Writes the field lines that go on to the next hop: without hop-by-hop fields, without our own cookies
+ * unless the origin is `atHome`, and with those of the trace only if `withTrace`.
  */
 export function crossingLines(message: FieldLines, withTrace = true, atHome = false): string {
   const { fields, ids, hopByHop } = message
@@ -124,9 +104,7 @@ export function crossingLines(message: FieldLines, withTrace = true, atHome = fa
   return lines
 }
 
-/**
- * Returns the value of a field as a server other than this gateway may receive or set it; null for nothing.
- */
+/** The value of a field as another server may receive or set it; null for nothing. */
 export function abroad(id: FieldId, value: string): string | null {
   if (id === field.cookie) return withoutOwnCookies(value)
   return id === field.setCookie && setsOwnCookie(value) ? null : value
@@ -136,27 +114,23 @@ function passes(id: FieldId, first: FieldId): boolean {
   return id === field.other || id >= first
 }
 
-/**
- * Whether an operator may set a field with this id: any that is passed on, or that is removed only from
- * untrusted clients.
- */
+/** Whether an operator may set the field. */
 export function isSettable(id: FieldId, kind: FieldLines['kind']): boolean {
   return crosses(id, kind) || isClaim(id)
 }
 
-/** Whether proxies use a field with this id to describe the client, besides X-Forwarded-* and Forwarded. */
+/** Whether proxies use the field to describe the client, besides X-Forwarded-* and Forwarded. */
 export function isClaim(id: FieldId): boolean {
   const isOfClient = id >= field.clientAddress && id <= field.claimedHost
   return isOfClient || id === field.otherPath || id === field.claimedCertificate
 }
 
-/** Whether a field with this id shows that another hop has passed the request on. */
+/** Whether the field shows that another hop has passed the request on. */
 export function tellsOfHop(id: FieldId): boolean {
   const isOfWay = id >= field.forwarded && id <= field.cdnLoop
   return isOfWay || id === field.ray || id === field.hop || id === field.twin
 }
 
-/** Returns the id of a name in any case. */
 export function fieldId(name: string): FieldId {
   const first = name.charCodeAt(0) & 31
   const candidates = byStart[name.length * 32 + first]
@@ -170,15 +144,11 @@ export function fieldId(name: string): FieldId {
   return ofFamily(name)
 }
 
-/**
- * Whether the names of an id count in any spelling: some names of certificate fields are written with
- * underscores in the first place.
- */
+/** Some names of certificate fields are written with underscores in the first place. */
 function hasAnySpelling(id: FieldId): boolean {
   return id === field.claimedCertificate
 }
 
-/** Returns the id of the family whose prefix a name has. */
 function ofFamily(name: string): FieldId {
   const families = byFamily[familyKey(name)]
   if (families === undefined) return field.other
@@ -195,18 +165,17 @@ function spellingOf(name: string, id: FieldId): FieldId {
   return /[^A-Za-z0-9-]/.test(name) ? field.twin : id
 }
 
-/** Whether a text equals a lower-case name, ignoring ASCII case. */
 export function equalsIgnoreCase(text: string, lower: string): boolean {
   return text.length === lower.length && compare(text, lower) === same
 }
 
-/** Returns the first value of a field by its lower-case name; null for none. */
+/** The first value of a field by its lower-case name; null for none. */
 export function firstValue(fields: readonly string[], name: string): string | null {
   for (let i = 0; i < fields.length; i += 2) if (equalsIgnoreCase(fields[i]!, name)) return fields[i + 1]!
   return null
 }
 
-/** Whether a comma-separated list (such as CDN-Loop) holds a lower-case token. */
+/** Whether a comma-separated list holds a lower-case token. */
 export function listHas(list: string, token: string): boolean {
   let from = 0
   while (from <= list.length) {
@@ -222,7 +191,6 @@ const same = 0
 const twin = 1
 const different = 2
 
-/** Compares a received name with a known lower-case one. */
 function compare(name: string, known: string): typeof same | typeof twin | typeof different {
   let result: typeof same | typeof twin = same
   for (let i = 0; i < known.length; i++) {
@@ -236,7 +204,6 @@ function compare(name: string, known: string): typeof same | typeof twin | typeo
   return result
 }
 
-/** Whether a byte of a name is not a letter, digit or hyphen. */
 function isFolded(code: number): boolean {
   const lower = code | 0x20
   const isAlphanumeric = (lower >= 0x61 && lower <= 0x7a) || (code >= 0x30 && code <= 0x39)
@@ -248,10 +215,7 @@ interface KnownField {
   readonly id: FieldId
 }
 
-/**
- * The fields that carry the certificate of a client to origins: RFC 9440 section 2, and its subject and
- * fingerprint.
- */
+/** RFC 9440 section 2, and the subject and fingerprint. */
 export const certificateFields = {
   certificate: 'Client-Cert',
   chain: 'Client-Cert-Chain',
@@ -327,8 +291,8 @@ function index(ids: Record<string, FieldId>): (KnownField[] | undefined)[] {
 const x = 24
 
 /**
- * Returns a key by which most names differ from those of all families: the last five bits of two letters, the
- * first two, or those after `X-`.
+ * The last five bits of the first two letters, or of the two after `X-`: most names differ in them from those
+ * of all families.
  */
 function familyKey(name: string): number {
   const first = name.charCodeAt(0) & 31
@@ -336,7 +300,7 @@ function familyKey(name: string): number {
   return 1024 + (name.charCodeAt(2) & 31) * 32 + (name.charCodeAt(3) & 31)
 }
 
-/** The prefixes of each family, by `familyKey`. */
+/** By `familyKey`. */
 const byFamily: readonly (readonly KnownField[] | undefined)[] = familyIndex()
 
 function familyIndex(): (KnownField[] | undefined)[] {

@@ -3,21 +3,19 @@
 
 import { backslash, dquote, htab, isTokenByte, sp } from './characters.ts'
 
-/** What one hop said; null for what it left out. */
 interface ForwardedElement {
   node: string | null
   host: string | null
   proto: string | null
 }
 
-/** More hops and characters than any request needs. */
+/** More than any request needs. */
 const maxElements = 100
 const maxLength = 16 * 1024
 
 /**
- * Reads the joined values of Forwarded, the first hop first; null if they violate RFC 7239 section 4, or have
- * more than 100 hops or 16 KiB. Blanks around semicolons and unquoted addresses with a colon are accepted,
- * since many proxies write them.
+ * Reads the joined values of Forwarded, the first hop first; null if they violate RFC 7239 section 4 or a
+ * limit. Blanks around semicolons and unquoted addresses with a colon are accepted: many proxies write them.
  */
 export function parseForwarded(list: string): ForwardedElement[] | null {
   if (list.length > maxLength) return null
@@ -41,7 +39,6 @@ export function parseForwarded(list: string): ForwardedElement[] | null {
   }
 }
 
-/** Takes one pair; returns false for a duplicate parameter. */
 function take(element: ForwardedElement, name: string, written: string): boolean {
   const member = name === 'for' ? 'node' : name === 'host' || name === 'proto' ? name : null
   if (member === null) return true
@@ -62,7 +59,7 @@ function afterToken(list: string, from: number): number {
   return at
 }
 
-/** Returns the offset after a value, or -1 if there is none. */
+/** Returns -1 without a value. */
 function afterValue(list: string, from: number): number {
   if (list.charCodeAt(from) === dquote) return afterQuoted(list, from + 1)
   let at = from
@@ -79,7 +76,6 @@ function afterQuoted(list: string, from: number): number {
   return -1
 }
 
-/** Whether it is a colon or bracket. */
 function isOfAddress(code: number): boolean {
   return code === 0x3a || code === 0x5b || code === 0x5d
 }

@@ -5,9 +5,9 @@ import { isIPv6 } from 'node:net'
 import { canonicalAddress } from '../../net/address/address.ts'
 
 /**
- * Returns the lower-case host name of a Host value, without port, brackets and trailing dot; null if it is
- * not a host name or IP address. Userinfo, percent-encoding and the other freedoms of a reg-name are refused:
- * no zone can have such a name.
+ * The lower-case host name of a Host value (RFC 9110 section 7.2), without port, brackets and trailing dot;
+ * null if it is neither a host name nor an IP address. No zone can have a name with the other freedoms of a
+ * reg-name.
  */
 export function hostName(value: string): string | null {
   if (value.charCodeAt(0) === 0x5b) return ipv6Name(value)
@@ -38,7 +38,7 @@ function isPort(value: string, from: number): boolean {
   return true
 }
 
-/** Checks for labels of 1 to 63 letters, digits, hyphens and underscores between single dots. */
+/** 1 to 63 letters, digits, hyphens and underscores between single dots. */
 function hasLabels(value: string, end: number): boolean {
   let label = 0
   for (let i = 0; i < end; i++) {

@@ -1,10 +1,9 @@
-// The cookies of this gateway: their names, and what keeps them from other servers. Browsers send a cookie to
-// every port of a host (RFC 6265 section 8.5), so an origin that shares a host name with our pages would
-// receive people's sessions, and could plant its own.
+// Browsers send a cookie to every port of a host (RFC 6265 section 8.5): an origin that shares a host name
+// with our pages would receive people's sessions, and could plant its own.
 
 /**
- * Every cookie that this gateway sets, without the prefix added over https: two for its pages, and two that
- * bind an authorization request to its browser.
+ * Without the prefix added over https: two for our pages, and two that bind an authorization request to its
+ * browser.
  */
 export const ownCookies = {
   session: 'gatehouse',
@@ -13,7 +12,7 @@ export const ownCookies = {
   resume: 'gatehouse_resume',
 } as const
 
-/** With each prefix that browsers know (RFC 6265bis section 4.1.3), and without. */
+/** With each prefix of RFC 6265bis section 4.1.3, and without. */
 const ownNames: ReadonlySet<string> = new Set(
   Object.values(ownCookies).flatMap(name => [name, `__Host-${name}`, `__Secure-${name}`]),
 )
@@ -21,10 +20,10 @@ const ownNames: ReadonlySet<string> = new Set(
 /** An attribute of the preceding cookie (RFC 2965 section 3.3.4). */
 const attribute = /^[ \t]*\$(?:path|domain|port)[ \t]*(?:=|$)/i
 
-/** What each of our names begins with after any prefix, so that most values need no closer look. */
+/** Part of each of our names, so that most values need no closer look. */
 const mark = 'gatehouse'
 
-/** Returns a Cookie value without our cookies, the others byte for byte; null if none is left. */
+/** A Cookie value without our cookies, the others byte for byte; null if none is left. */
 export function withoutOwnCookies(value: string): string | null {
   if (!value.includes(mark)) return value
   let others = ''
@@ -60,10 +59,7 @@ export function setsOwnCookie(value: string): boolean {
   return isOwn(end === -1 ? value : value.slice(0, end))
 }
 
-/**
- * Returns where a pair ends. A comma counts too: readers of RFC 2965 split there, and hops may join several
- * fields with it.
- */
+/** A comma counts too: readers of RFC 2965 split there, and hops may join several fields with it. */
 function endOfPair(value: string, from: number): number {
   for (let at = from; at < value.length; at++) {
     const code = value.charCodeAt(at)
@@ -72,10 +68,7 @@ function endOfPair(value: string, from: number): number {
   return value.length
 }
 
-/**
- * Whether a pair is ours in the most generous reading: with blanks and quotes around its name, and equals
- * signs before it.
- */
+/** In the most generous reading: with blanks and quotes around its name, and equals signs before it. */
 function isOwn(pair: string): boolean {
   let from = 0
   while (isAround(pair.charCodeAt(from)) || pair.charCodeAt(from) === equals) from++

@@ -3,8 +3,8 @@
 import { equalsIgnoreCase } from './fields.ts'
 
 /**
- * Returns how many ms after `now` (ms since the epoch) the fields allow a retry, the longest if there are
- * several; null if none can be read, Infinity for a number that is too large.
+ * Ms after `now` at which the server allows a retry (RFC 9110 section 10.2.3): the longest of several; null
+ * if unreadable, Infinity if too large.
  */
 export function retryAfterIn(fields: readonly string[], now: number): number | null {
   let longest: number | null = null
@@ -28,7 +28,7 @@ function waitIn(value: string, now: number): number | null {
 
 /** Some providers send decimals. */
 const seconds = /^\d+(?:\.\d+)?$/
-// Date.parse alone takes nearly anything for a date, such as -5 or 1.5s for one in 2001.
+// Date.parse takes nearly anything for a date, such as -5 or 1.5s.
 const time = '\\d\\d:\\d\\d:\\d\\d'
 const datePattern = new RegExp(
   `^[A-Z][a-z]+, (?:\\d\\d [A-Z][a-z]{2} \\d{4}|\\d\\d-[A-Z][a-z]{2}-\\d\\d) ${time} GMT$`,

@@ -1,33 +1,25 @@
-// The fields that make a request part of a trace (W3C Trace Context, level 2), read strictly: invalid fields
-// are treated as missing.
+// W3C Trace Context, level 2, read strictly: invalid fields are treated as missing.
 
 import { hexValue } from './characters.ts'
 
-/** The content of `traceparent`. */
 interface TraceParent {
   /** 32 lower-case hex digits, not all 0. */
   readonly traceId: string
-  /** The span of the sender: 16 lower-case hex digits, not all 0. */
+  /** The sender's span: 16 lower-case hex digits, not all 0. */
   readonly parentId: string
-  /**
-   * The bits of `traceFlag` that are set; others have no meaning yet, and are not passed on (section
-   * 3.2.2.5).
-   */
+  /** Undefined bits are not passed on (section 3.2.2.5). */
   readonly flags: number
 }
 
-/** The flags that level 2 defines. */
 export const traceFlag = { sampled: 1, random: 2 } as const
 
-/** Reads a `traceparent` (section 3.2); null if it or its version is invalid. */
+/** Section 3.2; null if invalid. */
 export function parseTraceParent(value: string): TraceParent | null {
   const flags = traceFlagsOf(value)
   return flags === -1 ? null : { traceId: value.slice(3, 35), parentId: value.slice(36, 52), flags }
 }
 
-/**
- * Returns the flags of a `traceparent`, as `parseTraceParent` would, without its ids; -1 if it is invalid.
- */
+/** Only the flags; -1 if invalid. */
 export function traceFlagsOf(value: string): number {
   if (value.length < wholeLength || !hasEnd(value)) return -1
   if (value.charCodeAt(2) !== hyphen || value.charCodeAt(35) !== hyphen || value.charCodeAt(52) !== hyphen)
@@ -37,14 +29,14 @@ export function traceFlagsOf(value: string): number {
   return hexValue[value.charCodeAt(54)]! & (traceFlag.sampled | traceFlag.random)
 }
 
-/** Writes the value of `traceparent` in version 00. */
+/** In version 00. */
 export function traceParentText({ traceId, parentId, flags }: TraceParent): string {
   return `00-${traceId}-${parentId}-0${flags}`
 }
 
 /**
- * Returns a `tracestate`, joined from its fields in order, as it may be passed on (section 3.3); null if it
- * is invalid: a malformed member, a duplicate key, or too many members.
+ * The joined fields as they may be passed on (section 3.3); null for a malformed member, a duplicate key, or
+ * too many members.
  */
 export function parseTraceState(joined: string): string | null {
   const members: string[] = []
@@ -65,14 +57,12 @@ const wholeLength = 55
 const hyphen = 0x2d
 const zero = 0x30
 
-/**
- * Whether a value may end there: later versions may append more, but only after another hyphen (section 4.3).
- */
+/** Later versions may append more, but only after another hyphen (section 4.3). */
 function hasEnd(value: string): boolean {
   return value.length === wholeLength || (!value.startsWith('00') && value.charCodeAt(wholeLength) === hyphen)
 }
 
-/** Whether the characters are lower-case hex digits, not all 0. */
+/** Lower-case hex digits, not all 0. */
 function isId(value: string, from: number, to: number): boolean {
   let at = from
   while (at < to && value.charCodeAt(at) === zero) at++
@@ -93,7 +83,7 @@ const maxParts = 4 * maxMembers
 /** A key (section 3.3.1.3.1) and a value (section 3.3.1.3.2) that does not end with a blank. */
 const member = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[ !-+\--<>-~]{0,255}[!-+\--<>-~]$/
 
-/** Removes the blanks around a member (OWS, RFC 9110 section 5.6.3). */
+/** OWS, RFC 9110 section 5.6.3. */
 function trimmed(text: string): string {
   let from = 0
   let to = text.length

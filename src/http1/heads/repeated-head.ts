@@ -1,5 +1,4 @@
-// Parses the heads that a client sends on one connection. Most repeat the field lines of the previous head,
-// and differ only in the request line and the length of the body: such lines are compared as bytes, and not
+// Most heads on one connection repeat the field lines of the previous one: those are compared as bytes, not
 // parsed again.
 
 import { colon, htab, lf, sp } from '../fields/characters.ts'
@@ -7,31 +6,25 @@ import { field } from '../fields/fields.ts'
 import { type HeadLimits, parseRequestHead, RequestHead, settle } from './request-head.ts'
 import { type HeadFault, readRequestLine } from './request-line.ts'
 
-/** Max bytes of field lines that are remembered. */
 const maxBytes = 4096
 /**
- * After so many heads in a row with different lines, the connection probably carries many clients, and
- * nothing is remembered any more.
+ * After so many different heads in a row the connection probably carries many clients, and nothing is
+ * remembered.
  */
 const maxMisses = 8
 
 export class RepeatedHead {
-  /** The head whose lines are remembered, or null. */
   #head: RequestHead | null = null
-  /** Its lines and the empty one, in the first `#size` bytes. */
+  /** Includes the empty line; in the first `#size` bytes. */
   #lines: Buffer = noBytes
   #size = 0
-  /** Which of the lines is Content-Length, -1 for none, and where its digits are, or the end of the lines. */
+  /** The index of the Content-Length line, -1 for none, and where its digits are, or the end of the lines. */
   #length = -1
   #digits = 0
   #digitsEnd = 0
-  /**
-   * Heads since one that repeated the lines. The first head is not remembered, so that a connection for one
-   * request takes no memory for it.
-   */
+  /** The first head is not remembered, so that a connection for one request takes no memory for it. */
   #misses = -1
 
-  /** Parses a head as `parseRequestHead` does. */
   parse(bytes: Buffer, start: number, end: number, limits: HeadLimits): RequestHead | HeadFault {
     const repeated = this.#head === null ? null : this.#parseAgain(this.#head, bytes, start, end, limits)
     if (repeated !== null) return repeated
@@ -76,10 +69,7 @@ export class RepeatedHead {
     return true
   }
 
-  /**
-   * Remembers the lines of a head that mean the same in any request: an absolute target replaces Host, and an
-   * upgrade depends on the version.
-   */
+  /** Not for an absolute target, which replaces Host, nor for an upgrade, which depends on the version. */
   #remember(bytes: Buffer, start: number, end: number, head: RequestHead | HeadFault): void {
     const linesAt = bytes.indexOf(lf, start) + 1
     const size = end - linesAt
@@ -95,14 +85,12 @@ export class RepeatedHead {
   }
 }
 
-/** Returns where the digits that end there begin. */
 function startOfDigits(bytes: Buffer, start: number, end: number): number {
   let at = end
   while (at > start && bytes[at - 1]! >= zero && bytes[at - 1]! <= nine) at--
   return at
 }
 
-/** Returns where the value of the line with this number begins. */
 function valueAt(lines: Buffer, place: number): number {
   let at = 0
   for (let i = 0; i < place; i++) at = lines.indexOf(lf, at) + 1

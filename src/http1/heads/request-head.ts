@@ -1,5 +1,5 @@
-// A request head as this gateway acts on it (RFC 9112 sections 2 and 3). Everything that two readers could
-// understand differently is a fault, so that nothing ambiguous ever reaches an origin.
+// A request head (RFC 9112 sections 2 and 3). Whatever two readers could understand differently is a fault,
+// so that nothing ambiguous reaches an origin.
 
 import { ownText } from '../../base/text/own-text.ts'
 import { BodyReader } from '../body/body.ts'
@@ -8,57 +8,50 @@ import { crossingLines, equalsIgnoreCase, type FieldId, field } from '../fields/
 import { type FieldReader, parseContentLength, readFieldLines } from '../fields/field-lines.ts'
 import { type HeadFault, type RequestLine, readRequestLine, settleTarget } from './request-line.ts'
 
-/** A version as it appears in Via and logs. */
 type HttpVersion = '1.0' | '1.1' | '2'
 
 export interface HeadLimits {
-  /** Bytes of the request target. */
   readonly url: number
-  /** Bytes of the whole head, request line included. */
+  /** Bytes, request line included. */
   readonly headerSection: number
-  /** Max field lines. */
   readonly headers: number
 }
 
-/**
- * A parsed request head. The fields are as received; their meaning for framing and routing is kept next to
- * them.
- */
+/** A parsed request head; the fields are as received. */
 export class RequestHead implements FieldReader, RequestLine {
   readonly kind = 'request'
   method = ''
-  /** The request target in origin form, bytes as received (latin1). */
+  /** In origin form, bytes as received (latin1). */
   target = ''
-  /** The minor version: 0 for HTTP/1.0, 1 for all others. */
+  /** 0 for HTTP/1.0, 1 for all others. */
   minor = 1
   version: HttpVersion = '1.1'
   fields: string[] = []
   ids: FieldId[] = []
-  /** The Host value, or the authority of an absolute target; null if there is none. */
+  /** Or the authority of an absolute target; null for none. */
   host: string | null = null
-  /** Bytes of the body, or -1 without Content-Length. */
+  /** -1 without Content-Length. */
   contentLength = -1
   chunked = false
   keepAlive = true
   expect: string | null = null
-  /** The requested protocols, if an upgrade is allowed. */
+  /** Null if no upgrade is allowed. */
   upgrade: string | null = null
   accept: string | null = null
   xForwardedFor: string | null = null
   cdnLoop: string | null = null
   via: string | null = null
-  /** Empty if it came more than once, which makes it invalid. */
+  /** Empty if repeated, which makes it invalid. */
   traceparent: string | null = null
   tracestate: string | null = null
   connection: string | null = null
-  /** Names that Connection lists, lower-case: these fields end at this hop. */
+  /** Names that Connection lists, lower-case. */
   hopByHop: ReadonlySet<string> | null = null
   /** Offset after the head. */
   end = 0
   fault: HeadFault | null = null
-  /** Max field lines. */
   #maxFields: number
-  /** The lines that go on, once requested, and whether they are in one piece of memory. */
+  /** Cached `crossingLines`, and whether they are one flat string. */
   #crossing: string | null = null
   #isFlat = false
 
@@ -66,10 +59,7 @@ export class RequestHead implements FieldReader, RequestLine {
     this.#maxFields = maxFields
   }
 
-  /**
-   * Takes one field line; returns false if it makes the message unacceptable. Part of parsing, not for
-   * callers.
-   */
+  /** Returns false if the line makes the message unacceptable. */
   field(name: string, value: string, id: FieldId): boolean {
     this.fields.push(name, value)
     if (this.ids.push(id) > this.#maxFields) {
@@ -79,14 +69,13 @@ export class RequestHead implements FieldReader, RequestLine {
     return id === field.other || this.#apply(value, id)
   }
 
-  /** Writes the field lines that go on to the next hop, as `crossingLines` does. */
   crossing(atHome = false): string {
     if (atHome) return crossingLines(this, true, true)
     this.#crossing ??= crossingLines(this)
     return this.#crossing
   }
 
-  /** Adopts the field lines of another head, and what they mean. Part of parsing, not for callers. */
+  /** Adopts the field lines of another head, and what they mean. */
   takeLines(from: RequestHead): void {
     this.fields = from.fields
     this.ids = from.ids
@@ -105,20 +94,14 @@ export class RequestHead implements FieldReader, RequestLine {
     this.#isFlat = from.#isFlat
   }
 
-  /**
-   * Sets a different Content-Length than those lines have, in the field with this number. Part of parsing,
-   * not for callers.
-   */
+  /** Sets another Content-Length, in the line with this number. */
   takeLength(value: string, place: number): boolean {
     this.contentLength = parseContentLength(value)
     this.fields = this.fields.with(2 * place + 1, value)
     return this.contentLength !== -1
   }
 
-  /**
-   * Flattens what V8 keeps as the pieces that it was concatenated from, and would copy one by one for each
-   * request.
-   */
+  /** V8 would copy the pieces of a concatenation one by one for each request. */
   #flatCrossing(): string | null {
     if (this.#crossing !== null && !this.#isFlat) {
       this.#crossing = ownText(this.#crossing)
@@ -179,11 +162,7 @@ export class RequestHead implements FieldReader, RequestLine {
   }
 }
 
-/**
- * Parses the head between `start` and `end` (as returned by `endOfHead`); returns it, or the fault for which
- * it must be refused: two Host fields, two framings, a folded line, another version, and whatever else RFC
- * 9112 forbids.
- */
+/** Parses the head between `start` and `end` (as returned by `endOfHead`); returns it, or its fault. */
 export function parseRequestHead(
   bytes: Buffer,
   start: number,
@@ -202,16 +181,14 @@ export function parseRequestHead(
 }
 
 /**
- * Whether an incomplete head (`bytes` from `start` on have no empty line yet) is already larger than allowed,
- * so that waiting for its end is pointless. A head whose target alone is too long is read to its end, since
- * its fields say in which format the client wants the error.
+ * Whether an incomplete head is already larger than allowed. One whose target alone is too long is read to
+ * its end, since its fields say in which format the client wants the error.
  */
 export function overLimit(bytes: Buffer, start: number, limits: HeadLimits): HeadFault | null {
   if (bytes.length - start <= limits.headerSection) return null
   return isLineOpen(bytes, start) ? 'uri_too_long' : 'http_headers_exceed_limit'
 }
 
-/** Whether the request line of an incomplete head is already here and unacceptable. */
 export function startsBadly(bytes: Buffer, start: number): HeadFault | null {
   const lineEnd = bytes.indexOf('\r\n', start)
   if (lineEnd === -1) return null
@@ -220,7 +197,7 @@ export function startsBadly(bytes: Buffer, start: number): HeadFault | null {
   return isGood ? null : (head.fault ?? 'bad_request')
 }
 
-/** Makes the reader for the body that follows a head (RFC 9112 section 6.3). */
+/** The reader for the body that follows a head (RFC 9112 section 6.3). */
 export function requestBody(head: RequestHead): BodyReader {
   if (head.chunked) return new BodyReader('chunked', 0, head.hopByHop)
   return head.contentLength > 0 ? new BodyReader('length', head.contentLength) : new BodyReader('none', 0)

@@ -4,10 +4,9 @@
 import { isTokenByte, sp } from '../fields/characters.ts'
 import { isTargetByte } from './target-bytes.ts'
 
-/** Max bytes of a method. */
 const maxMethod = 64
 
-/** Why a head is refused; each is the name of an error. */
+/** Each is the name of an error. */
 export type HeadFault =
   | 'bad_request'
   | 'uri_too_long'
@@ -16,7 +15,7 @@ export type HeadFault =
   | 'not_implemented'
   | 'host_invalid'
 
-/** What the line says, as part of the head that it begins. */
+/** The part of the head that the line fills in. */
 export interface RequestLine {
   method: string
   target: string
@@ -26,7 +25,7 @@ export interface RequestLine {
   fault: HeadFault | null
 }
 
-/** Reads `METHOD SP target SP HTTP/1.x CRLF` into the head; returns the offset after it, or -1. */
+/** Reads the line into the head (RFC 9112 section 3); returns the offset after it, or -1. */
 export function readRequestLine(bytes: Buffer, text: string, start: number, head: RequestLine): number {
   let at = start
   while (isTokenByte[bytes[at]!] === 1) at++

@@ -1,5 +1,4 @@
-// A response head as an origin sent it (RFC 9112 sections 4 and 6.3). It is passed on unchanged if it is
-// sound, and refused as a whole if two readers could disagree on it.
+// A response head (RFC 9112 sections 4 and 6.3), refused as a whole if two readers could disagree on it.
 
 import { BodyReader } from '../body/body.ts'
 import { cr, isFieldByte, lf, sp } from '../fields/characters.ts'
@@ -11,35 +10,30 @@ import { type FieldReader, parseContentLength, readFieldLines } from '../fields/
 /** `unparsable`: not HTTP/1; `framing`: HTTP, but the end of its body cannot be determined. */
 export type ResponseFault = 'unparsable' | 'framing'
 
-/** Max field lines of a response: each costs time, and no legitimate origin sends so many. */
+/** Each field line costs time, and no legitimate origin sends so many. */
 const maxFields = 1000
 
-/** A parsed response head; fields as received. */
 export class ResponseHead implements FieldReader {
   readonly kind = 'response'
   status = 0
   reason = ''
   readonly fields: string[] = []
   readonly ids: FieldId[] = []
-  /** The Content-Length value as a number, or -1. */
   contentLength = -1
   chunked = false
-  /** Whether the origin keeps the connection open after this message. */
   keepAlive = true
-  /** Seconds that the origin's Keep-Alive field grants an idle connection, or -1. */
+  /** Seconds; -1 if not specified. */
   keepAliveTimeout = -1
   connection: string | null = null
-  /** Names that Connection lists, lower-case: these fields end at this hop. */
+  /** Names that Connection lists, lower-case. */
   hopByHop: ReadonlySet<string> | null = null
   upgrade: string | null = null
-  /** Whether the origin authenticates the connection rather than the single request, or asks for that. */
+  /** Whether the origin authenticates the connection rather than the request, or asks for that. */
   authenticatesConnection = false
   hasDate = false
   isEventStream = false
   contentType: string | null = null
-  /** The content codings that were applied, null for none. */
   contentEncoding: string | null = null
-  /** Offset after the head. */
   end = 0
   fault: ResponseFault | null = null
 
@@ -48,7 +42,7 @@ export class ResponseHead implements FieldReader {
     return this.contentEncoding !== null
   }
 
-  /** Takes one field line. Part of parsing, not for callers. */
+  /** Returns false to refuse the head. */
   field(name: string, value: string, id: FieldId): boolean {
     this.fields.push(name, value)
     if (this.ids.push(id) > maxFields) this.fault = 'unparsable'
@@ -103,10 +97,7 @@ export class ResponseHead implements FieldReader {
   }
 }
 
-/**
- * Parses the head between `start` and `end` (as returned by `endOfHead`); returns it, or why it can't be
- * used.
- */
+/** Parses the head between `start` and `end` (as returned by `endOfHead`); returns it, or its fault. */
 export function parseResponseHead(bytes: Buffer, start: number, end: number): ResponseHead | ResponseFault {
   const head = new ResponseHead()
   const text = bytes.toString('latin1', start, end)
@@ -119,10 +110,7 @@ export function parseResponseHead(bytes: Buffer, start: number, end: number): Re
   return head
 }
 
-/**
- * Makes the reader for the body that follows a final head (RFC 9112 section 6.3), or returns that its framing
- * is broken.
- */
+/** The reader for the body that follows a final head (RFC 9112 section 6.3), or its fault. */
 export function responseBody(head: ResponseHead, method: string): BodyReader | ResponseFault {
   if (method === 'HEAD' || head.status === 304) return new BodyReader('none', 0)
   if (head.status === 204)
@@ -132,10 +120,7 @@ export function responseBody(head: ResponseHead, method: string): BodyReader | R
   return new BodyReader('close', 0)
 }
 
-/**
- * Reads `HTTP/1.x SP 3DIGIT SP [reason] CRLF`; returns the offset after it, or -1. The space before an empty
- * reason may be missing, since many origins omit it.
- */
+/** Returns the offset after the line, or -1. Many origins omit the space before an empty reason. */
 function readStatusLine(bytes: Buffer, text: string, start: number, head: ResponseHead): number {
   if (text.startsWith('HTTP/1.0 ')) head.keepAlive = false
   else if (!text.startsWith('HTTP/1.1 ')) return -1
@@ -155,7 +140,7 @@ function readStatusLine(bytes: Buffer, text: string, start: number, head: Respon
   return at + 2
 }
 
-/** Returns false for options that cannot be meant. */
+/** Returns false for implausible options. */
 function settleConnection(head: ResponseHead): boolean {
   const options = connectionOptions(head.connection)
   if (options === null) return false

@@ -1,40 +1,36 @@
-// Finds where the frames of a WebSocket end (RFC 6455 section 5.2), for code that passes them on untouched
-// and may have to insert one between two of them.
+// Finds where WebSocket frames end (RFC 6455 section 5.2), to insert one between two that pass untouched.
 
 const maskBit = 0x80
 const final = 0x80
 const close = 8
-/** Max payload bytes of a control frame (RFC 6455 section 5.5). */
+/** RFC 6455 section 5.5. */
 const maxControl = 125
 const keySize = 4
 
-/** Follows what one side sends: reads the heads of frames and skips the rest. */
 export class FrameBorders {
-  /** Whether a Close frame has begun, after which its sender may send nothing (RFC 6455 section 5.5.1). */
+  /** Whether a Close frame has begun, after which nothing may follow (RFC 6455 section 5.5.1). */
   isClosing = false
-  /** Whether the bytes are not frames, or not of this side: then the next border is unknown. */
+  /** Whether the bytes are not valid frames: then the next border is unknown. */
   isLost = false
   readonly #masked: number
-  /** Bytes to the end of the current frame, once its head is read. */
   #left = 0
-  // A head that is incomplete: its bytes so far, its full length, and what they say.
+  // An incomplete head: its bytes so far, its full length, and what they say.
   #read = 0
   #headSize = 2
   #first = 0
   #second = 0
   #size = 0
 
-  /** Follows a client, which masks all frames, or a server, which masks none (RFC 6455 section 5.1). */
+  /** A client masks all frames, a server none (RFC 6455 section 5.1). */
   constructor(sender: 'client' | 'server') {
     this.#masked = sender === 'client' ? maskBit : 0
   }
 
-  /** Whether the last frame has ended and no other has begun. */
+  /** Whether no frame is incomplete. */
   get isAtBorder(): boolean {
     return this.#left === 0 && this.#read === 0 && !this.isLost
   }
 
-  /** Reads all bytes. */
   follow(bytes: Buffer): void {
     const { length } = bytes
     if (this.#left >= length) {
@@ -48,8 +44,7 @@ export class FrameBorders {
   }
 
   /**
-   * Reads to the end of the current frame, or of the bytes if that comes first or no frame is known; returns
-   * the index after it.
+   * Reads to the end of the current frame, or of the bytes if that comes first; returns the index after it.
    */
   next(bytes: Buffer, from: number): number {
     const { length } = bytes
@@ -64,10 +59,7 @@ export class FrameBorders {
     return end
   }
 
-  /**
-   * Skips data frames of up to 64 KiB, as most are; returns the index of anything else, or at which the
-   * current frame ends.
-   */
+  /** Skips data frames of up to 64 KiB, as most are; returns the index of anything else. */
   #skipUsual(bytes: Buffer, from: number): number {
     const { length } = bytes
     const masked = this.#masked
@@ -88,7 +80,7 @@ export class FrameBorders {
     return bytes.length
   }
 
-  /** Reads one byte of a head; returns true if it was the last. */
+  /** Returns true for the last byte of a head. */
   #take(byte: number): boolean {
     const place = this.#read++
     if (place === 0) this.#first = byte

@@ -1,32 +1,27 @@
-// The texts that a server sends over a WebSocket (RFC 6455 section 5.4), for code that reads along as the
-// bytes pass.
+// The texts that a server sends over a WebSocket (RFC 6455 section 5.4), read as the bytes pass.
 
-/** Max bytes of a text; longer ones are skipped. */
 const maxLength = 1024 * 1024
 
 export class FrameMessages {
   readonly #onText: (text: string) => void
   readonly #wants: (beginning: Buffer) => boolean
-  /** Whether these are no frames of a server, or compressed: nothing more is read. */
+  /** Whether the frames are invalid or compressed: nothing more is read. */
   #isLost = false
-  /** The head of a frame, as far as it is there. */
   readonly #head = Buffer.alloc(10)
   #read = 0
-  /** Bytes until the present frame ends. */
   #left = 0
   #isFinal = false
   #isData = false
-  /** The pieces of the present message; null where it is skipped. */
+  /** Null while the message is skipped. */
   #pieces: Buffer[] | null = null
   #size = 0
 
-  /** `wants` says by the beginning of a text whether it is worth keeping. */
+  /** `wants` decides by the beginning of a text. */
   constructor(onText: (text: string) => void, wants: (beginning: Buffer) => boolean) {
     this.#onText = onText
     this.#wants = wants
   }
 
-  /** Takes bytes, cut anywhere. */
   push(bytes: Buffer): void {
     for (let at = 0; at < bytes.length && !this.#isLost; ) {
       if (this.#left === 0) {
@@ -82,7 +77,6 @@ export class FrameMessages {
     else this.#pieces.push(Buffer.from(bytes))
   }
 
-  /** Ends a frame, and after its last frame the message. */
   #close(): void {
     if (!this.#isData || !this.#isFinal) return
     const pieces = this.#pieces

@@ -1,5 +1,4 @@
-// The Close frames that a gateway sends to both ends of a WebSocket when it shuts down (RFC 6455 sections
-// 5.5.1 and 7.4.1).
+// Close frames for the shutdown of the gateway (RFC 6455 sections 5.5.1 and 7.4.1).
 
 import { randomBytes } from 'node:crypto'
 
@@ -9,10 +8,9 @@ const masked = 0x80
 const high = 0x03
 const low = 0xe9
 
-/** As a server sends it. */
 export const goingAway: Buffer = Buffer.from([finalClose, 2, high, low])
 
-/** Returns it as a client sends it, masked with an unpredictable key (RFC 6455 section 5.3). */
+/** As a client sends it: masked with an unpredictable key (RFC 6455 section 5.3). */
 export function maskedGoingAway(): Buffer {
   const key = randomBytes(4)
   return Buffer.concat([

@@ -9,8 +9,8 @@ import type { ClientStream } from './stream.ts'
 import type { Streams } from './streams.ts'
 
 /**
- * Frames of fewer bytes for a stream that is over count as carrying nothing; the number of larger ones is
- * bounded by its window.
+ * Frames of fewer bytes for a stream that is over count as carrying nothing; larger ones are bounded by its
+ * window.
  */
 const minStray = 256
 
@@ -18,10 +18,7 @@ export class DataFrames {
   readonly #session: SessionCalls
   readonly #streams: Streams
   readonly #inflow: Inflow
-  /**
-   * The frame that is being read: its stream, null if it is not wanted, and its padding, -1 until the length
-   * is known.
-   */
+  /** Null if the stream is not wanted; the padding is -1 until its length is known. */
   #stream: ClientStream | null = null
   #endsStream = false
   #padding = 0
@@ -33,7 +30,6 @@ export class DataFrames {
     this.#inflow = inflow
   }
 
-  /** Begins a frame; returns false if the session failed. */
   begin(id: number, flags: number, length: number): boolean {
     this.#endsStream = (flags & flag.endStream) !== 0
     const stream = this.#takeWindow(id, length)
@@ -46,7 +42,6 @@ export class DataFrames {
     return !this.#session.isClosed
   }
 
-  /** Takes a part of the frame. */
   part(bytes: Buffer, at: number, end: number, isLast: boolean): void {
     if (this.#padding === -1 && at < end) at = this.#readPadding(bytes, at)
     const stream = this.#stream
@@ -57,7 +52,7 @@ export class DataFrames {
     if (isLast && this.#endsStream && !stream.isOver) this.#streams.end(stream, null)
   }
 
-  /** Reads the length of the padding; returns the offset after it. */
+  /** Returns the offset after the length. */
   #readPadding(bytes: Buffer, at: number): number {
     const stream = this.#stream
     this.#padding = bytes[at]!
@@ -73,10 +68,7 @@ export class DataFrames {
     return at + 1
   }
 
-  /**
-   * Takes the bytes of a frame from the windows; returns its stream, null for a stream that is over, or false
-   * if the session failed.
-   */
+  /** Returns the stream, null if it is over, or false if the session failed. */
   #takeWindow(id: number, length: number): ClientStream | null | false {
     const stream = this.#streams.find(id)
     if (stream === false) return false
@@ -85,7 +77,7 @@ export class DataFrames {
     return this.#session.isClosed ? false : stream
   }
 
-  /** Returns the stream if its response may have so many more bytes; otherwise fails it, and returns null. */
+  /** Null, and fails the stream, if its response may not have so many more bytes. */
   #allowed(stream: ClientStream | null, length: number): ClientStream | null {
     if (stream === null) return null
     const isEnd = this.#endsStream

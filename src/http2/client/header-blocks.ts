@@ -14,12 +14,9 @@ import type { SessionParts } from './session-parts.ts'
 import type { ClientStream } from './stream.ts'
 import type { Streams } from './streams.ts'
 
-/** Max bytes of a response's head, as over HTTP/1.1: decoded, plus 32 for each field. */
+/** Bytes, as over HTTP/1.1: decoded, plus 32 for each field. */
 export const maxHead = 64 * 1024
-/**
- * Limits of its block: up to there it is read for the sake of the compression table, and fails only its
- * stream.
- */
+/** Up to there a block is read for the sake of the compression table, and fails only its stream. */
 const blockLimits = { bytes: 4 * maxHead, frames: 32 }
 /** How many frames a block counts as in its turn. */
 const workOfBlock = 16

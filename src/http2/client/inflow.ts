@@ -1,13 +1,12 @@
-// Receives the bodies of all responses of a connection within the windows that we grant (RFC 9113 section
-// 5.2), and keeps what arrives while its reader is paused.
+// Receives all response bodies of a connection within the windows that we grant (RFC 9113 section 5.2).
 
 import type { FrameWriter } from '../frames/frame-writer.ts'
 import { firstWindow } from '../frames/peer-settings.ts'
 import type { ClientStream } from './stream.ts'
 
 /**
- * Bytes of the connection's window. It is given back as bytes arrive, so that it is never used up and a slow
- * reader holds up no other stream; each stream's own window bounds what may wait.
+ * Bytes. Given back as bytes arrive, so that a slow reader holds up no other stream; each stream's own window
+ * bounds what may wait.
  */
 const connectionWindow = 16 * 1024 * 1024
 /**
@@ -20,9 +19,8 @@ const maxGrowth = 8 * 1024 * 1024
 export class Inflow {
   readonly #writer: FrameWriter
   readonly #mayFlush: () => void
-  /** Streams to flush when everything that was read is delivered. */
   readonly #touched: ClientStream[] = []
-  /** Bytes that were not given back to the connection's window yet. */
+  /** Bytes not given back to the connection's window yet. */
   #received = 0
   #growth = 0
   /** Bytes that may still arrive for streams that are over. */
@@ -34,15 +32,11 @@ export class Inflow {
     this.#mayFlush = mayFlush
   }
 
-  /** Opens the connection's window, after the preface. */
   open(): void {
     this.#writer.windowUpdate(0, connectionWindow - firstWindow)
   }
 
-  /**
-   * Takes the bytes of a frame from the windows (null for a stream that is over); returns false if they
-   * exceed a window.
-   */
+  /** Null for a stream that is over; returns false if the bytes exceed a window. */
   spend(stream: ClientStream | null, length: number): boolean {
     this.#received += length
     if (this.#received >= connectionWindow >> 1) {
@@ -67,7 +61,7 @@ export class Inflow {
     this.flush()
   }
 
-  /** Lets the origin send more of a response, and increasingly more as long as its reader keeps up. */
+  /** Lets the origin send more, and increasingly more as long as its reader keeps up. */
   giveBack(stream: ClientStream, bytes: number): void {
     stream.consumed += bytes
     if (stream.consumed < stream.fullWindow >> 1 || stream.heldEnd !== null) return
@@ -84,14 +78,13 @@ export class Inflow {
     this.#mayFlush()
   }
 
-  /** Marks a stream for the next `flush`. */
   touch(stream: ClientStream): void {
     if (stream.isTouched) return
     stream.isTouched = true
     this.#touched.push(stream)
   }
 
-  /** Notifies the users of marked streams that everything read so far is delivered. */
+  /** Everything read so far is delivered. */
   flush(): void {
     for (const stream of this.#touched.splice(0)) {
       stream.isTouched = false
@@ -99,12 +92,11 @@ export class Inflow {
     }
   }
 
-  /** Allows for bytes that the origin may send before it knows that a stream is over, up to its window. */
+  /** The origin may send up to its window before it knows that a stream is over. */
   expectStrays(stream: ClientStream): void {
     this.#strays += Math.max(0, stream.receiveWindow)
   }
 
-  /** Drops what was kept of a stream that is over. */
   stop(stream: ClientStream): void {
     this.#growth -= stream.fullWindow - firstWindow
     stream.held.length = 0

@@ -1,8 +1,7 @@
-// Why a connection to an origin has failed, and the code that the origin gets (RFC 9113 section 7).
+// Why a connection to an origin has failed.
 
 import { type ErrorCode, errorCode } from '../frames/frames.ts'
 
-/** What the origin sent, or did not send. */
 export type SessionFault =
   | 'protocol'
   | 'compression'
@@ -12,7 +11,7 @@ export type SessionFault =
   | 'flood'
   | 'silence'
 
-/** The fault for the code of a broken rule. */
+/** By the code of the broken rule (RFC 9113 section 7). */
 export const faultOf: Readonly<Record<ErrorCode, SessionFault>> = {
   [errorCode.frameSize]: 'frame_size',
   [errorCode.flowControl]: 'flow_control',

@@ -1,5 +1,5 @@
-// The client's side of an HTTP/2 connection (RFC 9113): requests become streams, and frames become responses.
-// It has no socket and no clock: its owner brings bytes, takes bytes, and sets the time.
+// The client's side of an HTTP/2 connection (RFC 9113), without socket or clock: its owner brings bytes,
+// takes bytes, and sets the time.
 
 import { FrameReader } from '../frames/frame-reader.ts'
 import { FrameWriter } from '../frames/frame-writer.ts'
@@ -18,14 +18,10 @@ import { codeOf, faultOf, type SessionFault } from './session-fault.ts'
 import type { ClientStream, StreamUser } from './stream.ts'
 import { Streams } from './streams.ts'
 
-/** The owner of a session. */
 interface SessionOwner {
   /** There are bytes to `take`; called once for all of them. */
   mayFlush(): void
-  /**
-   * The origin broke the protocol; the remaining output is for the origin, and then the connection must be
-   * closed.
-   */
+  /** The remaining output is for the origin, and then the connection must be closed. */
   broken(fault: SessionFault): void
   /** The number of streams that may be opened has changed, or an open stream is over. */
   changed(): void
@@ -33,20 +29,14 @@ interface SessionOwner {
 
 /** Bytes of output up to which bodies are written. */
 const outputGoal = 256 * 1024
-/** How many frames that carry nothing of a response an origin may send at once, and a second. */
+/** Frames that carry nothing of a response: at once, and a second. */
 const maxIdleFrames = 1_000
 const idleFramesPerSecond = 100
-/**
- * How many such frames each request and each frame of its body may bring: window updates, and frames that
- * cross its end.
- */
+/** And for each request and each frame of its body: window updates, and frames that cross its end. */
 const idleFramesPerFrame = 4
-/**
- * Max streams cancelled on one connection: servers take more for an attack (rapid reset), and end all of its
- * streams.
- */
+/** Servers take more cancelled streams for an attack (rapid reset), and end all streams. */
 const maxCancelled = 100
-/** Max streams before the origin has sent its settings. */
+/** Before the origin has sent its settings. */
 const initialStreams = 1
 
 export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
@@ -60,7 +50,6 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
   readonly #liveness: Liveness
   readonly #peer = new PeerSettings(0)
   readonly #frames: IncomingFrames<ClientStream>
-  /** Max streams that we want. */
   readonly #maxStreams: number
   #cancelled = 0
   #idleFrames = maxIdleFrames
@@ -69,7 +58,6 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
   #unread: Buffer | null = null
   #isFlushing = false
 
-  /** `now` is monotonic ms. */
   constructor(owner: SessionOwner, maxStreams: number, now: number) {
     this.#owner = owner
     this.#maxStreams = maxStreams
@@ -93,63 +81,56 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     this.#inflow.open()
   }
 
-  /** Open streams. */
   get size(): number {
     return this.#streams.size
   }
 
-  /** How many streams may be opened now. */
   get room(): number {
     if (this.isLeaving || this.#liveness.isPingPending) return 0
     const granted = this.isGreeted ? this.#peer.maxConcurrentStreams : initialStreams
     return Math.max(0, Math.min(this.#maxStreams, granted) - this.#streams.size)
   }
 
-  /** Whether the origin has sent its settings. */
   get isGreeted(): boolean {
     return this.#frames.hasSettings
   }
 
-  /** Whether the origin owes responses and has sent nothing for so long that it may be dead. */
+  /** The origin owes responses and has sent nothing for so long that it may be dead. */
   get isSilent(): boolean {
     return this.#streams.size > 0 && this.#liveness.isSilent
   }
 
-  /** Whether a PING was sent so recently that its reply may be on its way. */
+  /** The reply may be on its way. */
   get isPingFresh(): boolean {
     return this.#liveness.isPingFresh
   }
 
-  /** Whether the reply to a PING is late. */
   get isPingLate(): boolean {
     return this.#liveness.isPingPending && !this.isPingFresh
   }
 
-  /** Whether so many streams were cancelled that the origin may soon take it for an attack. */
+  /** The origin may soon take it for an attack. */
   get hasCancelledMany(): boolean {
     return this.#cancelled >= maxCancelled
   }
 
-  /** Whether no further stream can be opened, since the origin accepts none, or the ids are used up. */
+  /** The origin accepts no further stream, or the ids are used up. */
   get isLeaving(): boolean {
     return this.#streams.areLast || this.isClosed
   }
 
-  /** Requests that were sent. */
   get requests(): number {
     return this.#streams.opened
   }
 
   /**
-   * How many of them the origin has accepted, if it left in good order and refused later ones; 0 otherwise.
+   * How many requests the origin has accepted, if it left in good order and refused later ones; 0 otherwise.
    */
   get requestsTaken(): number {
     return this.#streams.taken
   }
 
-  // ── requests ──
-
-  /** Begins a request; there must be room. */
+  /** There must be room. */
   open(user: StreamUser, fields: RequestFields, isWhole: boolean): ClientStream {
     this.#idleFrames += idleFramesPerFrame
     if (this.#streams.size === 0) this.#liveness.owes()
@@ -160,21 +141,20 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     return stream
   }
 
-  /** Sends bytes of a request's body; returns false if the rest should wait for `drained`. */
+  /** Returns false if the rest should wait for `drained`. */
   send(stream: ClientStream, bytes: Buffer): boolean {
     if (stream.isClosed || bytes.length === 0) return true
     this.wantFlush()
     return this.#outflow.write(stream, bytes)
   }
 
-  /** Ends a request's body; the trailers are lines, null for none. */
+  /** Trailers are lines, null for none. */
   endRequest(stream: ClientStream, trailers: string | null): void {
     if (stream.isClosed || stream.isWritten) return
     this.#outflow.end(stream, trailers)
     this.wantFlush()
   }
 
-  /** Stops the delivery of a response until `resume`. */
   pause(stream: ClientStream): void {
     stream.isPaused = true
   }
@@ -186,17 +166,14 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     this.#streams.endHeld(stream)
   }
 
-  /** Cancels a stream, whose user gets no more events; does nothing if it is over. */
+  /** The user gets no more events; does nothing if the stream is over. */
   cancel(stream: ClientStream): void {
     if (stream.isOver) return
     this.#cancelled++
     this.#streams.cancel(stream)
   }
 
-  /**
-   * Sends a PING if nothing came since monotonic ms `since` (by default, for as long as an origin may be
-   * silent); no stream is opened before its reply.
-   */
+  /** Sends a PING if nothing came since monotonic ms `since`; no stream is opened before its reply. */
   probe(since?: number): void {
     if (this.isClosed || !this.#liveness.probe(since)) return
     this.#writer.ping()
@@ -204,22 +181,19 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     this.#owner.changed()
   }
 
-  // ── the connection ──
-
-  /** Returns what is to be written now. */
   take(): Buffer {
     this.#isFlushing = false
     this.#outflow.fill()
     return this.#writer.take()
   }
 
-  /** Sets whether the connection accepts more output at once; until then, bodies wait. */
+  /** Until the connection accepts more output, bodies wait. */
   written(mayGoOn: boolean): void {
     this.#outflow.goal = mayGoOn ? outputGoal : 0
     if (mayGoOn && this.#outflow.canSend) this.wantFlush()
   }
 
-  /** Part of sending, like `sent` and `sentFrame`; not for callers. */
+  /** Part of sending, like `sent` and `sentFrame`. */
   drained({ user }: ClientStream): void {
     user.drained()
   }
@@ -233,7 +207,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     this.#idleFrames += idleFramesPerFrame
   }
 
-  /** Announces that no further stream will be opened. */
+  /** No further stream will be opened. */
   leave(): void {
     if (this.isClosed) return
     this.#streams.areLast = true
@@ -241,14 +215,14 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     this.wantFlush()
   }
 
-  /** Ends the session without events for its streams. */
+  /** Without events for the streams. */
   close(): void {
     this.isClosed = true
     this.#unread = null
     this.#streams.close()
   }
 
-  /** Sets the time, in monotonic ms. */
+  /** Monotonic ms. */
   tick(now: number): void {
     const passed = this.#liveness.tick(now)
     this.#work.left = workOfTurn
@@ -257,8 +231,8 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
   }
 
   /**
-   * Takes received bytes. If it returns false, the caller must bring no more, and call `readOn` in other
-   * turns until that returns true.
+   * If it returns false, the caller must bring no more, and call `readOn` in other turns until that returns
+   * true.
    */
   receive(bytes: Buffer): boolean {
     this.#liveness.received()
@@ -283,8 +257,6 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     if (!this.isClosed && (this.#writer.length > 0 || this.#outflow.canSend)) this.wantFlush()
     return this.#unread === null
   }
-
-  // ── what frames say; part of reading, and not for callers ──
 
   violated(code: ErrorCode, detail: string): false {
     return this.fail(faultOf[code] ?? 'protocol', detail)

@@ -7,17 +7,16 @@ import type { Outflow } from '../session/outflow.ts'
 import type { SessionCalls } from './session-calls.ts'
 import { ClientStream, type StreamFault, type StreamUser } from './stream.ts'
 
-/** The last id. */
 const lastStream = 0x7fff_0000
 
-/** The codes by which an origin says that it has not processed a request. */
+/** The origin has not processed the request. */
 const untouched: ReadonlyMap<number, StreamFault> = new Map([
   [errorCode.refusedStream, 'refused'],
   [errorCode.http11Required, 'http1_required'],
 ])
 
 export class Streams {
-  /** Whether no further stream can be opened, since the origin accepts none, or the ids are used up. */
+  /** The origin accepts no further stream, or the ids are used up. */
   areLast = false
   /**
    * How many requests the origin has accepted, if it left in good order and refused later ones; 0 otherwise.
@@ -37,17 +36,14 @@ export class Streams {
     this.#inflow = inflow
   }
 
-  /** Open streams. */
   get size(): number {
     return this.#open.size
   }
 
-  /** Streams that were ever opened. */
   get opened(): number {
     return this.#nextId >> 1
   }
 
-  /** Opens a stream with a window of so many bytes. */
   open(user: StreamUser, sendWindow: number): ClientStream {
     const stream = new ClientStream(this.#nextId, user, sendWindow)
     this.#nextId += 2
@@ -56,7 +52,7 @@ export class Streams {
     return stream
   }
 
-  /** Returns a stream whose request or response is not over. */
+  /** A stream whose request or response is not over. */
   get(id: number): ClientStream | undefined {
     return this.#open.get(id)
   }
@@ -65,24 +61,19 @@ export class Streams {
     return this.#open.values()
   }
 
-  /**
-   * Returns the stream whose response is not over, null if it is over, or false (failing the session) if the
-   * id was never used.
-   */
+  /** Null if the response is over, or false (failing the session) if the id was never used. */
   find(id: number): ClientStream | null | false {
     const stream = this.#open.get(id)
     if (stream !== undefined && stream.heldEnd === null) return stream
     return this.isIdle(id) ? this.#session.fail('protocol') : null
   }
 
-  /**
-   * Whether no stream had this id yet, or can have it: then nothing may come for it (RFC 9113 section 5.1).
-   */
+  /** Whether no stream had this id yet, or can have it (RFC 9113 section 5.1). */
   isIdle(id: number): boolean {
     return id === 0 || id % 2 === 0 || id >= this.#nextId
   }
 
-  /** The response is whole; ends the stream after its reader has read everything. */
+  /** Ends the stream after its reader has read everything. */
   end(stream: ClientStream, trailers: string[] | null): void {
     // The windows of a complete response no longer matter.
     stream.heldEnd = { trailers }
@@ -110,10 +101,7 @@ export class Streams {
     return null
   }
 
-  /**
-   * Ends a stream that the origin has reset. If its response is whole, only the rest of the request is not
-   * wanted.
-   */
+  /** If the response is whole, only the rest of the request is not wanted. */
   reset(stream: ClientStream, code: ErrorCode): void {
     if (stream.heldEnd !== null) {
       this.#outflow.close(stream)
@@ -134,7 +122,6 @@ export class Streams {
     this.#session.changed()
   }
 
-  /** Fails a stream that its origin has ended. */
   #fail(stream: ClientStream, fault: StreamFault): void {
     this.#inflow.expectStrays(stream)
     this.#drop(stream, null)
@@ -142,7 +129,7 @@ export class Streams {
     stream.user.failed(fault)
   }
 
-  /** Ends all streams with their session, without events for their users. */
+  /** Without events for the users. */
   close(): void {
     for (const stream of this.#open.values()) {
       stream.isOver = true
@@ -158,7 +145,7 @@ export class Streams {
     this.#session.changed()
   }
 
-  /** Forgets a stream, and resets it if there is a code. */
+  /** Resets the stream if there is a code. */
   #drop(stream: ClientStream, code: number | null): void {
     if (!this.#open.delete(stream.id)) return
     this.#outflow.close(stream)

@@ -1,30 +1,27 @@
-// Splits received bytes into frames (RFC 9113 section 4.1), whatever packets they come in. The data of a DATA
-// frame is passed on as it comes; any other frame is passed on whole.
+// Splits received bytes into frames (RFC 9113 section 4.1). DATA is passed on as it comes, any other frame
+// whole.
 
 import { frameType } from './frames.ts'
 
-/** Max bytes of a frame, which every peer must accept. */
+/** Every peer must accept so many bytes. */
 export const frameLimit = 16_384
 
 const headLength = 9
 
-/** Handles frames. */
 export interface FrameTaker {
-  /** A frame begins; returns false if the connection fails. */
+  /** Returns false if the connection fails. */
   frameBegun(type: number, flags: number, stream: number, length: number): boolean
-  /** The payload of the frame, between two offsets. */
   frame(bytes: Buffer, at: number, end: number): void
-  /** Some bytes of a DATA frame, including its padding. */
+  /** Includes padding. */
   dataPart(bytes: Buffer, at: number, end: number, isLast: boolean): void
 }
 
 export class FrameReader {
   readonly #taker: FrameTaker
-  /** A head or payload of which only a part is here. */
   #partial: Buffer | null = null
   #partialLength = 0
   #isData = false
-  /** Missing bytes of the payload; -1 between two frames. */
+  /** Bytes of the payload; -1 between two frames. */
   #missing = -1
 
   constructor(taker: FrameTaker) {
@@ -32,8 +29,8 @@ export class FrameReader {
   }
 
   /**
-   * Reads from `at`, at most to the end of one frame; returns the offset after what it read, or -1 if the
-   * connection failed.
+   * Reads at most to the end of one frame; returns the offset after what it read, or -1 if the connection
+   * failed.
    */
   next(bytes: Buffer, at: number): number {
     if (this.#missing === -1) {
@@ -87,7 +84,6 @@ export class FrameReader {
     return at
   }
 
-  /** Collects the parts of a head or payload of `length` bytes. */
   #collect(bytes: Buffer, at: number, length: number): number {
     if (this.#partial === null) {
       this.#partial = Buffer.allocUnsafe(length)
@@ -100,7 +96,7 @@ export class FrameReader {
   }
 }
 
-/** Reads 31 bits, the size of stream ids and windows (RFC 9113 section 4.1). */
+/** 31 bits, the size of stream ids and windows (RFC 9113 section 4.1). */
 export function uint31(bytes: Buffer, at: number): number {
   return ((bytes[at]! & 0x7f) << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
 }

@@ -10,7 +10,7 @@ const headLength = 9
 const slabSize = 64 * 1024
 const minRest = 8 * 1024
 const maxRests = 16
-/** Large output has a buffer of its own, which is reused once it is written. */
+/** Large output has a buffer of its own, reused once it is written. */
 const largeSize = 96 * 1024
 const maxLarge = 32
 
@@ -22,22 +22,20 @@ const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 
 export class FrameWriter {
   readonly encoder = new HpackEncoder()
-  /** Bytes that were written but not taken. */
   length = 0
   #bytes: Buffer = nothing
-  /** The buffer of the large output that was taken last. */
+  /** The large output that was taken last. */
   #lent: Buffer | null = null
-  /** The offset of the last frame, as long as it can still end its stream; -1 for none. */
+  /** The last frame, as long as it can still end its stream; -1 for none. */
   #lastAt = -1
   #lastStream = 0
 
-  /** Takes back the memory of what was taken, after that was written. */
+  /** To be called once what was taken is written. */
   reclaim(): void {
     if (this.#lent !== null && large.length < maxLarge) large.push(this.#lent)
     this.#lent = null
   }
 
-  /** Returns what was written since the last time. */
   take(): Buffer {
     const bytes = this.#bytes
     const taken = bytes.subarray(0, this.length)
@@ -49,7 +47,7 @@ export class FrameWriter {
     return taken
   }
 
-  /** Writes a HEADERS frame, and CONTINUATION frames if needed; the status is 0 for trailers. */
+  /** HEADERS, and CONTINUATION frames if needed; the status is 0 for trailers. */
   headers(stream: number, status: number, lines: string, isEnd: boolean): void {
     this.#begin(
       0,
@@ -69,7 +67,7 @@ export class FrameWriter {
     this.#lastStream = stream
   }
 
-  /** Writes the HEADERS frame of a request, and CONTINUATION frames if needed. */
+  /** HEADERS, and CONTINUATION frames if needed. */
   request(stream: number, fields: RequestFields, isEnd: boolean): void {
     const room = 2 * fields.lines.length + fields.authority.length + fields.target.length + 64
     this.#begin(0, frameType.headers, flag.endHeaders | (isEnd ? flag.endStream : 0), stream, room)
@@ -79,7 +77,6 @@ export class FrameWriter {
     else this.#size(at - headLength, this.length - at)
   }
 
-  /** Writes a DATA frame with the bytes between two offsets. */
   data(stream: number, bytes: Buffer, from: number, to: number, isEnd: boolean): void {
     this.#begin(to - from, frameType.data, isEnd ? flag.endStream : 0, stream, to - from)
     this.#lastAt = this.length - headLength
@@ -87,20 +84,19 @@ export class FrameWriter {
     this.length += bytes.copy(this.#bytes, this.length, from, to)
   }
 
-  /** Ends a stream with its last frame if no other followed it, or else with an empty frame. */
+  /** Ends a stream with its last frame if no other followed, or else with an empty one. */
   endStream(stream: number): void {
     if (this.#lastAt !== -1 && this.#lastStream === stream) this.#bytes[this.#lastAt + 4]! |= flag.endStream
     else this.data(stream, nothing, 0, 0, true)
     this.#lastAt = -1
   }
 
-  /** Writes the preface of a client (RFC 9113 section 3.4); a SETTINGS frame must follow. */
+  /** RFC 9113 section 3.4; a SETTINGS frame must follow. */
   preface(): void {
     if (this.#bytes.length - this.length < preface.length) this.#grow(preface.length)
     this.length += preface.copy(this.#bytes, this.length)
   }
 
-  /** Writes a frame of pairs of a 16 and a 32 bit number. */
   settings(pairs: readonly (readonly [id: number, value: number])[]): void {
     this.#begin(pairs.length * 6, frameType.settings, 0, 0, pairs.length * 6)
     for (const [id, value] of pairs) {
@@ -114,7 +110,7 @@ export class FrameWriter {
     this.#begin(0, frameType.settings, flag.ack, 0, 0)
   }
 
-  /** Acknowledges a PING with the eight bytes at `at`. */
+  /** The eight bytes are at `at`. */
   pingAck(bytes: Buffer, at: number): void {
     this.#begin(8, frameType.ping, flag.ack, 0, 8)
     this.length += bytes.copy(this.#bytes, this.length, at, at + 8)
@@ -143,7 +139,7 @@ export class FrameWriter {
     this.length += this.#bytes.write(detail, this.length, 'latin1')
   }
 
-  /** Writes the head of a frame, with room for `room` bytes after it. */
+  /** `room`: bytes for what follows the head. */
   #begin(length: number, type: number, flags: number, stream: number, room: number): void {
     if (this.#bytes.length - this.length < room + headLength) this.#grow(room + headLength)
     const bytes = this.#bytes

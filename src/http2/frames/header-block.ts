@@ -1,18 +1,15 @@
-// A header block that comes in several frames (RFC 9113 section 4.3), collected until it is complete: no
-// other frame may come in between.
+// A header block that comes in several frames (RFC 9113 section 4.3): no other frame may come in between.
 
 import { frameLimit } from './frame-reader.ts'
 
-/** Max bytes of a block, and max frames. */
 export interface BlockLimits {
   readonly bytes: number
   readonly frames: number
 }
 
 export class HeaderBlock {
-  /** Its stream; 0 if no block is open. */
+  /** 0 if no block is open. */
   stream = 0
-  /** The flags of its first frame. */
   flags = 0
   #bytes: Buffer | null = null
   #length = 0
@@ -24,7 +21,7 @@ export class HeaderBlock {
     this.#length = this.#frames = 0
   }
 
-  /** Adds the bytes of a frame; returns the limit that they exceed, or null. */
+  /** Returns the exceeded limit, or null. */
   add(bytes: Buffer, at: number, end: number, limits: BlockLimits): keyof BlockLimits | null {
     const length = this.#length + end - at
     if (length > limits.bytes) return 'bytes'
@@ -39,7 +36,6 @@ export class HeaderBlock {
     return null
   }
 
-  /** Takes out the complete block. */
   take(): Buffer {
     const block = this.#bytes!.subarray(0, this.#length)
     this.drop()

@@ -3,35 +3,30 @@
 import { frameLimit } from './frame-reader.ts'
 import { setting } from './frames.ts'
 
-/** The largest window (RFC 9113 section 6.9.1). */
+/** RFC 9113 section 6.9.1. */
 export const maxWindow = 2 ** 31 - 1
-/** The initial bytes of each window. */
 export const firstWindow = 65_535
 
-/** Max settings in one frame: nine are defined. */
+/** Nine are defined. */
 const maxSettings = 64
 
-/** What is wrong with a frame: too many settings, a window that is too wide, or another invalid value. */
+/** `window`: too wide. */
 type SettingsFlaw = 'too_many' | 'window' | 'value'
 
 export class PeerSettings {
   /** Bytes that may be sent on a new stream. */
   initialWindow = firstWindow
-  /** Streams that the peer accepts. */
   maxConcurrentStreams = Number.POSITIVE_INFINITY
   /** Whether the last frame set the size of the compression table. */
   limitsTable = false
   readonly #maxPush: number
 
-  /** `maxPush` is 1 for a client, and 0 for a server, which must not enable push. */
+  /** 1 for a client, 0 for a server, which must not enable push. */
   constructor(maxPush: 0 | 1) {
     this.#maxPush = maxPush
   }
 
-  /**
-   * Reads the settings of a frame, of which the last value of each counts: a changed window costs a visit to
-   * all streams.
-   */
+  /** The last value of each setting counts: a changed window costs a visit to all streams. */
   read(bytes: Buffer, at: number, end: number): SettingsFlaw | null {
     if (end - at > maxSettings * 6) return 'too_many'
     this.limitsTable = false

@@ -7,20 +7,17 @@ export interface RequestFields {
   readonly scheme: 'http' | 'https'
   readonly authority: string
   readonly target: string
-  /** Field lines, `Name: value` and CRLF each, without those that belong to a connection. */
+  /** `Name: value` and CRLF each, without fields of the connection. */
   readonly lines: string
 }
 
 const methods: Readonly<Record<string, number>> = { GET: 0x82, POST: 0x83 }
 const schemes = { http: 0x86, https: 0x87 } as const
 const names = { authority: 1, method: 2, path: 4 } as const
-/**
- * A query may contain a key, as those of some providers do: no later hop may add it to a table (RFC 7541
- * section 7.1.3).
- */
+/** A query may contain a key of a provider: no later hop may add it to a table (RFC 7541 section 7.1.3). */
 const secretPath = 0x10 | names.path
 
-/** Writes the block at `at`; returns the offset after it. */
+/** Writes the head of a request (RFC 9113 section 8.3.1) at `at`; returns the offset after it. */
 export function writeRequestFields(
   encoder: HpackEncoder,
   { method, scheme, authority, target, lines }: RequestFields,
@@ -37,7 +34,7 @@ export function writeRequestFields(
   return encoder.lines(lines, into, at)
 }
 
-/** Writes a field whose name is in the static table; neither side adds it to its table. */
+/** The name is in the static table; neither side adds the field to its own. */
 function literal(name: number, value: string, into: Buffer, at: number): number {
   into[at++] = name
   at = length(value.length, into, at)

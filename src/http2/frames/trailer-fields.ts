@@ -1,4 +1,4 @@
-// The trailer section of a message (RFC 9113 section 8.1), with the rules of HTTP/1.
+// A trailer section (RFC 9113 section 8.1), with the rules of HTTP/1.
 
 import { field } from '../../http1/fields/fields.ts'
 import { TrailerSection } from '../../http1/body/trailers.ts'
@@ -8,7 +8,7 @@ export class TrailerFields implements FieldSink {
   isMalformed = false
   readonly #section = new TrailerSection(null)
 
-  /** The fields that may go on to the next hop; flat, null for none. */
+  /** Flat; null for none. */
   get fields(): string[] | null {
     return this.#section.fields
   }

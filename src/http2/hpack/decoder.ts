@@ -1,15 +1,12 @@
-// Reads header blocks (RFC 7541). What was learned about a field is stored with its table entry, so that a
-// repeated field costs a look-up.
+// Reads header blocks (RFC 7541). Facts about a field are stored with its table entry, so that a repeated
+// field costs a look-up.
 
 import { isFieldByte, isTokenByte, htab, sp } from '../../http1/fields/characters.ts'
 import { type FieldId, field, fieldId } from '../../http1/fields/fields.ts'
 import { decodeHuffman } from './huffman.ts'
 import { staticFields } from './static-table.ts'
 
-/**
- * The pseudo-header fields of a request, in the order of their bits (RFC 9113 section 8.3.1, RFC 8441 section
- * 4).
- */
+/** In the order of their bits (RFC 9113 section 8.3.1, RFC 8441 section 4). */
 export const pseudo = {
   none: 0,
   method: 1,
@@ -22,54 +19,45 @@ export const pseudo = {
 
 type Pseudo = (typeof pseudo)[keyof typeof pseudo]
 
-/** A field of a header block. */
 export interface HeaderField {
   /** As received; must be in lower case. */
   readonly name: string
-  /** Latin1. */
   readonly value: string
   readonly id: FieldId
   readonly pseudo: Pseudo
-  /**
-   * Whether its name and value are valid in a message (RFC 9113 section 8.2.1); pseudo-header fields are
-   * checked by their meaning.
-   */
+  /** RFC 9113 section 8.2.1; pseudo-header fields are checked by their meaning. */
   readonly isSound: boolean
-  /** Its size in the table and in a header list: bytes, plus 32 (RFC 7541 section 4.1). */
+  /** Bytes, plus 32 (RFC 7541 section 4.1). */
   readonly size: number
 }
 
-/** Takes the fields of a block in order. */
 export interface FieldSink {
   take(field: HeaderField): void
 }
 
-/** Bytes of the dynamic table, the default of the protocol. */
+/** Bytes, the default of the protocol. */
 const tableSize = 4096
 
 const overhead = 32
 const maxFields = tableSize / overhead
 const statics = staticFields.map(([name, value]) => headerField(name, value))
 const firstDynamic = statics.length
-/** Replaces an evicted field. */
 const nothing = statics[0]!
 
 export class HpackDecoder {
-  /** A ring of the fields in the dynamic table. */
+  /** The dynamic table as a ring. */
   readonly #fields: HeaderField[] = []
-  /** The index in the ring after the newest field. */
   #next = 0
   #count = 0
   #size = 0
   #limit = tableSize
-  /** Where the string that was read last ended. */
   #at = 0
   #isFaulty = false
 
   /**
-   * Reads the block between `at` and `end` and hands each field to the sink, until their sizes exceed `max`.
-   * Returns the total size, or -1 if the block is malformed, after which the connection cannot go on. Nor can
-   * it if the size exceeds `bearable`: the rest is not read.
+   * Hands each field to the sink until their sizes exceed `max`. Returns the total size, or -1 if the block
+   * is malformed, after which the connection cannot go on; nor can it beyond `bearable`: the rest is not
+   * read.
    */
   decode(
     bytes: Buffer,
@@ -152,7 +140,7 @@ export class HpackDecoder {
     return true
   }
 
-  /** Reads an integer whose first bits are under `mask` (RFC 7541 section 5.1). */
+  /** The first bits are under `mask` (RFC 7541 section 5.1). */
   #integer(bytes: Buffer, mask: number, end: number): number {
     let value = bytes[this.#at++]! & mask
     if (value < mask) return value
@@ -229,7 +217,7 @@ function isLowerToken(name: string): boolean {
   return true
 }
 
-/** Whether a value contains only valid bytes, and no blanks around it (RFC 9113 section 8.2.1). */
+/** RFC 9113 section 8.2.1: valid bytes, and no blanks around them. */
 function isFieldValue(value: string): boolean {
   const { length } = value
   if (length === 0) return true

@@ -1,32 +1,28 @@
-// Writes header blocks (RFC 7541) from the field lines of a message. It uses no dynamic table: finding a
-// field in one costs more than writing it, and saves only a few bytes.
+// Writes header blocks (RFC 7541) without a dynamic table: finding a field in one costs more than writing it,
+// and saves only a few bytes.
 
 import { staticFields } from './static-table.ts'
 
-/**
- * A name with a special form, as bytes, and how a field with it begins: by its index in the static table, by
- * the name, or not at all.
- */
+/** How a field with a special name begins: by its index in the static table, by the name, or not at all. */
 interface KnownName {
   readonly bytes: Uint8Array
   readonly isDropped: boolean
   readonly beginning: Uint8Array
 }
 
-/** The fields that belong to an HTTP/1 connection (RFC 9113 section 8.2.2). */
+/** Fields of an HTTP/1 connection (RFC 9113 section 8.2.2). */
 const dropped = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']
 
 /**
- * Fields whose values no later hop may add to a table (RFC 7541 section 7.1.3): names in the static table
- * first, then those of providers' keys.
+ * No later hop may add them to a table (RFC 7541 section 7.1.3); names in the static table first, then those
+ * of providers' keys.
  */
 const secrets = ['authorization', 'cookie', 'proxy-authorization', 'set-cookie']
 const unlistedSecrets = ['x-api-key', 'x-goog-api-key', 'api-key']
 const neverIndexed = 0x10
 
-/** Names by length and the last five bits of their first letter. */
+/** By length and the last five bits of their first letter. */
 const names: (KnownName[] | undefined)[] = []
-/** Indexes of the statuses that the static table has. */
 const statuses = new Map<number, number>()
 for (const [index, [name, value]] of staticFields.entries()) {
   if (name === ':status') statuses.set(Number(value), index)
@@ -45,19 +41,19 @@ function know(name: string, beginning: readonly number[]): void {
 
 const cr = 0x0d
 const colon = 0x3a
-/** Reserved for the length of a string until that is known; a longer string takes two or three bytes. */
+/** Reserved for the length of a string; a longer one takes two or three bytes. */
 const shortString = 0x7f
 
 export class HpackEncoder {
   /** Whether the peer must be told that we use no table. */
   #mustResize = false
 
-  /** The peer has changed the max size of our table (RFC 7541 section 4.2). */
+  /** RFC 7541 section 4.2. */
   limitTable(): void {
     this.#mustResize = true
   }
 
-  /** Begins a block at `at`; returns the offset after what it wrote. Needs room for a byte. */
+  /** Returns the offset after it, as all these methods do. Needs room for a byte. */
   begin(into: Buffer, at: number): number {
     if (!this.#mustResize) return at
     this.#mustResize = false
@@ -65,7 +61,7 @@ export class HpackEncoder {
     return at + 1
   }
 
-  /** Writes the status at `at`; returns the offset after it. Needs room for 5 bytes. */
+  /** Needs room for 5 bytes. */
   status(status: number, into: Buffer, at: number): number {
     const index = statuses.get(status)
     if (index !== undefined) {
@@ -81,8 +77,8 @@ export class HpackEncoder {
   }
 
   /**
-   * Writes field lines (latin1, `Name: value\r\n` each) at `at`, their names in lower case, without those of
-   * a connection; returns the offset after them. Needs room for twice the length of the lines.
+   * Writes latin1 lines (`Name: value\r\n`), names in lower case, without those of a connection. Needs room
+   * for twice their length.
    */
   lines(lines: string, into: Buffer, at: number): number {
     let from = 0
@@ -127,10 +123,7 @@ function knownName(lines: string, from: number, to: number): KnownName | null {
   return null
 }
 
-/**
- * Writes the length of the string that ends at `end` in front of it, at `at`; returns the offset after the
- * string (RFC 7541 section 5.1).
- */
+/** Writes the length of the string that ends at `end` in front of it, at `at` (RFC 7541 section 5.1). */
 function sized(into: Buffer, at: number, end: number): number {
   const length = end - at - 1
   if (length < shortString) {

@@ -1,9 +1,6 @@
 // The Huffman code of header strings (RFC 7541 section 5.2 and appendix B), decoded with tables.
 
-/**
- * Bits of the code of each byte, and of the end of a string. The code is canonical, so its bits follow from
- * these lengths.
- */
+/** Bits of the code of each byte, and of the end of a string; the code is canonical, so its bits follow. */
 const lengths: readonly number[] = [
   13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28,
   28, 28, 28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7,
@@ -23,19 +20,16 @@ const maxBits = 30
 const firstCode = new Uint32Array(maxBits + 1)
 const firstPlace = new Uint16Array(maxBits + 1)
 const counts = new Uint16Array(maxBits + 1)
-/** Symbols in the order of their codes. */
 const byCode = new Uint16Array(lengths.length)
 /** By the next eight bits: length of the code times 256 plus its byte; 0 for a longer one. */
 const short = new Uint16Array(256)
 
 fillTables()
 
-/** Buffer for decoded strings: holds the longest string of a block, and grows as needed. */
+/** Holds the longest string of a block; grows as needed. */
 let scratch: Buffer = Buffer.allocUnsafeSlow(4096)
 
-/**
- * Decodes the bytes between `at` and `stop` to a latin1 string; null if they are invalid, or badly padded.
- */
+/** Decodes to latin1; null if invalid, or badly padded. */
 export function decodeHuffman(bytes: Uint8Array, at: number, stop: number): string | null {
   // The shortest code has five bits.
   const maxLength = (((stop - at) * 8) / 5) | 0
@@ -86,12 +80,12 @@ export function decodeHuffman(bytes: Uint8Array, at: number, stop: number): stri
   return isPadding(held & ((1 << bits) - 1), bits) ? into.toString('latin1', 0, length) : null
 }
 
-/** Whether the bits after the last code are valid padding: less than a byte, only ones. */
+/** Less than a byte, only ones. */
 function isPadding(rest: number, bits: number): boolean {
   return bits < 8 && rest === (1 << bits) - 1
 }
 
-/** Fills the tables. In a function, since V8 may compile the whole file for a top-level loop. */
+/** In a function, since V8 may compile the whole file for a top-level loop. */
 function fillTables(): void {
   for (const length of lengths) counts[length]!++
   const places = new Uint16Array(maxBits + 1)

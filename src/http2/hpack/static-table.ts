@@ -1,6 +1,6 @@
 // The static table of HTTP/2 (RFC 7541 appendix A).
 
-/** Names and values by index, from 1; an empty value stands for any. */
+/** RFC 7541 appendix A, from index 1; an empty value stands for any. */
 export const staticFields: readonly (readonly [name: string, value: string])[] = [
   ['', ''],
   [':authority', ''],

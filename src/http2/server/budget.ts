@@ -1,8 +1,7 @@
 // How many resets and frames that carry nothing one connection may send: some at once, and some a second.
 
-/** Resets of requests that a client may cause, at once and a second. */
+/** Resets of requests that a client may cause. */
 const resets = { max: 200, perSecond: 33 }
-/** Frames that carry nothing, likewise. */
 const controlFrames = { max: 2_000, perSecond: 100 }
 
 /** The budgets of a connection, or of several of one client. */
@@ -10,7 +9,7 @@ export class Budgets {
   readonly resets: Budget
   readonly controlFrames: Budget
 
-  /** Begins full, at monotonic ms `now`, with `times` the budget of one connection. */
+  /** Full at monotonic ms `now`; `times` that of one connection. */
   constructor(now: number, times = 1) {
     this.resets = new Budget(times * resets.max, times * resets.perSecond, now)
     this.controlFrames = new Budget(times * controlFrames.max, times * controlFrames.perSecond, now)
@@ -23,10 +22,8 @@ export class Budget {
   readonly #perMs: number
   #left: number
   #filledAt: number
-  /** How much of what is spent was noted before. */
   #noted = 0
 
-  /** Begins full, at monotonic ms `now`. */
   constructor(max: number, perSecond: number, now: number) {
     this.#max = max
     this.#perMs = perSecond / 1000
@@ -34,7 +31,6 @@ export class Budget {
     this.#filledAt = now
   }
 
-  /** Takes one; returns false if nothing is left. */
   spend(now: number): boolean {
     this.#refill(now)
     if (this.#left < 1) return false
@@ -42,7 +38,7 @@ export class Budget {
     return true
   }
 
-  /** Returns how much was spent since it was last noted, and notes it; 0 if that is less than `least`. */
+  /** Returns how much was spent since the last call that returned more than 0; 0 if less than `least`. */
   note(least: number, now: number): number {
     this.#refill(now)
     const spent = this.#max - this.#left
@@ -53,7 +49,7 @@ export class Budget {
     return more
   }
 
-  /** Takes an amount; returns false, and leaves nothing, if less is left. */
+  /** Returns false, and takes nothing, if less is left. */
   charge(amount: number, now: number): boolean {
     this.#refill(now)
     const left = this.#left - amount
@@ -61,14 +57,10 @@ export class Budget {
     return left >= 0
   }
 
-  /** Puts back what legitimate work makes up for. */
   earn(amount: number): void {
     this.#left = Math.min(this.#max, this.#left + amount)
   }
-  /**
-   * Called each time, since what a full budget earns is lost: otherwise a client that waited could spend
-   * twice as much at once.
-   */
+  /** What a full budget earns is lost: otherwise a client that waited could spend twice as much at once. */
   #refill(now: number): void {
     if (now === this.#filledAt) return
     this.#left = Math.min(this.#max, this.#left + (now - this.#filledAt) * this.#perMs)

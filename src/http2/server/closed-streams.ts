@@ -1,12 +1,9 @@
-// How the streams that closed last have ended, which decides what may still arrive for them (RFC 9113 section
-// 5.1). Older ones are forgotten.
+// How recently closed streams have ended, which decides what may still arrive for them (RFC 9113 section
+// 5.1).
 
 const capacity = 256
 
-/**
- * Whether both sides have ended a stream in order, the client has reset it, or we have, and must accept what
- * was on its way.
- */
+/** `reset_by_us`: what was on its way must be accepted. */
 export type StreamEnd = 'ended' | 'reset' | 'reset_by_us'
 
 export class ClosedStreams {
@@ -20,7 +17,7 @@ export class ClosedStreams {
     this.#next = (this.#next + 1) % capacity
   }
 
-  /** Returns how a stream has ended; null if it never existed, or ended long ago. */
+  /** Null if the stream never existed, or ended long ago. */
   endOf(id: number): StreamEnd | null {
     const at = this.#ids.indexOf(id)
     return at === -1 ? null : this.#ends[at]!

@@ -15,16 +15,14 @@ import type { Streams } from './streams.ts'
 import { nobody, TrailerFields } from '../frames/trailer-fields.ts'
 import { type TurnWork, workOfRequest } from '../frames/turn-work.ts'
 
-/** Max frames of one header block. */
 const maxBlockFrames = 64
 /**
- * Bytes by which a header list may exceed its limit and still be refused as a request. Beyond that, its block
+ * Bytes by which a list may exceed its limit and still be refused as a request. Beyond that, its block
  * repeats long fields of the table, to cost us more than it has sent.
  */
 const maxExcess = 512 * 1024
 
 export class HeaderBlocks<Owner> implements BlockTaker {
-  /** Requests that have begun so far. */
   requestCount = 0
   readonly #session: FaultTaker<Owner>
   readonly #user: SessionUser<Owner>
@@ -77,7 +75,7 @@ export class HeaderBlocks<Owner> implements BlockTaker {
     if (size !== -1) this.#begin(id, isLast, size)
   }
 
-  /** Decodes a block into a sink; returns the size of its list, or -1 if the connection failed. */
+  /** Returns the size of the list, or -1 if the connection failed. */
   #decode(bytes: Buffer, at: number, end: number, sink: FieldSink): number {
     const { headerSection } = this.#user.limits
     const bearable = headerSection + maxExcess

@@ -1,5 +1,4 @@
-// Receives the bodies of all requests of a connection within the windows that we grant (RFC 9113 section
-// 5.2), and keeps what arrives before it is asked for.
+// Receives all request bodies of a connection within the windows that we grant (RFC 9113 section 5.2).
 
 import type { Allowance } from './allowance.ts'
 import type { FrameWriter } from '../frames/frame-writer.ts'
@@ -10,10 +9,7 @@ import type { SessionUser } from './session-user.ts'
 import type { Stream } from './stream.ts'
 import type { Streams } from './streams.ts'
 
-/**
- * Bytes of all bodies that a client may send before we acknowledge them; of each body, it may send the first
- * window until that is asked for.
- */
+/** Bytes of all bodies together; of each, a client may send the first window until it is read. */
 const connectionWindow = 1024 * 1024
 
 export class Inflow<Owner> {
@@ -24,9 +20,8 @@ export class Inflow<Owner> {
   readonly #allowance: Allowance
   #window = connectionWindow
 
-  // The frame that is being read.
   #flags = 0
-  /** Its stream, null if its bytes are dropped, and its padding, -1 until that is known. */
+  /** Null if its bytes are dropped; the padding is -1 until it is known. */
   #stream: Stream<Owner> | null = null
   #padding = 0
   #left = 0
@@ -39,12 +34,10 @@ export class Inflow<Owner> {
     this.#allowance = allowance
   }
 
-  /** Opens the connection's window, after the settings. */
   open(): void {
     this.#writer.windowUpdate(0, connectionWindow - firstWindow)
   }
 
-  /** Begins a DATA frame; returns false if the session failed. */
   begin(id: number, flags: number, length: number): boolean {
     const session = this.#session
     if (id === 0) return session.fail('protocol', errorCode.protocol, 'DATA on stream 0')
@@ -63,10 +56,7 @@ export class Inflow<Owner> {
     return stream === undefined ? this.#ofClosed(id) : this.#takeWindow(stream, length)
   }
 
-  /**
-   * Drops what was on its way to a stream that we have reset; the client must send nothing after its own end
-   * of a stream.
-   */
+  /** Drops what was on its way to a stream that we have reset. */
   #ofClosed(id: number): boolean {
     if (this.#streams.isIdle(id))
       return this.#session.fail('protocol', errorCode.protocol, 'DATA on an idle stream')
@@ -89,13 +79,11 @@ export class Inflow<Owner> {
     return goesOn
   }
 
-  /** Drops the rest of a request whose response is sent. */
   #lingerOn(stream: Stream<Owner>, length: number): void {
     if ((this.#flags & flag.endStream) !== 0) this.#streams.drop(stream, 'ended')
     else this.#giveBack(stream, length)
   }
 
-  /** Takes a part of the frame. */
   part(bytes: Buffer, at: number, end: number, isLast: boolean): void {
     this.#left -= end - at
     if (this.#padding === -1 && at < end && !this.#padded(bytes[at++]!, end - at)) return
@@ -106,7 +94,7 @@ export class Inflow<Owner> {
     if (isLast && !stream.isClosed && (this.#flags & flag.endStream) !== 0) this.requestWhole(stream, null)
   }
 
-  /** All of a request is here; `trailers` are flat, null for none. */
+  /** `trailers` are flat, null for none. */
   requestWhole(stream: Stream<Owner>, trailers: readonly string[] | null): void {
     if (stream.bodyLeft > 0) return void this.#session.streamError(stream, errorCode.protocol)
     stream.isRequestWhole = true
@@ -136,7 +124,7 @@ export class Inflow<Owner> {
     this.#user.bodyEnd(stream, stream.requestTrailers)
   }
 
-  /** Takes the length of the padding; `here` bytes of the frame have arrived after it. */
+  /** `here` bytes of the frame have arrived after the length. */
   #padded(length: number, here: number): boolean {
     this.#padding = length
     const rest = this.#left + here - length
@@ -155,7 +143,6 @@ export class Inflow<Owner> {
     this.#user.body(stream, at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end))
   }
 
-  /** Lets the client send as many more bytes of a body. */
   #giveBack(stream: Stream<Owner>, length: number): void {
     stream.toGiveBack += length
     if (stream.toGiveBack < firstWindow / 2 || stream.isRequestWhole) return

@@ -1,5 +1,5 @@
-// Makes a request head of the fields of a header block (RFC 9113 section 8.3), as if it had come over HTTP/1:
-// the code that serves requests need not know the version.
+// Turns the fields of a header block into a request head (RFC 9113 section 8.3) as if it had come over
+// HTTP/1.
 
 import { randomBytes } from 'node:crypto'
 import { isTokenByte } from '../../http1/fields/characters.ts'
@@ -9,7 +9,6 @@ import { type HeadLimits, RequestHead } from '../../http1/heads/request-head.ts'
 import type { HeadFault } from '../../http1/heads/request-line.ts'
 import { type FieldSink, type HeaderField, pseudo } from '../hpack/decoder.ts'
 
-/** Max bytes of a method, as over HTTP/1. */
 const maxMethod = 64
 
 const keyName = 'sec-websocket-key'
@@ -18,27 +17,22 @@ const ordinary = pseudo.method | pseudo.scheme | pseudo.path
 
 export class RequestFields implements FieldSink {
   head = new RequestHead()
-  /** Why the request is to be refused, or null. */
   fault: HeadFault | null = null
-  /** Whether it breaks RFC 9113, so that its stream must be reset. */
+  /** Breaks RFC 9113: the stream must be reset. */
   isMalformed = false
-  /** Whether it asks for a tunnel (RFC 8441). */
+  /** RFC 8441. */
   isTunnel = false
-  /**
-   * Whether it brings the key of the WebSocket handshake, as over HTTP/1: then its client checks the origin's
-   * reply to that key.
-   */
+  /** Whether it brings its own key of the WebSocket handshake, and so checks the origin's reply itself. */
   hasKey = false
-  /** The pseudo-header fields so far, and whether other fields have followed. */
+  /** The pseudo-header fields so far, and whether others have followed. */
   #seen = 0
   #isBehind = false
   #authority: string | null = null
   #scheme = ''
   #protocol = ''
-  /** The Cookie fields, joined (RFC 9113 section 8.2.3). */
+  /** Joined (RFC 9113 section 8.2.3). */
   #cookie: string | null = null
 
-  /** Begins the head of another request. */
   begin(limits: HeadLimits): void {
     this.head = new RequestHead(limits.headers)
     this.fault = null
@@ -49,7 +43,6 @@ export class RequestFields implements FieldSink {
     this.#scheme = this.#protocol = ''
   }
 
-  /** Takes one field. */
   take(taken: HeaderField): void {
     if (!taken.isSound) this.isMalformed = true
     else if (taken.pseudo !== pseudo.none) this.#pseudo(taken)
@@ -99,7 +92,6 @@ export class RequestFields implements FieldSink {
       this.fault = this.head.fault ?? 'bad_request'
   }
 
-  /** Whether the pseudo-header fields are those that the method requires. */
   #isComplete(): boolean {
     const { method } = this.head
     if ((this.#seen & pseudo.method) === 0 || !isToken(method)) return false
@@ -122,7 +114,7 @@ export class RequestFields implements FieldSink {
     return this.isTunnel ? this.#openTunnel() : null
   }
 
-  /** Takes the host from `:authority`; Host must agree with it (RFC 9113 section 8.3.1). */
+  /** Host must agree with `:authority` (RFC 9113 section 8.3.1). */
   #takeAuthority(): boolean {
     const { head } = this
     const authority = this.#authority
@@ -142,7 +134,7 @@ export class RequestFields implements FieldSink {
     return target.charCodeAt(0) === 0x2f && hasOnly(isTargetByte, target)
   }
 
-  /** Makes it the WebSocket handshake of HTTP/1 (RFC 6455 section 4.1, RFC 8441 section 5). */
+  /** As the WebSocket handshake of HTTP/1 (RFC 6455 section 4.1, RFC 8441 section 5). */
   #openTunnel(): HeadFault | null {
     if (!equalsIgnoreCase(this.#protocol, 'websocket')) return 'not_implemented'
     const { head } = this

@@ -3,10 +3,7 @@
 
 import type { Stream } from './stream.ts'
 
-/**
- * Ms that a client may fall behind the rate at which it must read, and the max ms between two sweeps that
- * count.
- */
+/** Ms that a client may fall behind its required rate, and the max ms between two sweeps that count. */
 const readGrace = 60_000
 const maxInterval = 1_500
 
@@ -16,14 +13,13 @@ export class ResponsePace {
   #lookedAt: number
   #isOverdrawn = false
 
-  /** Begins at monotonic ms `now`. */
   constructor(now: number) {
     this.#lookedAt = now
   }
 
   /**
-   * Begins a sweep at monotonic ms `now`; `sentOfAll` is what all streams have sent since the last one. If
-   * the client `isOverdrawn`, each stream must have sent something.
+   * `sentOfAll` is what all streams have sent since the last sweep. If the client `isOverdrawn`, each must
+   * have sent something.
    */
   look(now: number, sentOfAll: number, isOverdrawn: boolean): void {
     this.#isOverdrawn = isOverdrawn
@@ -32,10 +28,7 @@ export class ResponsePace {
     this.#sentOfAll = sentOfAll
   }
 
-  /**
-   * Returns why a client is too slow for a stream that waits, or null; `rate` is in bytes a second, 0 for
-   * any. A stream whose own window is open waits for that of the connection.
-   */
+  /** Returns why a client is too slow for a stream, or null; `rate` is in bytes a second, 0 for any. */
   faultOf(stream: Stream<unknown>, rate: number): 'slow' | 'overdrawn' | null {
     const sent = stream.sendWindow > 0 ? this.#sentOfAll : stream.sentSince
     stream.sentSince = 0

@@ -20,10 +20,9 @@ export interface SessionParts<Owner> {
   readonly work: TurnWork
 }
 
-/** Acts on faults of the client. */
 export interface FaultTaker<Owner> {
-  /** Resets a stream whose client broke a rule; returns false if the session failed. */
+  /** Returns false if the session failed. */
   streamError(stream: Stream<Owner>, code: ErrorCode, hasBegun?: boolean): boolean
-  /** Ends the session for a fault of the client; always false. */
+  /** Always false. */
   fail(fault: SessionFault, code: ErrorCode, detail: string): false
 }

@@ -1,7 +1,7 @@
 // The server's side of an HTTP/2 connection (RFC 9113): bytes in, calls to the code that serves the requests,
-// bytes out, and all endings. Its memory is bounded: for each stream, a window of 64 KiB of unread body, and
-// what was written of the response until the writer was told to wait; and for the connection, a header block,
-// some 64 KiB of output besides heads, and 4 KiB for each compression table.
+// bytes out. Memory is bounded: for each stream a window of 64 KiB of unread body and what was written until
+// the writer was told to wait; for the connection a header block, some 64 KiB of output besides heads, and 4
+// KiB for each compression table.
 
 import { Allowance } from './allowance.ts'
 import { Budgets } from './budget.ts'
@@ -19,7 +19,7 @@ import type { Stream } from './stream.ts'
 import { Streams } from './streams.ts'
 import { TurnWork, workOfRequest, workOfTurn } from '../frames/turn-work.ts'
 
-/** The first bytes of every client (RFC 9113 section 3.4). */
+/** RFC 9113 section 3.4. */
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
 /** Ms between the two steps of a shutdown, so that requests on their way arrive before the second. */
@@ -30,7 +30,6 @@ const outputGoal = 64 * 1024
 const maxOutput = 256 * 1024
 
 interface SessionSettings {
-  /** Streams that a client may have open. */
   readonly maxConcurrentStreams: number
 }
 
@@ -44,22 +43,16 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
   readonly #outflow: Outflow<Stream<Owner>>
   readonly #headerBlocks: HeaderBlocks<Owner>
   readonly #frames: IncomingFrames<Stream<Owner>>
-  /** Received but unread bytes. */
   #pending: Buffer | null = null
   #prefaceAt = 0
   readonly #work: TurnWork
   #isReading = false
   #isOver = false
-  /** Whether the client has announced that it ends the connection. */
   #isLeaving = false
   #shutdownAt = Number.POSITIVE_INFINITY
-  /** Whether the user knows that there is output. */
   #isAnnounced = false
 
-  /**
-   * Begins at monotonic ms `now`, with budgets that are less than full if the client has exhausted them
-   * recently, and the work that all sessions share.
-   */
+  /** The budgets are less than full if the client has exhausted them recently. */
   constructor(
     user: SessionUser<Owner>,
     { maxConcurrentStreams }: SessionSettings,
@@ -90,70 +83,56 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#inflow.open()
   }
 
-  /** What the client may still make the session do for nothing. */
   get budgets(): Budgets {
     return this.#allowance.budgets
   }
 
-  /** Streams that are open. */
   get streamCount(): number {
     return this.#streams.size
   }
 
   /**
-   * Streams whose responses have not begun, or wait for the client to read; responses that pause in between
-   * are left out once a second.
+   * Streams whose responses have not begun, or wait for the client; those that pause in between are left out
+   * once a second.
    */
   get waitingCount(): number {
     return this.#streams.waitingCount
   }
 
-  /** Streams whose responses wait for the client to read. */
   get stalledCount(): number {
     return this.#outflow.stalledCount
   }
 
-  /** Bytes of responses that wait for the client to read, as of the last sweep. */
+  /** Bytes of responses that wait for the client, as of the last sweep. */
   get held(): number {
     return this.#streams.held
   }
 
-  /** Requests that have begun so far. */
   get requestCount(): number {
     return this.#headerBlocks.requestCount
   }
 
-  /** Whether there is output to take. */
   get hasOutput(): boolean {
     return this.#writer.length > 0 || this.#outflow.canSend
   }
 
-  /**
-   * Whether the session is over, or is ending and has no stream left, so that the connection can be closed
-   * after the last output.
-   */
+  /** Whether the connection can be closed after the last output. */
   get isDone(): boolean {
     const isLeaving = this.#isLeaving || this.#streams.areLast
     return this.#isOver || (isLeaving && this.#streams.size === 0)
   }
 
-  // ── what comes in ──
-
-  /**
-   * Takes received bytes, at monotonic ms `now`. Unless it returns 'done', the caller must pause the socket
-   * and call `readOn` until it does.
-   */
+  /** Unless it returns 'done', the caller must pause the socket and call `readOn` until it does. */
   read(bytes: Buffer, now: number): ReadState {
     this.keep(bytes)
     return this.#readNow(now)
   }
 
-  /** Takes received bytes that are to be read in another turn. */
   keep(bytes: Buffer): void {
     this.#pending = this.#pending === null ? bytes : Buffer.concat([this.#pending, bytes])
   }
 
-  /** Reads on in another turn, with so much work. */
+  /** Reads on in another turn. */
   readOn(now: number, work = workOfTurn): ReadState {
     this.#work.left = work
     return this.#readNow(now)
@@ -194,8 +173,6 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     return at
   }
 
-  // ── what frames say; part of reading ──
-
   violated(code: ErrorCode, detail: string): false {
     return this.fail(code === errorCode.enhanceYourCalm ? 'control_frames' : 'protocol', code, detail)
   }
@@ -231,11 +208,9 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#isLeaving = true
   }
 
-  // ── what goes out ──
-
   /**
-   * Returns what to write next, some 64 KiB besides heads; null for nothing at present. To be called again
-   * when that is written, since its memory is then reused.
+   * What to write next, null for nothing. To be called again when that is written, since its memory is
+   * reused.
    */
   takeOutput(): Buffer | null {
     this.#writer.reclaim()
@@ -251,15 +226,14 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#announce()
   }
 
-  /** Makes the client wait with the body, of which it may send one more window. */
+  /** The client may send one more window. */
   pauseBody(stream: Stream<Owner>): void {
     stream.isBodyWanted = false
   }
 
   /**
-   * Sends an interim response, any 1xx but 101 (RFC 9113 section 8.1); the lines are latin1, `Name:
-   * value\r\n` each. It is left out if the client reads nothing: unlike the final response, an origin may
-   * send any number.
+   * Any 1xx but 101 (RFC 9113 section 8.1); lines are latin1, `Name: value\r\n` each. Left out if the client
+   * reads nothing: an origin may send any number.
    */
   interim(stream: Stream<Owner>, status: number, lines: string): void {
     if (stream.isClosed || stream.hasResponded || this.#writer.length > maxOutput) return
@@ -268,8 +242,8 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
   }
 
   /**
-   * Sends the head of the response, with lines likewise; `ended` if it has no body. Names may have any case;
-   * fields that belong to a connection are left out.
+   * Lines likewise, names in any case; fields that belong to a connection are left out. `ended` if there is
+   * no body.
    */
   respond(stream: Stream<Owner>, status: number, lines: string, ended: boolean): void {
     if (stream.isClosed) return
@@ -282,10 +256,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#announce()
   }
 
-  /**
-   * Sends bytes of the body, which must not change any more; returns false if the rest must wait for
-   * `drained`.
-   */
+  /** The bytes must not change any more; returns false if the rest must wait for `drained`. */
   write(stream: Stream<Owner>, bytes: Buffer): boolean {
     if (stream.isClosed || bytes.length === 0) return true
     const mayGoOn = this.#outflow.write(stream, bytes)
@@ -305,7 +276,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#announce()
   }
 
-  /** Resets a stream; what waits is dropped. */
+  /** What waits is dropped. */
   reset(stream: Stream<Owner>, code: ErrorCode): void {
     if (stream.isClosed) return
     this.#streams.reset(stream, code)
@@ -328,11 +299,9 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     if (!isCut) this.#allowance.earnByFrame()
   }
 
-  // ── endings ──
-
   /**
-   * Begins to end the connection (RFC 9113 section 6.8): for a second, requests on their way are accepted;
-   * then only the open ones are served.
+   * Ends the connection in two steps (RFC 9113 section 6.8): for a second, requests on their way are
+   * accepted.
    */
   shutdown(now: number): void {
     if (this.#shutdownAt !== Number.POSITIVE_INFINITY || this.#isOver) return
@@ -342,9 +311,8 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
   }
 
   /**
-   * Acts on deadlines that have passed, to be called about once a second. `responseRate` is how many bytes a
-   * second a client must read of what waits for it, 0 for any. If the client `isOverdrawn`, it must have read
-   * some since the last call.
+   * To be called about once a second. `responseRate`: bytes a second that a client must read, 0 for any. If
+   * the client `isOverdrawn`, it must have read some since the last call.
    */
   sweep(now: number, responseRate: number, isOverdrawn = false): void {
     if (this.#isOver) return
@@ -355,9 +323,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#announce()
   }
 
-  /**
-   * Charges a client that leaves at monotonic ms `now` for its unfinished requests, as if it had reset them.
-   */
+  /** Charges a client for its unfinished requests, as if it had reset them. */
   leave(now: number): void {
     this.#allowance.now = now
     for (const { lingersUntil } of this.#streams.all())
@@ -369,7 +335,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.fail(fault, errorCode.enhanceYourCalm, 'too much over several connections')
   }
 
-  /** Ends the session after the connection was lost: all streams are aborted. */
+  /** Ends the session after the connection was lost. */
   close(): void {
     if (!this.#isOver) this.#end()
   }
@@ -397,7 +363,6 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#streams.end()
   }
 
-  /** Notifies the user once that there is output. */
   #announce(): void {
     if (this.#isAnnounced || this.#isReading || !this.hasOutput) return
     this.#isAnnounced = true

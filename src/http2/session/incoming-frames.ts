@@ -1,5 +1,4 @@
-// Reads the frames of a connection: checks them against the rules of both roles (RFC 9113 section 6), acts on
-// settings, windows and pings, and hands the rest to the session.
+// Reads frames: checks the rules of both roles (RFC 9113 section 6), and acts on settings, windows and pings.
 
 import { type FrameTaker, frameLimit, uint31 } from '../frames/frame-reader.ts'
 import type { FrameWriter } from '../frames/frame-writer.ts'
@@ -12,39 +11,31 @@ import type { SendingStream } from './sending-stream.ts'
 
 /** What depends on the role. */
 export interface FrameRole<Stream> {
-  /** Ends the session since the peer broke a rule; always false. */
+  /** Always false. */
   violated(code: ErrorCode, detail: string): false
-  /** Resets a stream whose peer broke a rule. */
   streamError(stream: Stream, code: ErrorCode): void
-  /** Pays for a frame that carries nothing; false if the session failed for it. */
+  /** False if the session failed for the frame. */
   spendControl(): boolean
-  /**
-   * Pays for a window update of a stream, null for the connection and undefined for a closed stream;
-   * likewise.
-   */
+  /** Null for the connection, undefined for a closed stream; likewise. */
   spendWindowUpdate(stream: Stream | null | undefined): boolean
   settingsApplied(): void
   settingsAcknowledged(): void
   pingAcknowledged(): void
-  /** The peer has reset a stream. */
   rstStream(stream: Stream, code: ErrorCode): void
   goAway(lastStream: number, code: ErrorCode): void
 }
 
-/** Takes header blocks. */
 export interface BlockTaker {
   readonly blockLimits: BlockLimits
-  /** A block begins that comes in several frames. */
   begun(): void
-  /** A block is here, with the flags of its first frame. */
+  /** With the flags of its first frame. */
   block(id: number, flags: number, bytes: Buffer, at: number, end: number): void
-  /** Ends the session for a block beyond a limit; always false. */
+  /** Always false. */
   tooLarge(limit: keyof BlockLimits): false
 }
 
-/** Takes DATA frames. */
 interface DataTaker {
-  /** Begins a frame; false if the session failed for it. */
+  /** False if the session failed for it. */
   begin(id: number, flags: number, length: number): boolean
   part(bytes: Buffer, at: number, end: number, isLast: boolean): void
 }
@@ -63,16 +54,14 @@ interface Parts<Stream extends SendingStream> {
 }
 
 export class IncomingFrames<Stream extends SendingStream> implements FrameTaker {
-  /** Whether the peer has sent its settings, which must come first. */
+  /** They must come first. */
   hasSettings = false
   readonly #role: FrameRole<Stream>
   readonly #blocks: BlockTaker
   readonly #data: DataTaker
   readonly #parts: Parts<Stream>
-  /** The header block that is being read. */
   readonly #block = new HeaderBlock()
 
-  // The frame that is being read.
   #type = 0
   #flags = 0
   #id = 0
@@ -84,7 +73,6 @@ export class IncomingFrames<Stream extends SendingStream> implements FrameTaker 
     this.#parts = parts
   }
 
-  /** Drops what has come of a header block. */
   drop(): void {
     this.#block.drop()
   }
@@ -239,7 +227,7 @@ export class IncomingFrames<Stream extends SendingStream> implements FrameTaker 
     if (this.#role.spendControl()) this.#role.goAway(uint31(bytes, at), bytes.readUInt32BE(at + 4))
   }
 
-  /** Ignores priorities (RFC 9113 section 5.3.2), but not frames that break their rules. */
+  /** Ignores priorities (RFC 9113 section 5.3.2), but not malformed frames. */
   #priority(id: number, length: number): void {
     if (id === 0) return void this.#violated('PRIORITY on stream 0')
     if (!this.#role.spendControl() || length === 5) return
@@ -249,8 +237,8 @@ export class IncomingFrames<Stream extends SendingStream> implements FrameTaker 
   }
 
   /**
-   * Whether a stream that is not open was open before, so that the frame may have been on its way; else the
-   * session fails.
+   * Whether a closed stream was open before, so that the frame may have been on its way; else the session
+   * fails.
    */
   #isClosed(id: number, what: string): boolean {
     return !this.#parts.streams.isIdle(id) || this.#violated(`${what} on an idle stream`)

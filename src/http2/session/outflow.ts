@@ -1,23 +1,20 @@
-// Sends the bodies of all streams of a connection within its windows (RFC 9113 section 5.2), a frame of each
-// in turn, so that no stream holds up another.
+// Sends the bodies of all streams within the windows (RFC 9113 section 5.2), a frame of each in turn.
 
 import { frameLimit } from '../frames/frame-reader.ts'
 import type { FrameWriter } from '../frames/frame-writer.ts'
 import { firstWindow, maxWindow } from '../frames/peer-settings.ts'
 import type { SendingStream } from './sending-stream.ts'
 
-/** Learns what was sent. */
 interface Sender<Stream> {
   /** A stream whose writer was told to wait can go on. */
   drained(stream: Stream): void
-  /** The whole message is sent. */
   sent(stream: Stream): void
-  /** A frame of data was sent; `isCut` if a window made it shorter than possible. */
+  /** `isCut` if a window made the frame shorter than possible. */
   sentFrame(isCut: boolean): void
 }
 
 export class Outflow<Stream extends SendingStream> {
-  /** Bytes of output up to which bodies are written; the rest waits, uncopied, until the output is taken. */
+  /** Bytes of output up to which bodies are written; the rest waits, uncopied. */
   goal: number
   #sent = 0
   readonly #writer: FrameWriter
@@ -34,24 +31,22 @@ export class Outflow<Stream extends SendingStream> {
     this.goal = goal
   }
 
-  /** Returns how many bytes of bodies were sent since the last call. */
+  /** Bytes of bodies since the last call. */
   takeSent(): number {
     const sent = this.#sent
     this.#sent = 0
     return sent
   }
 
-  /** Streams with a body that waits. */
   get stalledCount(): number {
     return this.#stalledCount
   }
 
-  /** Whether something could be sent at once. */
   get canSend(): boolean {
     return this.#next < this.#ready.length && (this.#window > 0 || this.#ready[this.#next]!.waiting === 0)
   }
 
-  /** Sends bytes of a body, or has them wait; returns false if no more should be written before `drained`. */
+  /** Returns false if no more should be written before `drained`. */
   write(stream: Stream, bytes: Buffer): boolean {
     let at = 0
     if (stream.waiting === 0 && this.#next === this.#ready.length)
@@ -69,20 +64,17 @@ export class Outflow<Stream extends SendingStream> {
     return false
   }
 
-  /** Ends a body, behind what waits of it. */
   end(stream: Stream, trailers: string | null): void {
     stream.isWritten = true
     stream.trailers = trailers
     if (stream.waiting === 0) this.#finish(stream)
   }
 
-  /** Closes our half of a stream, and drops what waits of it. */
   close(stream: Stream): void {
     if (stream.waiting > 0) this.#stalledCount--
     stream.close()
   }
 
-  /** Fills the output up to its goal. */
   fill(): void {
     while (this.canSend && this.#writer.length < this.goal) {
       const stream = this.#ready[this.#next++]!
@@ -93,14 +85,13 @@ export class Outflow<Stream extends SendingStream> {
     if (this.#next === this.#ready.length) this.#compact()
   }
 
-  /** Adds a stream to those that take turns, if it has something to send and a window. */
   ready(stream: Stream): void {
     if (stream.isReady || stream.isClosed || stream.waiting === 0 || stream.sendWindow <= 0) return
     stream.isReady = true
     this.#ready.push(stream)
   }
 
-  /** Widens the window of the connection; returns false if it is too wide then. */
+  /** Returns false if the window is too wide then. */
   widen(increment: number): boolean {
     this.#window += increment
     return this.#window <= maxWindow
