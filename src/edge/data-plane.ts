@@ -31,38 +31,32 @@ import { type ProviderInProcess, providerStates } from './ai/provider-states.ts'
 import { automaticParts, buildSnapshot, type Snapshot, type SnapshotParts } from './snapshot/snapshot.ts'
 import type { ZoneDirectory } from './snapshot/zone-settings.ts'
 
-/** Ms between two checks of the deadlines, by which a timeout may be late. */
+/** A timeout may be late by this many ms. */
 const tickPeriod = 100
 interface DataPlaneOptions {
-  /**
-   * The base of the `type` URIs, without a trailing slash; null for the gateway's own pages on every host.
-   */
+  /** Without a trailing slash; null for the gateway's own pages on every host. */
   readonly documentation: string | null
   readonly metrics: EdgeMetrics
   readonly accessLog: AccessLog | null
   readonly log: Logger
-  /** Receives the spans of sampled requests; null disables them. */
   readonly spans?: SpanSink | null
   readonly ai?: AiServices
   readonly sidePort?: SidePort
   readonly access?: AccessSources
   readonly zones?: ZoneDirectory
-  /** By default it counts for this process alone. */
   readonly limiter?: Limiter
-  /** By default they count for this process alone. */
   readonly bans?: Bans
-  /** Receives the counts of errors, rules and limits. */
   readonly report?: (tallies: readonly Tally[]) => unknown
   readonly automatic?: AutomaticTls
-  /** The share of this process in the limits on connections; by default all of it. */
+  /** By default all of it. */
   readonly share?: Share
   readonly clock?: Clock
-  /** Looks up the names of origins; by default with the system. */
+  /** By default with the system. */
   readonly lookup?: NameLookup
 }
 
 export interface PreparedConfig {
-  /** Applies it in one step, in which nothing can fail, with the last results of all checks. */
+  /** In one step, in which nothing can fail. */
   commit(checks?: readonly KeyedCheckResult[]): void
   discard(): void
 }
@@ -94,7 +88,6 @@ export class DataPlane implements Plane {
   readonly #origins: Origins
   readonly #clients: Clients
   readonly #listeners: Listeners
-  /** The last result of each check, for the pools of the next snapshot. */
   readonly #checks = new Map<string, KeyedCheckResult>()
   readonly #listen: readonly Listener[]
   readonly #ticker: NodeJS.Timeout
@@ -144,7 +137,7 @@ export class DataPlane implements Plane {
     this.#ticker = setInterval(tick, tickPeriod).unref()
   }
 
-  /** Binds every listener and returns them with their real ports; binds none if one of them fails. */
+  /** Returns the listeners with their real ports; binds none if one fails. */
   async listen(options: ListenOptions): Promise<readonly Listener[]> {
     const bound = await this.#listeners.bind(this.#listen, options)
     this.#origins.ownEndpoints = bound
@@ -161,14 +154,13 @@ export class DataPlane implements Plane {
     return this.#listeners.adopt(this.#listen[socket.listener]!, socket)
   }
 
-  /** Stops accepting from a socket, which other processes share. */
   release(socket: Omit<ListeningSocket, 'handle' | 'isAlone'>): void {
     this.#listeners.release(socket)
   }
 
   /**
-   * Builds everything that another configuration needs, with the files that its rules name. Throws, and
-   * changes nothing, if it does not build, or if it removes from a zone what an API-managed rule names.
+   * Builds all that another configuration needs. Throws, and changes nothing, if it does not build, or
+   * removes from a zone what an API-managed rule names.
    */
   prepare(config: Config, sources: AccessSources = this.#access): PreparedConfig {
     const access = { ...this.#access, ...sources }
@@ -206,7 +198,6 @@ export class DataPlane implements Plane {
     if (next !== null) next.snapshot = this.#build(next.config, next.access)
   }
 
-  /** Serves these certificates in place of earlier ones, and responds to these challenges. */
   takeCertificates(automatic: AutomaticTls): void {
     this.#automatic = automatic
     const served = (config: Config, snapshot: Snapshot) => ({
@@ -228,7 +219,6 @@ export class DataPlane implements Plane {
     this.#logBroken()
   }
 
-  /** Drops the state of everything that the configuration in effect does not name. */
   #keepOnly(config: Config): void {
     this.#bans.keep(config)
     this.#origins.keep(this.snapshot.origins)
@@ -243,12 +233,10 @@ export class DataPlane implements Plane {
       this.log.error({ zone, reason }, 'zone disabled: its API-managed rules failed to compile')
   }
 
-  /** Adds to the share in a limit on connections; 0 if no other worker has any to spare. */
   grantShare(key: string, count: number): void {
     this.#clients.grantShare(key, count)
   }
 
-  /** Releases some of the share in a limit on connections to other workers; returns how much. */
   leaveShare(claim: ShareClaim): number {
     return this.#clients.leaveShare(claim)
   }
@@ -257,7 +245,6 @@ export class DataPlane implements Plane {
     return this.snapshot.pools.named.map(poolState)
   }
 
-  /** The state of the providers, as far as calls have shown it. */
   get providers(): readonly ProviderInProcess[] {
     const { ai } = this.snapshot
     return ai === null ? [] : providerStates(ai, this.clock)
@@ -281,13 +268,13 @@ export class DataPlane implements Plane {
     this.snapshot.pools.takeChecks(results)
   }
 
-  /** Takes the keys that seal TLS sessions; a reload keeps them. */
+  /** A reload keeps them. */
   takeTicketKeys(keys: TicketKeySet): void {
     this.snapshot.certificates.useTicketKeys(keys)
     this.#next?.snapshot.certificates.useTicketKeys(keys)
   }
 
-  /** Stops accepting, lets running exchanges finish, and cuts what is left after `grace` ms. */
+  /** Lets exchanges finish, and cuts what is left after `grace` ms. */
   async drain(grace: number): Promise<void> {
     await this.#listeners.closeWhenQuiet()
     // Only now: a client whose connection closes reconnects at once, and must not meet a listener that is
@@ -300,10 +287,7 @@ export class DataPlane implements Plane {
     this.destroy()
   }
 
-  /**
-   * Schedules the closing of WebSockets some time before the grace ends, at the earliest when half of it is
-   * over.
-   */
+  /** Closes WebSockets before the grace ends, at the earliest when half of it is over. */
   #farewellIn(grace: number): NodeJS.Timeout | undefined {
     const before = Math.min(this.#config.shutdown.webSocketClose, grace / 2)
     if (before === 0) return undefined
@@ -354,7 +338,6 @@ export class DataPlane implements Plane {
     }
   }
 
-  /** Counts and logs that no file descriptor was left for a connection to an origin. */
   noteShortage(failure: { readonly code?: string }): void {
     this.metrics.dialShortages.inc()
     this.#warnings.warn('dial', { err: failure }, 'origin connections failed: no file descriptors left')
@@ -372,7 +355,7 @@ export class DataPlane implements Plane {
   }
 }
 
-/** The configuration that is about to replace the one in effect. Later changes are built into it, too. */
+/** Later changes are built into it, too. */
 interface Next {
   readonly config: Config
   readonly access: AccessParts

@@ -18,43 +18,38 @@ export class AiExchange {
   readonly target: AiTarget
   readonly fields: AiFields
   misplacedAt: string | null
-  /** The gateway that the call names, if it exists: errors are counted there. */
+  /** Errors are counted there. */
   namedGateway: Gateway | null = null
   gateway: Gateway | null = null
   token: Token | null = null
   isDenied = false
-  /** The challenge for a caller without a valid token (RFC 6750 section 3). */
+  /** RFC 6750 section 3. */
   challenge: string | null = null
   body: Buffer | null = null
-  /** Bytes of the body that count against the shared limit. */
+  /** Counted against the shared limit. */
   gatheredBytes = 0
   provider: Provider | null = null
   calls: ProviderCalls | null = null
-  /** The keys that the call may use in turn; null if its caller brought one, or there is only one. */
+  /** Null if the caller brought a key, or there is only one. */
   keys: KeyRing | null = null
   key: Key | null = null
   keyChanges = 0
-  /** Keys that the provider refused for this call although they work for others; null for none. */
+  /** Refused for this call although they work for others. */
   doubtedKeys: Key[] | null = null
   providerDialect: Dialect | null = null
   path = ''
-  /** Null if unknown without parsing the request. */
   model: string | null = null
-  /**
-   * The call, while it may have to be retried without the request for usage that the gateway added; null
-   * otherwise.
-   */
+  /** Null unless the call may have to be retried without the request for usage that the gateway added. */
   callWithUsage: Call | null = null
   isRetriedWithoutUsage = false
   controls: Controls | null = null
   course: Course | null = null
   isRouted = false
   readonly attempts: LedgerAttempt[] = []
-  /** Whether the gateway has made further attempts in vain, so that its caller should not begin anew. */
+  /** Further attempts were in vain, so its caller should not begin again. */
   isExhausted = false
   /** Members of the request that the translation left out. */
   dropped: readonly string[] = []
-  /** Converts the provider's response into the caller's, if they differ. */
   rewriting: Rewriting | null = null
 
   constructor(target: AiTarget, head: RequestHead, last: { aiFields: AiFields | null }) {

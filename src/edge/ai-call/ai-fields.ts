@@ -1,11 +1,9 @@
-// The request fields that AI routes read, and those that are removed here: what a caller tells the gateway is
-// not meant for a provider.
+// The request fields that AI routes read, and those for the gateway, which are removed.
 
 import { type FieldId, type FieldLines, field } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 import { placeInField, placeInLine } from '../../tokens/misplaced-tokens.ts'
 
-/** Marks a field that came twice although only one can count. */
 export const repeated = Symbol('repeated')
 export type Once = string | null | typeof repeated
 
@@ -23,11 +21,9 @@ export class AiFields {
   hasControls = false
   contentType: string | null = null
   contentEncoding: string | null = null
-  /** The first unknown field for the gateway, in lower case; null for none. */
+  /** In lower case. */
   unknown: string | null = null
-  /** The field with a credential of this gateway that must not be there; null for none. */
   misplacedAt: string | null = null
-  /** The lines that the fields were read from. */
   readonly ids: readonly FieldId[]
 
   constructor({ fields, ids }: FieldLines) {
@@ -39,7 +35,7 @@ export class AiFields {
     }
   }
 
-  /** Reads one field; returns whether it may have a credential of this gateway as `Bearer`. */
+  /** Returns whether the field may have a credential of this gateway as `Bearer`. */
   #read(id: FieldId, name: string, value: string): boolean {
     if (id === field.contentType) this.contentType = value
     else if (id === field.contentEncoding) this.contentEncoding = value
@@ -90,25 +86,20 @@ export class AiFields {
   }
 }
 
-/**
- * Reads the fields of a call, or returns those of the last call on its connection if the lines are the same.
- */
+/** Reuses those of the last call on the connection if the lines are the same. */
 export function aiFieldsOf(head: RequestHead, last: { aiFields: AiFields | null }): AiFields {
   if (last.aiFields?.ids !== head.ids) last.aiFields = new AiFields(head)
   return last.aiFields
 }
 
-/** Returns the place of a credential of this gateway that must not be there; null for none. */
+/** Returns the place of a credential of this gateway that must not be there. */
 export function findMisplaced(head: RequestHead, fields: AiFields): string | null {
   return placeInLine(head) ?? fields.misplacedAt
 }
 
 const maxNameLength = 64
 
-/**
- * Whether a field is meant for the gateway alone, in any case, and also with underscores: a provider might
- * fold those into hyphens.
- */
+/** In any case, and also with underscores, which a provider might fold into hyphens. */
 export function isForGateway(name: string): boolean {
   if (name.length < prefix.length || (name.charCodeAt(0) | 0x20) !== 0x73) return false
   for (let i = 0; i < prefix.length; i++) {

@@ -3,15 +3,12 @@
 import type { AiTarget, Operation } from '../../ai/target.ts'
 import { type AiCallers, aiCallers, type StreamDialect } from '../../errors/audience/ai-callers.ts'
 
-/**
- * Returns the audience of a call. Until the provider is known, its dialect is guessed from the API that was
- * called.
- */
+/** Until the provider is known, its dialect is guessed from the API that was called. */
 export function audienceOf(target: AiTarget, dialect: StreamDialect = dialectOf(target)): AiCallers {
   return aiCallers(target.api === 'rest' ? 'rest' : 'native', dialect)
 }
 
-/** Returns the audience for a path that is no route. */
+/** For a path that is no route. */
 export function audienceAt(path: string): AiCallers {
   return aiCallers(path.startsWith('/v1/') ? 'native' : 'rest', isOfMessages(path) ? 'anthropic' : 'openai')
 }
@@ -34,7 +31,6 @@ const streamDialects: Readonly<Record<Operation, StreamDialect>> = {
   run: 'openai',
 }
 
-/** Whether a path belongs to the Responses API of any provider. */
 function isOfResponses(path: string): boolean {
   const at = path.indexOf('/responses')
   if (at === -1) return false
@@ -42,9 +38,7 @@ function isOfResponses(path: string): boolean {
   return next === undefined || next === '?' || next === '/'
 }
 
-/**
- * Whether a path belongs to the Messages API of any provider; `/threads/{id}/messages` of OpenAI does not.
- */
+/** `/threads/{id}/messages` of OpenAI does not. */
 function isOfMessages(path: string): boolean {
   return path.includes('/v1/messages')
 }

@@ -1,32 +1,26 @@
-// Finds where the content of a provider's response begins. The head, first events and comments of a stream
-// may come at once, and the words of the model minutes later.
+// Finds where the content of a response begins: head, first events and comments may come minutes earlier.
 
 import { SseReader } from '../../ai/parsing/sse.ts'
 import { isObject } from '../../ai/translate/rules.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import { jsonType } from './rewriting.ts'
 
-/** Characters of an event that is parsed. Events without content are short, unless they repeat the call. */
+/** Events without content are short, unless they repeat the call. */
 const maxOpening = 1024 * 1024
 
-/**
- * Types of events that only say that something has begun, or that the connection is alive, in any API:
- * message_start, response.in_progress, ping.
- */
+/** In any API: message_start, response.in_progress, ping. */
 const opening = /(?:^|[._-])(?:ping|keepalive|heartbeat|start|created|queued|in_progress|added)$/
 
 export class FirstContent {
   /** Null if the first byte counts as content. */
   readonly #reader: SseReader | null
   #hasBegun = false
-  /** Whether an error came before any content. */
   isError = false
 
   constructor({ isEventStream, isEncoded }: ResponseHead) {
     this.#reader = isEventStream && !isEncoded ? new SseReader() : null
   }
 
-  /** Takes bytes of the body; true once content has begun. */
   push(bytes: Buffer): boolean {
     if (this.#reader === null) return bytes.length > 0
     this.#reader.push(bytes, this.#onEvent)
@@ -41,10 +35,7 @@ export class FirstContent {
   }
 }
 
-/**
- * Whether a response that has ended before it was relayed can be one: a stream would have had content, and JSON
- * can be read and is more than an error.
- */
+/** Whether a response that ended before it was relayed is sound: a stream would have had content. */
 export function isSound({ isEventStream, isEncoded, contentType }: ResponseHead, body: Buffer): boolean {
   if (isEventStream) return false
   if (isEncoded || contentType === null || !jsonType.test(contentType)) return true
@@ -53,17 +44,16 @@ export function isSound({ isEventStream, isEncoded, contentType }: ResponseHead,
   return (value.error ?? null) === null || results.some(name => name in value)
 }
 
-/** Members of a response that has a result, in any API. */
+/** In any API. */
 const results = ['choices', 'content', 'output', 'data', 'result']
 
-/** Whether an event reports that there will be no content. */
 function isError(event: string, value: unknown): boolean {
   if (!isObject(value)) return event === 'error'
   const { type, error = null } = value
   return event === 'error' || type === 'error' || type === 'response.failed' || error !== null
 }
 
-/** Whether an event has content, or is an error. One that cannot be understood counts as content. */
+/** One that is an error or cannot be understood counts. */
 function isContent(event: string, value: unknown): boolean {
   if (!isObject(value)) return true
   const { type, choices } = value
@@ -71,7 +61,6 @@ function isContent(event: string, value: unknown): boolean {
   return !Array.isArray(choices) || 'error' in value || choices.some(hasContent)
 }
 
-/** Whether a choice of a chunk has more than a role. */
 function hasContent(choice: unknown): boolean {
   if (!isObject(choice) || isFilled(choice.finish_reason)) return true
   if (!isObject(choice.delta)) return choice.text !== ''

@@ -1,5 +1,4 @@
-// The course of an AI call that may take more than one attempt: where it is on its route, and what it may
-// still do.
+// Where an AI call is on its route, and what it may still do.
 
 import { delayOf } from '../../ai/failover/after-failure.ts'
 import type { Controls } from '../../ai/failover/controls.ts'
@@ -7,7 +6,6 @@ import { modelAt, type ModelNode, type RouteNode } from '../../ai/failover/model
 import type { FailoverConfig } from '../../config/model/config.ts'
 
 interface CourseParts {
-  /** The body as its caller wrote it; null for a native call, which has no route. */
   readonly body: Buffer | null
   readonly controls: Controls
   readonly failover: FailoverConfig
@@ -15,18 +13,17 @@ interface CourseParts {
 }
 
 export class Course {
-  /** The body as its caller wrote it, until the response begins; null for a native call. */
+  /** Until the response begins; null for a native call. */
   body: Buffer | null
   readonly maxAttempts: number
   readonly statuses: ReadonlySet<number>
   readonly retryWithin: number
-  /** The number of the present model on the route, from 0. */
   step = 0
-  /** Monotonic ms by which the first content must have come, over all attempts. */
+  /** Monotonic ms until the first content, over all attempts. */
   readonly deadline: number
   readonly #controls: Controls
   #node: ModelNode
-  /** Further attempts at the present model that are left, and those that were made. */
+  /** Left at the present model, and made. */
   #retries = 0
   #retried = 0
 
@@ -45,7 +42,7 @@ export class Course {
     return this.#node.model
   }
 
-  /** Ms that the provider has until its first content; null for no limit but that of all AI calls. */
+  /** Until the first content; null for no limit but that of all AI calls. */
   get timeout(): number | null {
     return this.#controls.timeout ?? this.#node.timeout
   }
@@ -68,7 +65,7 @@ export class Course {
     this.#retried++
   }
 
-  /** Goes on to a model behind the present one; `skipped` counts those between that cannot take the call. */
+  /** `skipped` counts the models between that cannot take the call. */
   goTo(node: ModelNode, skipped: number): void {
     this.step += 1 + skipped
     this.#node = node

@@ -5,7 +5,7 @@ import { field } from '../../http1/fields/fields.ts'
 import { HeaderChanges } from '../rewrite/headers.ts'
 import type { AiExchange } from './ai-exchange.ts'
 
-/** Writes the lines about a call; '' before its provider is known. `logId` is null if it is not logged. */
+/** Empty before the provider is known. `logId` is null if the call is not logged. */
 export function evidenceLines(
   { provider, model, course, attempts, dropped }: AiExchange,
   logId: string | null,

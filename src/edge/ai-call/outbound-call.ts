@@ -1,5 +1,4 @@
-// An AI call as its provider will see it: the caller's fields without those that are removed here, the
-// provider's credential, and nothing about the client behind the gateway.
+// An AI call as its provider sees it, without anything about the client behind the gateway.
 
 import { crosses, equalsIgnoreCase, type FieldId } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
@@ -12,7 +11,6 @@ import { isTraceField } from '../trace/trace.ts'
 import { isForGateway } from './ai-fields.ts'
 import type { AiExchange } from './ai-exchange.ts'
 
-/** The field lines for a provider, and the call that they were written for. */
 export interface ProviderLines {
   readonly ids: readonly FieldId[]
   readonly provider: Provider
@@ -21,17 +19,14 @@ export interface ProviderLines {
   readonly isRewritten: boolean
   readonly isTraced: boolean
   readonly isRouted: boolean
-  /** The forwarded fields without credentials. */
   readonly forwarded: string
-  /** The caller's credential, if it may be forwarded; empty for none. */
   readonly credential: string
   readonly defaults: string
 }
 
 /**
- * Writes the forwarded fields and those that the gateway adds. A configured credential is added only if the
- * caller brought none that may be forwarded. Trace fields are left out if the gateway writes its own. `last`
- * holds the lines of the last call on the connection, which are reused for a call with the same fields.
+ * A configured credential is added only if the caller brought none that may be forwarded; trace fields are
+ * left out if the gateway writes its own. Reuses `last` for a call with the same fields.
  */
 export function providerFields(
   head: RequestHead,
@@ -102,12 +97,11 @@ export function bringsCredential({ fields, hopByHop }: RequestHead, ai: AiExchan
   return hasKeyInQuery(ai.path, ai.provider!.credentialParameter)
 }
 
-/** The fields in which callers send a credential to any provider. */
 const credentials = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
 
 /**
- * Writes the caller's credential for the provider, if allowed. REST routes use only configured ones. The
- * unified endpoint has one field for all providers: if an alias chose one, the credential may be another's.
+ * REST routes use only configured credentials. On the unified endpoint, if an alias chose the provider, the
+ * caller's may be for another.
  */
 function callersCredential(
   { target, provider, isRouted }: AiExchange,
@@ -150,12 +144,11 @@ function isSent(name: string, fields: readonly string[]): boolean {
 /** Not forwarded: the log reads what providers send over a WebSocket, which an extension would compress. */
 const extensions = 'sec-websocket-extensions'
 
-/** Whether a field is only for the gateway or its host. */
 function isNotForwarded(name: string): boolean {
   return isForGateway(name) || equalsIgnoreCase(name, 'cookie') || equalsIgnoreCase(name, extensions)
 }
 
-/** Whether a field belongs to another API than the provider's, which might read it differently. */
+/** Another API than the provider's might read it differently. */
 function isOfOtherApi(name: string, providerDialect: Dialect): boolean {
   const prefix = providerDialect === 'openai' ? 'anthropic-' : 'openai-'
   return name.length > prefix.length && equalsIgnoreCase(name.slice(0, prefix.length), prefix)

@@ -1,4 +1,4 @@
-// How a provider's response is rewritten for a caller that uses another API, or wants it in an envelope.
+// Rewrites a provider's response for a caller that uses another API, or wants an envelope.
 
 import type { Call } from '../../ai/plan.ts'
 import type { EventTranslator, Translation } from '../../ai/translate/translation.ts'
@@ -7,7 +7,7 @@ import { GrowingBytes } from '../wire/growing-bytes.ts'
 import type { Rewriter } from './rewriter.ts'
 import { WithheldUsage } from './withheld-usage.ts'
 
-/** Content types that count as JSON: application/json, and types that end in +json (RFC 6839 section 3.1). */
+/** application/json, and types that end in +json (RFC 6839 section 3.1). */
 export const jsonType = /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;|$)/i
 
 export class Rewriting {
@@ -22,8 +22,8 @@ export class Rewriting {
   }
 
   /**
-   * Creates the rewriter for a response with this head. Null leaves it unchanged; false means that it cannot
-   * be rewritten: it has an unrequested coding, or is not JSON.
+   * Null leaves the response unchanged; false cannot rewrite it: it has an unrequested coding, or is not
+   * JSON.
    */
   begin(head: ResponseHead): Rewriter | null | false {
     if (head.status < 200 || head.status > 299) return null
@@ -37,12 +37,11 @@ export class Rewriting {
   }
 }
 
-/** Returns how the response to a call must be rewritten; null passes it on unchanged. */
+/** Null passes the response on unchanged. */
 export function rewritingOf(call: Call): Rewriting | null {
   return call.translation !== null || call.wraps || call.hidesUsage ? new Rewriting(call) : null
 }
 
-/** Wraps the response as the result of the API envelope. */
 class Enveloped implements Rewriter {
   readonly holdsHead = false
   #hasBegun = false
@@ -61,7 +60,7 @@ class Enveloped implements Rewriter {
 const opening = Buffer.from('{"success":true,"errors":[],"messages":[],"result":')
 const closing = Buffer.from('}')
 
-/** Bytes of a whole response that is translated; far more than any real one. */
+/** Far more than any real response. */
 const maxResponse = 32 * 1024 * 1024
 
 class Translated implements Rewriter {

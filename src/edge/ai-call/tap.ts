@@ -1,4 +1,4 @@
-// Records an AI call for the log of its gateway as it passes: both bodies, and when the response began.
+// Records both bodies of an AI call for the log of its gateway as they pass.
 
 import type { Clock } from '../../base/clock.ts'
 import { SessionUsage } from '../../ai/usage/session.ts'
@@ -9,28 +9,24 @@ import type { ResponseHead } from '../../http1/heads/response-head.ts'
 
 /** What a provider still sends to a call whose caller has left. */
 export interface Remainder {
-  /** Whether it has sent everything. */
   readonly isWhole: boolean
-  /** Called once it is over. */
   onEnd: (() => void) | null
 }
 
 export class Tap {
-  /** Whether bodies are stored with the entry, and not only read for model and usage. */
+  /** Otherwise they are only read for model and usage. */
   readonly keepsPayloads: boolean
-  /** Whether the call was sent to a provider, so that there is something to log. */
   isUnderWay = false
   metadata: Metadata | null = null
   readonly request: Capture | null
   response: Capture | null = null
   relayed: Capture | null = null
   head: ResponseHead | null = null
-  /** What the events of a WebSocket report; null for any other call. */
   session: SessionUsage | null = null
   /** Null unless the caller has left and the provider may finish. */
   remainder: Remainder | null = null
   #messages: FrameMessages | null = null
-  /** Monotonic ms at which the first byte of the response body arrived; 0 before. */
+  /** Monotonic ms; 0 before. */
   firstByteAt = 0
 
   constructor({ keepsPayloads, isEncoded }: { keepsPayloads: boolean; isEncoded: boolean }) {
@@ -55,7 +51,6 @@ export class Tap {
     this.response?.take(bytes)
   }
 
-  /** Starts reading the events of a WebSocket. `model` is the one in the handshake; null for none. */
   noteSession(model: string | null): void {
     const session = new SessionUsage()
     session.model = model
@@ -90,7 +85,7 @@ export class Tap {
   }
 }
 
-/** Whether an event is anything but a piece of audio: those are many and large. */
+/** Pieces of audio are many and large. */
 function isWorthReading(beginning: Buffer): boolean {
   return !beginning.subarray(0, 256).includes('audio.delta"')
 }

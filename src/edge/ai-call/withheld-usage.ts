@@ -3,12 +3,11 @@
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 import type { Rewriter } from './rewriter.ts'
 
-/** Bytes of an event that are searched; usage events are far smaller. */
+/** Usage events are far smaller. */
 const maxEvent = 64 * 1024
 
 export class WithheldUsage implements Rewriter {
   readonly holdsHead = false
-  /** The beginning of an event that is still incomplete. */
   #partial: GrowingBytes | null = null
 
   push(bytes: Buffer): Buffer | null {
@@ -24,7 +23,7 @@ export class WithheldUsage implements Rewriter {
     return this.#partial === null ? null : orNull(this.#partial.bytes)
   }
 
-  /** Takes bytes in which no event ends before `from`. */
+  /** No event ends before `from`. */
   #take(all: Buffer, from: number): Buffer | null {
     const end = endOfEvents(all, from)
     const left = all.length - end
@@ -47,10 +46,7 @@ export class WithheldUsage implements Rewriter {
 /** Occurs in every usage event, and never in text, where quotes are escaped. */
 const usageMark = '"prompt_tokens"'
 
-/**
- * Returns the offset after the last complete event (WHATWG HTML, section 9.2.5), or 0. No event ends before
- * `from`.
- */
+/** 0 for none (WHATWG HTML, section 9.2.5). No event ends before `from`. */
 function endOfEvents(bytes: Buffer, from: number): number {
   const unsearched = bytes.subarray(from)
   let end = 0

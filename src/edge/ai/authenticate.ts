@@ -1,6 +1,5 @@
-// Verifies the token of an AI call if its gateway requires one, and that no request to an origin carries one.
-// A refusal costs a lookup in memory, reaches no provider, and leaves only a count. While the store is
-// unreachable, cached tokens and gateways stay valid for `store.grace`; others are refused with 503.
+// Verifies the token of an AI call in memory; a refusal leaves only a count. While the store is unreachable,
+// cached tokens and gateways stay valid for `store.grace`; others are refused with 503.
 
 import { memoizeLast } from '../../base/memo.ts'
 import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
@@ -22,10 +21,9 @@ import { withholdCredentials } from '../exchange/gateway-credentials.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 
 /**
- * Grants access to a call, or refuses: a credential of this gateway that would be forwarded, also to an
- * origin (400), or that only the other kind of route reads (400), no valid token (401), a token without
- * permission (403), an unknown gateway (404), an unreachable store (503). Waits for the store if nothing is
- * cached.
+ * Refuses a credential of this gateway that would be forwarded (400) or that only the other kind of route
+ * reads (400), no valid token (401), no permission (403), an unknown gateway (404), an unreachable store
+ * (503). Waits for the store if nothing is cached.
  */
 export function authenticate(x: Exchange): Verdict {
   const { ai } = x
@@ -94,7 +92,6 @@ function deny(x: Exchange, ai: AiExchange, reason: RefuseReason): Refusal {
   return (reason === 'forbidden' ? forbidden : unauthorized)[ai.target.api === 'rest' ? 'rest' : 'native']
 }
 
-/** Names the place of the credential and where it belongs, and nothing of its value. */
 function misplacedRefusal({ target, misplacedAt }: AiExchange): Refusal {
   return refuseMisplaced(`must not be in ${misplacedAt}: send it as ${fieldOf(target)}: Bearer TOKEN`)
 }
@@ -105,9 +102,8 @@ const refuseMisplaced = memoizeLast((rule: string) =>
 )
 
 /**
- * Whether a call without a valid token has a credential of this gateway only where the other kind of route
- * reads it; records the place. Only the form of the credential counts, so that callers cannot find out
- * whether it exists.
+ * Whether a credential is only where the other kind of route reads it; records the place. Only its form
+ * counts, so that callers cannot find out whether it exists.
  */
 function isInWrongField({ fields }: RequestHead, ai: AiExchange): boolean {
   const own = fieldOf(ai.target).toLowerCase()

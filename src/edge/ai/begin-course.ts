@@ -20,7 +20,7 @@ import { Course, modelsFrom } from '../ai-call/course.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { type ParsedTarget, planModel, takeCall } from './take-call.ts'
 
-/** Returns what the caller says about attempts; refuses a value out of its bounds (400, by name). */
+/** Refuses a value out of its bounds (400). */
 export function controlsOf({ fields }: AiExchange): Controls | Refusal {
   if (!fields.hasControls) return noControls
   const timeout = readOnce('svc-aig-request-timeout', fields.requestTimeout, readTimeout)
@@ -45,14 +45,14 @@ function readOnce<T extends string | number>(
   return 'flaw' in reading ? refuseCall('invalid', name, reading.flaw) : reading.value
 }
 
-/** Returns the route of a call that may take more than one attempt; null for one that may not. */
+/** Null for a call that may not take more than one attempt. */
 export function routeOf(x: Exchange, ai: AiExchange, { model }: CallRequest): RouteNode | null {
   const route = x.snapshot.ai!.aliases.find(model)
   ai.isRouted = route !== null
   return route ?? (ai.fields.hasControls ? modelAlone(model, ai.controls!) : null)
 }
 
-/** Takes a call to the first model of its route that can take it; refuses it if none can. */
+/** Refuses the call if no model can take it. */
 export function beginCourse(
   x: Exchange,
   ai: AiExchange,
@@ -88,15 +88,13 @@ function modelAlone(model: string, { maxAttempts }: Controls): ModelNode {
 export interface FoundModel {
   readonly node: ModelNode
   readonly call: Call
-  /** Models before it that cannot take the call. */
   readonly skipped: number
-  /** Whether it cannot take the call yet, since all keys of its provider rest. */
   readonly isResting: boolean
 }
 
 /**
- * Finds the first model from a node on that can take the call, or the first one whose keys all rest; returns
- * the first refusal if there is none.
+ * Finds the first model from a node on that can take the call, or one whose keys all rest; else returns the
+ * first refusal.
  */
 export function findModel(
   x: Exchange,

@@ -1,5 +1,4 @@
-// Finds the AI route of a request on the hosts of `ai.hosts`. Other requests go to the zone that has the
-// host, if any.
+// Finds the AI route of a request on the hosts of `ai.hosts`.
 
 import { memoizeLast } from '../../base/memo.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
@@ -11,10 +10,7 @@ import { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { EdgeAi } from '../snapshot/snapshot.ts'
 
-/**
- * Finds the AI route, or refuses: an unknown path (404), a wrong method (405), a WebSocket on a route without
- * one (426).
- */
+/** Refuses an unknown path (404), a wrong method (405), a WebSocket on a route without one (426). */
 export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   x.route = ai.route
   x.bodyLimit = ai.route.config.bodyLimit
@@ -33,7 +29,6 @@ export function locateAi(x: Exchange, ai: EdgeAi): Refusal | null {
   return null
 }
 
-/** Most calls have the target of the previous one. */
 const targetOf = memoizeLast(parseAiTarget)
 
 /** Responds to programs in their envelope, and to others with the error record. */

@@ -1,5 +1,4 @@
-// What a caller without a token learns about AI routes: the challenge of a refusal, and the metadata that it
-// links to (RFC 9728).
+// What a caller without a token learns: the challenge of a refusal, and its metadata (RFC 9728).
 
 import { withoutQuery } from '../../base/path/path.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
@@ -14,7 +13,7 @@ export const runScope = 'ai_gateway.run'
 
 type TokenError = 'invalid_token' | 'insufficient_scope' | null
 
-/** The last challenge and its inputs: in a flood of refused calls it is mostly the same. */
+/** In a flood of refused calls it is mostly the same. */
 interface Challenge {
   readonly host: string | null
   readonly isSecure: boolean
@@ -28,10 +27,7 @@ interface Challenge {
 
 let last: Challenge | null = null
 
-/**
- * Returns the value of WWW-Authenticate for an AI call; `error` says what is wrong with its token (RFC 6750
- * section 3.1).
- */
+/** `error` says what is wrong with the token (RFC 6750 section 3.1). */
 export function challengeFor(x: Exchange, error: TokenError): string {
   const { target } = x.ai!
   const { account } = target
@@ -56,10 +52,7 @@ export function challengeFor(x: Exchange, error: TokenError): string {
   return text
 }
 
-/**
- * Whether a request is for the metadata of AI routes. On a host that a zone shares, only metadata of AI
- * routes counts, since the rest may be about the site.
- */
+/** On a host that a zone shares, the rest of the metadata may be about the site. */
 export function asksForMetadata({ head }: Exchange, isShared: boolean): boolean {
   const { target } = head
   if (!target.startsWith(metadataPath)) return false
@@ -68,8 +61,8 @@ export function asksForMetadata({ head }: Exchange, isShared: boolean): boolean 
 }
 
 /**
- * Serves the metadata of AI routes (RFC 9728 section 3.2), and HEAD of a base URL with 204: SDKs open a
- * connection with it, without a token, and it must neither count as a call without one nor reach a provider.
+ * Serves metadata (RFC 9728 section 3.2), and HEAD of a base URL with 204: SDKs open a connection with it,
+ * without a token.
  */
 export function describe(x: Exchange): Refusal | 'responded' | null {
   if (x.asksForBase) return respondToBase(x)
@@ -115,10 +108,7 @@ function ownLines(x: Exchange): string {
 
 const safetyLines = safetyHeaders.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('')
 
-/**
- * Returns the scheme and authority by which the client reaches the edge, as it or a trusted hop reports them;
- * null if malformed.
- */
+/** As the client reaches the edge, or a trusted hop; null if malformed. */
 function originOf(x: Exchange): string | null {
   const host = hostOf(x)
   if (host === null || hostName(host) === null) return null

@@ -9,14 +9,13 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { type FoundModel, findModel } from './begin-course.ts'
 import { type ParsedTarget, takeCall } from './take-call.ts'
 
-/** The next attempt, ready to be made; the delay is in ms. */
+/** The delay is in ms. */
 export type PreparedAttempt =
   | { readonly type: 'retry'; readonly delay: number }
   | { readonly type: 'next'; readonly found: FoundModel }
 
 /**
- * Prepares the next attempt of a call; null if the failure is final. `duration` is that of the failed attempt,
- * `wait` what its provider asked for, both in ms.
+ * Null if the failure is final. Ms: `duration` of the failed attempt, `wait` for which its provider asked.
  */
 export function prepareAttempt(
   x: Exchange,
@@ -56,7 +55,6 @@ function findNext(x: Exchange, ai: AiExchange, course: Course, target: ParsedTar
   return 'error' in found || found.isResting ? null : found
 }
 
-/** Takes a retry from the budget of the provider; other providers are asked without one. */
 function spendRetry(x: Exchange): boolean {
   if (x.route!.pool.budget.spend()) return true
   x.plane.metrics.retryBudgetExhausted.inc()

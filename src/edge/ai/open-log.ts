@@ -8,10 +8,7 @@ import { type Once, repeated } from '../ai-call/ai-fields.ts'
 import { Tap } from '../ai-call/tap.ts'
 import { controlsOf } from './begin-course.ts'
 
-/**
- * Opens the log of a call as its gateway and its client want it. Refuses unknown fields for the gateway
- * (400), since the client may rely on them.
- */
+/** Refuses unknown fields for the gateway (400), since the client may rely on them. */
 export function openLog(x: Exchange): Refusal | null {
   const { ai } = x
   if (ai === null) return null

@@ -14,14 +14,14 @@ import { beginCourse, beginNativeCourse, routeOf } from './begin-course.ts'
 import { type ParsedTarget, planModel, sendTo, takeCall } from './take-call.ts'
 
 /**
- * Picks the provider, or refuses: an unknown one (404), a body that cannot be understood (400, 415). Waits
- * for a body that must be buffered or parsed.
+ * Refuses an unknown provider (404), and a body that cannot be understood (400, 415). Waits for a body that
+ * must be buffered or parsed.
  */
 export function planAi(x: Exchange, ai: AiExchange): Verdict {
   return ai.target.api === 'native' ? planNative(x, ai, ai.target) : planParsed(x, ai, ai.target)
 }
 
-/** Passes the body on byte for byte, and streams it unless it may have to be sent again. */
+/** Streams the body unless it may have to be sent again. */
 function planNative(x: Exchange, ai: AiExchange, target: NativeTarget): Verdict {
   const { provider: name, path } = target
   const route = x.snapshot.ai!.providers.native(name, path, ai.token !== null)
@@ -68,7 +68,6 @@ function planWithBody(x: Exchange, ai: AiExchange, target: ParsedTarget, body: B
   return 'error' in call ? call : takeCall(x, ai, target, call)
 }
 
-/** Refuses a body whose type or encoding is not plain JSON. */
 function refuseWrongType({ fields: { contentType, contentEncoding } }: AiExchange): Refusal | null {
   const isJson = contentType === null || jsonType.test(contentType)
   if (isJson && contentEncoding === null) return null

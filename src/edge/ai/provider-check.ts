@@ -1,5 +1,4 @@
-// Checks with one small request whether a provider is reachable and accepts a key. It uses a connection of
-// its own, dialled like those of calls.
+// Checks whether a provider is reachable and accepts a key, on a connection of its own.
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
@@ -22,19 +21,15 @@ import { NameLookup } from '../resolver/name-lookup.ts'
 const defaultTimeout = 10_000
 
 interface ProviderCheck {
-  /** Null without a response. */
   readonly status: number | null
-  /** Null with a response. */
   readonly error: ErrorName | null
-  /** The system, TLS or DNS code of that error; empty for none. */
+  /** Of the system, TLS or DNS; empty for none. */
   readonly code: string
-  /** Ms. */
   readonly duration: number
 }
 
 interface ProviderCheckerOptions {
   readonly metrics: EdgeMetrics
-  /** Called for an internal error. */
   readonly crashed: (bug: unknown) => void
   readonly clock?: Clock
   readonly timeout?: number
@@ -53,7 +48,6 @@ export class ProviderChecker {
     this.#clock = options.clock ?? systemClock
   }
 
-  /** The addresses on which this gateway itself listens, which are never checked. */
   set ownEndpoints(endpoints: readonly Endpoint[]) {
     this.#guard.ownEndpoints = endpoints
   }
@@ -62,10 +56,7 @@ export class ProviderChecker {
     this.#lookup.close()
   }
 
-  /**
-   * Sends one request with the key, or without one for null. Redirects are not followed, and the body is not
-   * read. Never rejects.
-   */
+  /** Does not follow redirects, or read the body. Never rejects. */
   async check(provider: Provider, ai: AiConfig, key: string | null): Promise<ProviderCheck> {
     const began = performance.now()
     const { timeout = defaultTimeout } = this.#options
@@ -146,7 +137,6 @@ export class ProviderChecker {
   }
 }
 
-/** Sends the request on a connection, and returns the status of the response. */
 function respond(
   socket: Socket,
   provider: Provider,

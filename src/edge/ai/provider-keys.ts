@@ -1,5 +1,4 @@
-// Chooses the key for a call if several are configured for a provider: one that is refused rests, and the
-// call continues with the next.
+// Chooses among the keys of a provider: one that is refused rests, and the call continues with the next.
 
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
@@ -18,8 +17,8 @@ export function refuseWithoutKey(x: Exchange, ai: AiExchange): Refusal | null {
 }
 
 /**
- * Records what a response says about the key. Null relays the response; `another` retries the call with
- * another key; a refusal (1015) means that no key is left. `isWhole` says whether the call can be repeated.
+ * Null relays the response; `another` retries with another key; a refusal (1015) means that none is left.
+ * `isWhole`: the call can be repeated.
  */
 export function verdictOnKey(
   x: Exchange,
@@ -48,7 +47,7 @@ export function verdictOnKey(
   return isWhole && ++ai.keyChanges < keys.size ? 'another' : null
 }
 
-/** Returns the ms for which a provider asks to wait; null if it does not. */
+/** Null if the provider does not ask to wait. */
 export function waitOf(x: Exchange, { fields }: ResponseHead): number | null {
   return millisecondsIn(fields) ?? retryAfterIn(fields, x.plane.clock.now())
 }
@@ -73,8 +72,7 @@ function setAside(
 }
 
 /**
- * Whether a provider may respond with 401 because of the caller's input: a path or an organization that none
- * of our keys may use. One caller must not disable all keys for the others.
+ * Whether a 401 may be due to the caller's path or organization, which must not disable all keys for others.
  */
 function mayRefuseCall({ head }: Exchange, { target }: AiExchange): boolean {
   if (target.api === 'native') return true
@@ -83,10 +81,9 @@ function mayRefuseCall({ head }: Exchange, { target }: AiExchange): boolean {
   return false
 }
 
-/** The prefix of OpenAI-Organization and OpenAI-Project. */
 const openAiPrefix = 'openai-'
 
-/** Refuses with what the provider said about the key that is available first: its wait and its limits. */
+/** Refuses with the wait and limits of the key that is available first. */
 function outOfKeys(x: Exchange, { provider }: AiExchange, { saidUntil, limits }: Key, now: number): Refusal {
   const wait = saidUntil - now
   let mayRetry: boolean | null = null
@@ -102,7 +99,7 @@ function outOfKeys(x: Exchange, { provider }: AiExchange, { saidUntil, limits }:
   return refuse('rate_limited', { retryAfter: secondsOf(wait), mayRetry }, cause)
 }
 
-/** Returns the fields with the provider's limits and instructions to its SDK: name, value, name, value … */
+/** Names and values in turns. */
 function limitsIn(fields: readonly string[]): readonly string[] {
   const limits: string[] = []
   for (let i = 0; i < fields.length; i += 2)
@@ -110,15 +107,11 @@ function limitsIn(fields: readonly string[]): readonly string[] {
   return limits.length > maxLimits ? [] : limits
 }
 
-/**
- * In any spelling of the providers: x-ratelimit-reset-tokens, anthropic-ratelimit-requests-limit,
- * ratelimitbysize-query-cost, RateLimit-Policy.
- */
+/** As in x-ratelimit-reset-tokens, anthropic-ratelimit-requests-limit, ratelimitbysize-query-cost. */
 const aboutLimits = /^(?:(?:x-|anthropic-)?rate-?limit|retry-after-ms$|x-should-retry$)/i
-/** Names and values that are stored of one response. */
 const maxLimits = 128
 
-/** Returns the wait in the field that OpenAI's SDKs read before Retry-After; null for none. */
+/** OpenAI's SDKs read this field before Retry-After. */
 function millisecondsIn(fields: readonly string[]): number | null {
   for (let i = 0; i < fields.length; i += 2)
     if (equalsIgnoreCase(fields[i]!, inMilliseconds) && /^\d{1,15}(?:\.\d+)?$/.test(fields[i + 1]!))

@@ -9,10 +9,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { bringsCredential } from '../ai-call/outbound-call.ts'
 
-/**
- * The state of one provider in this process, as data that is sent between processes. Times are in ms since
- * the epoch, 0 for never.
- */
+/** Times are in ms since the epoch, 0 for never. */
 export interface ProviderInProcess {
   readonly name: string
   readonly resource: string | null
@@ -28,7 +25,6 @@ export interface ProviderInProcess {
 
 interface KeyInProcess {
   readonly restsUntil: number
-  /** The status for which it rests or last rested. */
   readonly status: number
 }
 
@@ -45,7 +41,7 @@ export function noteNoResponse(x: Exchange, ai: AiExchange, error: ErrorName, { 
   if (error !== 'internal_server_error') ai.calls!.failed(error, code ?? '', x.plane.clock.now())
 }
 
-/** Lists the configured providers, and others that were called. */
+/** Includes others that were called. */
 export function providerStates({ providers, routeTo }: EdgeAi, clock: Clock): readonly ProviderInProcess[] {
   const [now, monotonic] = [clock.now(), clock.monotonic()]
   const states = new Map<string, ProviderInProcess>()

@@ -1,4 +1,4 @@
-// Takes a planned call to its provider: everything about it that an attempt needs is written here.
+// Takes a planned call to its provider, with everything that an attempt needs.
 
 import { type Call, planCall } from '../../ai/plan.ts'
 import type { Provider } from '../../ai/providers/providers.ts'
@@ -32,7 +32,7 @@ export function planModel(
   })
 }
 
-/** Makes a planned call that of the exchange, in place of any other; refuses one for which there is no key. */
+/** Replaces any other call; refuses one for which there is no key. */
 export function takeCall(x: Exchange, ai: AiExchange, target: ParsedTarget, call: Call): Refusal | null {
   ai.body = call.body
   ai.model = call.model
@@ -47,7 +47,7 @@ export function takeCall(x: Exchange, ai: AiExchange, target: ParsedTarget, call
 
 const none: readonly string[] = []
 
-/** Makes a provider that of the exchange; refuses a call for which it has no key. */
+/** Refuses a call for which the provider has no key. */
 export function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): Refusal | null {
   const route = x.snapshot.ai!.routeTo(provider)
   ai.provider = provider

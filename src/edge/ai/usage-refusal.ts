@@ -1,5 +1,4 @@
-// Providers that refuse a request for the usage of a stream. If only the gateway asked for it, the call is
-// retried without.
+// Retries a call if its provider refused the request for usage that only the gateway added.
 
 import { withoutUsage } from '../../ai/plan.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
@@ -7,7 +6,6 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import { rewritingOf } from '../ai-call/rewriting.ts'
 
-/** Bytes of an error that are read to learn its reason. */
 export const maxReasonSize = 64 * 1024
 
 /** Whether a response may be a refusal of what the gateway added. */
@@ -30,8 +28,8 @@ export function retryWithoutUsage(ai: AiExchange): void {
 }
 
 /**
- * Remembers the model once the call has succeeded without. Not before: an error may just repeat words of its
- * caller, which must not keep the usage of others out of the log.
+ * Remembers the model only once the call has succeeded without: an error may repeat words of its caller,
+ * which must not keep the usage of others out of the log.
  */
 export function noteUsageRefusal(x: Exchange, ai: AiExchange, { status }: ResponseHead): void {
   if (!ai.isRetriedWithoutUsage || status > 299) return

@@ -1,6 +1,5 @@
-// The body of a response on its way through an encoder. A small one that arrives in one piece is encoded in
-// one call, at half the cost; anything else goes through the thread pool. It is flushed when the origin
-// pauses, and now and then while it does not.
+// A response body on its way through an encoder: in one call if it is small and whole, at half the cost, else
+// through the thread pool. It is flushed when the origin pauses, and now and then.
 
 import type { ContentCoding } from '../../config/model/compression-config.ts'
 import { deliverBug } from '../exchange/deliver.ts'
@@ -10,13 +9,11 @@ import { compressedTrailers } from '../encoding/compressed-fields.ts'
 import { codings, type Encoded, type Encoder, type Encoding } from '../encoding/encoders.ts'
 import { Finishing } from './finishing.ts'
 
-/** Bytes that may be queued for the encoder before the origin is paused. */
 const maxQueued = 64 * 1024
 
-/** Ms without a byte after which the origin counts as pausing. */
 const pauseAfter = 20
 
-/** Ms after which held bytes are flushed even though more keep coming. */
+/** While more bytes keep coming. */
 const maxHeldTime = 100
 
 interface BodySource {
@@ -32,7 +29,6 @@ export class CompressedBody implements ResponseSink, Encoded {
   readonly #source: BodySource
   readonly #crashed = (bug: unknown): void => this.#crash(bug)
   readonly #encoded = guarded<unknown>(() => this.#onEncoded(), this.#crashed)
-  /** Null until there is more than one piece. */
   #encoder: Encoder | null = null
   #queue: Buffer[] = []
   #queuedBytes = 0
@@ -40,9 +36,8 @@ export class CompressedBody implements ResponseSink, Encoded {
   #holdsBack = false
   #isFull = false
   #pause: NodeJS.Timeout | null = null
-  /** Monotonic ms since when something has been held back without a pending flush; 0 for nothing. */
+  /** Monotonic ms; 0 for nothing held back. */
   #heldSince = 0
-  /** Whether to flush the queued bytes once they are encoded, and those being encoded. */
   #isFlushDue = false
   #isFlushDueNow = false
   #finishing: Finishing | null = null
@@ -64,7 +59,7 @@ export class CompressedBody implements ResponseSink, Encoded {
     return this.#sink.hasBegun
   }
 
-  /** Whether the exchange is finished here, since some of a complete body is still to be encoded. */
+  /** Some of a complete body is still to be encoded. */
   get isFinishing(): boolean {
     return this.#finishing !== null
   }
@@ -85,7 +80,6 @@ export class CompressedBody implements ResponseSink, Encoded {
     return this.#sink.flush()
   }
 
-  /** Encodes a body that has arrived in one piece. */
   bodyEnd(): void {
     if (this.#encoder !== null) return
     const bytes = codings[this.coding].encodeSync(this.#take(), this.#level)
@@ -132,7 +126,6 @@ export class CompressedBody implements ResponseSink, Encoded {
     return bytes
   }
 
-  /** Passes the encoder what is queued, or the end: one piece at a time. */
   #encode(): void {
     if (this.#isBusy) return
     const encoder = (this.#encoder ??= this.#open())

@@ -11,13 +11,11 @@ import { codings, type Encoding } from '../encoding/encoders.ts'
 
 export interface CompressionDecision {
   readonly message: FieldLines
-  /** Null passes the body unchanged. */
   readonly encoding: Encoding | null
-  /** Whether the length that the origin announced still applies. */
   readonly keepsLength: boolean
 }
 
-/** Decides on a response with the changes of its route; a response to HEAD is treated like that to GET. */
+/** A response to HEAD is treated like that to GET. */
 export function decideCompression(
   x: Exchange,
   compression: Compression,

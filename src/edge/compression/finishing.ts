@@ -1,4 +1,4 @@
-// An exchange whose origin has sent everything, while the rest of the body is encoded and sent.
+// The end of an exchange after its origin, while the rest of the body is encoded and sent.
 
 import type { Exchange, RequestHandler } from '../exchange/exchange.ts'
 

@@ -4,7 +4,7 @@ import Negotiator from 'negotiator'
 import { ownText } from '../../base/text/own-text.ts'
 import type { ContentCoding } from '../../config/model/compression-config.ts'
 
-/** Clients send few different lines, so recent choices are cached. Overlong lines are not. */
+/** Clients send few different lines. Overlong ones are not cached. */
 const maxCached = 64
 const maxCachedLength = 256
 const maxLength = 4096
@@ -18,8 +18,8 @@ export class AcceptedCodings {
   }
 
   /**
-   * Returns the coding with the highest weight, among equals the most preferred. Null if plain content weighs
-   * more, no coding is accepted, or the line is malformed.
+   * The highest weight, among equals the most preferred. Null if plain content weighs more, none is accepted,
+   * or the line is malformed.
    */
   choose(line: string): ContentCoding | null {
     const cached = this.#cache.get(line)
@@ -38,7 +38,7 @@ export class AcceptedCodings {
     const cache = this.#cache
     if (line.length > maxCachedLength) return coding
     if (cache.size === maxCached) cache.delete(cache.keys().next().value!)
-    // A copy, since a slice would keep the whole head of its request in memory.
+    // A slice would keep the whole head in memory.
     cache.set(ownText(line), coding)
     return coding
   }
@@ -50,7 +50,7 @@ interface Ranking {
 
 const identity = 'identity'
 
-/** The name of gzip for recipients older than its registration (RFC 9110 section 8.4.1.3). */
+/** For recipients older than the registration of gzip (RFC 9110 section 8.4.1.3). */
 const oldGzip = /(?<![^, \t])x-gzip(?![^,; \t])/g
 
 const token = "[\\w!#$%&'*+.^`|~-]+"

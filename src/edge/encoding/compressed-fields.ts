@@ -5,10 +5,7 @@ import type { RequestHead } from '../../http1/heads/request-head.ts'
 import type { ContentCoding } from '../../config/model/compression-config.ts'
 import { isDigest } from './compressible.ts'
 
-/**
- * Returns the fields of a compressed response: with a weak validator, without ranges (RFC 9110 sections
- * 8.8.1, 14.3).
- */
+/** With a weak validator, without ranges (RFC 9110 sections 8.8.1, 14.3). */
 export function compressedFields(message: FieldLines, coding: ContentCoding): FieldLines {
   const result = withValues(message, (name, value) => {
     if (equalsIgnoreCase(name, 'etag')) return weakTag(value)
@@ -19,7 +16,7 @@ export function compressedFields(message: FieldLines, coding: ContentCoding): Fi
   return withVary(result)
 }
 
-/** Returns the fields of a response that could have been compressed, for the caches of other clients. */
+/** For the caches of other clients. */
 export function withVary(message: FieldLines): FieldLines {
   const { kind, fields, ids, hopByHop } = message
   for (let i = 0; i < fields.length; i += 2)
@@ -33,8 +30,7 @@ export function withVary(message: FieldLines): FieldLines {
 }
 
 /**
- * Returns the fields of a 304 with the client's validator, which was weakened here: the client's cache must
- * not take its stored response for the origin's, byte by byte.
+ * A 304 gets the client's validator, which was weakened here: its stored response differs from the origin's.
  */
 export function revalidatedFields(message: FieldLines, { fields }: RequestHead): FieldLines {
   const conditions: string[] = []
@@ -57,7 +53,7 @@ export function compressedTrailers(trailers: readonly string[] | null): readonly
   return result.length === 0 ? null : result
 }
 
-/** Null for a malformed tag (RFC 9110 section 8.8.3). */
+/** RFC 9110 section 8.8.3. */
 function weakTag(tag: string): string | null {
   if (tag.startsWith('W/')) return tag
   return tag[0] === '"' ? `W/${tag}` : null

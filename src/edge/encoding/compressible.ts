@@ -32,7 +32,7 @@ export function isCompressible(
   return type !== null && types.has(type)
 }
 
-/** Whether a client forbids intermediaries to transform content (RFC 9111 section 5.2.1.6). */
+/** RFC 9111 section 5.2.1.6. */
 export function forbidsTransform({ fields }: RequestHead): boolean {
   for (let i = 0; i < fields.length; i += 2)
     if (equalsIgnoreCase(fields[i]!, 'cache-control') && listHas(fields[i + 1]!, 'no-transform')) return true
@@ -52,13 +52,10 @@ export function isDigest(name: string): boolean {
   }
 }
 
-/** Statuses without content, or with little or part of it (RFC 9110 sections 15.3.5 to 15.3.7, 15.4.5). */
+/** RFC 9110 sections 15.3.5 to 15.3.7, 15.4.5. */
 const partial: ReadonlySet<number> = new Set([204, 205, 206, 304])
 
-/**
- * Whether a field requires unchanged content: a directive, a range, a digest, or a signature that may cover
- * one.
- */
+/** A directive, a range, a digest, or a signature that may cover one. */
 function forbids(name: string, value: string): boolean {
   switch (name.length) {
     case 7:

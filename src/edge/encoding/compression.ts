@@ -6,7 +6,7 @@ import type { RequestHead } from '../../http1/heads/request-head.ts'
 import { AcceptedCodings } from './accept-encoding.ts'
 import { MediaTypes } from './media-types.ts'
 
-/** Most routes of a zone share a configuration. */
+/** Most routes share a configuration. */
 const cache = new WeakMap<CompressionConfig, Compression>()
 
 export class Compression {
@@ -28,10 +28,7 @@ export class Compression {
     this.#accepted = new AcceptedCodings(encodings)
   }
 
-  /**
-   * Returns the coding for a client; null for none. HTTP/1.0 could not tell the end of the body from a
-   * failure.
-   */
+  /** HTTP/1.0 could not tell the end of the body from a failure. */
   codingFor(head: RequestHead): ContentCoding | null {
     const line = head.version === '1.0' ? null : acceptEncodingOf(head)
     return line === null ? null : this.#accepted.choose(line)

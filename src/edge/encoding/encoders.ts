@@ -1,4 +1,4 @@
-// The encoders of each content coding, in sizes that a gateway can afford thousands of times.
+// The encoders of each content coding, in sizes that thousands of bodies can have.
 
 import {
   type BrotliOptions,
@@ -20,28 +20,22 @@ export interface Encoder extends Transform {
   flush(kind: number, callback?: () => void): void
 }
 
-/** How to compress a body. */
 export interface Encoding {
   readonly coding: ContentCoding
   readonly level: number
 }
 
-/** The progress of a compressed body. */
 export interface Encoded {
   readonly coding: ContentCoding
-  /** Before compression. */
   readonly bytesIn: number
 }
 
 interface Coding {
-  /**
-   * An upper bound of the bytes of one encoder with its queue at any level
-   * (`bench/micro/compression/memory.ts`).
-   */
+  /** An upper bound with its queue at any level (`bench/micro/compression/memory.ts`). */
   readonly memory: number
-  /** Bytes of a body up to which encoding it in one call takes at most about half a millisecond. */
+  /** Takes at most about half a millisecond. */
   readonly maxSyncBytes: number
-  /** The flush that makes an encoder emit everything it has taken. */
+  /** Emits everything that was taken. */
   readonly flush: number
   encodeSync(body: Buffer, level: number): Buffer
   /** With `isPrompt` the encoder emits each piece at once. */

@@ -10,12 +10,12 @@ export class MediaTypes {
   readonly #types: ReadonlySet<string>
   readonly #cache = new Map<string, boolean>()
 
-  /** Takes lower-case types: `type/subtype`, `type/*` or `type/*+suffix`. */
+  /** In lower case: `type/subtype`, `type/*` or `type/*+suffix`. */
   constructor(types: Iterable<string>) {
     this.#types = new Set(types)
   }
 
-  /** Whether a Content-Type is in the list. Event streams match only by name, and gRPC calls never match. */
+  /** Event streams match only by name, and gRPC calls never. */
   has(contentType: string): boolean {
     return this.#cache.get(contentType) ?? this.#store(contentType, this.#matches(contentType))
   }
@@ -35,7 +35,7 @@ export class MediaTypes {
     const cache = this.#cache
     if (contentType.length > maxCachedLength) return has
     if (cache.size === maxCached) cache.delete(cache.keys().next().value!)
-    // A copy, since a slice would keep the whole head of its response in memory.
+    // A slice would keep the whole head in memory.
     cache.set(ownText(contentType), has)
     return has
   }

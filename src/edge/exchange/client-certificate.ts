@@ -16,8 +16,7 @@ export function refuseCertificate(x: Exchange, { config, trust }: EdgeZone): Ref
   const { certificate } = tls
   if (tls.trust !== trust) {
     if (!isRequired && certificate === null) return null
-    // Only another handshake can request a certificate that this one did not, or have it checked against the
-    // authorities that are trusted now.
+    // Only another handshake can request a certificate, or check it by the present authorities.
     x.keepAlive = false
     return refusals.elsewhere
   }
@@ -26,7 +25,7 @@ export function refuseCertificate(x: Exchange, { config, trust }: EdgeZone): Ref
   return isValid(x, certificate) ? null : refusals.expired
 }
 
-/** Returns the certificate that the zone of the host requested, valid or not. */
+/** Valid or not. */
 export function certificateOf(x: Exchange): ClientCertificate | null {
   const { tls } = x.client
   if (tls === null || tls.certificate === null) return null
@@ -39,7 +38,7 @@ export function isValid(x: Exchange, { fault, notAfter }: ClientCertificate): bo
   return fault === null && notAfter >= x.plane.clock.now()
 }
 
-/** Writes the certificate fields for an origin (RFC 9440 section 2). */
+/** RFC 9440 section 2. */
 export function certificateLines(x: Exchange): string {
   const client = x.zone === null ? null : x.zone.config.tls.client
   const certificate = client === null ? null : certificateOf(x)
@@ -54,7 +53,6 @@ export function certificateLines(x: Exchange): string {
 
 type Forward = ClientCertificates['forward']
 
-/** Shared by all requests of a connection. */
 const cachedLines = new WeakMap<ClientCertificate, { readonly forward: Forward; readonly lines: string }>()
 
 function linesOf(certificate: ClientCertificate, client: ClientCertificates): string {
@@ -68,7 +66,7 @@ function linesOf(certificate: ClientCertificate, client: ClientCertificates): st
   return `${lines}${certificateFields.chain}: ${chain.map(byteSequence).join(', ')}\r\n`
 }
 
-/** Writes bytes as a structured field (RFC 9651 section 4.1.8). */
+/** RFC 9651 section 4.1.8. */
 function byteSequence(bytes: Buffer): string {
   return `:${bytes.toString('base64')}:`
 }

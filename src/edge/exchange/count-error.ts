@@ -11,17 +11,16 @@ import { gatewayError, gatewaysScope, noGateway, noZone } from '../../activity/t
 import type { TallyBook, TallyCounter, TallyScope } from '../../activity/tally-book.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Max characters that are stored of client input. */
 const maxLengths = { method: 32, host: 253, path: 300 } as const
 
-/** Counts an error that ended an exchange; `now` is in monotonic ms. */
+/** `now` is in monotonic ms. */
 export function countError(x: Exchange, error: ErrorName, now: number): void {
   const counter = counterOf(x, errorRows[error].code)
   counter.inc()
   if (counter.wantsOccurrence) counter.addOccurrence(occurrenceOf(x, now))
 }
 
-/** Returns where the events of a request are counted, apart from those of AI gateways. */
+/** AI gateways have their own. */
 export function talliesOf({ zone, audience, plane }: Exchange): TallyScope {
   return zone?.tallies ?? plane.tallies.scope(audience.kind === 'ai' ? noGateway : noZone)
 }

@@ -1,6 +1,5 @@
-// Delivers a refusal to the client, whatever was sent before: nothing yet, part of an event stream or of a
-// gRPC call, or so much that no error can be sent. Only this file distinguishes these cases; the audience
-// writes the text.
+// Delivers a refusal, whatever was sent before: nothing, part of an event stream or a gRPC call, or too much.
+// Only this file distinguishes these cases; the audience writes the text.
 
 import { ruleIdOf } from '../../config/model/rule-id.ts'
 import { type Options, type WrittenResponse, written } from '../../errors/audience/audience.ts'
@@ -40,10 +39,7 @@ export function deliver(x: Exchange, original: Refusal): void {
   else x.client.cutOff(x, true)
 }
 
-/**
- * Ends the exchange after a bug. The log gets the details; the client only learns that the gateway failed.
- * Never throws.
- */
+/** The client only learns that the gateway failed. Never throws. */
 export function deliverBug(x: Exchange, bug: unknown): void {
   const { log } = x.plane
   log.error({ err: bug, ray: x.ray }, 'request failed: internal error')
@@ -124,14 +120,14 @@ function occasionOf(x: Exchange): Occasion {
   }
 }
 
-/** Returns the scheme and authority that the client requested; empty if it named no host. */
+/** Empty if the client named no host. */
 function requestedOrigin(x: Exchange): string {
   const { host } = x
   if (host === '') return ''
   return `${x.scheme}://${host.includes(':') ? `[${host}]` : host}${portIn(x.head.host!)}`
 }
 
-/** Returns the port of a valid Host with its colon; empty for none. */
+/** With its colon. */
 function portIn(authority: string): string {
   const at = authority.lastIndexOf(':')
   return at === -1 || at < authority.lastIndexOf(']') || at === authority.length - 1

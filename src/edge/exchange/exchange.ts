@@ -1,5 +1,4 @@
-// One request and everything that is learned about it. Every field is set in the constructor, so that all
-// exchanges have one shape.
+// One request. Every field is set in the constructor, so that all exchanges have one shape.
 
 import type { Facts } from '../../expression/expression.ts'
 import { pathReadings } from '../../base/path/path-readings.ts'
@@ -32,25 +31,23 @@ import { schemeOf, type Forwarded, forwardedOf } from './forwarded-trust.ts'
 export interface ClientTls {
   /** In lower case. */
   readonly serverName: string | null
-  /** Such as TLSv1.3. */
   readonly version: string
   /** As in IANA's registry. */
   readonly cipher: string
   /** The server name or address whose zone decided on a client certificate. */
   readonly host: string
-  /** The authorities from which a certificate was requested, as in `trustOf`; empty for none. */
+  /** As in `trustOf`; empty if no certificate was requested. */
   readonly trust: string
-  /** Whether only what NIST SP 800-52r2 approves could be negotiated. */
+  /** By NIST SP 800-52r2. */
   readonly isFips: boolean
   /** Valid or not. */
   readonly certificate: ClientCertificate | null
 }
 
 export interface RequestBody {
-  /** How an origin of HTTP/1.1 finds the end of it. */
   readonly framing: Framing
   readonly done: boolean
-  /** Those that may be forwarded; names and values in turns. */
+  /** Names and values in turns. */
   readonly trailers: string[] | null
 }
 
@@ -66,7 +63,6 @@ export interface ResponseSink {
   readonly hasBegun: boolean
   data(bytes: Buffer): boolean
   flush(): boolean
-  /** The trailers are names and values in turns. */
   end(trailers: readonly string[] | null): void
 }
 
@@ -76,59 +72,49 @@ export interface Client {
   readonly node: string
   readonly lastToken: LastToken
   readonly last: LastRequest
-  /** Whether the peer's forwarding fields are believed. */
   readonly isTrusted: boolean
   readonly tls: ClientTls | null
-  /** Whether it sent plain HTTP to a port that expects TLS. */
   readonly isPlaintextOnTls: boolean
-  /** The connections to origins that are reserved for its connection. */
   pinned: PinnedConnections | null
-  /** Sends 100 Continue (RFC 9110 section 10.1.1). */
+  /** RFC 9110 section 10.1.1. */
   sendContinue(exchange: Exchange): void
-  /** Sends an interim response if the client understands one; false when it should be given time to read. */
+  /** Only if the client understands it; false when it should be given time to read. */
   interim(exchange: Exchange, top: ResponseTop): boolean
-  /** Sends a whole response of our own, with the body as latin1; must be followed by `finish`. */
+  /** The body is latin1; must be followed by `finish`. */
   respond(exchange: Exchange, top: ResponseTop, body: string): void
-  /** Begins the response of an origin; `responseFraming` says how its end is marked. */
+  /** `responseFraming` says how the end is marked. */
   relay(exchange: Exchange, top: ResponseTop): ResponseSink
-  /** Appends text to a body without an announced length. */
   append(exchange: Exchange, text: string): void
-  /** Ends such a body, and the exchange. */
   endBody(exchange: Exchange): void
   switchProtocols(exchange: Exchange, top: ResponseTop): void
-  /** Sends bytes of a WebSocket; false when the client should be given time to read. */
+  /** False when the client should be given time to read. */
   write(bytes: Buffer): boolean
-  /** Whether the rest of a small body is read before a refusal, to keep the connection; then calls `then`. */
+  /** Whether the rest of a small body is read to keep the connection; then calls `then`. */
   discardBody(exchange: Exchange, then: () => void): boolean
   readBody(): void
   pauseBody(): void
   finish(exchange: Exchange): void
   /**
-   * Ends the exchange so that the client sees the truncation. `gently` first flushes what is written already.
-   * Over HTTP/2, trailers that name the failure replace a reset.
+   * Lets the client see the truncation, `gently` after what is written already. Over HTTP/2, trailers that
+   * name the failure replace a reset.
    */
   cutOff(exchange: Exchange, gently: boolean, trailers?: readonly string[]): void
-  /** Ends the exchange and the connection of a client that has left, or no longer reads. */
+  /** Also ends the connection: the client has left, or no longer reads. */
   abandon(exchange: Exchange): void
   /** Makes the client retry over HTTP/1.1, without a response. Undefined for HTTP/1.1. */
   requireHttp1?(exchange: Exchange): void
 }
 
-/** Receives the events of the client's side while a request is with its origin. */
 export interface RequestHandler {
-  /** Monotonic ms. */
   readonly deadline: number
   expire(): void
   body(bytes: Buffer): void
-  /** All body bytes that have arrived were delivered. */
   flushBody(): void
   bodyEnd(): void
   clientDrained(): void
-  /** The client has left; nothing may be written any more. */
+  /** Nothing may be written any more. */
   abort(): void
-  /** A shutdown is near its end: both sides are informed if their protocol can. */
   goAway?(): void
-  /** Whether the client has been sent everything, so that closing its connection truncates nothing. */
   readonly isFullySent?: boolean
 }
 
@@ -156,16 +142,14 @@ export class Exchange {
   /** `locate` chooses it for AI routes. */
   audience: Audience
   ai: AiExchange | null = null
-  /** The place of a credential of this gateway in the request, which only our own side port may see. */
+  /** Only our own side port may see the credential. */
   credentialPlace: string | null = null
   tap: Tap | null = null
-  /** Created on first use. */
   facts: Facts | null = null
-  /** The parts of rate limit keys that were computed so far. */
   keyParts: Map<string, string> | null = null
   /** Lines that steps add to the response: about rate limits, and for callers of AI routes. */
   addedLines = ''
-  /** The client's request, until it is rewritten or a redirect is followed. */
+  /** Until it is rewritten or a redirect is followed. */
   outgoing: RequestHead
   requestChanges: HeaderChanges | null = null
   responseChanges: HeaderChanges | null = null
@@ -174,7 +158,6 @@ export class Exchange {
   bodyLimit = Number.POSITIVE_INFINITY
   bytesIn = 0
   bytesOut = 0
-  /** The one that handled the request last. */
   member: EdgeMember | null = null
   retries = 0
   /** Cookies of this gateway pass only to and from our own side port. */
@@ -183,31 +166,27 @@ export class Exchange {
   refusal: Refusal | null = null
   stage: ResponseStage = 'none'
   keepAlive: boolean
-  /** `chunked` for an unknown length, whatever the version makes of that. */
+  /** `chunked` for an unknown length in any version. */
   responseFraming: Framing = 'none'
   eventStream: EventStream | null = null
   compressed: Encoded | null = null
   upgrade: 'none' | 'requested' | 'done' = 'none'
   aborted = false
-  /** The round in which it counts as a short exchange; 0 if it does not. */
+  /** 0 if it does not count as a short exchange. */
   #shortRound = 0
-  /** Whether the client requested a preview of an error, which needs no route. */
   asksForPreview = false
   asksForMetadata = false
-  /** Whether it is a HEAD request for a base URL of AI calls, with which SDKs open their connection. */
+  /** SDKs open their connection with a HEAD of the base URL. */
   asksForBase = false
-  /** Whether the refusal is that preview, and nothing actually failed. */
   isPreview = false
   /**
-   * Monotonic ms: the last send to an origin began, a streamed body was sent, the head of the response
-   * arrived; 0 if that did not happen.
+   * Monotonic ms of the last send to an origin, of the end of a streamed body, and of the head of the
+   * response; 0 before.
    */
   sentAt = 0
   bodySentAt = 0
   respondedAt = 0
-  /** Null if this exchange opened no connection to the origin. */
   openingTimes: Dial['times'] | null = null
-  /** Null until needed, and if not sampled. */
   trace: Trace | null = null
 
   #forwarded: Forwarded | null | undefined = undefined
@@ -234,7 +213,7 @@ export class Exchange {
     this.audience = isGrpc(head) ? grpcClients : people
   }
 
-  /** What trusted hops report; null if the peer is not trusted or the report is malformed. */
+  /** Null if the peer is not trusted or the report is malformed. */
   get forwarded(): Forwarded | null {
     if (!this.client.isTrusted) return null
     return this.#forwarded === undefined ? (this.#forwarded = forwardedOf(this)) : this.#forwarded
@@ -245,7 +224,6 @@ export class Exchange {
     return this.forwarded?.hops.at(-1) ?? this.client.peer
   }
 
-  /** From `pathReadings`. */
   get paths(): readonly string[] | null {
     if (this.#paths === undefined) this.#paths = pathReadings(this.head.target)
     return this.#paths
@@ -255,7 +233,7 @@ export class Exchange {
     return (this.#work ??= new Work())
   }
 
-  /** The scheme by which the client reached this gateway, or the first trusted hop. */
+  /** By which the client reached this gateway, or the first trusted hop. */
   get scheme(): 'http' | 'https' {
     return this.forwarded?.proto ?? schemeOf(this.client)
   }
@@ -271,7 +249,7 @@ export class Exchange {
     this.#shortRound = 0
   }
 
-  /** Returns the monotonic ms at which a timeout in ms is over, in the precision of a tick; 0 disables it. */
+  /** In monotonic ms with the precision of a tick; Infinity for 0. */
   deadlineIn(timeout: number): number {
     return timeout === 0 ? Number.POSITIVE_INFINITY : this.plane.coarseNow + timeout
   }
@@ -285,7 +263,7 @@ export class Exchange {
     this.plane.metrics.eventStreams.inc()
   }
 
-  /** Forgets a response of which nothing was sent, so that another one can be relayed. */
+  /** Nothing of the response was sent. */
   takeBackResponse(): void {
     if (this.eventStream !== null) this.plane.metrics.eventStreams.dec()
     this.eventStream = null

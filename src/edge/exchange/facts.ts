@@ -1,4 +1,4 @@
-// The facts about an exchange that expressions can use, computed on first use and then cached.
+// The facts about an exchange that expressions can use, computed on first use.
 
 import type { Facts, RequestFacts } from '../../expression/expression.ts'
 import { noTls, type TlsFacts } from '../../expression/tls-facts.ts'
@@ -15,7 +15,7 @@ export function factsOf(x: Exchange): Facts {
   return (x.facts ??= new ExchangeFacts(x, new ExchangeRequestFacts(x)))
 }
 
-/** Returns the facts of an exchange with the path as it was sent, for rules that rewrite it. */
+/** For rules that rewrite the path as it was sent. */
 export function sentFactsOf(x: Exchange): Facts {
   return new ExchangeFacts(x, new SentRequestFacts(x))
 }
@@ -61,8 +61,8 @@ class ExchangeRequestFacts implements RequestFacts {
   }
 
   /**
-   * Throws, so that the expression fails, if origins may differ: Symfony and Django treat `post` like POST,
-   * and some frameworks take the method from a field.
+   * Throws if origins may differ: Symfony and Django treat `post` like POST, and some frameworks take the
+   * method from a field.
    */
   get method(): string {
     const { method, fields } = this.#x.head
@@ -124,10 +124,9 @@ function tlsFactsOf(x: Exchange): TlsFacts {
 const lowerCase = /[a-z]/
 /** Shared, since a loop may throw it in every step. */
 const ambiguousMethod = new Error('ambiguous method')
-/** The methods of RFC 9110 and RFC 5789 that the gateway serves. */
 const standard: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Whether a field names another method, which Rails, Laravel, Symfony and ASP.NET may use. */
+/** Rails, Laravel, Symfony and ASP.NET may use such fields. */
 function namesOtherMethod(method: string, fields: readonly string[]): boolean {
   const own = method.toLowerCase()
   for (let i = 0; i < fields.length; i += 2)

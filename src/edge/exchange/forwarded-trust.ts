@@ -1,6 +1,5 @@
-// The path of a request as trusted hops report it. Only one field is believed (`client_address`), since a
-// proxy that maintains one usually passes on the others as its client sent them. Every forwarding field is
-// then written from that report, never copied.
+// The path of a request as trusted hops report it in one field (`client_address`); a proxy passes on the
+// others as its client sent them. Forwarding fields are written from that report, never copied.
 
 import { isIPv6 } from 'node:net'
 import { ownText } from '../../base/text/own-text.ts'
@@ -37,7 +36,7 @@ interface ForwardedRequest extends ReceivedRequest {
   readonly clientAddress: string
 }
 
-/** Returns what trusted hops report about a request from a trusted peer; null for a malformed Forwarded. */
+/** Null for a malformed Forwarded. */
 export function forwardedOf({ client, head, snapshot }: ReceivedRequest): Forwarded | null {
   const { trusted, clientAddress } = snapshot
   if (clientAddress === 'x-forwarded-for') {
@@ -57,7 +56,6 @@ export function schemeOf({ tls }: Pick<Peer, 'tls'>): 'http' | 'https' {
   return tls === null ? 'http' : 'https'
 }
 
-/** The forwarding lines for an untrusted client and a host. */
 export interface UntrustedLines {
   readonly host: string | null
   readonly text: string
@@ -67,7 +65,7 @@ interface UntrustedClient extends Peer {
   readonly last: { untrustedLines: UntrustedLines | null }
 }
 
-/** Writes the forwarding lines of a request from an untrusted client, without any of its claims. */
+/** Writes the forwarding lines without any claim of the client. */
 export function untrustedLines({
   client,
   head,
@@ -82,7 +80,7 @@ function linesFor(client: Peer, head: RequestHead): string {
   return `X-Forwarded-For: ${client.peer}\r\nX-Forwarded-Proto: ${schemeOf(client)}\r\n${hostLine(head.host)}Forwarded: ${element(client.node, head.host, schemeOf(client))}\r\n`
 }
 
-/** Writes the forwarding lines of a request from a trusted hop: first the client, then each believed hop. */
+/** First the client, then each believed hop. */
 export function trustedLines(x: ForwardedRequest): string {
   const { client, head } = x
   const forwarded = x.forwarded!
@@ -95,7 +93,7 @@ export function trustedLines(x: ForwardedRequest): string {
   )
 }
 
-/** Writes the other fields that only a trusted hop may send, in agreement with what was believed. */
+/** Only a trusted hop may send them, and they agree with what was believed. */
 function otherClaims(x: ForwardedRequest): string {
   const { fields, ids, hopByHop } = x.outgoing
   let lines = ''
@@ -144,7 +142,7 @@ const securityWords = [
   ['no', 'yes'],
 ] as const
 
-/** Returns whether the client used https, in the vocabulary of the received value, or as `on` or `off`. */
+/** In the vocabulary of the received value. */
 function securityWord(value: string, isSecure: boolean): string {
   const received = value.toLowerCase()
   const pair = securityWords.find(words => words.some(word => word === received)) ?? securityWords[0]
@@ -157,7 +155,7 @@ function portOf(value: string, host: string | null): string | null {
   return port !== null && /^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536 ? port : null
 }
 
-/** Whether a field came in two spellings: the hop may have written one of them, and its client the other. */
+/** The hop may have written one of them, and its client the other. */
 function hasOtherSpelling({ fields, ids }: RequestHead, name: string): boolean {
   const spelling = name.toLowerCase()
   const read = asRead(spelling)
@@ -172,7 +170,7 @@ function asRead(name: string): string {
   return name.replaceAll(/[^a-z0-9]/g, '-')
 }
 
-/** Writes the hops and this gateway as elements of Forwarded (RFC 7239 section 4), the client's first. */
+/** RFC 7239 section 4; the client's first. */
 function elementsOf({ hops, proto, host }: Forwarded, client: Peer, requestedHost: string | null): string {
   const nodes = hops.slice(1).map(address => `for=${nodeOf(address)}`)
   if (nodes.length === 0) return element(client.node, host ?? requestedHost, proto ?? schemeOf(client))
@@ -190,7 +188,7 @@ function element(node: string, host: string | null, proto: string): string {
   return `for=${node}${host === null ? '' : `;host=${quoted(host)}`};proto=${proto}`
 }
 
-/** Empty for a client of HTTP/1.0 that named no host. */
+/** HTTP/1.0 clients may name no host. */
 function hostLine(host: string | null): string {
   return host === null ? '' : `X-Forwarded-Host: ${host}\r\n`
 }
@@ -220,7 +218,7 @@ function quoted(host: string): string {
   return host.includes(':') ? `"${host}"` : host
 }
 
-/** Anything unknown is http, which grants the least. Some report `wss` for WebSocket handshakes. */
+/** http grants the least. Some report `wss` for WebSocket handshakes. */
 function protoOf(text: string | null = null): 'http' | 'https' | null {
   if (text === null) return null
   return equalsIgnoreCase(text, 'https') || equalsIgnoreCase(text, 'wss') ? 'https' : 'http'

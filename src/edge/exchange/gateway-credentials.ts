@@ -1,5 +1,5 @@
-// Credentials of this gateway in requests to origins. An origin that sees one can act as its owner, so they
-// are sent to our own side port alone.
+// Credentials of this gateway in requests to origins, which could act as their owner. Only our own side port
+// gets them.
 
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
@@ -10,10 +10,7 @@ import type { LastRequest } from './request-reuse.ts'
 import type { Exchange } from './exchange.ts'
 import { isSidePort } from '../resolver/own-addresses.ts'
 
-/**
- * Refuses a request with a credential of this gateway to an origin (400). Requests that may go to the side
- * port are checked again by its address.
- */
+/** Requests that may go to the side port are checked again by its address. */
 export function withholdCredentials(x: Exchange): Refusal | null {
   if (x.route!.config.own !== undefined) return null
   const place = placeIn(x.head, x.client.last)
@@ -22,7 +19,7 @@ export function withholdCredentials(x: Exchange): Refusal | null {
   return mayReachSidePort(x) ? null : refuseCredential(x, place)
 }
 
-/** Refuses such a request unless the address to which it would be sent is the side port's. */
+/** Refuses such a request unless the address is that of the side port. */
 export function withholdCredentialsFrom(x: Exchange, address: string): Refusal | null {
   const place = x.credentialPlace
   if (place === null || isSidePort(x.plane.sidePort, address, x.origin!.config.port)) return null
@@ -60,7 +57,6 @@ function mayReachSidePort({ route, plane }: Exchange): boolean {
   })
 }
 
-/** Refuses the request in a format for programs, since those send tokens. */
 function refuseCredential(x: Exchange, place: string): Refusal {
   x.audience = audienceAt(x.head.target)
   // Pages do not escape it, and a name may have more characters than letters.

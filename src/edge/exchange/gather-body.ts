@@ -6,13 +6,10 @@ import type { AiExchange } from '../ai-call/ai-exchange.ts'
 import type { Exchange, RequestHandler } from './exchange.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 
-/** Ms in which a body must be complete, however steadily it arrives: it takes memory until then. */
+/** However steadily it arrives, it takes memory until then. */
 const timeout = 5 * 60 * 1000
 
-/**
- * Reads the body of a call, or refuses if there is no room (503). The promise never settles if the client
- * leaves, is too slow or sends too much: the exchange is over then.
- */
+/** Refuses if there is no room (503). The promise never settles if the exchange ends first. */
 export function gatherBody(x: Exchange): Promise<Buffer> | Refusal {
   if (x.requestBody.done) return Promise.resolve(Buffer.alloc(0))
   const { plane, head } = x

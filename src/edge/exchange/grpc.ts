@@ -3,7 +3,7 @@
 import { field, firstValue } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
 
-/** Whether a request is a gRPC call, which only HTTP/2 carries. */
+/** Only HTTP/2 carries gRPC. */
 export function isGrpc({ version, fields, ids }: RequestHead): boolean {
   if (version !== '2') return false
   const i = ids.indexOf(field.contentType)
@@ -18,7 +18,7 @@ export function callTimeout({ fields }: RequestHead): number {
   return timeout === null ? Number.POSITIVE_INFINITY : timeoutOf(timeout)
 }
 
-/** Reads at most 8 digits and a unit. A timeout of zero becomes the shortest one. */
+/** At most 8 digits and a unit. Zero becomes the shortest timeout. */
 function timeoutOf(value: string): number {
   const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(value) ?? []
   return digits === undefined

@@ -18,7 +18,7 @@ export function relayedStatusLines(x: Exchange, status: number): string {
   return `${isRetried ? retriedStatusLine(x.snapshot.name, status) : ''}${serverTiming ? serverTimingLine(x) : ''}`
 }
 
-/** Writes the HSTS line of the zone (RFC 6797 section 6.1); browsers must ignore it over plain HTTP. */
+/** RFC 6797 section 6.1; browsers must ignore the line over plain HTTP. */
 export function hstsLine(x: Exchange): string {
   const hsts = x.zone === null ? null : x.zone.config.tls.hsts
   return hsts === null || x.scheme !== 'https' ? '' : `Strict-Transport-Security: max-age=${hsts}\r\n`
@@ -32,7 +32,7 @@ function ownLine({ refusal, isPreview, snapshot: { name } }: Exchange): string {
   return refusal === null || isPreview ? internalStatusLine(name) : proxyStatusLine(name, refusal)
 }
 
-/** Writes the phases so far in ms: DNS, connect, TLS, the wait for the response, and the total. */
+/** In ms. */
 function serverTimingLine({
   openingTimes,
   sentAt,

@@ -11,7 +11,6 @@ import type { Client, ClientTls, Exchange, ResponseTop } from '../exchange/excha
 import { guarded } from '../../base/guarded.ts'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 
-/** TLS as most clients use it. */
 export const typicalTls: ClientTls = {
   serverName: null,
   host: '',
@@ -33,9 +32,8 @@ export class RehearsalClient implements Client {
   readonly isPlaintextOnTls = false
   readonly pinned = null
   lines = ''
-  /** Reads the body of the request; null for a malformed head. */
   body: BodyReader | null = null
-  /** Settles when the body is needed and there is none to read, or it is refused; rejects for a bug. */
+  /** Settles when the body is needed but missing, or refused; rejects for a bug. */
   readonly bodyEnd: Promise<'unknown' | Refusal>
   exchange: Exchange | null = null
   readonly #text: string | null
@@ -97,7 +95,6 @@ export class RehearsalClient implements Client {
   switchProtocols(): void {}
   pauseBody(): void {}
 
-  /** Delivers the body as a connection would. */
   #deliver(x: Exchange, body: Buffer): void {
     const bytes = x.head.chunked ? Buffer.from(`${chunkText(body)}0\r\n\r\n`, 'latin1') : body
     const requestBody = this.body!

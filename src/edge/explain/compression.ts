@@ -1,4 +1,4 @@
-// Whether the response of an origin would be compressed, as far as that is known beforehand.
+// Whether a response would be compressed, as far as that is known beforehand.
 
 import type { CompressionConfig } from '../../config/model/compression-config.ts'
 import type { ExplainedCompression } from '../../zones/explanation.ts'

@@ -86,7 +86,6 @@ function queryOf(before: string, after: string): ExplainedForward['query'] {
 
 type Line = readonly [name: string, value: string]
 
-/** Compares the fields that would be sent with those that came. */
 function changesIn(x: Exchange, sent: readonly Line[]): readonly ExplainedField[] {
   const received = valuesOf(x.head.fields)
   const outgoing = Map.groupBy(sent, ([name]) => name.toLowerCase())
@@ -111,7 +110,6 @@ function valuesOf(fields: readonly string[]): ReadonlyMap<string, string> {
   return values
 }
 
-/** The fields about the path and framing of a request, which the gateway writes itself. */
 const hopFields: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -126,10 +124,7 @@ const hopFields: ReadonlySet<string> = new Set([
   ...Object.values(certificateFields).map(name => name.toLowerCase()),
 ])
 
-/**
- * Whether a value holds no secret: the gateway's own words about the hop, or part of the question. A constant
- * of the configuration may be a key of the origin.
- */
+/** Whether a value is the gateway's own or part of the question. A constant may be a key of the origin. */
 function isHarmless(x: Exchange, name: string, value: string): boolean {
   if (holdsOurs(value)) return false
   if (hopFields.has(name)) return true

@@ -9,9 +9,7 @@ import type { MeterRule } from '../snapshot/limit-rules.ts'
 import type { Rehearsed } from './rehearsed.ts'
 import type { LimitQuery } from './read-only-limiter.ts'
 
-/**
- * Returns the state of each limit that was asked. For a path with several readings it is that of the fullest.
- */
+/** For a path with several readings, the state is that of the fullest. */
 export function limitsOf({ x, limiter }: Rehearsed): readonly LimitState[] {
   const rules = rulesOf(x)
   return [...Map.groupBy(limiter.queries, ({ limit }) => limit)].flatMap(([limit, queries]) => {
@@ -21,7 +19,6 @@ export function limitsOf({ x, limiter }: Rehearsed): readonly LimitState[] {
   })
 }
 
-/** Returns the limits of the file for the route or zone of the request. */
 function rulesOf({ route, zone }: Exchange): readonly MeterRule[] {
   return (route ?? zone)?.limits ?? []
 }
@@ -49,14 +46,14 @@ function stateOf(x: Exchange, rule: MeterRule | null, { limit, key, spent }: Lim
   }
 }
 
-/** Parses a key: addresses and paths are shown, and nothing else that a client sent. */
+/** Shows addresses and paths, and nothing else that a client sent. */
 function keyOf(parts: readonly LimitKey[], key: string): LimitState['key'] {
   const values = key.split('\n')
   return parts.map((part, i) => {
     const value = values[i] ?? ''
     const by = part.by === 'header' ? `header ${part.name}` : part.by
     if (part.by === 'path') return { by, value: redactedPath(value.replace(/^path /, '')) }
-    // A request without the token or field is counted by its address.
+    // Without the token or field, requests are counted by address.
     return /^[\da-f.:/]+$/i.test(value) ? { by: 'address', value } : { by, value: null }
   })
 }

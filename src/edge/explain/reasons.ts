@@ -118,12 +118,10 @@ function previewReason({ isPreview, snapshot }: Exchange, refusal: Refusal | nul
     : `errors.previews is ${snapshot.previews}, so the client gets 404.`
 }
 
-/** Describes the connection to an origin that authenticates the client. */
 function connectionSuffix({ outgoing }: Exchange): string {
   return authenticatesConnection(outgoing) ? ', on a connection of its own: its credentials are for that' : ''
 }
 
-/** Returns what was compared if the zone requests certificates. */
 function certificateComparison({ client, zone }: Exchange): readonly Compared[] {
   const requirement = zone === null ? null : zone.config.tls.client
   if (requirement === null) return []
@@ -156,7 +154,6 @@ function locateReason(x: Exchange, refusal: Refusal | null): Reason {
   }
 }
 
-/** Returns the host pattern of the zone; `default` for the zone of all other hosts. */
 function patternFor({ hosts, isDefault }: ZoneConfig, host: string): string | null {
   return new HostLookup(
     hosts.map(name => [name, name] as const),
@@ -164,7 +161,6 @@ function patternFor({ hosts, isDefault }: ZoneConfig, host: string): string | nu
   ).find(host)
 }
 
-/** Lists how origins may read the path, and the route of each reading. */
 function readingsOf({ head, paths, zone }: Exchange): readonly Compared[] {
   const sent = redactedPath(withoutQuery(head.target))
   const routeOf = (path: string) => {
@@ -223,7 +219,6 @@ function authenticateReason(x: Exchange, refusal: Refusal | null): Reason {
   return { reason: `Gateway ${id} requires a token, and this one may call it.` }
 }
 
-/** Describes what happens to a request outside AI routes that may have a credential of this gateway. */
 function credentialReason({ credentialPlace: place, route }: Exchange, refusal: Refusal | null): string {
   if (route!.config.own !== undefined) return 'The gateway itself serves it, credentials included.'
   if (place === null) return 'No credential of this gateway was found in it.'

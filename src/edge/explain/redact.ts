@@ -1,8 +1,7 @@
-// What may be shown of a request in question: it may carry credentials in any place.
+// Redacts what is shown of a request in question, which may carry credentials in any place.
 
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 
-/** Characters of a text that are shown. */
 const maxLength = 300
 
 /** Returns a text to show; null if it holds a credential of this gateway. */
@@ -11,7 +10,7 @@ export function redacted(text: string): string | null {
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
 }
 
-/** Like `redacted`, for a path without its query; null if it is not a path. */
+/** Without the query; null if it is not a path. */
 export function redactedPath(text: string): string | null {
   return text.startsWith('/') || text === '*' ? redacted(text) : null
 }

@@ -1,5 +1,5 @@
-// Rehearses a request: the real steps decide, on a copy of the state that they would change. Nothing is
-// counted, banned or logged, and no origin is contacted.
+// Rehearses a request: the real steps decide, on a copy of their state. Nothing is counted, banned or logged,
+// and no origin is contacted.
 
 import { X509Certificate } from 'node:crypto'
 import { systemClock } from '../../base/clock.ts'
@@ -65,10 +65,7 @@ export async function rehearse(parts: RehearsalParts, question: RequestInQuestio
   return { explanation: explanationOf(rehearsed) }
 }
 
-/**
- * Returns TLS as most clients use it if there is a TLS listener, with a certificate that the zone accepts if
- * the question has one.
- */
+/** With the certificate in question if the zone requests one; null without a TLS listener. */
 function tlsFor(
   { listen, zones }: Config,
   { zone, host, clientCertificate }: RequestInQuestion,
@@ -92,13 +89,12 @@ async function verdictOf(x: Exchange, client: RehearsalClient, decide: Step): Pr
   return end === 'unknown' ? 'depends' : end
 }
 
-/** Returns what the request turned out to concern outside of the zone or account in question. */
+/** Returns what the request turned out to concern outside of the question. */
 function mismatchOf({ zone, ai }: Exchange, question: RequestInQuestion): 'zone' | 'account' | null {
   if (zone !== null && zone.config.name !== question.zone) return 'zone'
   return ai !== null && ai.target.account !== question.account ? 'account' : null
 }
 
-/** Refuses a body without an announced length that would exceed the limit. */
 function refusalOfBody(x: Exchange, { body, bodySize }: RequestInQuestion): Refusal | null {
   const size = body === null ? (bodySize ?? 0) : Buffer.byteLength(body)
   return x.head.chunked && size > x.bodyLimit ? tooLarge(x) : null
@@ -170,9 +166,7 @@ function planeOf(
   }
 }
 
-/**
- * Finds the zone of a host as the data plane does. Of all candidates, only the zone in question was rebuilt.
- */
+/** Finds the zone as the data plane does. Of all candidates, only the zone in question was rebuilt. */
 function zoneFor(host: string, inUse: Snapshot, rebuilt: Snapshot, name: string): EdgeZone | null {
   const zone = inUse.zones.find(host)
   return zone?.config.name === name ? rebuilt.zones.find(host) : zone

@@ -21,7 +21,6 @@ export interface Rehearsed {
   readonly limiter: ReadOnlyLimiter
 }
 
-/** What is said about a step beside its verdict. */
 export interface Reason {
   readonly reason: string
   readonly rule?: DecidingRule | null

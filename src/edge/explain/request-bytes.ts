@@ -10,7 +10,6 @@ export function headBytes(question: RequestInQuestion): Buffer {
   return Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`)
 }
 
-/** Announces a body, unless the request frames it itself. */
 function lengthOf({ headers, body, bodySize }: RequestInQuestion): readonly (readonly string[])[] {
   const size = body === null ? bodySize : Buffer.byteLength(body)
   const isFramed = headers.some(([name]) => /^(content-length|transfer-encoding)$/i.test(name))

@@ -1,5 +1,4 @@
-// An AI call whose caller has left, and whose provider may finish so that its usage is known. Bounded in time
-// and bytes.
+// An AI call whose caller has left while its provider may finish, so that its usage is known.
 
 import { invariants } from '../../base/invariants.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
@@ -8,10 +7,9 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { Lease } from '../origin/lease.ts'
 import type { ResponseHandler, TunnelHandler } from '../origin/response-handler.ts'
 
-/** Ms for which a provider may go on, and bytes that it may send: more than 4,000 tokens of any stream. */
+/** Ms, and bytes: more than 4,000 tokens of any stream. */
 const maxTime = 60_000
 const maxBytes = 1024 * 1024
-/** Such calls at once in one process. */
 const maxCalls = 1_000
 
 export class AbandonedCall implements ResponseHandler, Remainder {
@@ -25,7 +23,7 @@ export class AbandonedCall implements ResponseHandler, Remainder {
   readonly #lease: Lease
   #bytes = 0
 
-  /** Takes over the connection, which must be held. */
+  /** The lease must be held. */
   constructor(x: Exchange, tap: Tap, lease: Lease) {
     this.#x = x
     this.#tap = tap
@@ -38,13 +36,12 @@ export class AbandonedCall implements ResponseHandler, Remainder {
     lease.resume()
   }
 
-  /** Whether the provider of a call may finish although its caller has left. */
   static isAllowed({ ai, tap, plane, requestBody, upgrade }: Exchange): boolean {
     if (ai === null || !tap?.isUnderWay || ai.gateway?.onAbandon !== 'drain') return false
     return requestBody.done && upgrade === 'none' && plane.abandoned.size < maxCalls
   }
 
-  /** Ends it: the provider has taken too long, or this process ends. */
+  /** The provider has taken too long, or this process ends. */
   expire(): void {
     this.#lease.destroy()
     this.#over()

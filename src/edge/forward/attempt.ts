@@ -30,28 +30,27 @@ import { type Relaying, relay } from './relaying.ts'
 import { trailersOf } from './sending.ts'
 
 interface AttemptOwner {
-  /** Whether the origin takes the request by HTTP/1.1 alone. */
   readonly isHttp1Required: boolean
-  /** When it returns, the attempt may be over. */
+  /** The attempt may be over when it returns. */
   report(event: AttemptEvent): void
-  /** Some of the response to a call with a course was sent, so that nothing else can take its place. */
+  /** Nothing else can take the place of the response to a call. */
   begun(): void
 }
 
 /**
- * The beginning of a response that is read before the client gets any of it: an error whose reason is looked
- * for, or one in place of which another attempt may still give the response.
+ * The beginning of a response that is read before the client gets any: an error whose reason is looked for,
+ * or one that another attempt may replace.
  */
 interface HeldResponse {
   readonly head: ResponseHead
   readonly body: ResponseBody
   readonly bytes: GrowingBytes
-  /** Looks for the first content; null for an error. */
+  /** Null for an error. */
   readonly content: FirstContent | null
   readonly maxSize: number
 }
 
-/** Bytes of a stream that are held before its content, and of any other response, which is held to its end. */
+/** Of a stream before its content, and of any other response. */
 const maxHeldStream = 64 * 1024
 const maxHeldBody = 512 * 1024
 
@@ -65,28 +64,24 @@ const timeoutFaults: Readonly<Record<Wait, readonly [Phase, OriginFault]>> = {
 }
 
 export class Attempt implements ConnectionRequest {
-  /** Monotonic ms at which `expire` is to be called. */
   deadline = Number.POSITIVE_INFINITY
   readonly timeouts: Timeouts
   readonly isFresh: boolean
-  /** Whether its response counts against the member of the pool. */
+  /** Against the member of the pool. */
   isBlamed = false
   readonly #x: Exchange
   readonly #owner: AttemptOwner
   readonly #origin: Origin
-  /** Null if nothing is sent. */
   readonly #body: BufferedBody | null
   #wait: Wait = 'connecting'
   #isUpload = false
-  /** Null before there is a connection, and once the attempt is done with it. */
   #lease: Lease | null = null
-  /** Null while no body is streamed. */
   #streamed: RequestSink | null = null
-  /** The streamed body, while the origin may refuse the request and nothing sent has been dropped. */
+  /** While the origin may refuse the request and nothing sent has been dropped. */
   #kept: BufferedBody | null = null
   #relaying: Relaying | null = null
   #held: HeldResponse | null = null
-  /** Null once the content of a provider's response has begun, and for other responses. */
+  /** Null once content has begun, and for other responses. */
   #firstContent: FirstContent | null = null
 
   constructor(x: Exchange, owner: AttemptOwner, body: BufferedBody | null, isFresh: boolean) {
@@ -168,7 +163,7 @@ export class Attempt implements ConnectionRequest {
     return lease
   }
 
-  /** Leaves the response to the provider alone, since its caller has left; false before the request is sent. */
+  /** False before the request is sent. */
   abandon(): boolean {
     if (this.#lease === null || this.#wait === 'connecting' || this.#wait === 'sending') return false
     const { tap, plane } = this.#x
@@ -193,8 +188,6 @@ export class Attempt implements ConnectionRequest {
     if (this.#x.ai !== null && body.framing !== 'none') this.#firstContent = new FirstContent(head)
     this.#awaitMore()
   }
-
-  // Events on the client's side.
 
   body(bytes: Buffer): void {
     // A response that came early is as alive as the request that still goes on.
@@ -221,12 +214,9 @@ export class Attempt implements ConnectionRequest {
     this.#relaying.clientDrained()
   }
 
-  /** Sends the client what has come of a response that failed. */
   breakOff(): void {
     this.#relaying?.breakOff()
   }
-
-  // Events on the origin's side.
 
   connected(lease: Lease): void {
     this.#lease = lease
@@ -362,13 +352,12 @@ export class Attempt implements ConnectionRequest {
     if (this.#relaying === null) this.#enter('waiting', this.timeouts.response)
   }
 
-  /** A provider whose content has not begun is still thinking, however early its head. */
+  /** Until its content begins, a provider is still thinking. */
   #awaitMore(): void {
     if (this.#firstContent === null) this.#enter('relaying', this.timeouts.idle)
     else this.#enter('waiting', this.timeouts.response)
   }
 
-  /** Keeps the beginning of a response, until its content begins or it is too long. */
   #hold(held: HeldResponse, bytes: Buffer): void {
     const { head, content, maxSize } = held
     held.bytes.append(bytes)
@@ -380,7 +369,7 @@ export class Attempt implements ConnectionRequest {
     else this.#releaseHeld(held)
   }
 
-  /** Reports a response that has ended; returns whether it is being relayed. */
+  /** Returns whether the response is being relayed. */
   #endHeld(held: HeldResponse): boolean {
     const { head, content, bytes } = held
     if (content === null && refusesUsage(bytes.bytes)) this.#owner.report({ type: 'usage_refused', head })
@@ -389,7 +378,6 @@ export class Attempt implements ConnectionRequest {
     return this.#relaying !== null && this.#lease !== null
   }
 
-  /** Reports a held response as any other. */
   #releaseHeld({ head, body, bytes }: HeldResponse): void {
     this.#held = null
     this.#owner.report({ type: 'response', head, body })

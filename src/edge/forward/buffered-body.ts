@@ -1,5 +1,4 @@
-// Buffers a request body before the request is sent: all of a small one, so that it can be sent again, and
-// the beginning of a large one.
+// Buffers all of a small body, so that it can be sent again, and the beginning of a large one.
 
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 import { deliverBug } from '../exchange/deliver.ts'
@@ -8,37 +7,34 @@ import { callTimeout, isGrpc } from '../exchange/grpc.ts'
 import { guarded } from '../../base/guarded.ts'
 
 /**
- * Bodies up to this many bytes are read to their end before the request is sent. Of a larger one, this much
- * must have come first: clients that send nothing would otherwise hold all connections of an origin.
+ * Bytes up to which a body is read before the request is sent; of a larger one, as much must have come:
+ * silent clients would otherwise hold all connections of an origin.
  */
 const smallBody = 64 * 1024
 /** Max kept bytes of a streamed body that may be refused: twice the window of HTTP/2. */
 const maxKept = 2 * smallBody
-/** Ms after which a client that pauses in a body without a length may be waiting for a response. */
+/** Ms after which a client that pauses may be waiting for a response. */
 const pause = 500
 
 interface BodyOwner {
   bodyReady(): void
-  /** Returns whether the time of a gRPC call was over. */
+  /** Returns whether the call was overdue. */
   endOverdueCall(): boolean
   abort(): void
 }
 
 export class BufferedBody implements RequestHandler {
-  /** Whether all of it was there when the request was sent. */
+  /** When the request was sent. */
   isWhole = true
-  /** Whether some of what was sent has been dropped. */
   isForgotten = false
   deadline = Number.POSITIVE_INFINITY
   readonly #x: Exchange
   readonly #owner: BodyOwner
-  /** gRPC calls are sent at once: the server may need each message as it comes, or speak first. */
+  /** Sent at once: the server may need each message as it comes, or speak first. */
   #isCall = false
   #bytes: Buffer | null
-  /** Null for a body that came in one piece. */
   #pieces: GrowingBytes | null = null
 
-  /** `bytes` is a body that was read before. */
   constructor(x: Exchange, owner: BodyOwner, bytes: Buffer | null) {
     this.#x = x
     this.#owner = owner
@@ -55,8 +51,7 @@ export class BufferedBody implements RequestHandler {
     if (isGrpc(x.head)) {
       this.#isCall = true
       this.deadline = x.deadlineIn(Math.min(pause, callTimeout(x.head)))
-      // Behind what was read together with the head: a call of one message is then whole, and can be sent
-      // again.
+      // After what came with the head: a call of one message is then whole.
       setImmediate(
         guarded(
           () => this.#sendAtOnce(),
@@ -93,7 +88,7 @@ export class BufferedBody implements RequestHandler {
     this.#owner.bodyReady()
   }
 
-  /** Sends what has arrived, unless complete requests are waiting for the connection. */
+  /** Unless complete requests are waiting for the connection. */
   expire(): void {
     if (this.#owner.endOverdueCall()) return
     this.deadline = this.#x.deadlineIn(pause)

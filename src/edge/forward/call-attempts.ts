@@ -1,4 +1,4 @@
-// The attempts at one AI call: their ledger, their time, and which one comes next.
+// The attempts at one AI call, and which one comes next.
 
 import { originFailure } from '../../errors/catalogue/origin-failure.ts'
 import { type PreparedAttempt, prepareAttempt } from '../ai/next-attempt.ts'
@@ -8,7 +8,7 @@ import { withoutRetry } from '../ai-call/evidence.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { type AttemptEvent, type ForwardState, isFailedCall, type Verdict } from './decide.ts'
 
-/** What repeats an attempt that its provider has not seen. */
+/** An attempt that its provider has not seen is repeated. */
 const repetitions: ReadonlySet<Verdict> = new Set([
   'look_up_again',
   'retry_fresh',
@@ -17,13 +17,12 @@ const repetitions: ReadonlySet<Verdict> = new Set([
 ])
 
 export class CallAttempts {
-  /** Monotonic ms by which the content of the present attempt must begin. */
+  /** Monotonic ms. */
   contentDeadline = Number.POSITIVE_INFINITY
   readonly #x: Exchange
   readonly #ai: AiExchange
-  /** Monotonic ms at which the present attempt began. */
   #beganAt = 0
-  /** The event after which another attempt may follow, and that attempt; undefined before that is decided. */
+  /** What another attempt may follow, and that attempt; undefined before that is decided. */
   #event: AttemptEvent | null = null
   #prepared: PreparedAttempt | null | undefined = undefined
 
@@ -40,13 +39,11 @@ export class CallAttempts {
     this.contentDeadline = timeout === null ? deadline : Math.min(this.#beganAt + timeout, deadline)
   }
 
-  /** Takes the event that is decided on next. */
   reported(event: AttemptEvent): void {
     this.#event = event
     this.#prepared = undefined
   }
 
-  /** The attempt that may follow the reported event; null if the course allows none. */
   get next(): PreparedAttempt | null {
     if (this.#prepared === undefined) {
       const event = this.#event!
@@ -57,7 +54,7 @@ export class CallAttempts {
     return this.#prepared
   }
 
-  /** Notes what became of the present attempt, unless it is repeated as if nothing had happened. */
+  /** Skips attempts that are repeated as if nothing had happened. */
   note(state: ForwardState, verdict: Verdict, event: AttemptEvent): void {
     if (event.type === 'refusal' || repetitions.has(verdict)) return
     const { attempts, course } = this.#ai
@@ -69,7 +66,6 @@ export class CallAttempts {
     if (this.#ai.isExhausted) this.#x.responseChanges = withoutRetry
   }
 
-  /** Notes that the caller has left. */
   noteLeft(stage: ForwardState['stage']): void {
     if (stage === 'relaying') this.#amend('client_left')
     else this.#add('client_left')
@@ -90,7 +86,6 @@ export class CallAttempts {
   }
 }
 
-/** Returns what became of an attempt, as its ledger calls it. */
 function outcomeOf(event: Exclude<AttemptEvent, { type: 'refusal' }>): string {
   switch (event.type) {
     case 'response':

@@ -1,4 +1,4 @@
-// Decides what becomes of a request after each event of its attempts; nothing is done here.
+// Decides what follows each event of an attempt; nothing is done here.
 
 import type { Failure, Way } from '../../errors/catalogue/origin-failure.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
@@ -21,13 +21,12 @@ export interface ResponseEvent {
   readonly body: ResponseBody
 }
 
-/** A provider has rejected the request for usage that the gateway added to a call. */
+/** Only the gateway asked for the usage. */
 interface UsageRefusedEvent {
   readonly type: 'usage_refused'
   readonly head: ResponseHead
 }
 
-/** The stream of a provider began with an error, or ended before any content. */
 interface FailedStartEvent {
   readonly type: 'failed_start'
   readonly head: ResponseHead
@@ -35,21 +34,18 @@ interface FailedStartEvent {
   readonly failure: Failure
 }
 
-/** There is no connection, no response within its time, or no end of one. */
 export interface FailureEvent {
   readonly type: 'failure'
   readonly phase: Phase
   readonly failure: Failure
 }
 
-/** The response is complete, but cannot be given to the client. */
 interface UnusableEvent {
   readonly type: 'unusable'
   readonly phase: Phase
   readonly failure: Failure
 }
 
-/** The request must not be sent to the address that the connection leads to. */
 interface RefusalEvent {
   readonly type: 'refusal'
   readonly refusal: Refusal
@@ -66,28 +62,24 @@ export interface ForwardState {
   readonly isReused: boolean
   readonly hasResponseBegun: boolean
   readonly hasRepeatedLookup: boolean
-  /** Whether there is time left for an origin that refuses requests to take this one. */
+  /** For another origin, if this one refuses the request. */
   readonly isInTime: boolean
-  /** False once attempts, members or budget of the pool turned out to be exhausted. */
+  /** False once attempts, members or budget are exhausted. */
   readonly mayRetry: boolean
   readonly retryOn: ReadonlySet<number>
-  /** If the response is about a key of ours: whether another key is left, or the refusal if none is. */
   readonly aboutKey: 'another' | Refusal | null
   readonly isByHttp2: boolean
-  /** Whether the gateway is to follow a redirect, or would if it were not one too many. */
   readonly redirect: 'none' | 'follow' | 'too_many'
-  /** The statuses that are failures of an AI call with a course; null for any other request. */
+  /** Null unless it is an AI call with a course. */
   readonly failoverOn: ReadonlySet<number> | null
-  /** Whether nothing of a response was sent to the client. */
   readonly isUnsent: boolean
-  /** Whether the course of an AI call allows another attempt after the present event. */
   readonly hasNextAttempt: boolean
 }
 
 /**
- * What to do: `retry` on any connection to the same origin, `retry_fresh` on a new one, `retry_refused` on a
- * new one to any member, and `retry_elsewhere` at another member. If the pool does not allow the last two,
- * `mayRetry` becomes false and the decision is made again. `next_attempt` goes on with the course of a call.
+ * `retry` on any connection to the same origin, `retry_fresh` on a new one, `retry_refused` on a new one to
+ * any member, `retry_elsewhere` at another member (without one, `mayRetry` becomes false, and the decision is
+ * made again), `next_attempt` for the course of a call.
  */
 export type Verdict =
   | 'relay'
@@ -108,10 +100,7 @@ export function decide(state: ForwardState, event: AttemptEvent): Verdict {
     : verdict
 }
 
-/**
- * Whether an attempt at an AI call has failed for good: nothing was sent to its caller, and nothing that
- * follows on the same connection or key helps.
- */
+/** Nothing was sent to the caller, and nothing that follows on the same connection or key helps. */
 export function isFailedCall(state: ForwardState, event: AttemptEvent, verdict: Verdict): boolean {
   if (verdict !== 'relay' && verdict !== 'refuse') return false
   if (state.stage === 'none' || !state.isUnsent || state.sentBody !== 'whole') return false
@@ -175,7 +164,7 @@ function afterFailure(state: ForwardState, event: FailureEvent): Verdict {
   return row.isUnprocessed && state.isInTime && mayRetry ? 'retry_refused' : 'refuse'
 }
 
-/** Whether repeating does no harm: the request is idempotent, or the origin surely did nothing with it. */
+/** The request is idempotent, or the origin surely did nothing with it. */
 function mayRepeat(state: ForwardState, { phase, failure: { way, row } }: FailureEvent): boolean {
   if (row.isUnprocessed) return state.sentBody !== 'gone'
   if (state.sentBody !== 'whole') return false

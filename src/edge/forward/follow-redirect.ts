@@ -1,5 +1,4 @@
-// Redirects that the gateway follows for the client: only those that lead back to the same route, so that the
-// gateway cannot be sent elsewhere.
+// Redirects that the gateway follows: only to the same route, so that it cannot be sent elsewhere.
 
 import { equalsIgnoreCase, firstValue } from '../../http1/fields/fields.ts'
 import { RequestHead } from '../../http1/heads/request-head.ts'
@@ -10,10 +9,7 @@ import { locate } from '../steps/locate.ts'
 import { isCountedByPath } from '../meter/meter.ts'
 import { holdsOurs } from '../../tokens/misplaced-tokens.ts'
 
-/**
- * Returns the request that a redirect leads to (RFC 9110 section 15.4); null if there is none, or only the
- * client may follow.
- */
+/** RFC 9110 section 15.4; null if there is none, or only the client may follow. */
 export function redirected(x: Exchange, head: ResponseHead): RequestHead | null {
   if (!redirects.has(head.status) || x.upgrade !== 'none') return null
   // Only the client can keep a cookie, which may be the purpose of a login.
@@ -24,7 +20,6 @@ export function redirected(x: Exchange, head: ResponseHead): RequestHead | null 
   return leadsBack(x, request) ? request : null
 }
 
-/** The requests of one exchange that redirects led to. */
 export class RedirectTrail {
   readonly #visited: Set<string>
 
@@ -32,7 +27,7 @@ export class RedirectTrail {
     this.#visited = new Set([visitOf(first)])
   }
 
-  /** False for a request after the `max` that may be followed, and for a repeated one. */
+  /** False after `max` requests, and for a repeated one. */
   goOn(request: RequestHead, max: number): boolean {
     const visit = visitOf(request)
     if (this.#visited.size > max || this.#visited.has(visit)) return false
@@ -47,7 +42,6 @@ function visitOf({ method, target }: RequestHead): string {
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Returns the only Location, if it is plain. */
 function locationOf({ fields }: ResponseHead): string | null {
   let location: string | null = null
   for (let i = 0; i < fields.length; i += 2) {
@@ -58,7 +52,7 @@ function locationOf({ fields }: ResponseHead): string | null {
   return location !== null && /^[\x21-\x7e]+$/.test(location) ? location : null
 }
 
-/** Returns the path and query of a location on the host that the client requested, or on the origin. */
+/** On the host that the client requested, or on the origin. */
 function targetOf(x: Exchange, location: string | null): string | null {
   const { scheme } = x
   const requested = `${scheme}://${x.head.host ?? x.origin!.authority}`
@@ -82,15 +76,12 @@ function requestFor(from: RequestHead, status: number, target: string): RequestH
   })
 }
 
-/** Whether a field describes the body, which a request loses when it becomes GET. */
+/** A request that becomes GET loses these fields. */
 function isOfContent(name: string): boolean {
   return /^(content-.+|digest|repr-digest|last-modified|trailer)$/i.test(name)
 }
 
-/**
- * Whether the client could make the same request to the same route. Fails for routes that rewrite paths, and
- * for limits on paths, which would count the request.
- */
+/** Fails for routes that rewrite paths, and for limits on paths, which would count the request. */
 function leadsBack(x: Exchange, request: RequestHead): boolean {
   if (x.route!.config.rewrite?.path) return false
   const trial = new Exchange(x.plane, x.client, request, x.requestBody, x.ray, x.snapshot)

@@ -32,13 +32,12 @@ import { BufferedBody } from './buffered-body.ts'
 import { RedirectBody } from './redirect-body.ts'
 import { pickAnotherMember, noteFailure, noteStatus, retryRefused, beginAtMember } from './retries.ts'
 
-/** Starts to forward; always null, since failures are reported to the client as they come. */
+/** Always null, since failures are reported to the client as they come. */
 export function forward(x: Exchange): null {
   new Forwarding(x).start()
   return null
 }
 
-/** What outlives an attempt: the body, the redirects so far, and the time that is left. */
 class Forwarding implements RequestHandler, ForwardState {
   hasRepeatedLookup = false
   mayRetry = true
@@ -50,18 +49,17 @@ class Forwarding implements RequestHandler, ForwardState {
   /** Null before the first, and while the body of a redirect is read. */
   #attempt: Attempt | null = null
   #redirectBody: RedirectBody | null = null
-  /** Monotonic ms by which the head of a response must have come, over all attempts. */
+  /** Monotonic ms for the head of a response, over all attempts. */
   #totalDeadline = Number.POSITIVE_INFINITY
-  /** Monotonic ms of the client's deadline for its gRPC call. */
+  /** Monotonic ms for a gRPC call. */
   #callDeadline = Number.POSITIVE_INFINITY
-  /** Monotonic ms by which an origin must have accepted the request, once one has refused it. */
+  /** Monotonic ms by which an origin must accept the request, once one has refused it. */
   #refusedUntil = Number.POSITIVE_INFINITY
   #tried: EdgeMember[] | null = null
   #trail: RedirectTrail | null = null
   #redirected: RequestHead | null = null
-  /** The attempts at an AI call; null for any other request. */
   readonly #calls: CallAttempts | null
-  /** Monotonic ms at which the next attempt at a call is due; 0 unless it waits for that. */
+  /** Monotonic ms; 0 unless the next attempt at a call waits. */
   #resumeAt = 0
 
   constructor(x: Exchange) {
@@ -85,7 +83,6 @@ class Forwarding implements RequestHandler, ForwardState {
     return Math.min(deadline, first, this.#callDeadline)
   }
 
-  /** Monotonic ms by which the response must begin. */
   get #firstDeadline(): number {
     return Math.min(this.#totalDeadline, this.#contentDeadline)
   }
@@ -253,7 +250,7 @@ class Forwarding implements RequestHandler, ForwardState {
     this.redirect = this.#trail.goOn(request, most) ? 'follow' : 'too_many'
   }
 
-  /** Notes a failure for the trace, for later decisions, and against the member if it was its fault. */
+  /** For the trace, for later decisions, and against the member if it was its fault. */
   #noteFailure({ phase, failure }: FailureEvent): void {
     const x = this.#x
     const { trace, origin, plane, route } = x
@@ -342,7 +339,7 @@ class Forwarding implements RequestHandler, ForwardState {
     x.client.requireHttp1!(x)
   }
 
-  /** Repeats the call on the same connection, without what the gateway added to it. */
+  /** Repeats the call on the same connection, without the request for usage. */
   #takeBackUsage(): void {
     const x = this.#x
     const { health } = x.member!
@@ -353,7 +350,6 @@ class Forwarding implements RequestHandler, ForwardState {
     this.#body = new BufferedBody(x, this, x.ai!.body)
   }
 
-  /** Goes on with the course of an AI call: with the same model, after a while, or with the next one. */
   #nextAttempt(event: AttemptEvent, prepared: PreparedAttempt): void {
     const x = this.#x
     const ai = x.ai!
@@ -380,7 +376,6 @@ class Forwarding implements RequestHandler, ForwardState {
     this.#resumeAt = x.plane.coarseNow + delay
   }
 
-  /** Makes the next attempt of an AI call. */
   #resume(): void {
     this.#resumeAt = 0
     beginAtMember(this.#x)

@@ -1,4 +1,4 @@
-// A WebSocket (RFC 6455), whose bytes pass both ways untouched until one side ends or a shutdown closes both.
+// A WebSocket (RFC 6455), whose bytes pass untouched until a side ends or a shutdown closes both.
 
 import { FrameBorders } from '../../http1/websocket/frame-borders.ts'
 import { goingAway, maskedGoingAway } from '../../http1/websocket/going-away.ts'
@@ -15,13 +15,13 @@ export class Tunnel implements RequestHandler, TunnelHandler {
   readonly #fromOrigin = new FrameBorders('server')
   readonly #fromClient = new FrameBorders('client')
   #isGoingAway = false
-  // Whether each side has received a Close frame, ours or that of the other side: nothing may follow it.
+  // Nothing may follow a Close frame.
   #isClientTold = false
   #isOriginTold = false
   #hasClientEnded = false
   deadline = Number.POSITIVE_INFINITY
 
-  /** `idle` is the maximum of ms without a byte either way, 0 for no limit. */
+  /** `idle` is in ms, 0 for no limit. */
   constructor(x: Exchange, lease: Lease, idle: number) {
     this.#x = x
     this.#lease = lease
@@ -49,7 +49,6 @@ export class Tunnel implements RequestHandler, TunnelHandler {
     this.#x.client.readBody()
   }
 
-  /** Ends a tunnel whose origin has left without a FIN. */
   failed(): void {
     this.#x.handler = null
     this.#lease.destroy()
@@ -87,15 +86,13 @@ export class Tunnel implements RequestHandler, TunnelHandler {
     this.tunnelEnd()
   }
 
-  /** Whether the client has a Close frame, so that the end of its connection does not cut it off. */
   get isFullySent(): boolean {
     return this.#isClientTold
   }
 
   /**
-   * Sends both sides a Close frame (1001) after the frame in progress; what follows is dropped, and the
-   * connections end when both have closed. Does nothing if a side is closing already, or does not speak
-   * WebSocket.
+   * Sends both sides a Close frame (1001) after the frame in progress, and drops what follows. Does nothing
+   * if a side is closing already, or does not speak WebSocket.
    */
   goAway(): void {
     const [origin, client] = [this.#fromOrigin, this.#fromClient]

@@ -1,5 +1,4 @@
-// The request as the origin gets it: what the client sent, less what ends at this hop, plus what a gateway
-// must add (RFC 9110 section 7.6).
+// The request as the origin gets it (RFC 9110 section 7.6).
 
 import { field, listHas } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
@@ -27,7 +26,7 @@ export function outboundHead(x: Exchange, address: string): OutboundHead {
   }
 }
 
-/** Returns the head for a provider, which learns nothing of the client. */
+/** A provider learns nothing of the client. */
 function providerHead(x: Exchange, ai: AiExchange): OutboundHead {
   const { tracing } = x.snapshot
   return {
@@ -62,8 +61,8 @@ function vouching(x: Exchange): string {
 }
 
 /**
- * Writes the hops so far and this one. Via and CDN-Loop are kept even from untrusted clients: they only make
- * loops visible (RFC 8586, RFC 9110 section 7.6.3).
+ * Via and CDN-Loop are kept even from untrusted clients: they only make loops visible (RFC 8586, RFC 9110
+ * section 7.6.3).
  */
 function hops(x: Exchange): string {
   const { head, snapshot } = x

@@ -1,4 +1,4 @@
-// The body of a redirect that is followed: read only if that costs less than a new connection.
+// Reads the body of a followed redirect if that costs less than a new connection.
 
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import type { Failure } from '../../errors/catalogue/origin-failure.ts'

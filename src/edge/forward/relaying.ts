@@ -1,5 +1,4 @@
-// A response on its way from the origin to the client, rewritten if the call needs it, and paced by the
-// client.
+// A response on its way to the client, rewritten if the call needs it.
 
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { Rewriter } from '../ai-call/rewriter.ts'
@@ -13,7 +12,7 @@ import { EventStream } from '../exchange/event-stream.ts'
 import { relayedFraming, relayedHead, rewritten } from './response-heads.ts'
 import type { ResponseBody } from '../origin/response-handler.ts'
 
-/** Begins to relay a response; null if it must be rewritten but cannot be. */
+/** Null if the response must be rewritten but cannot be. */
 export function relay(x: Exchange, lease: Lease, head: ResponseHead, body: ResponseBody): Relaying | null {
   x.respondedAt = x.plane.clock.monotonic()
   x.releaseLongWork()
@@ -54,7 +53,7 @@ export class Relaying {
     if (encoding !== null) x.compressed = this.#compressed
   }
 
-  /** Returns false if the bytes cannot be rewritten. */
+  /** False if the bytes cannot be rewritten. */
   data(bytes: Buffer): boolean {
     const x = this.#x
     x.tap?.noteResponse(bytes, x.plane.clock)
@@ -67,14 +66,14 @@ export class Relaying {
     if (!this.#rewriter?.holdsHead) this.#written(this.#sink.flush())
   }
 
-  /** Returns false if its rewriter finds the body incomplete. */
+  /** False if the rewriter finds the body incomplete. */
   bodyEnd(): boolean {
     const isWhole = this.#rewriter === null || this.#rewrite(this.#rewriter.end())
     this.#compressed?.bodyEnd()
     return isWhole
   }
 
-  /** Returns false while some of the message is still to be compressed, which then finishes the exchange. */
+  /** False while some is still to be compressed, which then finishes the exchange. */
   end(trailers: string[] | null): boolean {
     this.#sink.end(remainingTrailers(this.#x.responseChanges, trailers))
     return this.#compressed?.isFinishing !== true
@@ -95,7 +94,7 @@ export class Relaying {
     this.release()
   }
 
-  /** Sends no more: a compressed body must not look complete. */
+  /** A compressed body must not look complete. */
   release(): void {
     if (this.#compressed === null) return
     this.#compressed.close()

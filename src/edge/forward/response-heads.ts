@@ -1,5 +1,4 @@
-// The heads of an origin's responses as the client gets them: end-to-end fields unchanged, with the known
-// length, and without what concerns the connection.
+// The heads of an origin's responses as the client gets them, without what concerns the connection.
 
 import type { Framing } from '../../http1/body/body.ts'
 import { crossingLines, type FieldLines, field, firstValue } from '../../http1/fields/fields.ts'
@@ -10,7 +9,7 @@ import { type Exchange, logIdOf, type ResponseTop } from '../exchange/exchange.t
 import type { ResponseBody } from '../origin/response-handler.ts'
 import { hstsLine, relayedStatusLines } from '../exchange/status-lines.ts'
 
-/** Writes the head of the final response; `decision` is null if its route compresses nothing. */
+/** `decision` is null if the route compresses nothing. */
 export function relayedHead(
   x: Exchange,
   head: ResponseHead,
@@ -28,7 +27,7 @@ export function relayedFraming(body: ResponseBody, isRewritten: boolean): Framin
   return body.framing === 'close' || isRewritten ? 'chunked' : body.framing
 }
 
-/** Writes an interim response (RFC 9110 section 15.2). */
+/** RFC 9110 section 15.2. */
 export function relayedInterim({ isToSidePort }: Exchange, head: ResponseHead): ResponseTop {
   return { status: head.status, reason: head.reason, lines: crossingLines(head, true, isToSidePort) }
 }

@@ -1,11 +1,11 @@
-// Picks the member of the pool for each attempt, and counts failures against the member that caused them.
+// Picks the member of the pool for each attempt, and counts its failures.
 
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import { blamesMember, type Failure } from '../../errors/catalogue/origin-failure.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { EdgeMember } from '../origin/pools.ts'
 
-/** Begins at the picked member, or at another one if it was ejected while the body of the request came. */
+/** The member may have been ejected while the body of the request came. */
 export function beginAtMember(x: Exchange): void {
   const member = x.member!
   if (member.health.begin(x)) return
@@ -27,8 +27,8 @@ export function pickAnotherMember(x: Exchange, tried: EdgeMember[]): EdgeMember 
 }
 
 /**
- * Prepares another attempt at a request that its member has refused unprocessed (RFC 9113 section 8.7): at
- * another member, or the same one if there is none. Returns false when the retry budget is exhausted.
+ * The member has not processed the request (RFC 9113 section 8.7). It is tried again if there is no other;
+ * false when the retry budget is exhausted.
  */
 export function retryRefused(x: Exchange): boolean {
   if (!isWithinBudget(x)) return false
@@ -42,9 +42,8 @@ export function retryRefused(x: Exchange): boolean {
 }
 
 /**
- * Whether a failure may eject the member. A request that was sent may be the cause itself, so it never ejects
- * the last healthy member: clients could otherwise take down the pool. Nor does HTTP/1.1 (`needsHttp1`) at
- * HTTP/2 origins, which may not speak it.
+ * A request that was sent may be the cause itself, so it never ejects the last healthy member. Nor does
+ * HTTP/1.1 (`needsHttp1`) at HTTP/2 origins, which may not speak it.
  */
 export function isFaultOfMember(x: Exchange, phase: Phase, failure: Failure, needsHttp1: boolean): boolean {
   const isByHttp1 = needsHttp1 && x.origin!.config.transport.http !== '1'
@@ -52,7 +51,6 @@ export function isFaultOfMember(x: Exchange, phase: Phase, failure: Failure, nee
   return blamesMember(phase, failure) && (!inExchange.has(phase) || x.route!.pool.hasAnother(x.member!))
 }
 
-/** Whether a failure that does not eject the member still counts as its own. */
 function isFailureOfMember(x: Exchange, phase: Phase, failure: Failure, needsHttp1: boolean): boolean {
   return blamesMember(phase, failure) && !(needsHttp1 && x.origin!.config.transport.http !== '1')
 }

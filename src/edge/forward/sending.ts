@@ -11,7 +11,7 @@ export function trailersOf(x: Exchange): string[] | null {
   return trailers === null ? null : withoutOurs(trailers)
 }
 
-/** Drops credentials of this gateway: when trailers come, the request can no longer be refused. */
+/** When trailers come, the request can no longer be refused. */
 function withoutOurs(trailers: readonly string[]): string[] {
   return trailers.filter((_, i) => {
     const at = i - (i % 2)

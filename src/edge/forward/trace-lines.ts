@@ -14,10 +14,7 @@ export function tracedLines(x: Exchange, tracing: Tracing): string {
   return `${crossingLines(outgoing, false, isToSidePort)}${traceLines(x, tracing)}`
 }
 
-/**
- * Writes the place of a request in its trace. An unsampled one has no span here, so the client's stays the
- * parent, as W3C Trace Context requires.
- */
+/** An unsampled request has no span here, so the client's stays the parent (W3C Trace Context). */
 export function traceLines(x: Exchange, tracing: Tracing): string {
   const trace = sampledTrace(x, tracing)
   if (trace !== null) return sampledLines(x, trace)

@@ -1,5 +1,4 @@
-// Whether an origin has accepted the handshake of a WebSocket (RFC 6455 section 4.1), if the client cannot
-// check.
+// The check of a WebSocket handshake (RFC 6455 section 4.1) that a client cannot make.
 
 import { createHash } from 'node:crypto'
 import { type FieldLines, firstValue } from '../../http1/fields/fields.ts'

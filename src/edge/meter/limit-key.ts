@@ -10,22 +10,16 @@ import { type Once, repeated } from '../ai-call/ai-fields.ts'
 import { factsOf } from '../exchange/facts.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 
-/**
- * Returns a text that differs for clients that are counted separately. No value that a client sends equals
- * the address of another.
- */
+/** Differs for clients that are counted separately. No value of a client equals the address of another. */
 export function keyOf(x: Exchange, parts: readonly LimitKey[]): string {
-  // The usual case, in which all requests of a connection share one string.
+  // All requests of a connection share one string.
   if (parts.length === 1 && parts[0]!.by === 'address') return clientKey(x.clientAddress)
   let key = ''
   for (const part of parts) key += `${cachedPart(x, part)}\n`
   return key
 }
 
-/**
- * Returns further keys for a request that is counted by path: one for each other reading of the path by
- * origins.
- */
+/** One for each other reading of the path by origins. */
 export function otherKeysOf(x: Exchange, parts: readonly LimitKey[]): readonly string[] {
   const { paths } = x
   if (paths === null || paths.length === 1 || !parts.some(({ by }) => by === 'path')) return none
@@ -39,10 +33,7 @@ export function otherKeysOf(x: Exchange, parts: readonly LimitKey[]): readonly s
 
 const none: readonly string[] = []
 
-/**
- * Computes each part once per request, however many rules use it, and stores a short copy: a value may be as
- * long as a whole head.
- */
+/** Caches a short copy per request: a value may be as long as a whole head. */
 function cachedPart(x: Exchange, part: LimitKey): string {
   const name = part.by === 'header' ? `header ${part.name}` : part.by
   const cached = x.keyParts?.get(name)
@@ -75,9 +66,7 @@ function partOf(x: Exchange, part: LimitKey): string {
   }
 }
 
-/**
- * Names the app to which the token of an AI call was issued, or else the token; null if the call needed none.
- */
+/** Null if the call needed no token. */
 function appOf({ ai }: Exchange): string | null {
   const token = ai?.token ?? null
   if (token === null) return null
@@ -88,10 +77,7 @@ function prefixed(prefix: string, value: Once): string | null {
   return typeof value === 'string' ? prefix + value : null
 }
 
-/**
- * Returns the value of the one field that authenticates a request; values of any other could be made up
- * freely.
- */
+/** Only of the one field that authenticates a request: others could be made up freely. */
 function tokenOf(x: Exchange): string | null {
   const field = x.ai === null ? fieldOf(x, 'authorization') : credentialOf(x.ai)
   return typeof field === 'string' ? token68Of(field) : null
@@ -102,7 +88,7 @@ function credentialOf({ target, fields }: AiExchange): Once {
   return target.api === 'rest' || gatewayAuthorization === null ? authorization : gatewayAuthorization
 }
 
-/** Returns a field that came once. Of two, only one would be counted, and both are forwarded. */
+/** Of two, only one would be counted, and both are forwarded. */
 function fieldOf({ head: { fields } }: Exchange, name: string): Once {
   let value: string | null = null
   for (let i = 0; i < fields.length; i += 2) {

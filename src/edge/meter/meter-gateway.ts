@@ -26,10 +26,7 @@ function meterOwn(x: Exchange): Verdict {
     : conclude(x, gateway, cached, spent)
 }
 
-/**
- * Returns the key within the gateway's limit. It contains no text of the client, and calls without a token
- * are counted together.
- */
+/** Contains no text of the client; calls without a token are counted together. */
 function keyOf({ rateLimit }: Gateway, token: Token | null): string {
   const by = rateLimit?.key
   if (by === undefined || token === null) return ''
@@ -57,7 +54,7 @@ interface GatewayLimit {
   readonly fields: LimitFields
 }
 
-/** The limits by record: a changed gateway is a new record. */
+/** A changed gateway is a new record. */
 const cache = new WeakMap<Gateway, GatewayLimit>()
 
 function limitOf(gateway: Gateway): GatewayLimit | null {

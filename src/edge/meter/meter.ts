@@ -19,7 +19,7 @@ import type { MeterRule } from '../snapshot/limit-rules.ts'
 interface RuleCount {
   readonly rule: MeterRule
   readonly key: string
-  /** If the rule counts by path and origins may read that in several ways: the keys of the other readings. */
+  /** Of the other readings of the path. */
   readonly others: readonly string[]
   spent: Spent | Promise<Spent>
 }
@@ -29,8 +29,8 @@ interface SettledCount extends RuleCount {
 }
 
 /**
- * Refuses a request over a rate limit (1015) or over the quota of the zone (1027, 1025), or with a malformed
- * path that a limit reads (400). Waits for the store only near a limit.
+ * Refuses a request over a rate limit (1015) or the quota of the zone (1027, 1025), or with a malformed path
+ * that a limit reads (400). Waits for the store only near a limit.
  */
 export function meter(x: Exchange): Verdict {
   const { limits } = (x.route ?? x.zone)!
@@ -39,7 +39,7 @@ export function meter(x: Exchange): Verdict {
   return spend(x, limits)
 }
 
-/** Counts an AI call whose token was verified by the limits that need it, like `meter`. */
+/** Counts a call by the limits that need its verified token. */
 export function meterApp(x: Exchange): Verdict {
   const limits = (x.route ?? x.zone)?.limits
   return limits?.some(needsToken) ? spend(x, limits.filter(needsToken), true) : null
@@ -64,10 +64,7 @@ function spend(x: Exchange, rules: readonly MeterRule[], isChecked = x.ai === nu
 
 const maxQueries = 8
 
-/**
- * Counts a request by the rules from `from` on, as many as fit into one turn. Returns the index of the next
- * rule, or the end if the request is refused.
- */
+/** Counts as many rules as fit into one turn. Returns the next, or the end if the request is refused. */
 function spendSome(
   x: Exchange,
   rules: readonly MeterRule[],
@@ -95,7 +92,6 @@ function spendSome(
   return rules.length
 }
 
-/** Continues after the store has replied, and others have had their turn. */
 async function spendRest(
   x: Exchange,
   rules: readonly MeterRule[],
@@ -127,7 +123,7 @@ function readsPath(rule: MeterRule): boolean {
   return rule.readsPath
 }
 
-/** Counts a request by several keys as if by one: if one of them refuses, the others get their count back. */
+/** If one of the keys refuses, the others get their count back. */
 function spendAll(
   limiter: Counting,
   limit: Limit,
@@ -146,16 +142,12 @@ function spendAll(
     : conclude(results as Spent[])
 }
 
-/** Returns the one with less left, for longer. */
 function lesser(a: Spent, b: Spent): Spent {
   if (a.isAllowed !== b.isAllowed) return a.isAllowed ? b : a
   return a.remaining < b.remaining || (a.remaining === b.remaining && a.wait >= b.wait) ? a : b
 }
 
-/**
- * Whether a rule applies to a request. A rule whose expression fails does, or clients could evade it by
- * making it fail. The failure shows in the metrics.
- */
+/** A rule whose expression fails applies, or clients could evade it. Metrics show the failure. */
 function applies(x: Exchange, when: Expression<boolean>): boolean {
   const holds = holdsForAny(when, factsOf(x), x)
   if (holds === null) x.plane.metrics.expressionFailures.limits.inc()
@@ -176,7 +168,6 @@ function conclude(x: Exchange, counts: readonly SettledCount[]): Refusal | null 
   return refusalOf(exceeded)
 }
 
-/** Counts the decision, and gives the count back for a refused request. */
 function note(x: Exchange, count: SettledCount, exceeded: SettledCount | null): void {
   const { rule, key, others, spent } = count
   if (count === exceeded) rule.decisions.note('limited')
@@ -193,9 +184,7 @@ function refusalOf({ rule, spent }: SettledCount): Refusal {
   return refuse(error!, error === 'rate_limited' ? { retryAfter: secondsOf(spent.wait) } : undefined, cause)
 }
 
-/**
- * Writes RateLimit for the limit with the least left, and RateLimit-Policy for all that counted the request.
- */
+/** RateLimit is about the limit with the least left, RateLimit-Policy about all. */
 function fieldsOf(counts: readonly SettledCount[], exceeded: SettledCount | null): string {
   let policies = ''
   let binding: SettledCount | null = null

@@ -7,13 +7,11 @@ import type { ResponseHandler } from './response-handler.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
 import { type Failure, fault } from '../../errors/catalogue/origin-failure.ts'
 
-/** A request for a connection; it also handles the response. */
 export interface ConnectionRequest extends ResponseHandler {
   readonly timeouts: Timeouts
-  /** Whether it needs a connection of HTTP/1.1. */
   readonly needsHttp1: boolean
   connected(lease: Lease): void
-  /** `times` are those of the dial that failed, the last in `phase`. */
+  /** `times` are those of the failed dial, the last in `phase`. */
   failed(phase: Phase, failure: Failure, times?: Dial['times']): void
 }
 
@@ -24,7 +22,7 @@ interface Lendable {
   lend(handler: ResponseHandler): Lease
 }
 
-/** Hands a connection over; a bug in the receiver is reported to the receiver. */
+/** A bug in the receiver is reported to the receiver. */
 export function hand(request: ConnectionRequest, connection: Lendable): void {
   const lease = connection.lend(request)
   try {
@@ -72,7 +70,7 @@ export class ConnectionQueue {
     return true
   }
 
-  /** Hands a stream, as good as a new connection, to the first request; the queue must not be empty. */
+  /** A stream is as good as a new connection; the queue must not be empty. */
   serveFirst(connection: Lendable): void {
     const { first } = this
     this.remove(first)
@@ -95,7 +93,7 @@ export class ConnectionQueue {
     for (const request of refused) notify(request, phase, failure, times)
   }
 
-  /** Refuses requests that arrived by that time, except the first, which have a dial. */
+  /** Spares the first requests, which have a dial. */
   expire(by: number, dialled: number): void {
     const first = this.#forNew.size
     expireAll(this.#forNew, by, dialled)

@@ -15,10 +15,9 @@ import type { ConnectionHolder } from './lease.ts'
 import { type ConnectionOwner, OriginConnection } from './origin-connection.ts'
 import type { Rest } from './response-reader.ts'
 
-/** Ms that a client has for its connection-based authentication while others wait for its connection. */
+/** While others wait for its connection. */
 const authenticationTurn = 3_000
 
-/** The origin, which may also have connections of HTTP/2. */
 export interface Http1Owner extends DialTarget {
   readonly isRetired: boolean
   readonly vacancies: number
@@ -31,7 +30,7 @@ interface Shared {
   readonly clock: Clock
   readonly metrics: EdgeMetrics
   readonly idlePinned: IdlePinnedConnections
-  /** Whether the process has a descriptor for one more connection besides `dials` that are being opened. */
+  /** Whether a descriptor is free besides those of `dials`. */
   readonly mayDial: (dials: number) => boolean
 }
 
@@ -43,7 +42,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
   readonly #idle = new IdleConnections()
   readonly #resting = new RestingConnections(this)
   #pinned = 0
-  /** The first requests are those for which connections are being dialled. */
+  /** The first have a dial. */
   readonly #queue = new ConnectionQueue()
   readonly #dials: Dials
   #isDestroyed = false
@@ -106,7 +105,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     return Math.max(0, this.#queue.size - this.#dials.size)
   }
 
-  /** Takes over a connection dialled for HTTP/2 that speaks HTTP/1.1, and the requests waiting for it. */
+  /** Takes over a connection dialled for HTTP/2, and the requests waiting for it. */
   adopt(dial: Dial, socket: Socket, queue: ConnectionQueue): void {
     queue.moveTo(this.#queue)
     this.#add(dial, socket)
@@ -136,12 +135,11 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     this.#resting.sweep(now)
   }
 
-  /** Refuses requests queued since that time or longer, except those with a dial. */
+  /** Spares requests with a dial. */
   expireQueue(by: number): void {
     this.#queue.expire(by, this.#dials.size)
   }
 
-  /** Closes idle connections; the others close when they are returned. */
   retire(): void {
     for (const connection of this.#idle.takeAll()) connection.close()
     for (const connection of this.#open) if (this.#shared.idlePinned.has(connection)) connection.close()
@@ -153,7 +151,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     for (const connection of this.#open) connection.close()
   }
 
-  /** Closes idle connections to former addresses of the name; others close when they return. */
+  /** Others close when they return. */
   dropOldAddresses(): void {
     for (const connection of this.#open) connection.isOutdated = this.target.isOutdated(connection)
     for (const connection of this.#idle.outdated()) connection.close()
@@ -173,8 +171,7 @@ export class Http1Connections implements Dialer, ConnectionOwner {
 
   returned(connection: OriginConnection, rest: Rest): void {
     this.target.handshakes.responded()
-    // Stray bytes after a response only harm this client, and the next message of its authentication needs
-    // this connection.
+    // Stray bytes only harm this client, whose authentication needs this connection.
     if (connection.holder !== null) return this.#keepPinned(connection, connection.holder)
     if (rest === 'none') return this.#offer(connection)
     if (rest === 'turn') return this.#resting.addForTurn(connection)
@@ -254,7 +251,6 @@ export class Http1Connections implements Dialer, ConnectionOwner {
     return this.target.vacancies <= 0
   }
 
-  /** Whether a queued request can only be served once a connection has closed. */
   get #isWantedNow(): boolean {
     return this.#isAtMax && this.#queue.size > this.#dials.size
   }

@@ -1,5 +1,4 @@
-// The hold of one exchange on a connection to an origin, from when it is handed over until it is given back,
-// destroyed or lost. Ownership changes here and nowhere else.
+// The hold of one exchange on a connection to an origin. Ownership changes here and nowhere else.
 
 import { invariants } from '../../base/invariants.ts'
 import type { Phase } from '../../errors/catalogue/phase.ts'
@@ -8,11 +7,10 @@ import type { Dial } from './dial/dial.ts'
 import type { ResponseHandler, TunnelHandler } from './response-handler.ts'
 import type { OutboundHead } from './outbound-head.ts'
 
-/** The body of a request; its methods return false when the origin should be given time to read. */
+/** The methods return false when the origin should be given time to read. */
 export interface RequestSink {
   data(bytes: Buffer): boolean
   flush(): boolean
-  /** The trailers are names and values in turns. */
   end(trailers: readonly string[] | null): void
 }
 
@@ -20,7 +18,7 @@ export interface LeasedConnection extends ByteSink {
   readonly isReused: boolean
   readonly times: Dial['times']
   readonly address: string
-  /** Sends a request with its whole body; false when the origin should be given time to read. */
+  /** False when the origin should be given time to read. */
   send(head: OutboundHead, body: Buffer | null, trailers: readonly string[] | null): boolean
   begin(head: OutboundHead, lease: Lease): RequestSink
   pause(): void
@@ -51,7 +49,7 @@ export interface ConnectionHolder {
 
 type End = 'given back' | 'destroyed' | 'lost'
 
-/** After its end, any use of a lease but `destroy` is an internal error; in production it does nothing. */
+/** Use after its end, except `destroy`, is an internal error; in production it does nothing. */
 export class Lease implements ByteSink {
   /** Whether it was used or idle before; its end may then only mean that it idled too long. */
   readonly isReused: boolean
@@ -112,7 +110,7 @@ export class Lease implements ByteSink {
     if (this.#mayUse('endSending')) this.#connection.endSending()
   }
 
-  /** Reserves the connection for this client from now on: it is being authenticated. */
+  /** Reserves the connection for this client, which is being authenticated on it. */
   pin(holder: ConnectionHolder, clientAddress: string): void {
     if (this.#mayUse('pin')) this.#connection.pin(holder, clientAddress)
   }
@@ -131,7 +129,6 @@ export class Lease implements ByteSink {
     this.#connection.close()
   }
 
-  /** For the connection alone. */
   lose(): void {
     this.#end ??= 'lost'
   }

@@ -1,11 +1,11 @@
-// How long a request may have to wait for a connection: the sum of the timeouts that apply.
+// How long a request may have to wait for a connection: the sum of the timeouts.
 
 import type { OriginConfig, Timeouts } from '../../config/model/config.ts'
 
 /** Ms beyond those timeouts, so that they expire first and name the cause. */
 const grace = 500
 
-/** Returns the max ms until a connection or a failure, 0 for none; uploads have two queues. */
+/** 0 for none; uploads have two queues. */
 export function maxWait(
   { protocol, transport }: OriginConfig,
   { connect, handshake }: Timeouts,

@@ -1,4 +1,4 @@
-// One open HTTP/1.1 connection to an origin, used by one exchange at a time. It decides nothing.
+// One open HTTP/1.1 connection to an origin, for one exchange at a time. It decides nothing.
 
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -32,7 +32,7 @@ export interface ConnectionOwner {
   returned(connection: OriginConnection, rest: Rest): void
   closed(connection: OriginConnection): void
   pinned(connection: OriginConnection): void
-  /** Whether the origin refused the handshake, judged by how a connection ended before its response began. */
+  /** By how the connection ended before its response began. */
   hasRefused(connection: OriginConnection, failure: Failure): boolean
   crashed(bug: unknown): void
 }
@@ -42,12 +42,12 @@ export class OriginConnection implements LeasedConnection, PinnedConnection {
   isReused = false
   readonly times: Dial['times']
   readonly address: string
-  /** Whether the name of the origin now has other addresses, so that no further exchange may use it. */
+  /** The name of the origin has other addresses now, so no further exchange may use it. */
   isOutdated = false
-  /** Whether the server judges the handshake only after the client's last message (TLS 1.3). */
+  /** Only after the client's last message (TLS 1.3). */
   readonly isJudgedLate: boolean
   readonly #owner: ConnectionOwner
-  /** The client to which it is pinned by its authentication. */
+  /** Pinned to it by authentication. */
   holder: ConnectionHolder | null = null
   clientAddress = ''
   pinnedAt = 0
@@ -84,7 +84,7 @@ export class OriginConnection implements LeasedConnection, PinnedConnection {
   lend(handler: ResponseHandler): Lease {
     if (this.#lease !== null) invariants.violated('a connection was lent twice')
     this.#reader.begin()
-    // On a reused connection, bytes that arrive before anything could be written are not a response to it.
+    // Bytes that arrive before anything could be written are not a response.
     this.#writeError.hasSent = !this.isReused
     this.deadline = Number.POSITIVE_INFINITY
     return (this.#lease = new Lease(this, handler))
@@ -140,8 +140,7 @@ export class OriginConnection implements LeasedConnection, PinnedConnection {
   takeBack(): void {
     this.#lease = null
     this.isReused = true
-    // Unread bytes would be taken for part of the next response, and unwritten ones for part of the next
-    // request.
+    // Unread bytes would become part of the next response, and unwritten ones of the next request.
     const isClean = this.#socket.readableLength === 0 && this.#socket.writableLength === 0
     if (!this.#reader.mayReuse || !isClean || this.isOutdated) return this.close()
     // Its last handler may have paused it, and events must be noticed while it is idle.
@@ -158,7 +157,7 @@ export class OriginConnection implements LeasedConnection, PinnedConnection {
     this.#owner.closed(this)
   }
 
-  /** Closes without leaving state in the system, except over TLS: clients must not exhaust the ports. */
+  /** Leaves no state in the system, except over TLS: clients must not exhaust the ports. */
   reset(): void {
     if (!this.#isClosed && !(this.#socket instanceof TLSSocket)) reset(this.#socket)
     this.close()

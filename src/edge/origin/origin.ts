@@ -24,24 +24,22 @@ export interface OriginContext {
   readonly log: Logger
   readonly lookup: NameLookup
   readonly guard: AddressGuard
-  /** Whether the process has a descriptor for one more connection besides `dials` that are being opened. */
+  /** Whether a descriptor is free besides those of `dials`. */
   readonly mayDial: (dials: number) => boolean
   readonly idlePinned: IdlePinnedConnections
 }
 
 export class Origin implements Http1Owner, MultiplexedOwner {
   readonly config: OriginConfig
-  /** Without its default port (RFC 9110 section 7.2). */
+  /** Without the default port (RFC 9110 section 7.2). */
   readonly authority: string
   readonly book: AddressBook | null
   readonly guard: AddressGuard
   readonly handshakes = new Handshakes()
   readonly #context: OriginContext
   readonly #http1: Http1Connections
-  /** Null if HTTP/2 is disabled. */
   readonly #http2: Multiplexed | null
   readonly #uploads: Uploads
-  /** Open and dialled. */
   readonly #maxConnections: number
   #retired: Set<Origin> | null = null
   #isDestroyed = false
@@ -84,8 +82,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
   }
 
   /**
-   * Hands over an idle connection at once, or queues the request; refuses it if the queue is full. A request
-   * for a `fresh` connection has been queued before, and is not refused.
+   * Refuses the request if the queue is full, unless it is for a `fresh` connection: it was queued before.
    */
   acquire(request: ConnectionRequest, options: { fresh: boolean }): void {
     // A request that began before a reload may still need it.
@@ -102,10 +99,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     return this.#http1.handPinned(request, pinned, clientAddress)
   }
 
-  /**
-   * Like `acquire`, for a request whose body is still to come: it also waits while other uploads use up their
-   * share of the connections. Ends with `endUpload`.
-   */
+  /** Waits for the turn of an upload first, which ends with `endUpload`. */
   acquireForUpload(request: ConnectionRequest): void {
     if (this.#uploads.hasRoom) {
       this.#uploads.admit(request)
@@ -116,13 +110,13 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#uploads.enqueue(request, this.#context.clock.monotonic())
   }
 
-  /** Whether an upload of a pausing client may begin at once, on a connection that no request waits for. */
+  /** Whether an upload of a pausing client takes no connection from a waiting request. */
   get hasRoomForPause(): boolean {
     if (!this.#uploads.hasRoomForPause) return false
     return this.#http1.idle > 0 || this.vacancies > 0 || this.#http2?.hasRoom === true
   }
 
-  /** Called when the body of an upload is complete, its response has begun, or it is abandoned. */
+  /** Called when the body is complete, its response has begun, or it is abandoned. */
   endUpload(request: ConnectionRequest): void {
     const next = this.#uploads.leave(request)
     if (next === null) return
@@ -137,7 +131,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     this.#http2?.cancel(request)
   }
 
-  /** Closes idle connections now and the others when they are returned. */
+  /** Others close when they are returned. */
   retire(retired: Set<Origin>): void {
     this.#retired = retired.add(this)
     this.#http1.retire()
@@ -168,7 +162,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
       this.#http1.expireQueue(now - timeout)
     }
     this.#http2?.sweep(now)
-    // While requests find idle connections there are no dials, yet the addresses of the name may change.
+    // Without dials, the addresses may still change.
     if (this.connections > 0) this.book?.refresh()
   }
 

@@ -6,11 +6,11 @@ import { NameLookup } from '../resolver/name-lookup.ts'
 import { IdlePinnedConnections } from './idle/idle-pinned-connections.ts'
 import { type OriginContext, Origin } from './origin.ts'
 
-/** One object for each distinct configuration of an origin, so that a reload keeps unchanged connections. */
+/** One object for each distinct configuration, so that a reload keeps unchanged connections. */
 export class Origins {
   readonly #context: OriginContext
   readonly #byConfig = new Map<string, Origin>()
-  /** No longer configured, but not yet without connections. */
+  /** No longer configured, but still with connections. */
   readonly #retired = new Set<Origin>()
 
   constructor(
@@ -20,7 +20,7 @@ export class Origins {
     this.#context = { ...parts, lookup, guard: new AddressGuard(), idlePinned: new IdlePinnedConnections() }
   }
 
-  /** The addresses on which this gateway itself listens: no origin may be at one of them. */
+  /** No origin may be at one of them. */
   set ownEndpoints(endpoints: readonly Endpoint[]) {
     this.#context.guard.ownEndpoints = endpoints
   }
@@ -35,7 +35,6 @@ export class Origins {
     return origin
   }
 
-  /** Retires every origin that is not in use. */
   keep(inUse: ReadonlySet<Origin>): void {
     for (const [key, origin] of this.#byConfig) {
       if (inUse.has(origin)) continue

@@ -4,16 +4,15 @@ export interface OutboundHead {
   readonly method: string
   readonly target: string
   readonly authority: string
-  /** `Name: value` and CRLF, with Content-Length if known, without the fields about the connection. */
+  /** With Content-Length if known, without the fields about the connection. */
   readonly lines: string
-  /** Whether a body of unknown length follows. */
   readonly isChunked: boolean
   readonly wantsUpgrade: boolean
-  /** Whether the client accepts trailers (RFC 9110 section 10.1.4). */
+  /** RFC 9110 section 10.1.4. */
   readonly takesTrailers: boolean
 }
 
-/** Formats the head for HTTP/1.1, with the empty line. */
+/** With the empty line. */
 export function headText(head: OutboundHead): string {
   const upgrade = head.wantsUpgrade ? 'Connection: Upgrade\r\nUpgrade: websocket\r\n' : ''
   const framing = head.isChunked ? 'Transfer-Encoding: chunked\r\n' : ''

@@ -14,14 +14,14 @@ import type { Origins } from './origins.ts'
 export type EdgeMember = Member<Origin>
 export type EdgePool = Pool<Origin>
 
-/** The state of a pool in this process, as the management API shows it. */
+/** As the management API shows it. */
 export interface PoolState {
   readonly pool: string
   readonly origins: readonly OriginInProcess[]
 }
 
 export interface OriginInProcess extends MemberState {
-  /** Open connections to it, in all of its pools. */
+  /** In all of its pools. */
   readonly connections: number
   readonly http2_connections: number
   readonly queued: number
@@ -45,7 +45,7 @@ export class Pools {
     this.#isRehearsal = isRehearsal
   }
 
-  /** Returns the pool of this configuration; for null, one without members. */
+  /** Null gets a pool without members. */
   get(config: PoolConfig | null): EdgePool {
     if (config === null) return this.#make(empty)
     let pool = this.#byConfig.get(config)
@@ -53,7 +53,6 @@ export class Pools {
     return pool
   }
 
-  /** Creates a pool of this origin alone. */
   only(origin: OriginConfig): EdgePool {
     return this.#make({ ...empty, origins: [origin], weights: [1] })
   }
@@ -68,7 +67,7 @@ export class Pools {
     )
   }
 
-  /** Applies the results of active checks; those for other origins are ignored. */
+  /** Ignores results for other origins. */
   takeChecks(results: readonly KeyedCheckResult[]): void {
     for (const result of results)
       for (const health of this.#byCheck.get(result.key) ?? []) health.applyCheck(result)
@@ -80,7 +79,7 @@ export class Pools {
     return new Pool(config, members, this.#isRehearsal ? ledger.copy() : ledger)
   }
 
-  /** Returns the ledger of a pool of the same name, members and settings, or a new one. */
+  /** Reuses that of the same name, members and settings. */
   #ledgerOf({ name, balance, retries, weights }: PoolConfig, members: readonly EdgeMember[]): PoolLedger {
     const fresh = newLedger({ balance, retries }, members.length, this.#clock)
     if (members.length === 0) return fresh
@@ -106,7 +105,7 @@ export class Pools {
     return new Member(origin, config.url, weight, health)
   }
 
-  /** The only member of a pool is never ejected, so that clients see its own failure. */
+  /** The only member is never ejected, so that clients see its own failure. */
   #healthOf(origin: Origin, { origins, ejection, check, slowStart }: PoolConfig): MemberHealth {
     const settings: HealthSettings = { ejection: origins.length > 1 ? ejection : null, check, slowStart }
     const key = JSON.stringify(settings)
@@ -134,10 +133,10 @@ const empty: PoolConfig = {
   slowStart: 0,
 }
 
-/** Kept with the origin, so that its health survives a reload. */
+/** Survives a reload with the origin. */
 const healths = new WeakMap<Origin, Map<string, MemberHealth>>()
 
-/** By the first member of the pool; weakly, since pools come and go while the origin remains. */
+/** By the first member; weakly, since pools come and go while the origin remains. */
 const ledgers = new WeakMap<Origin, Map<string, WeakRef<PoolLedger>>>()
 
 /** Describes the members of a pool. */

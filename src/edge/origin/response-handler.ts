@@ -13,11 +13,10 @@ export interface ResponseBody {
 export interface ResponseHandler {
   readonly method: string
   readonly wantsUpgrade: boolean
-  /** Called for a 1xx other than 101. */
+  /** For a 1xx other than 101. */
   interim(head: ResponseHead): void
   head(head: ResponseHead, body: ResponseBody): void
   data(bytes: Buffer): void
-  /** Everything read so far has been delivered. */
   flushResponse(): void
   end(trailers: string[] | null): void
   acceptsUpgrade(head: ResponseHead): boolean

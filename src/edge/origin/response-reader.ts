@@ -9,7 +9,7 @@ import type { Lease } from './lease.ts'
 
 const maxHead = 64 * 1024
 
-/** How long to listen before reuse: until the event loop has polled again, or for a while. */
+/** Before reuse: until the event loop has polled again, or for a while. */
 export type Rest = 'none' | 'turn' | 'while'
 
 interface ResponseReaderOwner {
@@ -18,13 +18,12 @@ interface ResponseReaderOwner {
 
 export class ResponseReader {
   mayReuse = true
-  /** Ms that the origin keeps an idle connection open, or -1. */
+  /** Ms, or -1. */
   grantedIdle = -1
   rest: Rest = 'none'
   readonly #owner: ResponseReaderOwner
   readonly #socket: Socket
   #partial: Buffer | null = null
-  /** Null before the head of the final response. */
   #body: BodyReader | null = null
 
   constructor(owner: ResponseReaderOwner, socket: Socket) {
@@ -42,7 +41,6 @@ export class ResponseReader {
     else this.#readBody(lease, bytes, 0)
   }
 
-  /** Ends a body that is delimited by the end of the connection. */
   end(lease: Lease): void {
     if (this.#body === null || this.#body.framing !== 'close') return
     this.#body.end()
@@ -82,7 +80,7 @@ export class ResponseReader {
     // A body that is not allowed would be taken for the next response.
     if (body.framing === 'none' && bytes.length > head.end && handler.method !== 'HEAD')
       return this.#refuse('GH_BAD_FRAMING')
-    // After an early response, it is unknown what the origin does with the rest of the request.
+    // After an early response, the origin may not read the rest of the request.
     const isEarly = lease.phase === 'send' || this.#socket.writableLength > 0
     this.mayReuse = head.keepAlive && body.framing !== 'close' && !isEarly
     this.rest = body.framing === 'none' ? restAfter(head) : 'none'
@@ -137,12 +135,12 @@ export class ResponseReader {
   }
 }
 
-/** Returns how long to listen for a body that must not come: longer if the response announces one. */
+/** Longer if the response announces a body that must not come. */
 function restAfter({ contentLength, chunked }: ResponseHead): Rest {
   return contentLength > 0 || chunked ? 'while' : 'turn'
 }
 
-/** Whether an unfinished head begins like `HTTP/1.`; another protocol then fails at once, not by timeout. */
+/** Otherwise another protocol would only fail by timeout. */
 function mayBeHttp(bytes: Buffer): boolean {
   const length = Math.min(bytes.length, 7)
   return bytes.toString('latin1', 0, length) === 'HTTP/1.'.slice(0, length)

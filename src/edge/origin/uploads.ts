@@ -24,7 +24,7 @@ export class Uploads {
     return this.#admitted.size < Math.max(1, this.#max)
   }
 
-  /** For an upload whose client pauses, and may wait for a response to what it has sent. */
+  /** Its client may wait for a response to what it has sent. */
   get hasRoomForPause(): boolean {
     return this.#admitted.size < this.#maxPausing
   }
@@ -37,7 +37,7 @@ export class Uploads {
     this.#queue.add(request, now, { fresh: false })
   }
 
-  /** Removes an upload that is complete or abandoned; admits and returns the next one. */
+  /** Admits and returns the next one. */
   leave(request: ConnectionRequest): ConnectionRequest | null {
     this.#queue.remove(request)
     if (!this.#admitted.delete(request) || this.#queue.size === 0) return null

@@ -7,11 +7,11 @@ import { guarded } from '../../base/guarded.ts'
 import type { NameAnswer, NameLookup } from './name-lookup.ts'
 import { type Failure, failureOf } from '../../errors/catalogue/origin-failure.ts'
 
-/** Ms between lookups: the default and the maximum with a TTL, and the minimum. */
+/** Between lookups: the default and the maximum with a TTL, and the minimum. */
 const maxInterval = 30_000
 const minInterval = 1_000
 const retryInterval = 5_000
-/** Ms that a lookup may be overdue before its addresses are no longer used without one. */
+/** Ms before overdue addresses are not used without a lookup. */
 const maxDelay = 30_000
 
 export interface LookupWaiter {
@@ -36,9 +36,7 @@ export class AddressBook {
   #rotation = 0
   readonly #failed = new Set<string>()
   #isLookingUp = false
-  /**
-   * Monotonic ms: when the next lookup is due, and when the addresses of a name that vanished are dropped.
-   */
+  /** Monotonic ms of the next lookup, and of dropping the addresses of a name that vanished. */
   #dueAt = 0
   #endsAt = Number.POSITIVE_INFINITY
 
@@ -50,13 +48,12 @@ export class AddressBook {
     return this.#addresses
   }
 
-  /** In the order in which to try them; empty if they are unknown, or too old to use without a lookup. */
+  /** Empty if they are unknown, or too old to use without a lookup. */
   inTurn(): readonly string[] {
     this.refresh()
     return this.#parts.clock.monotonic() < this.#freshUntil ? this.#rotated() : none
   }
 
-  /** Whether there are old addresses to fall back on if a lookup takes too long. */
   get hasOld(): boolean {
     return this.#addresses.length > 0 && !this.#isTooOld(this.#parts.clock.monotonic())
   }
@@ -74,12 +71,11 @@ export class AddressBook {
     this.#waiters.delete(waiter)
   }
 
-  /** Moves an address to the end of the list until the next lookup. */
+  /** Until the next lookup. */
   noteFailure(address: string): void {
     this.#failed.add(address)
   }
 
-  /** Drops expired addresses, and looks the name up again in the background when that is due. */
   refresh(): void {
     if (this.#addresses.length === 0) return
     const now = this.#parts.clock.monotonic()
@@ -137,10 +133,7 @@ export class AddressBook {
     if (ttl !== null) this.#dueAt = since + Math.min(Math.max(ttl * 1000, minInterval), maxInterval)
   }
 
-  /**
-   * Limits the time of the addresses if the name has vanished. An unreachable server says nothing about the
-   * name.
-   */
+  /** An unreachable server says nothing about the name. */
   #unresolved(failure: Failure): void {
     const { clock, dns, metrics } = this.#parts
     metrics.originLookups.failed.inc()

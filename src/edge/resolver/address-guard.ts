@@ -1,5 +1,4 @@
-// Which addresses may be dialled. Every connection to an origin, health checks included, is checked by the
-// very address to dial: the name may have been resolved anew.
+// Which addresses may be dialled. The very address is checked: the name may have been resolved again.
 
 import type { Endpoint, OriginConfig } from '../../config/model/config.ts'
 import type { OriginFault } from '../../errors/catalogue/origin-failure.ts'
@@ -9,9 +8,7 @@ import { isPublic } from './public-address.ts'
 export class AddressGuard {
   ownEndpoints: readonly Endpoint[] = []
 
-  /**
-   * Returns why an address must not be dialled; null if it may. A proxy's address is the operator's choice.
-   */
+  /** A proxy's address is the operator's choice. */
   faultOf(address: string, { port, transport }: OriginConfig): OriginFault | null {
     const { proxy } = transport
     if (isOwn(address, proxy?.port ?? port, this.ownEndpoints)) return 'GH_OWN_ADDRESS'

@@ -22,12 +22,12 @@ export class DnsQuestions {
   #running = 0
   #isClosed = false
 
-  /** Takes IP addresses with or without a port; none means the servers of the system. */
+  /** IP addresses with or without a port; none means the servers of the system. */
   constructor(servers: readonly string[]) {
     this.#servers = servers
   }
 
-  /** Looks up both families, of which one is enough; rejects with a failure if neither has records. */
+  /** One family is enough; rejects with a failure if neither has records. */
   resolve(name: string): Promise<DnsAnswer> {
     return this.#queue.run('new', () => this.#resolve(name))
   }
@@ -39,8 +39,7 @@ export class DnsQuestions {
 
   async #resolve(name: string): Promise<DnsAnswer> {
     if (this.#isClosed) throw cancelled
-    // One resolver for all concurrent queries, and no longer: the servers of the system may have changed, and
-    // its sockets close with it.
+    // Not kept for longer: the servers of the system may change, and its sockets close with it.
     const resolver = (this.#resolver ??= this.#open())
     this.#running++
     const [v4, v6] = await Promise.allSettled([
@@ -68,7 +67,7 @@ const cancelled: Cause = { code: 'ECANCELLED' }
 /** An alias that leads nowhere, which c-ares does not report as a failure. */
 const noRecords: Cause = { code: 'ENODATA' }
 
-/** Null if one family has no records, since the other may have failed for another reason. */
+/** Null if the family has no records, since the other may have failed for another reason. */
 function failureOf(result: PromiseSettledResult<unknown>): Cause | null {
   if (result.status === 'fulfilled') return null
   const failure = result.reason as Cause

@@ -1,4 +1,4 @@
-// Limits concurrent lookups, so that names with unresponsive servers do not delay the others.
+// Limits concurrent lookups.
 
 export type LastResult = 'found' | 'new' | 'failed'
 
@@ -8,8 +8,8 @@ interface QueuedLookup {
 }
 
 /**
- * Runs a limited number of lookups at a time, one of them for names that failed before, which may take long.
- * Of the others, names that were found come first.
+ * One place is for names that failed before, which may take long. Of the others, names that were found come
+ * first.
  */
 export class LookupQueue {
   readonly #max: number

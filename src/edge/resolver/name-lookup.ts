@@ -1,5 +1,4 @@
-// Resolves the names of origins with the system resolver: its hosts file, search list and order of sources
-// apply. It does not report TTLs, which are looked up in DNS.
+// Resolves names with the system resolver, its hosts file and search list. TTLs come from DNS.
 
 import { lookup } from 'node:dns/promises'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -9,23 +8,19 @@ import { type Failure, failureOf } from '../../errors/catalogue/origin-failure.t
 
 export interface NameAnswer {
   readonly addresses: readonly string[]
-  /** Looks up the TTL in seconds; null if unknown. Never rejects. */
+  /** In seconds; null if unknown. Never rejects. */
   readonly ttl: () => Promise<number | null>
 }
 
 interface NameLookupOptions {
-  /** IP addresses, with a port unless it is 53; empty for the system. */
+  /** With a port unless it is 53; empty for the system. */
   readonly servers?: readonly string[]
   readonly system?: (name: string) => Promise<readonly string[]>
   readonly clock?: Clock
 }
 
-/**
- * Names looked up at the same time: libuv gives lookups half of its threads, and a dead name may block one
- * for 10 s.
- */
+/** libuv gives lookups half of its threads, and a dead name may block one for 10 s. */
 const maxLookups = Math.ceil((Number(process.env.UV_THREADPOOL_SIZE) || 4) / 2)
-/** Ms for which a name that was not found is not looked up again. */
 const failureLifetime = 1_000
 const expired = Number.NEGATIVE_INFINITY
 const maxNames = 4_096
@@ -41,7 +36,7 @@ export class NameLookup {
   readonly #clock: Clock
   readonly #queue = new LookupQueue(maxLookups)
   readonly #pending = new Map<string, Promise<NameAnswer | Failure>>()
-  /** By name, the most recent at the end. */
+  /** The most recent at the end. */
   readonly #outcomes = new Map<string, Outcome>()
 
   constructor({ servers = [], system = systemLookup, clock = systemClock }: NameLookupOptions = {}) {
@@ -50,7 +45,7 @@ export class NameLookup {
     this.#clock = clock
   }
 
-  /** Looks a name up, once for all concurrent callers; never rejects. */
+  /** Once for all concurrent callers; never rejects. */
   lookUp(name: string): Promise<NameAnswer | Failure> {
     const pending = this.#pending.get(name)
     if (pending !== undefined) return pending
@@ -110,7 +105,7 @@ export class NameLookup {
   #note(name: string, failure: Failure | null, at: number): void {
     this.#outcomes.delete(name)
     this.#outcomes.set(name, { failure, at })
-    // Names that have left the configuration are not looked up again, so the oldest entries are theirs.
+    // The oldest entries are of names that left the configuration.
     if (this.#outcomes.size > maxNames) this.#outcomes.delete(this.#outcomes.keys().next().value!)
   }
 }

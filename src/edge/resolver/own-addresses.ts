@@ -6,15 +6,11 @@ import { AddressSet, canonicalAddress } from '../../net/address/address.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { Endpoint } from '../../config/model/config.ts'
 
-/**
- * Whether the address and port are those of a listener; one on 0.0.0.0 or :: has every address of this
- * machine.
- */
+/** A listener on 0.0.0.0 or :: has every address of this machine. */
 export function isOwn(address: string, port: number, listeners: readonly Endpoint[]): boolean {
   return listeners.some(listener => listener.port === port && reaches(address, listener.host))
 }
 
-/** `issuer` is a separate listener of the authorization server. */
 interface SidePortListeners {
   readonly endpoint: Endpoint
   readonly issuer: Endpoint | null
@@ -42,7 +38,7 @@ const unspecified: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', 
 
 const loopback = new AddressSet(['127.0.0.0/8', '::1'])
 
-/** Ms for which the addresses of this machine are cached: listing them takes longer than connecting. */
+/** Listing the addresses takes longer than connecting. */
 const cacheTime = 1_000
 
 let localAddresses: ReadonlySet<string> = new Set()

@@ -3,7 +3,7 @@
 import { isIPv4 } from 'node:net'
 import { AddressSet, canonicalAddress } from '../../net/address/address.ts'
 
-/** Not globally reachable by IANA's special-purpose registries (RFC 6890), and multicast. */
+/** By IANA's special-purpose registries (RFC 6890), and multicast. */
 const specialV4 = new AddressSet([
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -30,7 +30,7 @@ const specialV6 = new AddressSet([
   '3fff::/20',
 ])
 
-/** Whether an address is globally routable; an IPv4 address in IPv6 notation is treated as IPv4. */
+/** An IPv4 address in IPv6 notation counts as IPv4. */
 export function isPublic(address: string): boolean {
   const canonical = canonicalAddress(address)
   if (canonical === null) return false

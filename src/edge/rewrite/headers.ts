@@ -16,13 +16,11 @@ import {
 } from '../../http1/fields/fields.ts'
 import { RewriteValue } from './value.ts'
 
-/** Far less than origins accept for a whole head. */
 const maxValueLength = 8 * 1024
 
 interface HeaderRule {
   readonly name: string
   readonly id: FieldId
-  /** Null removes the field. */
   readonly value: RewriteValue | null
   readonly cause: { readonly code: string }
 }
@@ -43,7 +41,7 @@ export class HeaderRules {
     this.#names = new Set(rules.map(({ name }) => asRead(name)))
   }
 
-  /** Evaluates the rules, or refuses: an expression that fails (1037), an invalid field value (1041). */
+  /** Refuses an expression that fails (1037), an invalid field value (1041). */
   evaluate(facts: Facts, read: Read): HeaderChanges | Refusal {
     const fields: string[] = []
     const ids: FieldId[] = []
@@ -60,7 +58,7 @@ export class HeaderRules {
   }
 }
 
-/** The effect of the rules on one message: the fields to remove, whoever sent them, and the fields to set. */
+/** The fields to remove, whoever sent them, and to set. */
 export class HeaderChanges {
   readonly #names: ReadonlySet<string>
   readonly #fields: readonly string[]
@@ -73,8 +71,7 @@ export class HeaderChanges {
   }
 
   /**
-   * Returns the lines of a message to send on. Fields that are set are sent even if the sender's Connection
-   * names them: a sender must not strip what the operator adds.
+   * Set fields are sent even if the sender's Connection names them: it must not strip what the operator adds.
    */
   applyTo({ kind, fields, ids, hopByHop }: FieldLines): FieldLines {
     const remaining: string[] = []
@@ -105,15 +102,13 @@ export function remainingTrailers(changes: HeaderChanges | null, trailers: strin
   return remaining.length === 0 ? null : remaining
 }
 
-/**
- * Returns a field name as the most lenient recipients read it: some fold all but letters and digits into one.
- */
+/** As the most lenient recipients do, which fold all but letters and digits into one. */
 function asRead(name: string): string {
   const lower = name.toLowerCase()
   return /[^a-z0-9-]/.test(lower) ? lower.replace(/[^a-z0-9]/g, '-') : lower
 }
 
-/** Whether a field may have this value (RFC 9110 section 5.5): one-byte characters, no control characters. */
+/** One-byte characters, no control characters (RFC 9110 section 5.5). */
 function isFieldValue(value: string): boolean {
   if (value.length > maxValueLength) return false
   for (let i = 0; i < value.length; i++) if (isFieldByte[value.charCodeAt(i)] !== 1) return false

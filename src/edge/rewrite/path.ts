@@ -19,9 +19,8 @@ export class PathRule {
   }
 
   /**
-   * Returns the new target, or refuses: an expression that fails (1037), a result that is not a path or leads
-   * to paths of the gateway (1035), a target over `maxLength` characters (1036). `OPTIONS *` keeps its
-   * target.
+   * Refuses an expression that fails (1037), a result that is not a path or leads to the gateway's own
+   * (1035), or a long target (1036). `OPTIONS *` keeps its target.
    */
   targetFor(target: string, facts: Facts, read: Read, maxLength: number): string | Refusal {
     if (target === '*') return target
@@ -39,9 +38,7 @@ function isTarget(path: string): boolean {
   return true
 }
 
-/**
- * Whether a result may lead to the gateway's own paths or upwards: a prefix must confine clients below it.
- */
+/** A prefix must confine clients below it. */
 function leadsOutside(target: string, { work }: Read): boolean {
   const path = withoutQuery(target)
   if (isPlainPath(path)) return leads(ownPrefix, path)

@@ -21,7 +21,7 @@ export class Rewrite {
   readonly #request: HeaderRules | null
   readonly #response: HeaderRules | null
 
-  /** Compiles the changes of a route; throws if an expression does not compile. */
+  /** Throws if an expression does not compile. */
   constructor({ path, requestHeaders, responseHeaders }: RewriteConfig, failures: Tally) {
     this.#path = path === null ? null : new PathRule(path, failures)
     this.#request = requestHeaders.length === 0 ? null : new HeaderRules(requestHeaders, 'request', failures)
@@ -29,10 +29,7 @@ export class Rewrite {
       responseHeaders.length === 0 ? null : new HeaderRules(responseHeaders, 'response', failures)
   }
 
-  /**
-   * Changes the request and computes the changes of its response, or refuses (400, 1035 to 1038, 1041).
-   * Changes of the response depend on the request alone, and must fail before an origin has acted.
-   */
+  /** Refuses with 400, 1035 to 1038, 1041. Changes of the response must fail before an origin has acted. */
   begin(x: RewritableRequest, facts: Facts, limits: HeadLimits): Refusal | null {
     const { head } = x
     const target = this.#path === null ? head.target : this.#path.targetFor(head.target, facts, x, limits.url)
@@ -52,7 +49,7 @@ function changes(rules: HeaderRules | null, facts: Facts, read: Read): HeaderCha
   return rules === null ? null : rules.evaluate(facts, read)
 }
 
-/** Returns a lower bound of the bytes of a head, which an unchanged head within the limit never exceeds. */
+/** A lower bound, which an unchanged head within the limit never exceeds. */
 function sizeOf(head: RequestHead): number {
   const { fields } = head
   let size = head.method.length + head.target.length + '  HTTP/1.1\r\n\r\n'.length

@@ -14,7 +14,7 @@ export class RewriteValue {
   readonly #failures: Tally
   readonly #cause: unknown
 
-  /** Throws if the expression does not compile. Failures of its evaluation are refused with this cause. */
+  /** `cause` is that of refusals. Throws if the expression does not compile. */
   constructor(text: string, failures: Tally, cause: unknown) {
     const expression = compileExpression(text, 'request', 'string')
     if ('line' in expression) throw new Error(`a rewrite ${describeFlaw(expression)}`)
@@ -37,7 +37,7 @@ export class RewriteValue {
   }
 
   /**
-   * Whether the result for each reading of the path is a reading of the value, or the value with that reading
+   * For each reading of the path, the result must be a reading of the value, or the value with that reading
    * in place of the path. Otherwise another spelling of the path would bypass the rule.
    */
   #isUnambiguous(value: string, facts: Facts, read: Read): boolean {

@@ -18,10 +18,7 @@ import { countError } from '../exchange/count-error.ts'
 import { releaseBody } from '../exchange/gather-body.ts'
 import { sendSpans } from '../spans/request-spans.ts'
 
-/**
- * Counts the exchange and writes its log line. An exception in that is logged, since the exchange itself is
- * complete.
- */
+/** Logs an exception of its own, since the exchange itself is complete. */
 export function record(x: Exchange): void {
   try {
     recordAll(x)
@@ -53,7 +50,7 @@ function recordAll(x: Exchange): void {
   if (plane.accessLog?.wants(x.status)) plane.accessLog.write(entryOf(x, now))
 }
 
-/** Logs an AI call; one that its provider may finish without its caller, once that is over. */
+/** A call that its provider may finish without its caller is logged once that is over. */
 function logCall(x: Exchange, ai: AiExchange, tap: Tap, now: number): void {
   const log = () => x.plane.ai!.logs.add(observationOf(x, ai, tap, now))
   if (tap.remainder === null) log()
@@ -75,7 +72,6 @@ function countOpening({ resolve, connect, handshake }: Dial['times'], phases: Ed
   if (handshake >= 0) phases.handshake.observe(handshake)
 }
 
-/** Lists the durations of the phases that took place, in ms. */
 function phasesOf(x: Exchange, now: number): Partial<Record<Phase, number>> {
   const times: Partial<Record<Phase, number>> = {}
   for (const [phase, ms] of Object.entries(x.openingTimes ?? {})) if (ms >= 0) times[phase as Phase] = ms
@@ -86,7 +82,7 @@ function phasesOf(x: Exchange, now: number): Partial<Record<Phase, number>> {
   return times
 }
 
-/** Ms from the end of the request to the head of its response, which may arrive first. */
+/** The head of a response may come before the end of the request. */
 function waitTime(x: Exchange): number {
   return Math.max(0, x.respondedAt - (x.bodySentAt === 0 ? x.sentAt : x.bodySentAt))
 }
@@ -155,17 +151,13 @@ function observationOf(x: Exchange, ai: AiExchange, tap: Tap, now: number): Obse
   }
 }
 
-/** The last path that was recorded, and the request target that it was cut from. */
 let last: { readonly provider: Provider | null; readonly target: string; readonly path: string } = {
   provider: null,
   target: '',
   path: '',
 }
 
-/**
- * Returns the path at the provider, without the query. It usually equals that of the previous call, and the
- * same string object is cheaper to handle than an equal one.
- */
+/** It usually equals the previous one, and the same string is cheaper to handle than an equal one. */
 function pathOf({ target, provider, path }: AiExchange): string {
   if (target.api !== 'native') return cut(withoutQuery(path))
   if (target.path !== last.target || provider !== last.provider)
@@ -173,14 +165,12 @@ function pathOf({ target, provider, path }: AiExchange): string {
   return last.path
 }
 
-/** Limits what callers and providers can add to an entry. */
 function cut<T extends string | null>(text: T): T | string {
   return text !== null && text.length > maxLength ? ownText(text.slice(0, maxLength)) : text
 }
 
 const maxLength = 1024
 
-/** The code of the system, TLS or DNS error behind a refusal, or our own for it. */
 function causeOf(refusal: Refusal | null): string | null {
   const code = (refusal?.cause as { readonly code?: unknown } | null | undefined)?.code
   return typeof code === 'string' ? code : null

@@ -7,15 +7,13 @@ import { steps } from './steps.ts'
 
 const plainChain: readonly Step[] = steps.map(({ decide }) => decide)
 
-/** The same steps for requests whose spans are recorded. */
 const recordedChain: readonly Step[] = recordingEach(steps)
 
-/** Runs the steps from the first one, as far as the request gets. */
+/** Runs the steps as far as the request gets. */
 export function serve(x: Exchange): void {
   advance(x, null, x.plane.spans !== null && startRecording(x) ? recordedChain : plainChain, 0)
 }
 
-/** Continues after a verdict with the steps from `next` on, unless it ends the request. */
 function advance(x: Exchange, verdict: ReturnType<Step>, chain: readonly Step[], next: number): void {
   try {
     while (verdict === null && next < chain.length) verdict = chain[next++]!(x)

@@ -1,5 +1,4 @@
-// The life of a request, step by step. Serving, explanations, spans and the documentation pages all follow
-// this table.
+// The life of a request. Serving, explanations, spans and the documentation follow this table.
 
 import { authenticate } from '../ai/authenticate.ts'
 import { describe } from '../ai/metadata.ts'
@@ -22,7 +21,6 @@ interface NamedStep {
   readonly decide: Step
 }
 
-/** The steps in their order. The last one, `forward`, carries out what the others have decided. */
 export const steps = [
   { name: 'examine', title: 'HTTP', decide: examine },
   { name: 'locate', title: 'Host and route', decide: locate },

@@ -6,7 +6,7 @@ export class LimitFields {
   readonly policy: string
   readonly #seconds: number
   readonly #opening: string
-  /** The text after the remaining count in nearly all responses. */
+  /** After the remaining count, in nearly all responses. */
   readonly #usualEnd: string
 
   constructor(name: string, max: number, period: number) {
@@ -16,7 +16,6 @@ export class LimitFields {
     this.#usualEnd = this.#end(this.#seconds, this.policy)
   }
 
-  /** Writes both fields for a request of which this limit has the least left. */
   lines({ remaining, wait }: Spent, policies = this.policy): string {
     const seconds = secondsOf(wait)
     const isUsual = policies === this.policy && seconds === this.#seconds

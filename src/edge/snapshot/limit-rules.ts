@@ -16,19 +16,14 @@ export interface MeterRule {
   /** Null counts all requests. */
   readonly when: Expression<boolean> | null
   readonly readsPath: boolean
-  /** Whether an AI call is counted only after its token was verified. */
   readonly needsToken: boolean
-  /** Of a quota: the name of its zone, and the window. */
   readonly name: string
-  /** Null if unknown. */
   readonly line: number | null
-  /** Null if requests are only counted. */
+  /** Null only counts requests. */
   readonly error: ErrorName | null
-  /** For the access log. */
   readonly cause: { readonly code: string }
   readonly fields: LimitFields | null
   readonly decisions: LimitDecisions
-  /** The name under which excess requests are counted in their zone. */
   readonly hits: string
 }
 

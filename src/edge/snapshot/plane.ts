@@ -18,13 +18,12 @@ export interface AiServices {
   readonly tokens: TokenVerifier
   readonly gateways: GatewayDirectory
   readonly logs: LogQueue
-  /** The URL of the authorization server. */
   readonly issuer?: string | null
 }
 
 export interface SidePort {
   readonly endpoint: Endpoint
-  /** The listener of the authorization server alone; null if the edge does not serve it. */
+  /** Null if the edge does not serve it. */
   readonly issuer: Endpoint | null
   readonly secret: Uint8Array
 }
@@ -39,36 +38,27 @@ export interface Plane {
   /** A reload replaces this one reference. */
   snapshot: Snapshot
   readonly clock: Clock
-  /** Monotonic ms of the last tick: precise enough for deadlines, at no cost. */
+  /** As of the last tick: precise enough for deadlines, at no cost. */
   coarseNow: number
-  /** The time of day in the format of Date (RFC 9110 section 5.6.7), formatted once a second. */
+  /** In the format of Date (RFC 9110 section 5.6.7), formatted once a second. */
   date(): string
   readonly metrics: EdgeMetrics
-  /** Counts connections that failed for lack of file descriptors, and logs them at most once a minute. */
+  /** Logs at most once a minute. */
   noteShortage(failure: { readonly code?: string }): void
   readonly accessLog: AccessLog | null
   readonly log: Logger
-  /** Null disables spans. */
   readonly spans: SpanSink | null
-  /** Null if no configuration has AI routes. */
   readonly ai: AiServices | null
-  /** Null if no database of countries and networks is configured. */
   readonly geo: Geo | null
   readonly limiter: Counting
-  /** Counts errors, rules and limits by zone. */
   readonly tallies: TallyBook
   readonly sidePort: (Omit<SidePort, 'secret'> & { readonly auth: SidePortAuth }) | null
-  /** The port of the first TLS listener, to which plain HTTP is redirected unless a public port is set. */
+  /** Of the first TLS listener; plain HTTP is redirected to it unless a public port is set. */
   readonly securePort: number
-  /**
-   * The base of the `type` URIs, without a trailing slash; null for the pages that the gateway serves on
-   * every host.
-   */
+  /** Without a trailing slash; null for the gateway's own pages on every host. */
   readonly documentation: string | null
   /** AI calls whose callers have left while their providers finish. */
   readonly abandoned: Set<Overdue>
-  /** Each connection closes after its current request. */
   isDraining: boolean
-  /** Whether WebSockets are being closed, since the drain is near its end. */
   isGoingAway: boolean
 }

@@ -39,7 +39,7 @@ import { type ZoneDirectory, type ZoneSettings, zoneSettings } from './zone-sett
 import { gatherLimitOf } from './gather-limit.ts'
 
 export interface EdgeRoute extends Route {
-  /** All that apply: those of the file, of the zone and of the route. */
+  /** Those of the file, of the zone and of the route. */
   readonly limits: readonly MeterRule[]
   readonly pool: EdgePool
   readonly rewrite: Rewrite | null
@@ -49,16 +49,12 @@ export interface EdgeRoute extends Route {
 export interface EdgeZone extends Zone<EdgeRoute>, ZoneSettings {
   readonly metrics: ZoneMetrics
   readonly tallies: TallyScope
-  /** As in `trustOf`; empty if no client certificate is requested. */
+  /** As in `trustOf`; empty for none. */
   readonly trust: string
   /** Those of the file and of the zone, for requests without a route. */
   readonly limits: readonly MeterRule[]
 }
 
-/**
- * The destination of calls to one provider, the keys for callers without one, and the results of recent
- * calls.
- */
 interface AiRoute extends EdgeRoute {
   readonly keys: KeyRing
   readonly calls: ProviderCalls
@@ -71,18 +67,15 @@ export interface EdgeAi {
   readonly failover: AiConfig['failover']
   /** Applies to every call until its provider is known. */
   readonly route: EdgeRoute
-  /** Bytes of a native call, which is streamed. */
   readonly uploadLimit: number
-  /** By where they are valid. A new snapshot takes over those that remain, with their state. */
+  /** A new snapshot takes over those that remain. */
   readonly keyRings: ReadonlyMap<string, KeyRing>
-  /** The results of recent calls, by the same names. */
   readonly calls: ReadonlyMap<string, ProviderCalls>
-  /** The models that do not accept a request for usage; a new snapshot takes them over. */
+  /** A new snapshot takes them over. */
   readonly usageRefusals: UsageRefusals
   readonly routeTo: (provider: Provider) => AiRoute
 }
 
-/** What requests need of the configuration as it is. */
 type Copied = 'name' | 'client' | 'http2' | 'publicPort' | 'proxyStatus' | 'serverTiming' | 'clientAddress'
 
 export interface Snapshot extends Pick<Config, Copied>, Pick<Config['errors'], 'previews'> {
@@ -90,23 +83,19 @@ export interface Snapshot extends Pick<Config, Copied>, Pick<Config['errors'], '
   readonly zones: Pick<HostLookup<EdgeZone>, 'find'>
   /** A later snapshot reuses those that are unchanged. */
   readonly settings: ReadonlyMap<ZoneConfig, ZoneSettings>
-  /** The zones whose API-managed settings failed to compile, with the reason. */
+  /** By zone, why its API-managed settings failed to compile. */
   readonly broken: ReadonlyMap<string, string>
-  /** Null if no host has AI routes. */
   readonly ai: EdgeAi | null
   readonly limits: HeadLimits & Pick<Config['limits'], 'requestsPerConnection' | 'compressionMemory'>
-  /** Max bytes of buffered request bodies. */
   readonly gatherLimit: number
   readonly certificates: Certificates
-  /** The responses to authorities that check hosts. */
   readonly challenges: Challenges
-  /** Of all zones and AI hosts. */
   readonly access: AccessPolicy
   /** For requests outside of all zones. */
   readonly errors: CustomErrors
   readonly tracing: Tracing | null
   readonly trusted: AddressSet
-  /** The Via and CDN-Loop lines of a request without previous hops. */
+  /** Via and CDN-Loop of a request without previous hops. */
   readonly hops: string
   readonly origins: ReadonlySet<Origin>
   readonly pools: Pools
@@ -117,14 +106,12 @@ export interface SnapshotParts {
   readonly metrics: EdgeMetrics
   readonly access: AccessParts
   readonly tallies: TallyBook
-  /** Null without an API. */
   readonly zones: ZoneDirectory | null
   readonly automatic: AutomaticTls
   readonly clock: Clock
-  /** Null if the edge does not serve this gateway's authorization server. */
   readonly issuer: Endpoint | null
   readonly before: Snapshot | null
-  /** Whether it serves no requests, so that it must not change any state in use. */
+  /** It must not change any state in use. */
   readonly isRehearsal?: boolean
 }
 

@@ -1,4 +1,4 @@
-// Compiles the settings of one zone from the file and the management API, of which the latter come first.
+// Compiles the settings of one zone; those of the management API precede those of the file.
 
 import type { AccessConfig } from '../../config/model/access-config.ts'
 import type { Config, ZoneConfig } from '../../config/model/config.ts'
@@ -8,36 +8,26 @@ import { AccessPolicy, type AccessParts } from '../../access/policy.ts'
 import type { KnownZone } from '../../zones/known-zones.ts'
 
 export interface ZoneDirectory {
-  /** Null while no zone is known. */
   of(zone: string): KnownZone | null
 }
 
 interface ZoneSettingsParts {
   readonly account: Config['errors']
   readonly sources: AccessParts
-  /** Null without an API. */
   readonly directory: ZoneDirectory | null
-  /** Called for each error rule or page that is broken. */
   readonly failed: (what: CustomErrorFailure) => void
 }
 
-/**
- * The compiled settings, or why the zone cannot be served: its API-managed settings are unknown, so that
- * rules may be missing, or failed to compile.
- */
+/** Or why the zone cannot be served: its API-managed settings are unknown, or failed to compile. */
 export interface ZoneSettings {
   readonly access: AccessPolicy
   readonly errors: CustomErrors
   readonly fault: 'host_lookup_failed' | 'zone_settings_failed' | null
-  /** Why the API-managed settings failed to compile. */
   readonly flaw: string | null
   readonly from: Pick<ZoneSettingsParts, 'account' | 'sources'> & { readonly settings: KnownZone | null }
 }
 
-/**
- * Returns the settings of a zone, and reuses those of `before` if nothing has changed. Throws if the settings
- * of the file alone fail to compile.
- */
+/** Reuses those of `before` if nothing has changed; throws if the settings of the file alone fail. */
 export function zoneSettings(
   zone: ZoneConfig,
   parts: ZoneSettingsParts,
@@ -74,7 +64,7 @@ function compile(
   }
 }
 
-/** Compiles the error rules and pages of the API, of the file for the zone, and of the file for all zones. */
+/** Compiles error rules and pages: of the API, of the file for the zone, and for all zones. */
 export function zoneErrors(
   { errors }: ZoneConfig,
   settings: KnownZone | null,
@@ -94,7 +84,7 @@ function joinedAccess(access: AccessConfig, { accessRules }: KnownZone): AccessC
   return { ...access, rules: [...legal, ...accessRules, ...others] }
 }
 
-/** Returns the same object for the same pages, so that each is compiled only once. */
+/** The same object for the same pages, so that each is compiled once. */
 function mergedPages(pages: ErrorPages, errorPages: ErrorPages): ErrorPages {
   const settings = merged.get(errorPages)
   if (settings?.below === pages) return settings.result

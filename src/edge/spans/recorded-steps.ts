@@ -13,10 +13,7 @@ export function startRecording(x: Exchange): boolean {
   return true
 }
 
-/**
- * Wraps the steps so that each is recorded before it decides; the last one also records the admission of the
- * request.
- */
+/** Records each step before it decides; the last one also records the admission of the request. */
 export function recordingEach(
   steps: readonly { readonly name: string; readonly decide: Step }[],
 ): readonly Step[] {

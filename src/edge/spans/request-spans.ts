@@ -1,6 +1,5 @@
-// The spans of a finished request: one of the request, and one of each attempt at an origin, by
-// OpenTelemetry's semantic conventions for HTTP and, on AI calls, for generative AI. They contain no headers,
-// query or body.
+// The spans of a request and its attempts, by OpenTelemetry's semantic conventions for HTTP and generative
+// AI. They contain no headers, query or body.
 
 import { withoutQuery } from '../../base/path/path.ts'
 import { errorRows } from '../../errors/catalogue/catalogue.ts'
@@ -16,10 +15,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { AttemptRecord, Recording } from '../trace/recording.ts'
 import type { Trace } from '../trace/trace.ts'
 
-/**
- * Sends the spans of a request that ended at monotonic ms `now`; those of an AI call after its usage is read
- * from the response.
- */
+/** Those of an AI call are sent after its usage is read from the response. */
 export function sendSpans(x: Exchange, trace: Trace, recording: Recording, now: number): void {
   const { plane, ai, tap } = x
   // One offset for all times of a request, so that they keep their order.
@@ -103,7 +99,6 @@ function requestSpan(x: Exchange, trace: Trace, { step, admittedAt }: Recording,
 interface AttemptParts extends Times {
   readonly attempt: AttemptRecord
   readonly i: number
-  /** The attributes of an AI call; empty for others. */
   readonly callAttributes: Attributes
 }
 
@@ -144,10 +139,7 @@ function attemptSpan(x: Exchange, trace: Trace, { attempts }: Recording, parts: 
   }
 }
 
-/**
- * Returns the attributes of an AI call (semantic conventions for generative AI): model, operation, and usage
- * as far as the response reports it.
- */
+/** Returns model, operation, and usage as far as the response reports it. */
 async function readCallAttributes(ai: AiExchange, tap: Tap, isWhole: boolean): Promise<Attributes> {
   const { head } = tap
   const excerpt = await decodedExcerptOf(tap.response, head?.contentEncoding ?? null)
@@ -174,14 +166,13 @@ async function readCallAttributes(ai: AiExchange, tap: Tap, isWhole: boolean): P
   })
 }
 
-/** Providers with other names in the conventions than ours. */
 const providers: Readonly<Record<string, string>> = {
   'google-ai-studio': 'gcp.gemini',
   mistral: 'mistral_ai',
   'azure-openai': 'azure.ai.openai',
 }
 
-/** Derives the operation of a call from its path at the provider, whatever its API; null if unknown. */
+/** By its path, whatever its API; null if unknown. */
 function operationOf({ path }: AiExchange): string | null {
   const providerPath = withoutQuery(path)
   for (const [end, operation] of operations) if (end.test(providerPath)) return operation
@@ -195,7 +186,7 @@ const operations: readonly (readonly [RegExp, string])[] = [
   [/\/(completions|api\/generate)$/, 'text_completion'],
 ]
 
-/** The methods of RFC 9110 section 9 and RFC 5789, which the conventions list. */
+/** RFC 9110 section 9 and RFC 5789. */
 const methods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -213,7 +204,6 @@ function methodOf(method: string): string {
   return methods.has(method) ? method : other
 }
 
-/** Limits what clients can add to a span. */
 function pathOf(target: string): string {
   return withoutQuery(target).slice(0, maxPathLength)
 }

@@ -1,6 +1,5 @@
-// The documentation of an error, at /cdn-cgi/error/{code}/about on every host that reaches the gateway: the
-// `type` of an error record links there. Nothing depends on the client, so that one that is refused
-// everything else can read it too.
+// The page about an error, to which the `type` of an error record links, on every host. Nothing depends on
+// the client, so that one that is refused everything else can read it too.
 
 import { aboutError } from '../../errors/docs/document.ts'
 import { errorsPrefix } from '../../errors/catalogue/problem.ts'
@@ -11,7 +10,7 @@ import { ownStatusLines } from '../exchange/status-lines.ts'
 
 const end = '/about'
 
-/** Responds to a GET or HEAD for the page about an error; returns whether it did. */
+/** Returns whether the request was for such a page. */
 export function respondWithAbout(x: Exchange): boolean {
   const { method, accept } = x.head
   const path = withoutQuery(x.head.target)

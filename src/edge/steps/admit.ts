@@ -13,8 +13,8 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { talliesOf } from '../exchange/count-error.ts'
 
 /**
- * Refuses clients that a rule denies (1005 to 1012, 1020, 1026, 1039, 1050, 1106 to 1109), every client if a
- * rule fails (1052), and a malformed path that a rule reads (400).
+ * Refuses clients that a rule denies, every client if a rule fails (1052), and a malformed path that a rule
+ * reads (400).
  */
 export function admit(x: Exchange): Refusal | null {
   const refusal = accessRefusal(x)
@@ -22,15 +22,12 @@ export function admit(x: Exchange): Refusal | null {
   return refusal
 }
 
-/**
- * Evaluates the rules without counting towards a ban: a redirect that the gateway would follow is not the
- * client's doing.
- */
+/** Counts nothing: a redirect that the gateway would follow is not the client's doing. */
 export function accessRefusal(x: Exchange): Refusal | null {
   return decide(x, x.snapshot.access, x.zone?.access ?? null)
 }
 
-/** Counts a refusal towards a ban of the client, by the rules of all zones and by those of its own zone. */
+/** By the rules of all zones and of its own. */
 export function countRefusal(x: Exchange): void {
   x.snapshot.access.note(x.clientAddress)
   x.zone?.access.note(x.clientAddress)
@@ -45,8 +42,8 @@ function decide(x: Exchange, ofAll: AccessPolicy, ofZone: AccessPolicy | null): 
 }
 
 /**
- * Not counted: legal blocks and rules that fail, which say nothing about the client; banned clients, which
- * are counted already; and refused embeds, since the visitor of a page is not to blame for what it embeds.
+ * Not legal blocks and failed rules, which say nothing about the client; nor banned clients, which are
+ * counted already; nor embeds, since a visitor is not to blame for what a page embeds.
  */
 function countsTowardsBan({ error }: Refusal): boolean {
   return errorRows[error].category === 'access_denied' && !notCounted.has(error)

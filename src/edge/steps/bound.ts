@@ -6,28 +6,25 @@ import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
 import { listHas } from '../../http1/fields/fields.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 
-/**
- * Refuses a body whose announced length exceeds the limit (413), and a request that passed this gateway
- * before (1000).
- */
+/** Refuses too long a body (413), and a request that passed this gateway before (1000). */
 export function bound(x: Exchange): Refusal | null {
   x.bodyLimit = bodyLimitOf(x)
   if (x.head.contentLength > x.bodyLimit) return tooLarge(x)
   return x.head.cdnLoop !== null && hasPassedHere(x) ? refuse('dns_loop') : null
 }
 
-/** Returns the maximum bytes of a request body. A native AI call is streamed, and has a limit of its own. */
+/** A native AI call is streamed, and has a limit of its own. */
 export function bodyLimitOf({ ai, route, snapshot }: Exchange): number {
   return ai?.target.api === 'native' ? snapshot.ai!.uploadLimit : route!.config.bodyLimit
 }
 
-/** Refuses a body over the limit (413), announced or counted. On AI routes the response names the limit. */
+/** On AI routes the response names the limit. */
 export function tooLarge(x: Exchange): Refusal {
   if (x.audience.kind !== 'ai') return refuse('content_too_large')
   return refuseCall('call_too_large', formatSize(x.bodyLimit))
 }
 
-/** Whether this gateway is among the hops so far (RFC 8586); parameters are ignored. */
+/** By RFC 8586; parameters are ignored. */
 function hasPassedHere(x: Exchange): boolean {
   // So many hops are a loop, whatever their names.
   if (x.head.cdnLoop!.length > maxLoopLength) return true

@@ -5,10 +5,7 @@ import { ownStatusLines } from '../exchange/status-lines.ts'
 
 const folder = '/.well-known/acme-challenge/'
 
-/**
- * Responds to an authority's request for the token of a pending order for this host (RFC 8555 section 8.3);
- * returns whether it did.
- */
+/** RFC 8555 section 8.3. */
 export function respondToChallenge(x: Exchange): boolean {
   const { challenges } = x.snapshot
   if (challenges.isEmpty || !x.head.target.startsWith(folder)) return false

@@ -6,8 +6,8 @@ import type { Exchange } from '../exchange/exchange.ts'
 
 /**
  * Refuses plain HTTP to a TLS port (400), CONNECT (1045), TRACE (405), a malformed Forwarded from a trusted
- * hop (400) and expectations other than 100-continue (417). Offers of protocols other than WebSocket are
- * ignored, as a server may (RFC 9110 section 7.8).
+ * hop (400) and unknown expectations (417). Ignores offers of protocols other than WebSocket (RFC 9110
+ * section 7.8).
  */
 export function examine(x: Exchange): Refusal | null {
   if (x.client.isPlaintextOnTls) return refuseMisplaced(x)
@@ -38,14 +38,11 @@ const misplaced = refuse('bad_request', {
   },
 })
 
-/**
- * Whether it is a WebSocket handshake (RFC 6455 section 4.1): GET, HTTP/1.1, no body. WebSocket may be one of
- * several protocols that the client offers.
- */
+/** RFC 6455 section 4.1. WebSocket may be one of several protocols that the client offers. */
 function asksForWebSocket({ head, requestBody }: Exchange): boolean {
   if (head.method !== 'GET' || !requestBody.done || head.upgrade!.length > maxOfferLength) return false
   return listHas(head.upgrade!, 'websocket')
 }
 
-/** Characters of Upgrade that are read: no honest client offers so many protocols. */
+/** No honest client offers so many protocols. */
 const maxOfferLength = 1024

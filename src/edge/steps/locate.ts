@@ -1,5 +1,4 @@
-// The zone and route of a request, or its AI route. Previews of errors need none; requests for the page about
-// an error, and of authorities that check a host, are served here.
+// Finds the zone and route of a request, or its AI route, or serves it here.
 
 import { isIP } from 'node:net'
 import { type Refusal, refuse } from '../../errors/catalogue/refusal.ts'
@@ -14,9 +13,8 @@ import { asksForPreview } from './preview.ts'
 import { refuseAmbiguousPath } from '../../errors/catalogue/ambiguous-path.ts'
 
 /**
- * Finds zone and route, or refuses: an unknown host (1001, 1003), a zone that cannot be served (1004, 1023,
- * 1049), a path that origins may read differently if that matters (400). A paused zone still shows previews,
- * and gets certificates.
+ * Refuses an unknown host (1001, 1003), a zone that cannot be served (1004, 1023, 1049), a path that origins
+ * may read differently if that matters (400). A paused zone still shows previews, and gets certificates.
  */
 export function locate(x: Exchange): Refusal | 'responded' | null {
   if (respondToChallenge(x)) return 'responded'
@@ -58,10 +56,7 @@ const paused = refuse('dns_resolution_error', {
   },
 })
 
-/**
- * Whether a request on an AI host is for its AI routes and not for the zone on that host. A zone that only
- * publishes the side port has no other paths.
- */
+/** A zone that only publishes the side port has no paths besides AI routes. */
 function isForAi(x: Exchange, zone: EdgeZone | null): boolean {
   if (zone === null || isAmongAiRoutes(x.head.target)) return true
   if (zone.config.routes.some(({ own }) => own === undefined)) return false

@@ -6,10 +6,7 @@ import { ambiguousPath, refuseAmbiguousPath } from '../../errors/catalogue/ambig
 import { sentFactsOf } from '../exchange/facts.ts'
 import type { Exchange, Verdict } from '../exchange/exchange.ts'
 
-/**
- * Picks the origin, or the provider of an AI call, or refuses: a route without origins (1004) or without
- * healthy ones (1033).
- */
+/** Refuses a route without origins (1004) or without healthy ones (1033). */
 export function plan(x: Exchange): Verdict {
   if (x.ai !== null) return planAi(x, x.ai)
   const { pool, rewrite } = x.route!

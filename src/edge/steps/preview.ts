@@ -1,5 +1,4 @@
-// The error that a client asked to see, at /cdn-cgi/error/{code} on every host that is served. Rules and
-// limits apply to previews too, so this step comes after them.
+// The error that a client asked to see. Rules and limits apply to previews too, so this step comes after.
 
 import { withoutQuery } from '../../base/path/path.ts'
 import { field } from '../../http1/fields/fields.ts'
@@ -15,10 +14,7 @@ export function asksForPreview(x: Exchange): boolean {
   return x.head.target.startsWith(errorsPrefix)
 }
 
-/**
- * Refuses a request for a preview with the error that it names, or with 404 if the code is unknown or the
- * client may not see it.
- */
+/** 404 if the code is unknown or the client may not see it. */
 export function preview(x: Exchange): Verdict {
   if (!x.asksForPreview) return null
   switch (x.snapshot.previews) {
@@ -37,10 +33,7 @@ function showPreview(x: Exchange): Refusal {
   return refusal
 }
 
-/**
- * An address proves nothing, since a proxy or a tunnel on this machine lends its own to everyone; a token
- * does. While the store is unreachable, only cached tokens are accepted.
- */
+/** A token is required: a proxy or tunnel on this machine lends its address to everyone. */
 function showToOperators(x: Exchange): Verdict {
   const value = tokenIn(x)
   if (value === null || x.plane.ai === null) return notFound
@@ -54,7 +47,6 @@ function judge(x: Exchange, token: Token | TokenFault): Refusal {
   return permits(token, 'Custom Errors Read', account) ? showPreview(x) : notFound
 }
 
-/** Returns the token of a single Authorization; null for none or several. */
 function tokenIn({ head: { fields, ids } }: Exchange): string | null {
   const at = ids.indexOf(field.authorization)
   if (at === -1 || ids.includes(field.authorization, at + 1)) return null

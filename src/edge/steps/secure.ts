@@ -7,10 +7,10 @@ import type { ClientTls, Exchange } from '../exchange/exchange.ts'
 import { ownStatusLines } from '../exchange/status-lines.ts'
 
 /**
- * Redirects plain HTTP if the zone requires https, and refuses TLS for a host of another zone (1013; over
- * HTTP/2, 421 and only if the certificate differs), a client without a certificate that the zone accepts
- * (1017), and TLS that is not approved (1044), below the zone's version (1028) or with a suite that it does
- * not list (1029). Version and suite are known only of TLS to this gateway, not of TLS to a hop before it.
+ * Redirects plain HTTP if the zone requires https. Refuses TLS for a host of another zone (1013; over HTTP/2,
+ * 421 and only if the certificate differs), a client without an accepted certificate (1017), and TLS that is
+ * not approved (1044), too old (1028) or with a suite that is not listed (1029). Version and suite are only
+ * known of TLS to this gateway.
  */
 export function secure(x: Exchange): Refusal | 'responded' | null {
   const { tls } = x.client
@@ -42,10 +42,7 @@ function isListed({ cipher }: ClientTls, { ciphers }: ZoneTls): boolean {
   return ciphers.length === 0 || (ciphers as readonly string[]).includes(cipher)
 }
 
-/**
- * Whether the server name and the Host of the request belong to one zone: a certificate may be valid for
- * several, and the handshake followed only one of them.
- */
+/** A certificate may be valid for several zones, but the handshake followed only one of them. */
 function isFor(x: Exchange, { serverName }: ClientTls): boolean {
   if (serverName === null || serverName === x.host) return true
   const { zones, ai } = x.snapshot
@@ -53,9 +50,8 @@ function isFor(x: Exchange, { serverName }: ClientTls): boolean {
 }
 
 /**
- * Whether a client may reuse a connection of HTTP/2 for another zone, as browsers do (RFC 9113 section
- * 9.1.1): one certificate is valid for both, both request the same client certificates, and this zone accepts
- * the suite that was negotiated for the other.
+ * As browsers do (RFC 9113 section 9.1.1): one certificate for both, the same client certificates, and a
+ * suite that this zone accepts.
  */
 function mayShare({ snapshot, zone, host }: Exchange, tls: ClientTls): boolean {
   const { certificates } = snapshot

@@ -12,7 +12,7 @@ export interface AttemptRecord {
   /** Monotonic ms; `end` is 0 while it is under way. */
   readonly start: number
   end: number
-  /** The status of a response that was not relayed to the client; 0 for none. */
+  /** 0 for a response that was relayed, or none. */
   status: number
   error: ErrorName | null
 }
@@ -23,7 +23,6 @@ export class Recording {
   admittedAt = 0
   readonly attempts: AttemptRecord[] = []
 
-  /** Returns the id of the span of the attempt. */
   beginAttempt(origin: AttemptedOrigin, now: number): string {
     this.#end(now)
     const spanId = randomHex(16)
@@ -31,7 +30,7 @@ export class Recording {
     return spanId
   }
 
-  /** Records an attempt that failed, perhaps before anything was sent. */
+  /** It may have failed before anything was sent. */
   recordFailure(origin: AttemptedOrigin, now: number, error: ErrorName): void {
     const last = this.attempts.at(-1)
     if (last === undefined || last.end !== 0) this.beginAttempt(origin, last?.end ?? (this.admittedAt || now))

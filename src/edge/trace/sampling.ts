@@ -1,11 +1,11 @@
-// Which of the traces that begin here are sampled: their ids decide, so that every sampler with the same
-// share agrees (OpenTelemetry, consistent probability sampling).
+// Samples traces by their ids, so that every sampler with the same share agrees (OpenTelemetry, consistent
+// probability sampling).
 
 import type { TraceConfig } from '../../config/model/telemetry-config.ts'
 
 export interface Tracing {
   readonly continues: TraceConfig['continues']
-  /** The least random digits of the id of a sampled trace; null if none is sampled. */
+  /** Null samples nothing. */
   readonly threshold: string | null
 }
 
@@ -28,6 +28,6 @@ export function isSampled(id: string, { threshold }: Tracing): boolean {
   return true
 }
 
-/** The digits that level 2 of W3C Trace Context requires to be random (section 3.2.2.5.2): 56 bits. */
+/** Random by level 2 of W3C Trace Context (section 3.2.2.5.2): 56 bits. */
 const randomDigits = 14
 const ids = 16 ** randomDigits

@@ -21,12 +21,10 @@ interface Traceable {
 
 export class Trace {
   readonly traceId: string
-  /** Null if the trace begins here. */
   readonly parentId: string | null
   readonly spanId: string
   readonly flags: number
   readonly state: string
-  /** Null if no spans are sent. */
   recording: Recording | null = null
 
   /** `traceparent` is that of the client; null if the trace begins here. */
@@ -40,10 +38,10 @@ export class Trace {
   }
 }
 
-/** The first half of the id of every trace that begins in this process; the other half is the ray. */
+/** The other half is the ray. */
 export const traceIdPrefix = randomHex(16)
 
-/** Returns the place of a request in its trace, created on first use; null if it is not sampled. */
+/** Created on first use; null if the request is not sampled. */
 export function sampledTrace(x: Traceable, tracing: Tracing): Trace | null {
   if (x.trace !== null) return x.trace
   const traceparent = traceparentOf(x, tracing)
@@ -52,14 +50,14 @@ export function sampledTrace(x: Traceable, tracing: Tracing): Trace | null {
   return isToBeSampled ? (x.trace = new Trace(x, traceparent)) : null
 }
 
-/** Returns the `traceparent` of the trace that a request continues; null if a trace begins here. */
+/** Null if a trace begins here. */
 export function traceparentOf({ head, client }: Traceable, { continues }: Tracing): string | null {
   const value = head.traceparent
   if (value === null || (continues !== 'all' && !client.isTrusted)) return null
   return traceFlagsOf(value) === -1 ? null : value
 }
 
-/** Returns the `tracestate` of a request that continues a trace; empty for none or a malformed one. */
+/** Empty for none or a malformed one. */
 export function stateOf({ tracestate }: RequestHead): string {
   return tracestate === null ? '' : (parseTraceState(tracestate) ?? '')
 }

@@ -4,21 +4,17 @@ import type { Socket } from 'node:net'
 import type { Framing } from '../../http1/body/body.ts'
 import { chunkSize, chunkText, lastChunk } from '../../http1/body/chunk.ts'
 
-/**
- * Pieces up to this many bytes are copied into the text of the same write: saving a write is worth the copy.
- */
+/** Bytes up to which a copy costs less than another write. */
 const maxCopied = 16 * 1024
 
 /** Writing methods here and below return false when the peer should be given time to read. */
 export interface ByteSink {
-  /** Text is latin1. */
   write(data: string | Buffer): boolean
-  /** Joins the writes between the two calls into one packet. */
   cork(): void
   uncork(): void
 }
 
-/** Writes text as latin1, and bytes as they are. */
+/** Writes text as latin1. */
 export function writeTo(socket: Socket, data: string | Buffer): boolean {
   return typeof data === 'string' ? socket.write(data, 'latin1') : socket.write(data)
 }
@@ -49,7 +45,6 @@ export class BodyWriter {
     return this.#sink.write(pending)
   }
 
-  /** The trailers are names and values in turns. */
   end(trailers: readonly string[] | null): void {
     if (this.#isChunked) this.#pending += lastChunk(trailers)
     this.flush()

@@ -1,6 +1,6 @@
 // Collects a body in one piece. A list of pieces would take a hundred times the memory if each has one byte.
 
-/** The announced length is allocated at once when at least this fraction (1/8) of it has arrived. */
+/** At this fraction (1/8) of the announced length, all of it is allocated. */
 const worthAll = 8
 
 export class GrowingBytes {

@@ -1,4 +1,4 @@
-// The dial of one connection to an origin: name lookup, TCP and TLS, each timed.
+// The dial of one connection to an origin.
 
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
@@ -11,27 +11,26 @@ import type { Handshakes } from './handshakes.ts'
 import { readTunnelResponse, tunnelRequest } from './tunnel.ts'
 import { type Cause, type Failure, failureOf, fault } from '../../../errors/catalogue/origin-failure.ts'
 
-/** Bytes that a socket may buffer before its peer has to wait: one read. More would save no time. */
+/** More than one read would save no time. */
 export const highWaterMark = 64 * 1024
 
-/** Ms after which an unresponsive address gives way to the next one, and a lookup to old addresses. */
+/** Ms before an unresponsive address gives way to the next, and a lookup to old addresses. */
 const attemptTimeout = 500
 
 export type DialPhase = 'resolve' | 'connect' | 'handshake'
 
 export interface DialTarget {
   readonly config: OriginConfig
-  /** Null if the origin is an IP address. */
+  /** Null for an IP address. */
   readonly book: AddressBook | null
   readonly guard: AddressGuard
-  /** Whether the process has a file descriptor for the dials in progress. */
   readonly hasDescriptor: boolean
   readonly handshakes: Handshakes
 }
 
 export interface Dialer {
   readonly target: DialTarget
-  /** The protocols to offer in a TLS handshake, by their ALPN names. */
+  /** By ALPN names. */
   readonly protocols: readonly string[]
   dialed(dial: Dial, socket: Socket): void
   dialFailed(dial: Dial, phase: DialPhase, failure: Failure): void
@@ -39,11 +38,9 @@ export interface Dialer {
 }
 
 export class Dial implements LookupWaiter {
-  /** Monotonic ms at which `expire` should be called. */
   deadline: number
-  /** Ms of each phase; -1 for one that did not happen. */
+  /** -1 for a phase that did not happen. */
   readonly times: Record<DialPhase, number> = { resolve: -1, connect: -1, handshake: -1 }
-  /** The address being tried, and then the one connected to. */
   address = ''
   readonly #dialer: Dialer
   readonly #timeouts: Timeouts
@@ -66,7 +63,7 @@ export class Dial implements LookupWaiter {
     this.deadline = this.#connectBy
   }
 
-  /** Starts; the dialer is called with the outcome in a later turn. */
+  /** The dialer is called in a later turn. */
   start(): void {
     this.#guarded(() => this.#start())()
   }
@@ -168,7 +165,7 @@ export class Dial implements LookupWaiter {
     this.#once(socket, 'close', () => this.#onFailure(fault('GH_CLOSED')))
   }
 
-  /** A TLS failure in this phase comes from the proxy, before the connection to the origin. */
+  /** A TLS failure in this phase comes from the proxy. */
   #failureOf(error: Cause): Failure {
     const failure = failureOf(error)
     const mayBeProxy =
@@ -254,7 +251,7 @@ export class Dial implements LookupWaiter {
     this.#tryNext()
   }
 
-  /** Keeps the most telling failure of several addresses: the least telling is a family without a route. */
+  /** The least telling failure is a family without a route. */
   #keepFailure(failure: Failure): void {
     if (this.#failure === null || this.#failure.row.isWithoutRoute) this.#failure = failure
   }

@@ -9,7 +9,7 @@ export class Dials {
   readonly #dialer: Dialer
   readonly #clock: Clock
   readonly #dials = new Set<Dial>()
-  /** Whether the last dial failed: then one dial at a time decides for all that wait. */
+  /** Then one dial at a time decides for all that wait. */
   #isDown = false
 
   constructor(dialer: Dialer, clock: Clock) {
@@ -36,12 +36,12 @@ export class Dials {
     this.#isDown = false
   }
 
-  /** Returns whether its failure applies to all that wait. */
+  /** Returns whether the failure applies to all that wait. */
   failed(dial: Dial, failure: Failure): boolean {
     this.#dials.delete(dial)
-    // A lack of descriptors is local, and may be over at the next dial.
+    // Local, and may be over at the next dial.
     const isLocal = failure.way === 'no_descriptor'
-    // A timeout only used up the time of the oldest request; the others have their own deadlines.
+    // Other requests have their own deadlines.
     const isForAll = this.#isDown && !failure.row.isTimeout && !isLocal
     this.#isDown ||= !isLocal
     return isForAll

@@ -1,15 +1,15 @@
-// Knowledge from past handshakes with an origin: the session to resume, and whether it accepts them at all.
+// The session to resume with an origin, and whether it accepts handshakes at all.
 
 import type { Failure } from '../../../errors/catalogue/origin-failure.ts'
 
 interface FinishedHandshake {
   readonly isReused: boolean
-  /** Whether the server accepts or refuses the handshake only after the client's last message (TLS 1.3). */
+  /** Only after the client's last message (TLS 1.3). */
   readonly isJudgedLate: boolean
 }
 
 export class Handshakes {
-  /** Whether the origin has certainly accepted a handshake: it sent a session or a response. */
+  /** By a session or a response. */
   #isProven = false
   #session: Buffer | null = null
 
@@ -26,7 +26,7 @@ export class Handshakes {
     this.#isProven = true
   }
 
-  /** Whether a connection that failed before a response began was refused in the handshake. */
+  /** Whether a connection without a response was refused in the handshake. */
   wasRefused({ isReused, isJudgedLate }: FinishedHandshake, failure: Failure): boolean {
     if (failure.way !== 'handshake_refused') {
       // The alert is never read if the reset interrupts the writing of a body.

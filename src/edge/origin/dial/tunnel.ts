@@ -18,7 +18,7 @@ export function tunnelRequest({
   return `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${credentials}\r\n`
 }
 
-/** Reads a response: null if the tunnel is open, a failure if it is refused, undefined while incomplete. */
+/** Null if the tunnel is open, undefined while the response is incomplete. */
 export function readTunnelResponse(bytes: Buffer): Failure | null | undefined {
   const end = bytes.indexOf(headEnd)
   if (end < 0) return bytes.length > maxHead ? fault('GH_BAD_PROXY') : undefined
@@ -26,6 +26,6 @@ export function readTunnelResponse(bytes: Buffer): Failure | null | undefined {
   if (status === '') return fault('GH_BAD_PROXY')
   if (status === '407') return fault('GH_PROXY_AUTHENTICATION')
   if (!status.startsWith('2')) return fault('GH_PROXY_REFUSED')
-  // The peer behind the tunnel must wait for the client to speak first, so these bytes cannot come from it.
+  // The peer behind the tunnel must wait for the client to speak first.
   return bytes.length > end + headEnd.length ? fault('GH_BAD_PROXY') : null
 }

@@ -26,17 +26,15 @@ export interface CheckedOrigin {
   readonly check: CheckConfig
 }
 
-/** The status of the response, or the code of the error. */
 export type CheckOutcome = { readonly status: number } | { readonly error: string }
 
 export interface CheckContext {
   readonly lookup: NameLookup
-  /** The addresses of names at the last check. */
   readonly lastAddresses: Map<string, readonly string[]>
   readonly guard: AddressGuard
 }
 
-/** Makes one check within its timeout; rejects for internal errors alone. Redirects are not followed. */
+/** Rejects for internal errors alone. Does not follow redirects. */
 export async function checkHealth(
   { origin, check }: CheckedOrigin,
   context: CheckContext,
@@ -50,7 +48,7 @@ export async function checkHealth(
   return outcomeOf(send(options), check.timeout)
 }
 
-/** Checks over HTTP/2 if the origin speaks it, else over HTTP/1.1 on the same connection. */
+/** Falls back to HTTP/1.1 on the same connection. */
 function outcomeByHttp2(
   origin: OriginConfig,
   check: CheckConfig,
@@ -113,7 +111,7 @@ function optionsFor(
   const { verify, serverName, ca, identity } = origin.tls
   const tls = {
     rejectUnauthorized: verify,
-    // If it were left out, the Host header would be used.
+    // Otherwise the Host header would be used.
     servername: serverName ?? (isIP(origin.host) === 0 ? origin.host : ''),
     ...(ca !== null && { ca }),
     ...(identity !== null && { cert: identity.certificate, key: identity.key }),
@@ -145,7 +143,7 @@ function lookupFor(origin: OriginConfig, context: CheckContext): LookupFunction 
   }
 }
 
-/** Looks a name up; after the first time only for the next check, as DNS may be slow. */
+/** After the first time only for the next check, as DNS may be slow. */
 async function addressesOf(
   name: string,
   { lookup, lastAddresses }: CheckContext,

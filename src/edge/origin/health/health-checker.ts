@@ -1,4 +1,4 @@
-// The active health checks of all origins: they run in the main process, and every worker gets the results.
+// The active health checks, made in the main process for all workers.
 
 import { hash } from 'node:crypto'
 import type { Clock } from '../../../base/clock.ts'
@@ -12,10 +12,9 @@ import { type CheckedOrigin, type CheckContext, type CheckOutcome, checkHealth }
 import { NameLookup } from '../../resolver/name-lookup.ts'
 
 const firstChecks = 1_000
-/** The fraction by which an interval varies, so that gateways do not check in step. */
+/** So that gateways do not check in step. */
 const jitter = 0.1
 
-/** A result with the key of its check, to send between processes. */
 export interface KeyedCheckResult extends CheckResult {
   readonly key: string
 }
@@ -28,7 +27,7 @@ interface HealthCheckerOptions {
   readonly lookup?: NameLookup
 }
 
-/** Returns a key for an origin and its check, the same in every process with that configuration. */
+/** The same in every process with that configuration. */
 export function checkKey(origin: OriginConfig, check: CheckConfig): string {
   return hash('sha256', JSON.stringify([origin, check]), 'base64url')
 }
@@ -55,17 +54,16 @@ export class HealthChecker {
     this.#context = { lookup, lastAddresses: new Map(), guard: new AddressGuard() }
   }
 
-  /** The addresses on which this gateway itself listens, which are not checked. */
   set ownEndpoints(endpoints: readonly Endpoint[]) {
     this.#context.guard.ownEndpoints = endpoints
   }
 
-  /** Even for origins whose settings have changed since their last check. */
+  /** Even for origins whose settings have changed since. */
   get results(): readonly KeyedCheckResult[] {
     return [...this.#targets.values()].flatMap(({ result }) => result ?? [])
   }
 
-  /** Checks exactly these origins from now on; checks that remain are not restarted. */
+  /** Checks that remain are not restarted. */
   watch(origins: readonly CheckedOrigin[]): void {
     const watched = new Map(origins.map(checked => [checkKey(checked.origin, checked.check), checked]))
     const existing = this.#byRequest()
@@ -101,7 +99,7 @@ function requestOf({ origin, check }: CheckedOrigin): string {
   return `${check.path} ${origin.url}`
 }
 
-/** One checked origin: up until several checks in a row have failed, or as its predecessor left it. */
+/** Its state changes after several checks in a row. */
 class Target {
   result: KeyedCheckResult | null = null
   readonly checked: CheckedOrigin
@@ -112,7 +110,7 @@ class Target {
   #timer: NodeJS.Timeout | undefined
   #isUp = true
   #since: number
-  /** Checks in a row that contradict the state. */
+  /** In a row. */
   #contradictions = 0
 
   constructor(

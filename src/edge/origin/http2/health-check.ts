@@ -14,7 +14,7 @@ interface Http2Check {
   crashed(bug: unknown): void
 }
 
-/** Sends a GET; the body of its response is not read. */
+/** Does not read the body. */
 export function checkByHttp2(socket: Socket, check: Http2Check): void {
   const flush = () => {
     if (!socket.destroyed) socket.write(session.take())
@@ -40,7 +40,7 @@ export function checkByHttp2(socket: Socket, check: Http2Check): void {
   socket.on(
     'data',
     guarded(
-      // An origin with that much to say before its response never sends one.
+      // An origin with that much to say never responds.
       (bytes: Buffer) => session.receive(bytes) || check.failed(),
       bug => check.crashed(bug),
     ),

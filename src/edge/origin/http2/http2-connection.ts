@@ -20,14 +20,13 @@ import type { ResponseHandler } from '../response-handler.ts'
 import { Http2Exchange } from './http2-exchange.ts'
 
 export interface Http2Owner {
-  /** As far as is known. */
   readonly maxRequests: number
-  /** Called when its room for exchanges has changed, or none are left on it. */
+  /** Called when its room has changed, or no exchange is left. */
   changed(connection: Http2Connection): void
   closed(connection: Http2Connection): void
   counted(exchanges: number): void
   broken(fault: SessionFault): void
-  /** Whether the origin refused the handshake, judged by how a connection ended before any byte arrived. */
+  /** By how the connection ended before any byte arrived. */
   hasRefused(connection: Http2Connection, failure: Failure): boolean
   responded(): void
   crashed(bug: unknown): void
@@ -39,10 +38,10 @@ interface Http2Options {
   readonly streams: number
 }
 
-/** Ms for which a connection gets no exchange after its origin has refused one. */
+/** After a refusal by the origin. */
 const restAfterRefusal = 1_000
 
-/** By the names for the same faults in HTTP/1.1. */
+/** The names for the same faults in HTTP/1.1. */
 const faults: Readonly<Record<SessionFault, OriginFault>> = {
   protocol: 'GH_BAD_HEAD',
   compression: 'GH_BAD_HEAD',
@@ -60,12 +59,12 @@ export class Http2Connection {
   readonly times: Dial['times']
   readonly address: string
   isOutdated = false
-  /** Whether another connection replaces it, since its origin might end it because of what clients did. */
+  /** Its origin might end it because of what clients did. */
   isReplaced = false
   readonly isJudgedLate: boolean
   readonly session: ClientSession
   readonly #owner: Http2Owner
-  /** A bug outside of any exchange ends the connection, since the state of its session is unknown. */
+  /** The state of its session is unknown then. */
   readonly #crashed = (bug: unknown): void => {
     this.#owner.crashed(bug)
     this.#fail(fault('GH_CLOSED'))
@@ -73,7 +72,6 @@ export class Http2Connection {
   readonly #socket: Socket
   readonly #clock: Clock
   readonly #exchanges = new Set<Http2Exchange>()
-  /** Runs after the events of a turn. */
   readonly #turn = guarded(() => this.#write(), this.#crashed)
   readonly #readOn = guarded(() => this.#afterRead(this.#isClosed || this.session.readOn()), this.#crashed)
   #hasReceived = false
@@ -138,7 +136,7 @@ export class Http2Connection {
     return this.#clock.monotonic()
   }
 
-  /** Lends a stream to one exchange; there must be room. */
+  /** There must be room. */
   lend(handler: ResponseHandler): Lease {
     this.deadline = Number.POSITIVE_INFINITY
     const exchange = new Http2Exchange(this, handler)
@@ -202,7 +200,6 @@ export class Http2Connection {
     if (!this.#isClosed) this.#afterRead(this.session.receive(bytes))
   }
 
-  /** Continues in the next turn if there is too much for one. */
   #afterRead(isDone: boolean): void {
     if (this.#isClosed) return
     if (isDone) return void this.#socket.resume()

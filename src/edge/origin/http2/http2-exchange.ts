@@ -1,4 +1,4 @@
-// One exchange on a stream of a multiplexed connection, between its lease and its handler.
+// One exchange on a stream, between its lease and its handler.
 
 import { invariants } from '../../../base/invariants.ts'
 import { type Failure, fault, type OriginFault } from '../../../errors/catalogue/origin-failure.ts'
@@ -18,7 +18,7 @@ interface MultiplexedConnection {
   readonly times: Dial['times']
   readonly address: string
   readonly now: number
-  /** Called when the origin has refused a request, which another connection may accept. */
+  /** Another connection may accept the request. */
   refused(): void
   responded(): void
   exchangeEnded(exchange: Http2Exchange): void
@@ -86,7 +86,7 @@ export class Http2Exchange implements LeasedConnection, StreamUser {
   }
 
   close(): void {
-    // On a dead connection, one request after the other would run into its own timeout.
+    // One request after the other would run into its own timeout.
     if (!this.lease.hasResponseBegun) this.#connection.session.probe(this.#begunAt)
     this.#leave()
   }
@@ -104,8 +104,6 @@ export class Http2Exchange implements LeasedConnection, StreamUser {
   cork(): void {}
   uncork(): void {}
   endSending(): void {}
-
-  // ── for the session; a bug fails this exchange alone ──
 
   interim(head: ResponseHead): void {
     this.lease.hasResponseBegun = true

@@ -1,4 +1,4 @@
-// The HTTP/2 connections to one origin: hands out streams, dials new connections, and queues requests.
+// The HTTP/2 connections to one origin.
 
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -11,11 +11,11 @@ import type { Dial, Dialer, DialPhase, DialTarget } from '../dial/dial.ts'
 import { Dials } from '../dial/dials.ts'
 import { Http2Connection, type Http2Owner } from './http2-connection.ts'
 
-/** Ms that an idle connection is kept: servers that close theirs announce it. */
+/** Servers that close idle ones earlier announce it. */
 const maxIdle = 60_000
-/** Ms for which an origin without HTTP/2 is not tried again. */
+/** Ms before HTTP/2 is tried again. */
 const memory = 300_000
-/** An origin that ends a connection after fewer requests sets no rule by it. */
+/** Fewer requests before the end set no rule. */
 const minRequests = 10
 
 const alpn = ['h2', 'http/1.1']
@@ -27,7 +27,6 @@ export interface MultiplexedOwner extends DialTarget {
   readonly room: number
   makeRoom(): void
   isOutdated(connection: { readonly address: string }): boolean
-  /** Serves the queued requests by HTTP/1.1, the first on this connection. */
   continueByHttp1(dial: Dial, socket: Socket, waiting: ConnectionQueue): void
   roomMade(): void
   crashed(bug: unknown): void
@@ -42,9 +41,8 @@ export class Multiplexed implements Dialer, Http2Owner {
   readonly #open = new Set<Http2Connection>()
   readonly #queue = new ConnectionQueue()
   readonly #dials: Dials
-  /** Monotonic ms until which the origin is assumed not to speak HTTP/2. */
   #http1Until = 0
-  /** Learned when the origin ended two connections in a row after that many requests and refused the rest. */
+  /** Learned when the origin ended two connections in a row after that many requests. */
   maxRequests = Number.POSITIVE_INFINITY
   #maxRequestsUntil = 0
   #lastAccepted = 0
@@ -140,7 +138,7 @@ export class Multiplexed implements Dialer, Http2Owner {
 
   dialMore(): void {
     if (this.#queue.size === 0) return
-    // An idle connection without room has yet to say how many exchanges it accepts, or accepts none.
+    // An idle one without room has yet to say how many exchanges it accepts, or accepts none.
     for (const { isPromising } of this.#open) if (isPromising) return
     const worth = this.#dials.worth(Math.ceil(this.#queue.size / this.#streams))
     while (this.#dials.size < worth && this.target.room > 0) {
@@ -214,8 +212,8 @@ export class Multiplexed implements Dialer, Http2Owner {
   }
 
   /**
-   * Finds the first connection with room, so that later ones become idle. A silent one, whose origin may be
-   * gone, is only for a request that could not even be queued.
+   * Fills the first ones, so that later ones become idle. A silent one, whose origin may be gone, is only for
+   * a request that could not even be queued.
    */
   #withRoom(): Http2Connection | null {
     let silent: Http2Connection | null = null

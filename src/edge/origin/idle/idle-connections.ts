@@ -2,14 +2,14 @@
 
 import type { OriginConnection } from '../origin-connection.ts'
 
-/** Ms that an idle connection is kept by default; servers commonly close theirs after 5 s. */
+/** Servers commonly close theirs after 5 s. */
 const defaultIdle = 4_000
 export const maxIdle = 60_000
-/** Ms before the announced close by the origin at which the connection is closed here. */
+/** Before the close that the origin announced. */
 const idleMargin = 1_000
 
 export class IdleConnections {
-  /** Last in, first out, so that unneeded connections stay idle and are closed. */
+  /** Last in, first out, so that unneeded connections are closed. */
   readonly #connections: OriginConnection[] = []
 
   get size(): number {
@@ -24,7 +24,7 @@ export class IdleConnections {
     return this.#connections.shift()
   }
 
-  /** False if its origin is about to close the connection. */
+  /** False if its origin is about to close it. */
   keep(connection: OriginConnection, now: number): boolean {
     const granted = connection.grantedIdle === -1 ? defaultIdle : connection.grantedIdle - idleMargin
     if (granted <= 0) return false
@@ -34,7 +34,6 @@ export class IdleConnections {
     return true
   }
 
-  /** False if it was not idle. */
   remove(connection: OriginConnection): boolean {
     const at = this.#connections.indexOf(connection)
     if (at === -1) return false

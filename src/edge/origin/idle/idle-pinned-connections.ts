@@ -3,11 +3,11 @@
 import { maxIdle } from './idle-connections.ts'
 import type { PinnedConnection } from '../lease.ts'
 
-/** Ms for which such a connection is left to its client: the next message of its authentication needs it. */
+/** The next message of its client's authentication needs it. */
 const grace = 1_000
 
 export class IdlePinnedConnections {
-  /** With the monotonic ms at which each was returned, the oldest first. */
+  /** With the monotonic ms of return, the oldest first. */
   readonly #since = new Map<PinnedConnection, number>()
 
   /** Keeps a connection as long as the origin allows: another one needs authentication again. */
@@ -21,7 +21,6 @@ export class IdlePinnedConnections {
     return this.#since.has(connection)
   }
 
-  /** False if it was not idle. */
   delete(connection: PinnedConnection): boolean {
     return this.#since.delete(connection)
   }
@@ -30,7 +29,7 @@ export class IdlePinnedConnections {
     return this.#since.size
   }
 
-  /** Closes the one idle for longest, however short: they must not use up the file descriptors. */
+  /** They must not use up the file descriptors. */
   closeFirst(): void {
     this.#since.keys().next().value?.close()
   }

@@ -2,7 +2,7 @@
 
 import type { ConnectionHolder, PinnedConnection } from '../lease.ts'
 
-/** Max for one client: as many as browsers open to one host. */
+/** As many as browsers open to one host. */
 const maxIdle = 6
 
 export class PinnedConnections implements ConnectionHolder {
@@ -13,7 +13,6 @@ export class PinnedConnections implements ConnectionHolder {
     return this.#find(origin, clientAddress) !== -1
   }
 
-  /** Takes the last one returned for that origin and the client at that address; null for none. */
   take(origin: object, clientAddress: string): PinnedConnection | null {
     const at = this.#find(origin, clientAddress)
     return at === -1 ? null : this.#idle.splice(at, 1)[0]!
@@ -30,7 +29,7 @@ export class PinnedConnections implements ConnectionHolder {
     if (at !== -1) this.#idle.splice(at, 1)
   }
 
-  /** The client has left; those in use close when they are returned. */
+  /** Those in use close when they are returned. */
   close(): void {
     this.#isClosed = true
     for (const connection of this.#idle.splice(0)) connection.close()

@@ -1,10 +1,10 @@
-// Connections whose last response must not have a body. A faulty origin may send one in a separate packet,
-// which would be taken for the next response, so they are closed if anything arrives before they are reused.
+// Connections whose last response must not have a body. If anything arrives, they are closed: a faulty origin
+// may send one, which would be taken for the next response.
 
 import { guarded } from '../../../base/guarded.ts'
 import type { OriginConnection } from '../origin-connection.ts'
 
-/** Ms to listen after a response that announced a body, as one to HEAD does; the next sweep ends it. */
+/** After a response that announced a body, as one to HEAD does. */
 const restTime = 100
 /** A flood of HEAD must not take all the connections of an origin. */
 const maxResting = 32
@@ -16,11 +16,11 @@ interface RestingOwner {
 
 export class RestingConnections {
   readonly #owner: RestingOwner
-  /** Those added since the event loop last polled; those polled since are released at the end of the turn. */
+  /** Those polled since are released at the end of the turn. */
   readonly #unpolled: OriginConnection[] = []
   readonly #polled: OriginConnection[] = []
   #isPlanned = false
-  /** With the monotonic ms at which each has rested. */
+  /** With the monotonic ms of their arrival. */
   readonly #forWhile = new Map<OriginConnection, number>()
   readonly #turn: () => void
 
@@ -40,7 +40,6 @@ export class RestingConnections {
     return this.#unpolled.length + this.#polled.length
   }
 
-  /** Listens until the event loop has polled once more. One turn serves all that were added before it. */
   addForTurn(connection: OriginConnection): void {
     this.#unpolled.push(connection)
     if (this.#isPlanned) return
@@ -48,7 +47,6 @@ export class RestingConnections {
     setImmediate(this.#turn)
   }
 
-  /** False if too many are resting already. */
   addForWhile(connection: OriginConnection, now: number): boolean {
     if (this.#forWhile.size >= maxResting) return false
     this.#forWhile.set(connection, now + restTime)
