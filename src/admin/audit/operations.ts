@@ -1,6 +1,6 @@
 // The operations of the audit log, for the document of the API.
 
-import { json, type Operation } from '../schema/operation.ts'
+import { json, tagged } from '../schema/operation.ts'
 import { moment, pageQuery } from '../schema/query-schemas.ts'
 import { about, type Members, named, oneOf, open, piece, type Schema, text, whole } from '../schema/schema.ts'
 import { auditActions, auditKinds } from './schemas.ts'
@@ -20,10 +20,9 @@ const auditQuery: Members = {
   'resource.id': filter,
 }
 
-export const auditOperations: Readonly<Record<string, Operation>> = {
+export const auditOperations = tagged('Audit logs', {
   [`GET ${logs}`]: {
     id: 'listAuditLogs',
-    tag: 'Audit logs',
     summary: 'List who changed what',
     description:
       'With a filter, a response looks at up to 10,000 entries: `result_info` then has `scanned` in place of totals, and a `cursor` if there are more. With `page` it looks at all.',
@@ -45,7 +44,6 @@ export const auditOperations: Readonly<Record<string, Operation>> = {
   },
   [`GET ${logs}/export`]: {
     id: 'exportAuditLogs',
-    tag: 'Audit logs',
     summary: 'Export who changed what',
     description:
       'The first 100,000 that match, in the order asked for: `since` or `before` leads to the rest. In CSV, an apostrophe stands before what a spreadsheet would take for a formula. A response that is cut off is not whole.',
@@ -57,4 +55,4 @@ export const auditOperations: Readonly<Record<string, Operation>> = {
       },
     },
   },
-}
+})

@@ -1,13 +1,12 @@
 // The operations of OAuth clients, for the document of the API.
 
 import { apiFaults } from '../../errors/catalogue/api-faults.ts'
-import { json, type Operation, refusal, refusals } from '../schema/operation.ts'
-import { about, id, named, oneOf, open, page, success, text, whole } from '../schema/schema.ts'
+import { json, many, one, refusal, refusals, tagged } from '../schema/operation.ts'
+import { about, id, oneOf, open, success, text, whole } from '../schema/schema.ts'
 import { mostOfSinglePage } from '../http/query.ts'
 import { changedClient, newClient, secret } from './schemas.ts'
 import { pageQuery } from '../schema/query-schemas.ts'
 
-const tag = 'OAuth clients'
 const account = '/client/v4/accounts/{account_id}'
 const clients = `${account}/oauth_clients`
 const client = `${clients}/{client_id}`
@@ -40,22 +39,20 @@ const settled = refusals(
   `Something is missing before the client can become public (${apiFaults.not_ready_for_public.code}), or what is asked for is settled for good (${apiFaults.host_verified.code}).`,
 )
 
-export const clientOperations: Readonly<Record<string, Operation>> = {
+export const clientOperations = tagged('OAuth clients', {
   [`POST ${clients}`]: {
     id: 'createOAuthClient',
-    tag,
     summary: 'Create an OAuth client',
     description: 'It is private at first. Its secret, if it has one, is shown only once.',
     body: {
       schema: newClient,
       examples: { 'A server, with a secret': server, 'An app, without a secret': app },
     },
-    response: json(success(named('OAuthClientWithSecret')), ['etag']),
+    response: one('OAuthClientWithSecret', ['etag']),
     refusals: [ownedMember],
   },
   [`GET ${clients}`]: {
     id: 'listOAuthClients',
-    tag,
     summary: 'List OAuth clients',
     query: {
       ...pageQuery,
@@ -63,17 +60,15 @@ export const clientOperations: Readonly<Record<string, Operation>> = {
       client_name: about('Part of the name, case-insensitive.', text),
       visibility: oneOf(['private', 'public']),
     },
-    response: json(page(named('OAuthClient'))),
+    response: many('OAuthClient'),
   },
   [`GET ${client}`]: {
     id: 'getOAuthClient',
-    tag,
     summary: 'Show an OAuth client, without its secrets',
-    response: json(success(named('OAuthClient')), ['etag']),
+    response: one('OAuthClient', ['etag']),
   },
   [`PATCH ${client}`]: {
     id: 'updateOAuthClient',
-    tag,
     summary: 'Change an OAuth client, or publish it',
     description: `Members left out of the body stay as they are; null clears optional ones; lists are replaced as a whole. Sending \`client_uri\` again checks DNS now, and restarts a verification
 that has failed. Changing \`token_endpoint_auth_method\` from \`none\` creates a secret, which is shown only once; changing it to \`none\` removes all secrets.`,
@@ -84,18 +79,16 @@ that has failed. Changing \`token_endpoint_auth_method\` from \`none\` creates a
         'Checks DNS again': { client_uri: 'https://invoices.example.com/' },
       },
     },
-    response: json(success(named('OAuthClientWithSecret')), ['etag']),
+    response: one('OAuthClientWithSecret', ['etag']),
     refusals: [ownedMember, settled],
   },
   [`DELETE ${client}`]: {
     id: 'deleteOAuthClient',
-    tag,
     summary: 'Delete an OAuth client',
     response: json(success(open({ id }))),
   },
   [`POST ${client}/rotate_secret`]: {
     id: 'rotateOAuthClientSecret',
-    tag,
     summary: 'Create a second secret',
     description: 'Both work until the older one is deleted. The new one is shown only once.',
     response: json(success(open({ client_secret: secret }))),
@@ -103,15 +96,13 @@ that has failed. Changing \`token_endpoint_auth_method\` from \`none\` creates a
   },
   [`DELETE ${client}/rotate_secret`]: {
     id: 'deleteRotatedOAuthClientSecret',
-    tag,
     summary: 'Delete the older of two secrets',
     response: json(success(open({ id }))),
     refusals: [refusal('one_secret')],
   },
   'GET /client/v4/oauth/scopes': {
     id: 'listOAuthScopes',
-    tag,
     summary: 'List the scopes that OAuth clients can request',
-    response: json(page(named('OAuthScope'))),
+    response: many('OAuthScope'),
   },
-}
+})

@@ -1,12 +1,11 @@
 // The operations of OAuth grants and authorization events, for the document of the API.
 
-import { json, type Operation } from '../schema/operation.ts'
+import { json, many, one, tagged } from '../schema/operation.ts'
 import { pageQuery } from '../schema/query-schemas.ts'
-import { about, id, named, oneOf, open, page, success, whole } from '../schema/schema.ts'
+import { about, id, oneOf, open, success, whole } from '../schema/schema.ts'
 import { maxEvents as mostProven, maxUnproven } from '../../store/records/authorization-event.ts'
 import { mostEvents } from './authorization-events.ts'
 
-const tag = 'OAuth grants'
 const account = '/client/v4/accounts/{account_id}'
 const client = `${account}/oauth_clients/{client_id}`
 const ofClient = `${client}/grants`
@@ -17,13 +16,13 @@ const ended = 'Its codes, access tokens and refresh tokens end at once.'
 
 const { cursor: _, ...countedPages } = pageQuery
 
-export const grantOperations: Readonly<Record<string, Operation>> = {
+export const grantOperations = tagged('OAuth grants', {
   [`GET ${ofUser}`]: {
     id: 'listUserGrants',
     tag: 'User',
     summary: 'List the apps that may act for the user',
     query: pageQuery,
-    response: json(page(named('UserGrant'))),
+    response: many('UserGrant'),
   },
   [`DELETE ${ofUser}/{grant_id}`]: {
     id: 'deleteUserGrant',
@@ -34,28 +33,24 @@ export const grantOperations: Readonly<Record<string, Operation>> = {
   },
   [`GET ${ofClient}`]: {
     id: 'listClientGrants',
-    tag,
     summary: 'List who uses an OAuth client',
     query: pageQuery,
-    response: json(page(named('ClientGrant'))),
+    response: many('ClientGrant'),
   },
   [`DELETE ${ofClient}`]: {
     id: 'deleteClientGrants',
-    tag,
     summary: 'End all grants of an OAuth client',
     description: 'Codes, access tokens and refresh tokens of the client end at once.',
     response: json(success(open({ client_id: id }))),
   },
   [`DELETE ${ofClient}/{grant_id}`]: {
     id: 'deleteClientGrant',
-    tag,
     summary: 'End a grant of an OAuth client',
     description: ended,
     response: json(success(open({ id }))),
   },
   [`GET ${client}/authorization_events`]: {
     id: 'listAuthorizationEvents',
-    tag,
     summary: 'List what happened when users connected an OAuth client',
     description: `The last ${mostProven} of the client, for 30 days, the newest first; failures with their exact reason. The last ${maxUnproven} that anyone could have caused who knows its id are kept beside them, and push out no others.`,
     query: {
@@ -63,26 +58,23 @@ export const grantOperations: Readonly<Record<string, Operation>> = {
       per_page: about(`${mostEvents} by default.`, whole(1, mostEvents)),
       result: oneOf(['success', 'failure']),
     },
-    response: json(page(named('AuthorizationEvent'))),
+    response: many('AuthorizationEvent'),
   },
   [`GET ${ofAccount}`]: {
     id: 'listAccountGrants',
-    tag,
     summary: 'List what members allowed apps to do in the account',
     query: pageQuery,
-    response: json(page(named('AccountGrant'))),
+    response: many('AccountGrant'),
   },
   [`GET ${ofAccount}/{grant_id}`]: {
     id: 'getAccountGrant',
-    tag,
     summary: 'Show what a member allowed an app to do in the account',
-    response: json(success(named('AccountGrant'))),
+    response: one('AccountGrant'),
   },
   [`DELETE ${ofAccount}/{grant_id}`]: {
     id: 'deleteAccountGrant',
-    tag,
     summary: 'End what a member allowed an app to do in the account',
     description: ended,
     response: json(success(open({ id }))),
   },
-}
+})

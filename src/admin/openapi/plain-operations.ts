@@ -3,10 +3,8 @@
 import { metricsContentType } from '../../metrics/metrics.ts'
 import { entries } from '../../errors/docs/entry.ts'
 import { bug, forbidden, storeUnreachable, unauthorized } from './refusals.ts'
-import { json, type Operation } from '../schema/operation.ts'
+import { json, type Operation, tagged } from '../schema/operation.ts'
 import { exactly, flag, listOf, oneOf, open, text, whole } from '../schema/schema.ts'
-
-const tag = 'Gateway'
 
 const documentedError = open(
   {
@@ -28,16 +26,14 @@ const documentedError = open(
 
 const asPage = { content: { 'text/html; charset=utf-8': text } }
 
-export const plainOperations: Readonly<Record<string, Operation>> = {
+export const plainOperations = tagged('Gateway', {
   'GET /client/v4/openapi.json': {
     id: 'getOpenApi',
-    tag,
     summary: 'Show this document',
     response: json({ type: 'object', required: ['openapi', 'info', 'paths'] }),
   },
   'GET /': {
     id: 'getHome',
-    tag,
     summary: 'Show the state of the gateway, with links',
     description: 'As a page, or as JSON if Accept prefers it.',
     response: {
@@ -52,13 +48,11 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
   },
   'GET /healthz': {
     id: 'isAlive',
-    tag,
     summary: 'Check that the gateway is alive',
     response: json(open({ status: exactly('alive') })),
   },
   'GET /readyz': {
     id: 'isReady',
-    tag,
     summary: 'Check that the gateway is ready for traffic',
     description:
       'The gateway is degraded, but ready, while the store is unreachable (cached tokens are served) or refuses writes (nothing can be changed).',
@@ -79,7 +73,6 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
   },
   'GET /metrics': {
     id: 'getMetrics',
-    tag,
     summary: 'Show metrics in the Prometheus text format',
     description:
       '`management.metrics` decides whether a token with the permission `Metrics Read` in the oldest account is required. By default it is, unless the side port is on loopback and the request did not come through a proxy.',
@@ -89,43 +82,29 @@ export const plainOperations: Readonly<Record<string, Operation>> = {
   },
   'GET /errors': {
     id: 'listErrors',
-    tag,
     summary: 'List the errors of the gateway',
     description: 'In the format that Accept prefers.',
     response: inAnyFormat(open({ errors: listOf(documentedError) })),
   },
   'GET /errors/{code}': {
     id: 'getError',
-    tag,
     summary: 'Explain an error',
     description: 'In the format that Accept prefers.',
     response: inAnyFormat(documentedError),
   },
-  'GET /docs': {
-    id: 'listGuides',
-    tag,
-    summary: 'List the guides of this version, as a page',
-    response: asPage,
-  },
-  'GET /docs/{guide}': {
-    id: 'showGuide',
-    tag,
-    summary: 'Show a guide, as a page',
-    response: asPage,
-  },
+  'GET /docs': { id: 'listGuides', summary: 'List the guides of this version, as a page', response: asPage },
+  'GET /docs/{guide}': { id: 'showGuide', summary: 'Show a guide, as a page', response: asPage },
   'GET /docs/api': {
     id: 'listOperations',
-    tag,
     summary: 'List the operations of this API, as a page',
     response: asPage,
   },
   'GET /docs/api/{operation}': {
     id: 'showOperation',
-    tag,
     summary: 'Explain an operation of this API, as a page',
     response: asPage,
   },
-}
+})
 
 function inAnyFormat(schema: ReturnType<typeof open>): Operation['response'] {
   const { content } = json(schema)

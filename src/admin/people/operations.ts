@@ -1,9 +1,9 @@
 // The operations of accounts and their members, for the document of the API.
 
 import { roles as allRoles } from '../../permissions/roles.ts'
-import { json, type Operation, refusal } from '../schema/operation.ts'
+import { json, many, one, refusal, tagged } from '../schema/operation.ts'
 import { pageQuery } from '../schema/query-schemas.ts'
-import { about, id, named, oneOf, open, page, success, text, whole } from '../schema/schema.ts'
+import { about, id, oneOf, open, success, text, whole } from '../schema/schema.ts'
 import { memberOrders } from './member-list.ts'
 import { membershipOrders } from './memberships.ts'
 import {
@@ -15,7 +15,6 @@ import {
   sessionId,
 } from './schemas.ts'
 
-const tag = 'Members'
 const accounts = '/client/v4/accounts'
 const account = `${accounts}/{account_id}`
 const roles = `${account}/roles`
@@ -37,27 +36,20 @@ const membership = `${memberships}/{membership_id}`
 
 const { cursor: _, ...countedPages } = pageQuery
 
-export const peopleOperations: Readonly<Record<string, Operation>> = {
+export const peopleOperations = tagged('Members', {
   [`GET ${accounts}`]: {
     id: 'listAccounts',
-    tag,
     summary: 'List the accounts that the token of this request can access',
     query: {
       ...countedPages,
       direction: about('By creation; `asc` by default.', oneOf(['asc', 'desc'])),
       name: about('Part of the name, case-insensitive.', text),
     },
-    response: json(page(named('Account'))),
+    response: many('Account'),
   },
-  [`GET ${account}`]: {
-    id: 'getAccount',
-    tag,
-    summary: 'Show an account',
-    response: json(success(named('Account'))),
-  },
+  [`GET ${account}`]: { id: 'getAccount', summary: 'Show an account', response: one('Account') },
   [`PUT ${account}`]: {
     id: 'updateAccount',
-    tag,
     summary: 'Rename an account, or require a second factor of its members',
     description: 'The body replaces all settings.',
     body: {
@@ -71,20 +63,18 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
         },
       },
     },
-    response: json(success(named('Account'))),
+    response: one('Account'),
   },
   [`POST ${members}`]: {
     id: 'createMember',
-    tag,
     summary: 'Invite a person',
     description: `The person is a member once the invitation is accepted. ${reach}`,
     body: { schema: newMember, examples: { 'Somebody for the AI gateways': invitee } },
-    response: json(success(named('InvitedMember')), ['etag']),
+    response: one('InvitedMember', ['etag']),
     refusals: [refusal('member_taken'), refusal('no_pages'), beyondToken],
   },
   [`GET ${members}`]: {
     id: 'listMembers',
-    tag,
     summary: 'List members',
     query: {
       ...pageQuery,
@@ -96,11 +86,10 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
         text,
       ),
     },
-    response: json(page(named('Member'))),
+    response: many('Member'),
   },
   [`POST ${member}/invitation`]: {
     id: 'reinviteMember',
-    tag,
     summary: 'Create another link for a person who has not accepted',
     description: 'The old link ends.',
     response: json(success(open({ invitation_url: invitationUrl }))),
@@ -108,34 +97,26 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
   },
   [`DELETE ${member}/sessions`]: {
     id: 'signMemberOut',
-    tag,
     summary: 'Sign a member out everywhere',
     description:
       'The tokens of all apps that act for the person end too, in other accounts as well. What the person allowed is remembered.',
     response: json(success(open({ id, sessions: about('How many ended.', whole(0)) }))),
     refusals: [refusal('still_pending'), beyondToken],
   },
-  [`GET ${member}`]: {
-    id: 'getMember',
-    tag,
-    summary: 'Show a member',
-    response: json(success(named('Member')), ['etag']),
-  },
+  [`GET ${member}`]: { id: 'getMember', summary: 'Show a member', response: one('Member', ['etag']) },
   [`PUT ${member}`]: {
     id: 'updateMember',
-    tag,
     summary: 'Replace the roles of a member',
     description: `What the roles open follows at once. ${reach}`,
     body: {
       schema: changedMember,
       examples: { 'May only look': { roles: [{ id: roleOfName('Administrator Read Only') }] } },
     },
-    response: json(success(named('Member')), ['etag']),
+    response: one('Member', ['etag']),
     refusals: [lastSuper, beyondToken],
   },
   [`DELETE ${member}`]: {
     id: 'deleteMember',
-    tag,
     summary: 'Remove a member',
     description: 'What the person allowed apps to do in the account ends at once. The person stays a user.',
     response: json(success(open({ id }))),
@@ -145,14 +126,14 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
     id: 'getUser',
     tag: 'User',
     summary: 'Show the user for whom the token of this request acts',
-    response: json(success(named('User'))),
+    response: one('User'),
   },
   [`GET ${sessions}`]: {
     id: 'listSessions',
     tag: 'User',
     summary: 'List where the user is signed in',
     query: countedPages,
-    response: json(page(named('Session'))),
+    response: many('Session'),
   },
   [`DELETE ${sessions}`]: {
     id: 'deleteSessions',
@@ -180,13 +161,13 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
       name: about('Part of the name of the account, case-insensitive.', text),
       'account.name': about('As `name`.', text),
     },
-    response: json(page(named('Membership'))),
+    response: many('Membership'),
   },
   [`GET ${membership}`]: {
     id: 'getMembership',
     tag: 'User',
     summary: 'Show a membership of the user',
-    response: json(success(named('Membership'))),
+    response: one('Membership'),
   },
   [`PUT ${membership}`]: {
     id: 'updateMembership',
@@ -195,7 +176,7 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
     description:
       'Invitations are there only for users whose address an OpenID provider has verified; others accept with the link.',
     body: { schema: decidedMembership, examples: { Declines: { status: 'rejected' } } },
-    response: json(success(named('Membership'))),
+    response: one('Membership'),
     refusals: [refusal('not_pending')],
   },
   [`DELETE ${membership}`]: {
@@ -207,18 +188,12 @@ export const peopleOperations: Readonly<Record<string, Operation>> = {
   },
   [`GET ${roles}`]: {
     id: 'listRoles',
-    tag,
     summary: 'List the roles that members can have',
     query: countedPages,
-    response: json(page(named('Role'))),
+    response: many('Role'),
   },
-  [`GET ${roles}/{role_id}`]: {
-    id: 'getRole',
-    tag,
-    summary: 'Show a role',
-    response: json(success(named('Role'))),
-  },
-}
+  [`GET ${roles}/{role_id}`]: { id: 'getRole', summary: 'Show a role', response: one('Role') },
+})
 
 function roleOfName(name: string): string {
   return allRoles.find(role => role.name === name)!.id

@@ -12,10 +12,7 @@ export const headers = {
     ...text,
     pattern: '^[0-9a-f]{16}$',
   }),
-  etag: header('Identifies this version: send it back in If-Match.', {
-    ...text,
-    pattern: '^"[0-9a-f]+"$',
-  }),
+  etag: header('Identifies this version: send it back in If-Match.', { ...text, pattern: '^"[0-9a-f]+"$' }),
   'idempotency-replayed': header('Present when the response repeats an earlier one.', exactly('true'), false),
   'svc-body-encoding': header(
     'Present when the body is not text; it is then in base64.',
@@ -25,10 +22,7 @@ export const headers = {
   'retry-after': header('Seconds to wait.', whole(1)),
   'www-authenticate': header(
     'How to authenticate (RFC 6750), and where the metadata of this API are (RFC 9728).',
-    {
-      ...text,
-      pattern: '^Bearer( |$)',
-    },
+    { ...text, pattern: '^Bearer( |$)' },
   ),
 }
 
@@ -43,10 +37,7 @@ export const parameters = {
   role_id: segment('role_id', 'The role.', id),
   token_id: segment('token_id', 'The token.', id),
   gateway_id: segment('gateway_id', 'The AI gateway.', { ...text, pattern: '^[a-z0-9_-]{1,64}$' }),
-  log_id: segment('log_id', 'The log entry: the ray id of its call.', {
-    ...text,
-    pattern: '^[0-9a-f]{16}$',
-  }),
+  log_id: segment('log_id', 'The log entry: the ray id of its call.', { ...text, pattern: '^[0-9a-f]{16}$' }),
   provider_id: segment('provider_id', 'The AI provider.', { ...text, pattern: '^[a-z0-9.-]{1,128}$' }),
   zone: segment('zone', 'The name of the zone in the configuration.', {
     ...text,

@@ -2,7 +2,7 @@
 
 import { type ApiFaultName, apiFaults } from '../../errors/catalogue/api-faults.ts'
 import type { HeaderName } from './headers.ts'
-import type { Members, Schema } from './schema.ts'
+import { type Members, named, page, type Schema, success } from './schema.ts'
 
 /** Complements one row of the table of routes. */
 export interface Operation {
@@ -63,10 +63,7 @@ export const tags = [
     description: 'What users allowed OAuth clients to do, and what happened on the way.',
   },
   { name: 'API tokens', description: 'Who may use this API and the AI gateways, and for what.' },
-  {
-    name: 'AI gateways',
-    description: 'Authentication, limits and logs of calls to models.',
-  },
+  { name: 'AI gateways', description: 'Authentication, limits and logs of calls to models.' },
   {
     name: 'AI providers',
     description: 'The providers of models that the configuration has, and how they are doing.',
@@ -89,6 +86,24 @@ export const tags = [
 /** Responds in JSON. */
 export function json(schema: Schema, headers: readonly HeaderName[] = []): Good {
   return { content: { 'application/json': schema }, headers }
+}
+
+/** Responds with a schema among the components of the document. */
+export function one(name: string, headers?: readonly HeaderName[]): Good {
+  return json(success(named(name)), headers)
+}
+
+/** Responds with a page of a list of such. */
+export function many(name: string, headers?: readonly HeaderName[]): Good {
+  return json(page(named(name)), headers)
+}
+
+/** Returns the operations of a part of the API, with its tag unless they have their own. */
+export function tagged(
+  tag: Tag,
+  operations: Readonly<Record<string, Omit<Operation, 'tag'> & { readonly tag?: Tag }>>,
+): Readonly<Record<string, Operation>> {
+  return Object.fromEntries(Object.entries(operations).map(([key, value]) => [key, { tag, ...value }]))
 }
 
 /** Describes the refusal of a row of the catalogue. */

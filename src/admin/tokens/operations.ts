@@ -1,12 +1,11 @@
 // The operations of API tokens, for the document of the API.
 
-import { json, type Operation, refusal } from '../schema/operation.ts'
-import { about, id, named, oneOf, open, page, success, text } from '../schema/schema.ts'
+import { json, many, one, refusal, tagged } from '../schema/operation.ts'
+import { about, id, oneOf, open, page, success, text } from '../schema/schema.ts'
 import { pageQuery } from '../schema/query-schemas.ts'
 import { changedToken, createdToken, newToken, permissionGroup, value, verifiedToken } from './schemas.ts'
 import { resourcePrefix } from './body.ts'
 
-const tag = 'API tokens'
 const tokens = '/client/v4/accounts/{account_id}/tokens'
 const token = `${tokens}/{token_id}`
 
@@ -29,16 +28,14 @@ const example = {
 const ownTokens = '/client/v4/user/tokens'
 const { cursor: _, ...countedPages } = pageQuery
 
-export const tokenOperations: Readonly<Record<string, Operation>> = {
+export const tokenOperations = tagged('API tokens', {
   [`GET ${tokens}/verify`]: {
     id: 'verifyToken',
-    tag,
     summary: 'Check the token of this request',
     response: json(success(verifiedToken)),
   },
   [`GET ${tokens}/permission_groups`]: {
     id: 'listPermissionGroups',
-    tag,
     summary: 'List the permissions that tokens can have',
     query: {
       name: about('Only the one of this name.', text),
@@ -48,7 +45,6 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
   },
   [`POST ${tokens}`]: {
     id: 'createToken',
-    tag,
     summary: 'Create a token',
     description: reach,
     body: { schema: newToken, examples: { 'Time-limited, from some networks': example } },
@@ -56,7 +52,6 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
   },
   [`GET ${tokens}`]: {
     id: 'listTokens',
-    tag,
     summary: 'List tokens',
     query: {
       ...pageQuery,
@@ -64,32 +59,28 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
       include_expired: about('`false` by default.', oneOf(['false', 'true'])),
       name: about('Part of the name, case-insensitive.', text),
     },
-    response: json(page(named('Token'))),
+    response: many('Token'),
   },
   [`GET ${token}`]: {
     id: 'getToken',
-    tag,
     summary: 'Show a token, without its value',
-    response: json(success(named('Token')), ['etag']),
+    response: one('Token', ['etag']),
   },
   [`PUT ${token}`]: {
     id: 'updateToken',
-    tag,
     summary: 'Change a token',
     description: `The body replaces all settings. ${reach}`,
     body: { schema: changedToken, examples: { Disabled: { ...example, status: 'disabled' } } },
-    response: json(success(named('Token')), ['etag']),
+    response: one('Token', ['etag']),
   },
   [`DELETE ${token}`]: {
     id: 'deleteToken',
-    tag,
     summary: 'Delete a token',
     description: 'It ends at once.',
     response: json(success(open({ id }))),
   },
   [`PUT ${token}/value`]: {
     id: 'rollToken',
-    tag,
     summary: 'Give a token a new value',
     description: 'The old value ends at once.',
     response: json(success(value)),
@@ -97,16 +88,14 @@ export const tokenOperations: Readonly<Record<string, Operation>> = {
   },
   [`GET ${ownTokens}`]: {
     id: 'listUserTokens',
-    tag,
     summary: 'List the tokens that the user has made for themselves',
     query: { ...countedPages, account_id: about('Only those of this account.', id) },
-    response: json(page(named('Token'))),
+    response: many('Token'),
   },
   [`DELETE ${ownTokens}/{token_id}`]: {
     id: 'deleteUserToken',
-    tag,
     summary: 'Delete a token that the user has made for themselves',
     description: 'It ends at once.',
     response: json(success(open({ id }))),
   },
-}
+})

@@ -1,8 +1,8 @@
 // The operations of zones, for the document of the API.
 
-import { json, type Operation, refusal, refusals, type Tag } from '../schema/operation.ts'
+import { json, many, one, type Operation, refusal, refusals, type Tag, tagged } from '../schema/operation.ts'
 import { moment, pageQuery } from '../schema/query-schemas.ts'
-import { about, id, listOf, named, oneOf, open, page, success, text, whole } from '../schema/schema.ts'
+import { about, id, listOf, named, oneOf, open, success, text, whole } from '../schema/schema.ts'
 import { changedAccessRule, newAccessRule } from './rules/access-rule-schemas.ts'
 import {
   changedErrorRule,
@@ -21,7 +21,6 @@ import { order } from './rules/rule-schemas.ts'
 const zone = '/client/v4/zones/{zone}'
 const pages = `${zone}/error_pages`
 const errorPage = `${pages}/{page_type}`
-const tag = 'Custom errors'
 
 const countsOfErrors =
   'Counts by hour, and the last requests that got each. They are a few seconds old, and the same on all machines that share the store.'
@@ -72,10 +71,9 @@ const owned = refusal('owned')
 
 const full = refusals(['too_many_rules'], `There are ${mostRules} rules already.`)
 
-export const zoneOperations: Readonly<Record<string, Operation>> = {
+export const zoneOperations = tagged('Zones', {
   'GET /client/v4/zones': {
     id: 'listZones',
-    tag: 'Zones',
     summary: 'List zones, with hosts, routes and settings',
     description:
       'By name: those of all accounts in which the token has the permission `Zones Read`, as the configuration in effect has them.',
@@ -86,16 +84,15 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
       name: about('Those whose name contains this, in any case of letters.', text),
       'account.id': about('Those of this account.', id),
     },
-    response: json(page(named('Zone'))),
+    response: many('Zone'),
   },
   [`GET ${zone}`]: {
     id: 'getZone',
-    tag: 'Zones',
     summary: 'Show a zone, with hosts, routes and settings',
-    response: json(success(named('Zone'))),
+    response: one('Zone'),
   },
   ...ruleOperations(`${zone}/error_rules`, {
-    tag,
+    tag: 'Custom errors',
     code: 'ErrorRule',
     word: 'error rule',
     created: {
@@ -109,10 +106,10 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
   }),
   [`GET ${zone}/error_rules/hits`]: {
     id: 'listErrorRuleHits',
-    tag,
+    tag: 'Custom errors',
     summary: 'Show how often each error rule was used in the last day, in order',
     description: 'In one response, with the rules from the configuration file, and without content.',
-    response: json(page(named('ErrorRuleHits'))),
+    response: many('ErrorRuleHits'),
   },
   [`GET ${zone}/access_rules/hits`]: {
     id: 'listAccessRuleHits',
@@ -120,41 +117,41 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
     summary: 'Show how often each access rule decided in the last day, in order',
     description:
       'In one response, with the rules from the configuration file, bans and the default. A rule of all zones has the hits of this zone. A rule of the file that changes starts again at 0.',
-    response: json(page(named('AccessRuleHits'))),
+    response: many('AccessRuleHits'),
   },
   [`GET ${pages}`]: {
     id: 'listErrorPages',
-    tag,
+    tag: 'Custom errors',
     summary: 'List the error pages that are set',
     description: 'Pages from the configuration file are not included.',
-    response: json(page(named('ErrorPage'))),
+    response: many('ErrorPage'),
   },
   [`GET ${errorPage}`]: {
     id: 'getErrorPage',
-    tag,
+    tag: 'Custom errors',
     summary: 'Show an error page with its HTML',
     response: json(success(errorPageWithHtml), ['etag']),
   },
   [`PUT ${errorPage}`]: {
     id: 'setErrorPage',
-    tag,
+    tag: 'Custom errors',
     summary: 'Set an error page',
     description: 'It replaces one that is set here, and overrides one from the configuration file.',
     body: {
       schema: html,
       examples: { 'With a box': '<!doctype html><title>Sorry</title>::SVC_ERROR_1000S_BOX::' },
     },
-    response: json(success(named('ErrorPage')), ['etag']),
+    response: one('ErrorPage', ['etag']),
   },
   [`DELETE ${errorPage}`]: {
     id: 'deleteErrorPage',
-    tag,
+    tag: 'Custom errors',
     summary: 'Delete an error page',
     response: json(success(goneErrorPage)),
   },
   [`POST ${zone}/error_preview`]: {
     id: 'previewError',
-    tag,
+    tag: 'Custom errors',
     summary: 'Show what a client would get for an error',
     description: 'Nothing is stored or served. A rule or a page can be tried before it is set.',
     body: {
@@ -182,7 +179,6 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
   }),
   [`POST ${zone}/explain`]: {
     id: 'explainRequest',
-    tag: 'Zones',
     summary: 'Explain what would happen to a request',
     description:
       'The steps of the gateway decide on it as on any other request, but nothing is sent, counted or logged, and nobody is banned. The host must lead to the zone, or to no zone; AI calls must be to the account that owns the zone.',
@@ -200,12 +196,11 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
         },
       },
     },
-    response: json(success(named('Explanation'))),
+    response: one('Explanation'),
     refusals: [refusal('not_serving', ['retry-after'])],
   },
   [`GET ${zone}/rate_limits`]: {
     id: 'listRateLimits',
-    tag: 'Zones',
     summary: 'List the rate limits and quotas of a zone, with the clients nearest to them',
     description:
       'In one response. What the gateway has counted lately; a key that no process has in memory is not among the nearest.',
@@ -213,23 +208,20 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
   },
   [`GET ${zone}/errors`]: {
     id: 'listZoneErrors',
-    tag: 'Zones',
     summary: 'List the errors that happened in a zone in the last day, by code',
     description: countsOfErrors,
     query: errorQuery,
-    response: json(page(named('HappenedError'))),
+    response: many('HappenedError'),
   },
   'GET /client/v4/accounts/{account_id}/errors': {
     id: 'listAccountErrors',
-    tag: 'Zones',
     summary: 'List the errors that happened in all zones and AI gateways in the last day, by code',
     description: `${countsOfErrors} Requests outside of all zones and AI gateways are shown to the oldest account.`,
     query: errorQuery,
-    response: json(page(named('HappenedError'))),
+    response: many('HappenedError'),
   },
   [`GET ${zone}/certificates`]: {
     id: 'listCertificates',
-    tag: 'Zones',
     summary: 'Show which certificate each host of a zone has',
     description:
       'Those of files, and those that the gateway gets by itself, with the time of the next order and why the last one failed.',
@@ -241,14 +233,12 @@ export const zoneOperations: Readonly<Record<string, Operation>> = {
     summary: 'Show the pools of origins and their state',
     response: json(success(listOf(named('Pool')))),
   },
-}
+})
 
 function ruleOperations(
   path: string,
   { tag, code, word, created, changed }: RuleWords,
 ): Record<string, Operation> {
-  const one = json(success(named(code)), ['etag'])
-  const all = json(page(named(code)), ['etag'])
   return {
     [`GET ${path}`]: {
       id: `list${code}s`,
@@ -256,14 +246,14 @@ function ruleOperations(
       summary: `List the ${word}s that are set, in order`,
       description:
         'In one response. Rules from the configuration file are not included: they come after these.',
-      response: all,
+      response: many(code, ['etag']),
     },
     [`POST ${path}`]: {
       id: `create${code}`,
       tag,
       summary: `Create an ${word}`,
       body: created!,
-      response: one,
+      response: one(code, ['etag']),
       refusals: [owned, full],
     },
     [`PUT ${path}/order`]: {
@@ -271,7 +261,7 @@ function ruleOperations(
       tag,
       summary: `Reorder the ${word}s`,
       body: { schema: order, examples: { 'A single rule': { ids: ['0123456789abcdef0123456789abcdef'] } } },
-      response: all,
+      response: many(code, ['etag']),
     },
     [`PUT ${path}/{rule_id}`]: {
       id: `update${code}`,
@@ -279,7 +269,7 @@ function ruleOperations(
       summary: `Replace an ${word}`,
       description: 'It keeps its id and position.',
       body: changed!,
-      response: one,
+      response: one(code, ['etag']),
     },
     [`DELETE ${path}/{rule_id}`]: {
       id: `delete${code}`,
