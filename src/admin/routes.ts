@@ -14,7 +14,7 @@ import { openapi } from './openapi/openapi.ts'
 import { obey, type OperatorCommand } from './service/operator-command.ts'
 import type { Requester, Route } from './http/router.ts'
 import { accountParameters, listAccounts } from './people/accounts.ts'
-import { account, type Api, type ApiRow, type PlainRow, type UserRow } from './api/api-types.ts'
+import { account, type Api, type ApiRow, type PlainRow, row, type UserRow } from './api/api-types.ts'
 import { listScopes } from './oauth-clients/scopes.ts'
 import { errorParameters, listAccountErrors } from './zones/recent-errors.ts'
 import { listZones, zoneParameters } from './zones/zone-list.ts'
@@ -49,13 +49,7 @@ export const apiRows: readonly ApiRow[] = [
   ...clientRows,
   ...accountRows,
   ...grantRows,
-  {
-    method: 'GET',
-    path: `${account}/errors`,
-    permission: 'Analytics Read',
-    query: errorParameters,
-    handle: listAccountErrors,
-  },
+  row('GET', `${account}/errors`, 'Analytics Read', listAccountErrors, { query: errorParameters }),
   ...auditRows,
   ...tokenRows,
   ...gatewayRows,
@@ -65,21 +59,9 @@ export const apiRows: readonly ApiRow[] = [
 
 /** The rows of the management API outside of accounts. */
 export const plainRows: readonly PlainRow[] = [
-  { method: 'GET', path: '/client/v4/oauth/scopes', permission: null, handle: listScopes },
-  {
-    method: 'GET',
-    path: '/client/v4/accounts',
-    permission: null,
-    query: accountParameters,
-    handle: listAccounts,
-  },
-  {
-    method: 'GET',
-    path: '/client/v4/zones',
-    permission: null,
-    query: zoneParameters,
-    handle: listZones,
-  },
+  row('GET', '/client/v4/oauth/scopes', null, listScopes),
+  row('GET', '/client/v4/accounts', null, listAccounts, { query: accountParameters }),
+  row('GET', '/client/v4/zones', null, listZones, { query: zoneParameters }),
 ]
 
 /** The rows of the management API about the user for whom a token acts. */
@@ -110,11 +92,7 @@ export const routes: readonly Route<Facts>[] = [
     path: '/errors/{code}',
     handle: ({ params, requester }) => documentation(params.code!, requester.accept),
   },
-  {
-    method: 'GET',
-    path: '/client/v4/openapi.json',
-    handle: () => openapi(documented),
-  },
+  { method: 'GET', path: '/client/v4/openapi.json', handle: () => openapi(documented) },
   { method: 'GET', path: '/docs', handle: guides },
   { method: 'GET', path: '/docs/api', handle: request => apiIndex(request, documented) },
   { method: 'GET', path: '/docs/{guide}', handle: guideNamed },

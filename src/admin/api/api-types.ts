@@ -28,15 +28,21 @@ export const account = '/client/v4/accounts/{account_id}'
 export const user = '/client/v4/user'
 
 /** The properties of a row of the management API. */
-export type Row = RowOfAny & (Reading | Writing)
+export type Row = RowOfAny & (Reading | Deleting | Writing)
 
 interface Reading {
   readonly method: 'GET'
   readonly lastingAccess?: undefined
 }
 
+/** Deletions leave no access behind. */
+interface Deleting {
+  readonly method: 'DELETE'
+  readonly lastingAccess?: 'nothing'
+}
+
 interface Writing {
-  readonly method: Exclude<Method, 'GET'>
+  readonly method: Exclude<Method, 'GET' | 'DELETE'>
   /** Any effect that would outlast the grant of an app. */
   readonly lastingAccess: LastingAccess
 }
@@ -79,6 +85,17 @@ export type UserRow = Row & {
 export type ZoneRow = Row & {
   readonly permission: Permission
   readonly handle: (call: ZoneCall, api: Api) => Promise<ApiResponse>
+}
+
+/** Returns a row of a table. */
+export function row<const M extends Method, const P extends Permission | null, H, const More = object>(
+  method: M,
+  path: string,
+  permission: P,
+  handle: H,
+  more?: More,
+) {
+  return { method, path, permission, handle, ...(more as More) }
 }
 
 /** What the management API works on. */

@@ -38,41 +38,25 @@ type Refuse = (caller: Token) => ApiResponse | null
 /** Puts the guard in front of a row. */
 export function guarded(row: ApiRow): Route<Facts> {
   const { method, path } = row
-  return {
-    method,
-    path,
-    handle: (request, facts) => withApi(facts, api => admit(row, request, api)),
-  }
+  return { method, path, handle: (request, facts) => withApi(facts, api => admit(row, request, api)) }
 }
 
 /** Puts the guard in front of a row of a zone. */
 export function guardedInZone(row: ZoneRow): Route<Facts> {
   const { method, path } = row
-  return {
-    method,
-    path,
-    handle: (request, facts) => withApi(facts, api => admitToZone(row, request, api)),
-  }
+  return { method, path, handle: (request, facts) => withApi(facts, api => admitToZone(row, request, api)) }
 }
 
 /** Puts the guard in front of a row outside of accounts. */
 export function guardedForAll(row: PlainRow): Route<Facts> {
   const { method, path } = row
-  return {
-    method,
-    path,
-    handle: (request, facts) => withApi(facts, api => admitAnyone(row, request, api)),
-  }
+  return { method, path, handle: (request, facts) => withApi(facts, api => admitAnyone(row, request, api)) }
 }
 
 /** Puts the guard in front of a row about the user for whom a token acts. */
 export function guardedForUser(row: UserRow): Route<Facts> {
   const { method, path } = row
-  return {
-    method,
-    path,
-    handle: (request, facts) => withApi(facts, api => admitUser(row, request, api)),
-  }
+  return { method, path, handle: (request, facts) => withApi(facts, api => admitUser(row, request, api)) }
 }
 
 /**

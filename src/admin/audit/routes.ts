@@ -1,21 +1,11 @@
 // The rows of the admin listener about the audit log: method, path, permission, handler.
 
-import { account, type ApiRow } from '../api/api-types.ts'
+import { account, type ApiRow, row } from '../api/api-types.ts'
 import { auditExportParameters, auditParameters, exportAuditLogs, listAuditLogs } from './audit-logs.ts'
 
 export const auditRows: readonly ApiRow[] = [
-  {
-    method: 'GET',
-    path: `${account}/audit_logs`,
-    permission: 'Audit Logs Read',
-    query: auditParameters,
-    handle: listAuditLogs,
-  },
-  {
-    method: 'GET',
-    path: `${account}/audit_logs/export`,
-    permission: 'Audit Logs Read',
+  row('GET', `${account}/audit_logs`, 'Audit Logs Read', listAuditLogs, { query: auditParameters }),
+  row('GET', `${account}/audit_logs/export`, 'Audit Logs Read', exportAuditLogs, {
     query: auditExportParameters,
-    handle: exportAuditLogs,
-  },
+  }),
 ]

@@ -2,7 +2,7 @@
 
 import { jsonBody } from '../http/request-body.ts'
 import { always } from '../api/lasting-access.ts'
-import { account, type ApiRow } from '../api/api-types.ts'
+import { account, type ApiRow, row } from '../api/api-types.ts'
 import {
   clientParameters,
   createClient,
@@ -18,54 +18,22 @@ const client = `${account}/oauth_clients/{client_id}`
 const secret = `${account}/oauth_clients/{client_id}/rotate_secret`
 
 export const clientRows: readonly ApiRow[] = [
-  {
-    method: 'POST',
-    path: clients,
-    permission: 'OAuth Clients Write',
+  row('POST', clients, 'OAuth Clients Write', createClient, {
     body: jsonBody,
     headers: ['idempotency-key'],
     lastingAccess: always('create an OAuth client, whose secret and redirect URIs stay'),
-    handle: createClient,
-  },
-  {
-    method: 'GET',
-    path: clients,
-    permission: 'OAuth Clients Read',
-    query: clientParameters,
-    handle: listClients,
-  },
-  { method: 'GET', path: client, permission: 'OAuth Clients Read', handle: getClient },
-  {
-    method: 'PATCH',
-    path: client,
-    permission: 'OAuth Clients Write',
+  }),
+  row('GET', clients, 'OAuth Clients Read', listClients, { query: clientParameters }),
+  row('GET', client, 'OAuth Clients Read', getClient),
+  row('PATCH', client, 'OAuth Clients Write', updateClient, {
     body: jsonBody,
     headers: ['if-match'],
     lastingAccess: always('change an OAuth client, whose URIs, scopes and visibility stay'),
-    handle: updateClient,
-  },
-  {
-    method: 'DELETE',
-    path: client,
-    permission: 'OAuth Clients Write',
-    headers: ['if-match'],
-    lastingAccess: 'nothing',
-    handle: deleteClient,
-  },
-  {
-    method: 'POST',
-    path: secret,
-    permission: 'OAuth Clients Write',
+  }),
+  row('DELETE', client, 'OAuth Clients Write', deleteClient, { headers: ['if-match'] }),
+  row('POST', secret, 'OAuth Clients Write', rotateSecret, {
     headers: ['if-match', 'idempotency-key'],
     lastingAccess: always('create a client secret'),
-    handle: rotateSecret,
-  },
-  {
-    method: 'DELETE',
-    path: secret,
-    permission: 'OAuth Clients Write',
-    headers: ['if-match'],
-    lastingAccess: 'nothing',
-    handle: deleteRotatedSecret,
-  },
+  }),
+  row('DELETE', secret, 'OAuth Clients Write', deleteRotatedSecret, { headers: ['if-match'] }),
 ]

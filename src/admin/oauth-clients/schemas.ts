@@ -97,11 +97,7 @@ export const newClient = closed(required, clearable)
 /** The body of a change: absent members stay. */
 export const changedClient = closed(
   {},
-  {
-    ...required,
-    ...clearable,
-    visibility: about('Publishing is irreversible.', visibility),
-  },
+  { ...required, ...clearable, visibility: about('Publishing is irreversible.', visibility) },
 )
 
 const lastAnswer = open(

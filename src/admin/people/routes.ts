@@ -4,7 +4,7 @@ import { listAttention } from '../overview/list-attention.ts'
 import { getOverview } from '../overview/overview.ts'
 import { jsonBody } from '../http/request-body.ts'
 import { always } from '../api/lasting-access.ts'
-import { account, user, type ApiRow, type UserRow } from '../api/api-types.ts'
+import { account, type ApiRow, row, user, type UserRow } from '../api/api-types.ts'
 import { getAccount, updateAccount } from './accounts.ts'
 import { listMembers, memberParameters } from './member-list.ts'
 import {
@@ -33,115 +33,47 @@ const memberships = '/client/v4/memberships'
 const membership = `${memberships}/{membership_id}`
 
 export const accountRows: readonly ApiRow[] = [
-  { method: 'GET', path: account, permission: null, handle: getAccount },
-  { method: 'GET', path: `${account}/overview`, permission: null, handle: getOverview },
-  { method: 'GET', path: `${account}/attention`, permission: null, handle: listAttention },
-  {
-    method: 'PUT',
-    path: account,
-    permission: 'Account Settings Write',
+  row('GET', account, null, getAccount),
+  row('GET', `${account}/overview`, null, getOverview),
+  row('GET', `${account}/attention`, null, listAttention),
+  row('PUT', account, 'Account Settings Write', updateAccount, {
     body: jsonBody,
     lastingAccess: always('change the settings of an account'),
-    handle: updateAccount,
-  },
-  {
-    method: 'POST',
-    path: members,
-    permission: 'Members Write',
+  }),
+  row('POST', members, 'Members Write', createMember, {
     body: jsonBody,
     headers: ['idempotency-key'],
     lastingAccess: always('invite a member'),
-    handle: createMember,
-  },
-  { method: 'GET', path: members, permission: 'Members Read', query: memberParameters, handle: listMembers },
-  {
-    method: 'POST',
-    path: `${member}/invitation`,
-    permission: 'Members Write',
+  }),
+  row('GET', members, 'Members Read', listMembers, { query: memberParameters }),
+  row('POST', `${member}/invitation`, 'Members Write', reinviteMember, {
     lastingAccess: always('create an invitation link'),
-    handle: reinviteMember,
-  },
-  {
-    method: 'DELETE',
-    path: `${member}/sessions`,
-    permission: 'Members Write',
-    lastingAccess: 'nothing',
-    handle: signMemberOut,
-  },
-  { method: 'GET', path: member, permission: 'Members Read', handle: getMember },
-  {
-    method: 'PUT',
-    path: member,
-    permission: 'Members Write',
+  }),
+  row('DELETE', `${member}/sessions`, 'Members Write', signMemberOut),
+  row('GET', member, 'Members Read', getMember),
+  row('PUT', member, 'Members Write', updateMember, {
     body: jsonBody,
     headers: ['if-match'],
     lastingAccess: always('change the roles of a member'),
-    handle: updateMember,
-  },
-  {
-    method: 'DELETE',
-    path: member,
-    permission: 'Members Write',
-    headers: ['if-match'],
-    lastingAccess: 'nothing',
-    handle: deleteMember,
-  },
-  { method: 'GET', path: roles, permission: 'Members Read', query: roleParameters, handle: listRoles },
-  { method: 'GET', path: `${roles}/{role_id}`, permission: 'Members Read', handle: getRole },
+  }),
+  row('DELETE', member, 'Members Write', deleteMember, { headers: ['if-match'] }),
+  row('GET', roles, 'Members Read', listRoles, { query: roleParameters }),
+  row('GET', `${roles}/{role_id}`, 'Members Read', getRole),
 ]
 
 /** The rows about the user for whom a token acts. */
 export const userRows: readonly UserRow[] = [
-  { method: 'GET', path: user, permission: null, scope: 'user.read', handle: getUser },
-  {
-    method: 'GET',
-    path: memberships,
-    permission: null,
-    scope: 'memberships.read',
-    query: membershipParameters,
-    handle: listMemberships,
-  },
-  { method: 'GET', path: membership, permission: null, scope: 'memberships.read', handle: getMembership },
-  {
-    method: 'PUT',
-    path: membership,
-    permission: null,
+  row('GET', user, null, getUser, { scope: 'user.read' }),
+  row('GET', memberships, null, listMemberships, { scope: 'memberships.read', query: membershipParameters }),
+  row('GET', membership, null, getMembership, { scope: 'memberships.read' }),
+  row('PUT', membership, null, updateMembership, {
+    // It accepts a membership for the user, by the invitation of another, and gives the app no access.
     scope: 'memberships.write',
     body: jsonBody,
-    // It accepts a membership for the user, by the invitation of another, and gives the app no access.
     lastingAccess: 'nothing',
-    handle: updateMembership,
-  },
-  {
-    method: 'DELETE',
-    path: membership,
-    permission: null,
-    scope: 'memberships.write',
-    lastingAccess: 'nothing',
-    handle: deleteMembership,
-  },
-  {
-    method: 'GET',
-    path: `${user}/sessions`,
-    permission: null,
-    scope: 'user_access.read',
-    query: sessionParameters,
-    handle: listSessions,
-  },
-  {
-    method: 'DELETE',
-    path: `${user}/sessions`,
-    permission: null,
-    scope: 'user_access.write',
-    lastingAccess: 'nothing',
-    handle: deleteSessions,
-  },
-  {
-    method: 'DELETE',
-    path: `${user}/sessions/{session_id}`,
-    permission: null,
-    scope: 'user_access.write',
-    lastingAccess: 'nothing',
-    handle: deleteSession,
-  },
+  }),
+  row('DELETE', membership, null, deleteMembership, { scope: 'memberships.write' }),
+  row('GET', `${user}/sessions`, null, listSessions, { scope: 'user_access.read', query: sessionParameters }),
+  row('DELETE', `${user}/sessions`, null, deleteSessions, { scope: 'user_access.write' }),
+  row('DELETE', `${user}/sessions/{session_id}`, null, deleteSession, { scope: 'user_access.write' }),
 ]

@@ -1,17 +1,13 @@
 // The rows of the admin listener that are about AI providers: method, path, permission, handler.
 
-import { account, type ApiRow } from '../api/api-types.ts'
+import { account, type ApiRow, row } from '../api/api-types.ts'
 import { listProviders, testProvider } from './providers.ts'
 
 const providers = `${account}/ai-gateway/providers`
 
 export const providerRows: readonly ApiRow[] = [
-  { method: 'GET', path: providers, permission: 'AI Gateway Read', handle: listProviders },
-  {
-    method: 'POST',
-    path: `${providers}/{provider_id}/test`,
-    permission: 'AI Gateway Run',
+  row('GET', providers, 'AI Gateway Read', listProviders),
+  row('POST', `${providers}/{provider_id}/test`, 'AI Gateway Run', testProvider, {
     lastingAccess: 'nothing',
-    handle: testProvider,
-  },
+  }),
 ]

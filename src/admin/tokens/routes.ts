@@ -3,7 +3,7 @@
 import { jsonBody } from '../http/request-body.ts'
 import { pageParameters } from '../http/query.ts'
 import { always } from '../api/lasting-access.ts'
-import { account, type ApiRow, user, type UserRow } from '../api/api-types.ts'
+import { account, type ApiRow, row, user, type UserRow } from '../api/api-types.ts'
 import { createOwnToken, deleteOwnToken, listOwnTokens } from './own-tokens.ts'
 import {
   createToken,
@@ -21,49 +21,27 @@ const token = `${account}/tokens/{token_id}`
 const listOfTokens = [...pageParameters, 'direction', 'include_expired', 'name']
 
 export const tokenRows: readonly ApiRow[] = [
-  { method: 'GET', path: `${tokens}/verify`, permission: null, handle: verifyToken },
-  {
-    method: 'GET',
-    path: `${tokens}/permission_groups`,
-    permission: 'API Tokens Read',
+  row('GET', `${tokens}/verify`, null, verifyToken),
+  row('GET', `${tokens}/permission_groups`, 'API Tokens Read', listPermissionGroups, {
     query: ['name', 'scope'],
-    handle: listPermissionGroups,
-  },
-  {
-    method: 'POST',
-    path: tokens,
-    permission: 'API Tokens Write',
+  }),
+  row('POST', tokens, 'API Tokens Write', createToken, {
     body: jsonBody,
     headers: ['idempotency-key'],
     lastingAccess: always('create an API token'),
-    handle: createToken,
-  },
-  { method: 'GET', path: tokens, permission: 'API Tokens Read', query: listOfTokens, handle: listTokens },
-  { method: 'GET', path: token, permission: 'API Tokens Read', handle: getToken },
-  {
-    method: 'PUT',
-    path: token,
-    permission: 'API Tokens Write',
+  }),
+  row('GET', tokens, 'API Tokens Read', listTokens, { query: listOfTokens }),
+  row('GET', token, 'API Tokens Read', getToken),
+  row('PUT', token, 'API Tokens Write', updateToken, {
     body: jsonBody,
     headers: ['if-match'],
     lastingAccess: always('change an API token'),
-    handle: updateToken,
-  },
-  {
-    method: 'DELETE',
-    path: token,
-    permission: 'API Tokens Write',
-    lastingAccess: 'nothing',
-    handle: deleteToken,
-  },
-  {
-    method: 'PUT',
-    path: `${token}/value`,
-    permission: 'API Tokens Write',
+  }),
+  row('DELETE', token, 'API Tokens Write', deleteToken),
+  row('PUT', `${token}/value`, 'API Tokens Write', rollToken, {
     headers: ['idempotency-key'],
     lastingAccess: always('roll an API token'),
-    handle: rollToken,
-  },
+  }),
 ]
 
 const ownTokens = `${user}/tokens`
@@ -73,30 +51,15 @@ const ownTokens = `${user}/tokens`
  * token before.
  */
 export const ownTokenRows: readonly UserRow[] = [
-  {
-    method: 'POST',
-    path: ownTokens,
-    permission: null,
+  row('POST', ownTokens, null, createOwnToken, {
     scope: 'user_access.write',
     body: jsonBody,
     headers: ['idempotency-key'],
     lastingAccess: always('create an API token'),
-    handle: createOwnToken,
-  },
-  {
-    method: 'GET',
-    path: ownTokens,
-    permission: null,
+  }),
+  row('GET', ownTokens, null, listOwnTokens, {
     scope: 'user_access.read',
     query: ['page', 'per_page', 'account_id'],
-    handle: listOwnTokens,
-  },
-  {
-    method: 'DELETE',
-    path: `${ownTokens}/{token_id}`,
-    permission: null,
-    scope: 'user_access.write',
-    lastingAccess: 'nothing',
-    handle: deleteOwnToken,
-  },
+  }),
+  row('DELETE', `${ownTokens}/{token_id}`, null, deleteOwnToken, { scope: 'user_access.write' }),
 ]

@@ -35,11 +35,7 @@ const members = closed(
     method: about('`GET` if absent.', line),
     headers: about(
       'Header fields: a value or a list of values by name. Values are never in the explanation.',
-      {
-        type: 'object',
-        maxProperties: 100,
-        additionalProperties: { anyOf: [value, listOf(value, 1, 100)] },
-      },
+      { type: 'object', maxProperties: 100, additionalProperties: { anyOf: [value, listOf(value, 1, 100)] } },
     ),
     body: about('The body of an AI call, which may name its model.', { ...text, maxLength: longestBody }),
     body_size: about('Bytes of a body that is not given.', whole(0, largestBody)),

@@ -52,10 +52,7 @@ function shownTo(
     ...(!may('Origins Read') && { pool: null, forward: null }),
     ...(!seesGateways && { gateway: null }),
     ...(!seesZones && { route: null, compression: null }),
-    response: response && {
-      ...seen.response!,
-      content: may('Custom Errors Read') ? response.content : null,
-    },
+    response: response && { ...seen.response!, content: may('Custom Errors Read') ? response.content : null },
   }
 }
 

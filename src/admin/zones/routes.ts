@@ -11,7 +11,7 @@ import { errorRuleWork, readErrorRule, viewErrorRule } from './custom-errors/rul
 import { htmlBody, jsonBody, largeJsonBody } from '../http/request-body.ts'
 import { explainRequest } from './explain.ts'
 import { errorParameters, listZoneErrors } from './recent-errors.ts'
-import type { ZoneRow } from '../api/api-types.ts'
+import { row, type ZoneRow } from '../api/api-types.ts'
 import { listRateLimits } from './rate-limits.ts'
 import { listAccessRuleHits, listErrorRuleHits } from './rules/rule-hits.ts'
 import { getZone, listCertificates, listOrigins } from './zone-list.ts'
@@ -41,76 +41,41 @@ const accessRules = new ZoneRules<AccessRule>({
 
 /** The management API of zones. */
 export const zoneRows: readonly ZoneRow[] = [
-  { method: 'GET', path: zone, permission: 'Zones Read', handle: getZone },
+  row('GET', zone, 'Zones Read', getZone),
 
-  {
-    method: 'GET',
-    path: `${zone}/error_rules/hits`,
-    permission: 'Custom Errors Read',
-    handle: listErrorRuleHits,
-  },
+  row('GET', `${zone}/error_rules/hits`, 'Custom Errors Read', listErrorRuleHits),
   ...rowsOf(`${zone}/error_rules`, errorRules, 'Custom Errors Read', 'Custom Errors Write'),
 
-  { method: 'GET', path: pages, permission: 'Custom Errors Read', handle: listErrorPages },
-  { method: 'GET', path: page, permission: 'Custom Errors Read', handle: getErrorPage },
-  {
-    method: 'PUT',
-    path: page,
-    permission: 'Custom Errors Write',
+  row('GET', pages, 'Custom Errors Read', listErrorPages),
+  row('GET', page, 'Custom Errors Read', getErrorPage),
+  row('PUT', page, 'Custom Errors Write', setErrorPage, {
     body: htmlBody,
     headers: ['if-match', 'if-none-match'],
     lastingAccess: 'nothing',
-    handle: setErrorPage,
-  },
-  {
-    method: 'DELETE',
-    path: page,
-    permission: 'Custom Errors Write',
-    headers: ['if-match'],
-    lastingAccess: 'nothing',
-    handle: deleteErrorPage,
-  },
+  }),
+  row('DELETE', page, 'Custom Errors Write', deleteErrorPage, { headers: ['if-match'] }),
 
   // It changes nothing, so read permission is enough.
-  {
-    method: 'POST',
-    path: `${zone}/error_preview`,
-    permission: 'Custom Errors Read',
+  row('POST', `${zone}/error_preview`, 'Custom Errors Read', previewZoneError, {
     body: largeJsonBody,
     lastingAccess: 'nothing',
-    handle: previewZoneError,
-  },
+  }),
 
-  {
-    method: 'GET',
-    path: `${zone}/access_rules/hits`,
-    permission: 'Access Rules Read',
-    handle: listAccessRuleHits,
-  },
+  row('GET', `${zone}/access_rules/hits`, 'Access Rules Read', listAccessRuleHits),
   ...rowsOf(`${zone}/access_rules`, accessRules, 'Access Rules Read', 'Access Rules Write'),
 
   // It changes nothing either.
-  {
-    method: 'POST',
-    path: `${zone}/explain`,
-    permission: 'Access Rules Read',
+  row('POST', `${zone}/explain`, 'Access Rules Read', explainRequest, {
     body: jsonBody,
     lastingAccess: 'nothing',
-    handle: explainRequest,
-  },
-  {
-    method: 'GET',
-    path: `${zone}/errors`,
-    permission: 'Analytics Read',
-    query: errorParameters,
-    handle: listZoneErrors,
-  },
+  }),
+  row('GET', `${zone}/errors`, 'Analytics Read', listZoneErrors, { query: errorParameters }),
 
-  { method: 'GET', path: `${zone}/rate_limits`, permission: 'Zones Read', handle: listRateLimits },
+  row('GET', `${zone}/rate_limits`, 'Zones Read', listRateLimits),
 
-  { method: 'GET', path: `${zone}/certificates`, permission: 'Zones Read', handle: listCertificates },
+  row('GET', `${zone}/certificates`, 'Zones Read', listCertificates),
 
-  { method: 'GET', path: `${zone}/origins`, permission: 'Origins Read', handle: listOrigins },
+  row('GET', `${zone}/origins`, 'Origins Read', listOrigins),
 ]
 
 function rowsOf<Rule extends Described>(
@@ -122,7 +87,7 @@ function rowsOf<Rule extends Described>(
   const write = { permission: writing, headers: ['if-match'], lastingAccess: 'nothing' } as const
   const rule = `${path}/{rule_id}`
   return [
-    { method: 'GET', path, permission: reading, handle: (...args) => rules.list(...args) },
+    row('GET', path, reading, (...args) => rules.list(...args)),
     { method: 'POST', path, ...write, body: jsonBody, handle: (...args) => rules.create(...args) },
     // Before the row of one rule, whose path matches as well.
     {

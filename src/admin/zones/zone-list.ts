@@ -98,11 +98,7 @@ function viewRoute({ path, pool, host, bodyLimit, redirects, timeouts, rewrite, 
 /** Shows which headers are rewritten, not to what: that may be a secret of the origin. */
 function viewRewrite({ path, requestHeaders, responseHeaders }: RewriteConfig) {
   const namesOf = (headers: RewriteConfig['requestHeaders']) => headers.map(({ name }) => name)
-  return {
-    path,
-    request_headers: namesOf(requestHeaders),
-    response_headers: namesOf(responseHeaders),
-  }
+  return { path, request_headers: namesOf(requestHeaders), response_headers: namesOf(responseHeaders) }
 }
 
 function viewPool({ name, origins, balance, retries, ejection, check, slowStart }: PoolConfig) {

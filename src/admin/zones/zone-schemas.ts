@@ -15,14 +15,7 @@ const route = open({
   redirects: about('How many redirects of the origin are followed.', whole(0)),
   timeouts: about(
     'In ms; 0 is off.',
-    open({
-      connect: ms,
-      handshake: ms,
-      response: ms,
-      write: ms,
-      idle: ms,
-      total: ms,
-    }),
+    open({ connect: ms, handshake: ms, response: ms, write: ms, idle: ms, total: ms }),
   ),
   rate_limits: about('The names of those of this route alone.', names),
   rewrite: about(

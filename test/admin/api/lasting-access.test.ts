@@ -63,8 +63,8 @@ const clientBody = {
   scopes: ['ai_gateway.read'],
 }
 
-test('each operation that is no read states whether what it leaves outlasts the grant of an app', () => {
-  for (const row of writes) {
+test('each operation that sets something states whether what it leaves outlasts the grant of an app', () => {
+  for (const row of writes.filter(({ method }) => method !== 'DELETE')) {
     const { lastingAccess } = row
     assert.ok(lastingAccess === 'nothing' || (lastingAccess?.cannot ?? '') !== '', nameOf(row))
   }
@@ -114,7 +114,7 @@ test('the OpenAPI document says of each what apps cannot do, and how they are re
       responses: Record<string, unknown>
     }
     const isTold = shown.description.includes('An app, by an access token of OAuth, cannot ')
-    assert.equal(isTold, row.lastingAccess !== 'nothing', nameOf(row))
+    assert.equal(isTold, typeof row.lastingAccess === 'object', nameOf(row))
     if (isTold) assert.ok(JSON.stringify(shown.responses['403']).includes('outlast'), nameOf(row))
   }
 })
