@@ -74,30 +74,14 @@ export const newLink: Handler = async request => {
   })
 }
 
-export const confirmSignOut: Handler = async request => {
-  const response = await request.api.get<Member>(memberOf(request))
-  if (!response.ok) return response
-  return signOutView({
-    account: request.account.id,
-    member: response.result,
-    frame: request.frameFor(request.path),
-  })
-}
+export const confirmSignOut = confirming(signOutView)
 
 export const signOut: Handler = async request => {
   const ended = await request.api.delete(`${memberOf(request)}/sessions`)
   return ended.ok ? redirectTo(withMessage(pathOf(request), 'member-signed-out')) : ended
 }
 
-export const confirmRemoval: Handler = async request => {
-  const response = await request.api.get<Member>(memberOf(request))
-  if (!response.ok) return response
-  return removalView({
-    account: request.account.id,
-    member: response.result,
-    frame: request.frameFor(request.path),
-  })
-}
+export const confirmRemoval = confirming(removalView)
 
 export const removeMember: Handler = async request => {
   const removed = await request.api.delete(memberOf(request))
@@ -157,4 +141,16 @@ function memberOf({ account, params }: PageRequest): string {
 
 function pathOf({ account, params }: PageRequest): string {
   return paths.member(account.id, params.member!)
+}
+
+function confirming(view: typeof removalView): Handler {
+  return async request => {
+    const response = await request.api.get<Member>(memberOf(request))
+    if (!response.ok) return response
+    return view({
+      account: request.account.id,
+      member: response.result,
+      frame: request.frameFor(request.path),
+    })
+  }
 }
