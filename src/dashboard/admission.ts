@@ -30,7 +30,6 @@ import { askAgain, askForPassword, askForProvider, needsProof, proofField } from
 import { sections } from './page/sections.ts'
 import { writeView } from './shell.ts'
 
-/** The sender of a request, as determined by the side port. */
 export interface Sender {
   readonly address: string | null
   readonly peer: string
@@ -47,15 +46,12 @@ export interface AdmissionParts {
   readonly persons: PersonTokens
   /** Calls the management API with the permissions of a token. */
   readonly askAs: (caller: Token, question: Question) => ReturnType<CallApi>
-  /** Returns the URL of the authorization server. */
   readonly issuer: () => string
-  /** Returns where AI gateways are called; null if they are not. */
   readonly entrance: () => GatewayEndpoint | null
   readonly clock: Clock
   readonly routes: readonly Route[]
 }
 
-/** A request of a signed-in user. */
 interface Request {
   readonly request: IncomingMessage
   readonly url: URL
@@ -71,7 +67,6 @@ interface Known extends Request {
   readonly person: PersonToken
 }
 
-/** A request whose sender may see the page. */
 interface PermittedRequest {
   readonly known: Known
   readonly place: PlaceOfPerson

@@ -6,7 +6,6 @@ import type { Handler, Route } from './page/page-request.ts'
 
 const docs = '/dashboard/{account}/docs'
 
-/** Responds with a page of the side port; its links are relative, and so lead to others of these. */
 const showDocs: Handler = async ({ api, path }) => {
   const [, , , , ...steps] = path.split('/').map(decodeURIComponent)
   const page = await api.docs(steps.length === 0 ? '' : apiPath(...steps))

@@ -15,14 +15,12 @@ interface Account {
   readonly name: string
 }
 
-/** The viewer of a page, and its place. */
 interface Viewer {
   readonly email: string
   /** The account of the page; null without one. */
   readonly account: Account | null
   /** All accounts of the person, each with the equivalent of this page there. */
   readonly accounts: readonly (Account & { readonly path: string })[]
-  /** The sections that they may see there. */
   readonly sections: readonly SectionLink[]
   readonly path: string
   /** Whether they may see something that can be searched. */
@@ -85,7 +83,6 @@ ${content}
 `
 }
 
-/** Makes the frame; `place` is the page, or the topmost page above it. */
 function bar(viewer: Viewer, place: string): Html {
   const { account, accounts, email } = viewer
   const section = account === null ? undefined : sectionOf(viewer.sections, account.id, place)

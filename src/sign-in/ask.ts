@@ -13,7 +13,6 @@ import { dashboardOf, paths } from '../pages/parts/paths.ts'
 import { messagePage } from '../pages/views/message.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
 
-/** The input of handlers. */
 export interface Ask {
   readonly request: IncomingMessage
   readonly path: string
@@ -21,7 +20,6 @@ export interface Ask {
   /** Empty unless a form was sent. */
   readonly form: Form
   readonly visit: ClientInfo
-  /** The signed-in user. */
   readonly actor: Actor | null
   /** The value of the browser's session, null for none. */
   readonly session: string | null

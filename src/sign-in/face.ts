@@ -21,7 +21,6 @@ import { signInHandlers } from './sign-in.ts'
 import type { Grants } from './connected-apps.ts'
 import { twoStepHandlers } from './two-step.ts'
 
-/** The sender of a request, as determined by the side port. */
 interface Sender {
   readonly address: string | null
   readonly peer: string

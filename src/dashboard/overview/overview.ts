@@ -20,7 +20,6 @@ export interface CallSums {
 export interface Overview {
   readonly at: string
   readonly requests?: {
-    /** When this gateway started. */
     readonly since: string
     readonly minutes: readonly RequestWindow[]
     readonly hours: readonly RequestWindow[]
@@ -34,7 +33,6 @@ export interface Overview {
     readonly trial: number
     readonly down: number
   }[]
-  /** Of the last 24 hours. */
   readonly ai?: {
     readonly is_complete: boolean
     /** Of the list prices, as 2026-01-31. */
@@ -73,7 +71,6 @@ export interface Finding {
   } | null
 }
 
-/** An error of the last day, by place. */
 export interface FrequentError {
   readonly zone: string | null
   readonly gateway_id: string | null
@@ -104,7 +101,6 @@ export function trafficOf(windows: readonly RequestWindow[]): readonly Traffic[]
   }).sort((a, b) => b.requests - a.requests)
 }
 
-/** Returns the sums of a window. */
 export function sumOf({ zones }: RequestWindow) {
   const count = (name: string) => zones.reduce((sum, { classes }) => sum + (classes[name] ?? 0), 0)
   const requests = zones.reduce((sum, { classes }) => sum + totalOf(classes), 0)

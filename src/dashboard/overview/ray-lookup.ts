@@ -32,7 +32,6 @@ export const findRay: Handler = async request => {
   }
 }
 
-/** Whether words are a ray id. */
 export function isRay(words: string): boolean {
   return /^[0-9a-f]{16}$/i.test(words)
 }

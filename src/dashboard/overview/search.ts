@@ -25,7 +25,6 @@ interface Kind {
   readonly query: (words: string, account: string) => Readonly<Record<string, string>>
   // biome-ignore lint/suspicious/noExplicitAny: each list has things of its own
   readonly hit: (item: any, account: string) => Hit
-  /** The page that lists all hits. */
   readonly all?: (account: string, words: string) => string
 }
 

@@ -23,7 +23,6 @@ interface Shown {
   readonly ask: PageRequest
   readonly overview: Overview
   readonly attention: Attention
-  /** Null if the person may not see them. */
   readonly errors: readonly FrequentError[] | null
   /** Null if the list of first steps is not shown. */
   readonly steps: Awaited<ReturnType<typeof firstSteps>>
@@ -113,7 +112,6 @@ function pathOf(
 /** Maximum of zones in a table, those with the most traffic. */
 const mostZones = 10
 
-/** Links to the remaining zones. */
 function moreZones(count: number, account: string): Html | null {
   const more = count - mostZones
   return more <= 0
@@ -217,7 +215,6 @@ function aiPart(
   )
 }
 
-/** Writes the cost as far as it is known. */
 function costOf({ cost, count, count_without_cost: unknown }: CallSums): string {
   if (unknown === count) return 'unknown'
   return unknown === 0 ? dollars(cost) : `${dollars(cost)} and ${grouped(unknown)} unknown`
@@ -327,7 +324,6 @@ function bad(count: number): HtmlValue {
   return count === 0 ? grouped(count) : badge(grouped(count), 'bad')
 }
 
-/** Writes a count with its share. */
 function share(count: number, all: number): string {
   if (count === 0) return '0'
   const percent = (count / all) * 100

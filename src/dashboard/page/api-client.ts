@@ -3,7 +3,6 @@
 
 import { pause } from '../../base/turns/turns.ts'
 
-/** The part of an API response that pages need. */
 interface ApiResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -58,7 +57,6 @@ export function isOutage({ status }: Pick<Failure, 'status'>): boolean {
   return status >= 500
 }
 
-/** A file of the API. */
 interface File {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -67,7 +65,6 @@ interface File {
 
 type Result<T> = Success<T> | Failure
 
-/** Conditions of a change. */
 interface Conditions {
   /** The change requires that this is still the current tag; else the status is 412. */
   readonly ifMatch?: string | undefined

@@ -24,7 +24,6 @@ export interface ExampleProvider {
 export interface TestCall {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** JSON. */
   readonly body: string
 }
 
