@@ -28,7 +28,6 @@ import { providerRows } from './providers/routes.ts'
 import { gatewayRows } from './gateways/routes.ts'
 import { logRows } from './ai-logs/routes.ts'
 
-/** What the handlers know of the gateway. */
 export interface Facts {
   readonly unready: () => Unready
   /** Writes all metrics in the text format of Prometheus. */
@@ -44,7 +43,6 @@ export interface Facts {
   readonly upgrade?: OperatorCommand
 }
 
-/** The management API of accounts. */
 export const apiRows: readonly ApiRow[] = [
   ...clientRows,
   ...accountRows,
@@ -57,14 +55,12 @@ export const apiRows: readonly ApiRow[] = [
   ...providerRows,
 ]
 
-/** The rows of the management API outside of accounts. */
 export const plainRows: readonly PlainRow[] = [
   row('GET', '/client/v4/oauth/scopes', null, listScopes),
   row('GET', '/client/v4/accounts', null, listAccounts, { query: accountParameters }),
   row('GET', '/client/v4/zones', null, listZones, { query: zoneParameters }),
 ]
 
-/** The rows of the management API about the user for whom a token acts. */
 export const userRows: readonly UserRow[] = [...peopleRows, ...userGrantRows, ...ownTokenRows]
 
 const documented = [...apiRows, ...zoneRows, ...plainRows, ...userRows]

@@ -61,7 +61,6 @@ const ownNames: ReadonlySet<string> = new Set(['content-length', 'svc-ray'])
 /** A request from code of this process to the management API. */
 export interface Question {
   readonly method: Method
-  /** The path, with the query if there is one. */
   readonly target: string
   /** The sender on whose behalf it is made. */
   readonly sender: Sender
@@ -146,7 +145,6 @@ export class AdminServer {
     return this.#server.listening ? handleOf(this.#server) : null
   }
 
-  /** Stops listening, and keeps existing connections. */
   hush(): void {
     if (!this.#server.listening) return
     this.#hushedAt = performance.now()
@@ -212,7 +210,6 @@ export class AdminServer {
     )
   }
 
-  /** Makes a server whose bugs cost one request each. */
   #serverFor(
     serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
     idle = new Set<Socket>(),

@@ -23,11 +23,9 @@ import type { Method, ApiRequest } from '../http/router.ts'
 import type { WriteLimit } from './write-limit.ts'
 import type { Zones } from '../facts/zone-facts.ts'
 
-/** The path above all rows of an account. */
 export const account = '/client/v4/accounts/{account_id}'
 export const user = '/client/v4/user'
 
-/** The properties of a row of the management API. */
 export type Row = RowOfAny & (Reading | Deleting | Writing)
 
 interface Reading {
@@ -49,21 +47,17 @@ interface Writing {
 
 interface RowOfAny {
   readonly path: string
-  /**
-   * The permission that the caller's token needs on the account; null if any token of the account is enough.
-   */
+  /** On the account; null if any token of it is enough. */
   readonly permission: Permission | null
-  /** The OAuth scope that the caller's token needs, if it must act for a user. */
+  /** The OAuth scope, for tokens that must act for a user. */
   readonly scope?: string
-  /** The known query parameters; null if the handler checks them itself, none by default. */
+  /** The known parameters; null if the handler checks them itself. */
   readonly query?: readonly string[] | null
-  /** The required body; none by default. */
   readonly body?: BodyKind
   /** The request header fields that it obeys beside those of every row, for the document. */
   readonly headers?: readonly ('if-match' | 'if-none-match' | 'idempotency-key')[]
 }
 
-/** A row of an account, which its path names. */
 export type ApiRow = Row & {
   readonly handle: (call: Call, api: Api) => Promise<ApiResponse>
 }
@@ -74,14 +68,12 @@ export type PlainRow = Row & {
   readonly handle: (call: Call, api: Api) => ApiResponse | Promise<ApiResponse>
 }
 
-/** A row about the user for whom a token of OAuth acts. */
 export type UserRow = Row & {
   readonly permission: null
   readonly scope: string
   readonly handle: (call: UserCall, api: Api) => Promise<ApiResponse>
 }
 
-/** A row of a zone, which its path names. */
 export type ZoneRow = Row & {
   readonly permission: Permission
   readonly handle: (call: ZoneCall, api: Api) => Promise<ApiResponse>
@@ -98,15 +90,12 @@ export function row<const M extends Method, const P extends Permission | null, H
   return { method, path, permission, handle, ...(more as More) }
 }
 
-/** What the management API works on. */
 export interface Api {
   readonly store: Store
   readonly verifier: TokenVerifier
-  /** Makes the values of tokens. */
   readonly tags: TokenTags
   /** The server keys under which client secrets are stored. */
   readonly secrets: SecretKeys
-  /** Receives every change. */
   readonly log: Logger
   readonly zones: Zones
   readonly providers: ProviderFacts
@@ -116,28 +105,22 @@ export interface Api {
   readonly limits: Pick<LimitsWatch, 'differences'>
   /** The URL of the authorization server; null or absent without one. */
   readonly issuer?: string | null
-  /** Removes the remains of ended grants. */
   readonly grants: GrantKeeper
   /** The origin of the sign-in pages, in the form of URL.origin; null for none. */
   readonly pages: string | null
-  /** The limit of changes per token; absent for no limit. */
   readonly writes?: WriteLimit
   /** Receives every request that is refused for its caller, or for their rate. */
   readonly refusals?: Refusals
   readonly clock?: Clock
 }
 
-/** An authorized request. */
 export interface Call {
   /** The account of the path; for a zone its owner, and outside of accounts that of the token. */
   readonly account: string
-  /** The token of the caller. */
   readonly caller: Token
   readonly params: ApiRequest['params']
   readonly query: URLSearchParams
-  /** The body, parsed; null if the row has none. */
   readonly body: unknown
-  /** The body as it was sent. */
   readonly bytes: Buffer | null
   /** The time of the request, in ms since the epoch. */
   readonly now: number
@@ -145,17 +128,14 @@ export interface Call {
   readonly address: string
   readonly ray: string
   readonly ifMatch: string | null
-  /** All If-None-Match fields as one list. */
   readonly ifNoneMatch: string | null
   readonly idempotencyKey: string | null
 }
 
-/** A request about the user for whom the token acts. */
 export interface UserCall extends Call {
   readonly actor: Actor
 }
 
-/** A request about a zone. */
 export interface ZoneCall extends Call {
   readonly zone: ZoneConfig
 }

@@ -1,6 +1,4 @@
-// Every request to the management API is checked here, once for every row of it: token, permission, account
-// or zone; then query and body. While the store is unreachable, requests that depend on it get 503, even from
-// cached callers.
+// Guards each row of the management API. Without the store, even cached callers may get 503.
 
 import { isId } from '../../base/ids/id.ts'
 import { systemClock } from '../../base/clock.ts'
@@ -32,7 +30,6 @@ import { missingScope, missingToken, missingUserScope } from './protected-resour
 
 type Facts = { readonly api?: () => Api | null; readonly storeHealth?: () => StoreHealth | null }
 type Asked = Pick<Row, 'method' | 'path' | 'permission' | 'scope' | 'lastingAccess'>
-/** Refuses a caller; null permits. */
 type Refuse = (caller: Token) => ApiResponse | null
 
 /** Puts the guard in front of a row. */
@@ -41,19 +38,16 @@ export function guarded(row: ApiRow): Route<Facts> {
   return { method, path, handle: (request, facts) => withApi(facts, api => admit(row, request, api)) }
 }
 
-/** Puts the guard in front of a row of a zone. */
 export function guardedInZone(row: ZoneRow): Route<Facts> {
   const { method, path } = row
   return { method, path, handle: (request, facts) => withApi(facts, api => admitToZone(row, request, api)) }
 }
 
-/** Puts the guard in front of a row outside of accounts. */
 export function guardedForAll(row: PlainRow): Route<Facts> {
   const { method, path } = row
   return { method, path, handle: (request, facts) => withApi(facts, api => admitAnyone(row, request, api)) }
 }
 
-/** Puts the guard in front of a row about the user for whom a token acts. */
 export function guardedForUser(row: UserRow): Route<Facts> {
   const { method, path } = row
   return { method, path, handle: (request, facts) => withApi(facts, api => admitUser(row, request, api)) }
@@ -182,7 +176,7 @@ async function admitUser(row: UserRow, request: ApiRequest, api: Api): Promise<A
   return settled(row, await row.handle({ ...call, actor: call.caller.actor! }, api), api)
 }
 
-/** Whether scopes include one; writing includes reading. */
+/** Writing includes reading. */
 function hasScope(scopes: readonly string[], wanted: string): boolean {
   return scopes.includes(wanted) || scopes.includes(wanted.replace(/\.read$/, '.write'))
 }
@@ -206,7 +200,7 @@ async function admitToZone(row: ZoneRow, request: ApiRequest, api: Api): Promise
   return 'status' in call ? call : settled(row, await row.handle({ ...call, zone: zone! }, api), api)
 }
 
-/** Reads the request. A body may take its time to arrive: the caller's rights are checked again after it. */
+/** A body may take its time to arrive: the caller's rights are checked again after it. */
 async function callOf(
   row: Row,
   { params, query, requester }: ApiRequest,

@@ -10,7 +10,6 @@ import type { Api, Call } from './api-types.ts'
  */
 type Keep = (response: ApiResponse) => { readonly response?: StoredResponse }
 
-/** How long a response is stored, in ms. */
 const lifetime = 24 * 60 * 60_000
 
 /**

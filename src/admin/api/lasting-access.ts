@@ -1,5 +1,4 @@
-// What an app must not do because it would outlast the consent of its user: whatever a revoked grant leaves
-// behind must give no access here.
+// What apps must not do, since it would outlast the consent of their user.
 
 import { isInPerson } from '../../people/sign-in/person-token.ts'
 import type { Token } from '../../store/records/records.ts'

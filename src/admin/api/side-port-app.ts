@@ -6,9 +6,6 @@ import type { Sender } from '../http/caller-address.ts'
 export interface SidePortApp {
   /** Whether requests for this path, without its query, are for this app. */
   takes(path: string): boolean
-  /**
-   * Serves a request. `svc-ray` and strict headers are set already, of which it may replace the latter; an
-   * exception becomes a 500.
-   */
+  /** `svc-ray` and strict headers are set already; an exception becomes a 500. */
   serve(request: IncomingMessage, response: ServerResponse, sender: Sender): Promise<void>
 }

@@ -1,5 +1,4 @@
-// Limits the changes per token in the management API, counted across all gateways of the store: this bounds
-// the growth of the store and its audit log. While the store is unreachable, this process counts alone.
+// Limits the changes per token, across all gateways of the store, which bounds its growth and audit log.
 
 import type { Limiter } from '../../limits/limiter.ts'
 import { type Limit, limitOf } from '../../limits/limit.ts'

@@ -1,5 +1,4 @@
-// Things that need attention in accounts, searched again when something has changed or time has passed. A
-// reader waits for a bounded time; a longer search continues for the next one.
+// Things that need attention in accounts. Readers wait for a bounded time; a longer search continues.
 
 import type { Permission } from '../../permissions/permit.ts'
 import { type Change, type Store, StoreDegraded, StoreUnreachable } from '../../store/contract/store.ts'
@@ -8,7 +7,6 @@ import { type Finding, finds, type FindingKind, type Scene } from './findings.ts
 /** Maximum of findings per kind; others are only counted. */
 const mostOfKind = 20
 
-/** The findings of a permission, as far as the search went. */
 interface Found {
   readonly permission: Permission
   readonly findings: readonly Finding[]
@@ -23,7 +21,6 @@ interface Report {
 
 interface Page {
   report: Report | null
-  /** The running search. */
   search: Promise<Report> | null
   isOutdated: boolean
 }

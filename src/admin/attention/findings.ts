@@ -1,5 +1,4 @@
-// Things that need attention in an account; each kind is found by reading a few records at a time. Sentences
-// address the person who can change it.
+// Finds what needs attention in an account, a few records at a time.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import type { HostCertificateInfo } from '../../certificates/host-certificates.ts'
@@ -49,7 +48,6 @@ interface Resource {
   readonly name: string
 }
 
-/** The input of a search. */
 export interface Scene {
   readonly store: Store
   readonly secrets: SecretKeys
@@ -247,7 +245,6 @@ function* ofClient(client: OAuthClient, keys: SecretKeys, now: number): Generato
   }
 }
 
-/** Formats a duration in whole days, or hours, or minutes. */
 function span(ms: number): string {
   const [count, unit] =
     ms >= 2 * day ? [ms / day, 'days'] : ms >= 2 * hour ? [ms / hour, 'hours'] : [ms / 60_000, 'minutes']

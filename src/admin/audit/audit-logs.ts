@@ -24,7 +24,6 @@ const mostScanned = 10_000
 const mostExported = 100_000
 
 interface Asked extends AuditSpan {
-  /** Whether it shows an entry; null for all. */
   readonly holds: ((entry: AuditEntry) => boolean) | null
 }
 
@@ -105,7 +104,6 @@ function idsOf({ actor, app }: AuditEntry): readonly string[] {
   return app ? [app.user, actor] : [actor]
 }
 
-/** Scans a bounded number of entries, and says where to continue. */
 async function scan(
   entries: AsyncIterable<readonly AuditEntry[]>,
   holds: (entry: AuditEntry) => boolean,
@@ -126,7 +124,6 @@ async function scan(
   return pieceInTurns(items, view, { count: items.length, per_page: perPage, scanned })
 }
 
-/** Scans all entries for a numbered page. */
 async function sift(
   entries: AsyncIterable<readonly AuditEntry[]>,
   holds: (entry: AuditEntry) => boolean,

@@ -8,7 +8,6 @@ export interface AuditSpan {
   /** Ms since the epoch: up to but not at `before`; null for no bound. */
   readonly since: number | null
   readonly before: number | null
-  /** Newest first. */
   readonly descending: boolean
 }
 

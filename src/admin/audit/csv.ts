@@ -39,10 +39,8 @@ function isOfApp(app: ActingApp | undefined): app is ActingApp {
   return app !== undefined && !isInPerson(app)
 }
 
-/** The heading. */
 export const csvHead = `${columns.map(([name]) => name).join(',')}\r\n`
 
-/** Writes an entry as a line. */
 export function csvLine(entry: AuditEntry): string {
   return `${columns.map(([, of]) => cellOf(of(entry))).join(',')}\r\n`
 }

@@ -99,7 +99,6 @@ ${
     return { ...row, description: description || row.description, place: places[place] }
   }
 
-  /** Shows the members of an object; for a single value, its type alone. */
   #members(schema: Schema, without: readonly string[] = []): Html {
     const { schemas } = this.#document.components
     const whole = schemaRow('', true, schema, schemas)
@@ -160,7 +159,6 @@ function codesIn({ properties }: Schema): readonly number[] {
   return code?.enum ?? []
 }
 
-/** Maximum of values that are shown without being unfolded. */
 const mostValues = 12
 
 function valuesOf({ values }: SchemaRow): HtmlValue {

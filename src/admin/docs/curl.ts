@@ -2,7 +2,6 @@
 
 import type { Operation } from './operations.ts'
 
-/** The default address of the side port. */
 const sidePort = 'http://127.0.0.1:8081'
 
 /**

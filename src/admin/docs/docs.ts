@@ -21,12 +21,10 @@ export function apiOperation(request: ApiRequest, rows: readonly Row[]): ApiResp
   return page === null ? failure('no_such', 'Operation') : docsPage(page, homeOf(request))
 }
 
-/** Responds with the list of the guides. */
 export function guides(request: ApiRequest): ApiResponse {
   return docsPage(guideIndex(), homeOf(request))
 }
 
-/** Responds with a guide. */
 export async function guideNamed(request: ApiRequest): Promise<ApiResponse> {
   const page = await guide(request.params.guide!)
   return page === null ? failure('no_such', 'Guide') : docsPage(page, homeOf(request))

@@ -2,7 +2,6 @@
 
 import type { Schema } from '../schema/schema.ts'
 
-/** The part of an OpenAPI document that pages show. */
 export interface Document {
   readonly info: { readonly title: string; readonly description: string }
   readonly tags: readonly Tag[]
@@ -30,11 +29,9 @@ export interface Operation {
   readonly summary: string
   readonly description: string
   readonly permission: string | null
-  /** Whether it requires a token. */
   readonly token: 'yes' | 'no' | 'maybe'
   readonly parameters: readonly Parameter[]
   readonly body: Body | null
-  /** The response to a valid request. */
   readonly good: Response
   readonly refusals: readonly Response[]
 }
@@ -158,7 +155,6 @@ function responseOf(status: string, written: WrittenResponse | Reference, compon
   }
 }
 
-/** Resolves a reference such as `#/components/headers/etag`, or returns the value itself. */
 function follow<T>(value: T | Reference, components: Components): T {
   if (typeof value !== 'object' || value === null || !('$ref' in value)) return value as T
   const [kind, name] = value.$ref.split('/').slice(-2) as [keyof Components, string]

@@ -5,7 +5,6 @@ import { Frame, gate } from '../../errors/render/page.ts'
 import { steps } from '../../errors/render/design-tokens.ts'
 import type { ApiResponse } from '../http/envelope.ts'
 
-/** A page of the documentation. */
 export interface DocsPage {
   readonly title: string
   readonly content: Html

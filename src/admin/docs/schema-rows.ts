@@ -2,7 +2,6 @@
 
 import type { Schema } from '../schema/schema.ts'
 
-/** A member of a body, of a response, or of a value inside them. */
 export interface SchemaRow {
   /** From the outermost object, as `policies[].effect`; `*` stands for any name. */
   readonly name: string
@@ -97,7 +96,6 @@ function typeOf(schema: Schema, schemas: Schemas): string {
     .join(' or ')
 }
 
-/** Words for strings of a format. */
 const formats: Readonly<Record<string, string>> = {
   'date-time': 'date-time string',
   date: 'date string',

@@ -1,5 +1,4 @@
-// What the management API knows of AI providers; provided by `process`. They come from the configuration, and
-// all accounts share them.
+// What the management API knows of AI providers; provided by `process`.
 
 import type { SecretSource } from '../../config/model/config.ts'
 import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
@@ -7,10 +6,7 @@ import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 export interface ProviderFacts {
   /** Those of the configuration, in its order, and others that were called. */
   all(): Promise<readonly ProviderFact[]>
-  /**
-   * Sends a provider a small request with each key; null for an unknown id. Concurrent requests share one
-   * test.
-   */
+  /** Tests each key; null for an unknown id. Concurrent requests share one test. */
   test(id: string): Promise<ProviderTest | null>
 }
 
@@ -20,11 +16,8 @@ export interface ProviderFact {
   readonly id: string
   readonly name: string
   readonly resource: string | null
-  /** Whether the configuration has it. */
   readonly isConfigured: boolean
-  /** Whether calls need a key. */
   readonly needsKey: boolean
-  /** Its address, without a path. */
   readonly origin: string
   readonly keys: readonly KeyFact[]
   /** The number of processes that serve calls and contribute to this view. */
@@ -56,7 +49,6 @@ export interface ProviderTest {
   readonly at: number
   /** The path of its url, which is part of its address; empty for none. */
   readonly basePath: string
-  /** The requested path below that. */
   readonly path: string
   readonly results: readonly KeyTest[]
 }

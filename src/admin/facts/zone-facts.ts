@@ -6,11 +6,9 @@ import type { CustomErrors } from '../../errors/custom/custom-errors.ts'
 import type { NearKey } from '../../limits/near-keys.ts'
 import type { Explained, RequestInQuestion } from '../../zones/explanation.ts'
 
-/** The zones of the current configuration. */
 export interface Zones {
   all(): readonly ZoneConfig[]
   find(name: string): ZoneConfig | null
-  /** The settings for all zones. */
   ofAll(): Pick<Config, 'access' | 'errors' | 'rateLimits'>
   /** The address lists that rules may name. */
   readonly lists: () => readonly string[]
@@ -24,18 +22,13 @@ export interface Zones {
   explain(asked: RequestInQuestion): Promise<Explained | null>
   /** Returns the keys closest to the named limits, for each process that serves requests. */
   nearLimits(names: readonly string[]): Promise<readonly (readonly NearKey[])[]>
-  /** The certificates of a zone's hosts. */
   certificates(name: string): readonly HostCertificateInfo[]
-  /** The pools of a zone, as in responses. */
   origins(name: string): Promise<readonly PoolState[]>
-  /** The same of all zones, by name. */
   allOrigins(): Promise<ReadonlyMap<string, readonly PoolState[]>>
 }
 
-/** A pool and the health of its origins. */
 export interface PoolState {
   readonly pool: string
-  /** The paths of the routes that lead to it. */
   readonly routes: readonly string[]
   readonly origins: readonly OriginState[]
 }
@@ -48,30 +41,22 @@ export interface OriginState {
   readonly weight: number
   /** The effective share of its weight, from 0 to 1: less during slow start, 0 while it gets no requests. */
   readonly share: number
-  /**
-   * `unchecked` before the first check or request, `failing` while requests go to it and fail, `down` by
-   * active checks, `ejected` for its failures, in `trial` when one request may end that.
-   */
+  /** `failing`: requests fail; `down`: by active checks; `trial`: one request may end an ejection. */
   readonly state: (typeof originStates)[number]
-  /** When it entered this state. */
   readonly since: string
   /** How often it was ejected, since the processes of the gateway know it. */
   readonly ejections: number
-  /** Failed requests in a row. */
   readonly consecutive_failures: number
   readonly ejected_until: string | null
   /** Requests without a response yet, including those queued for a connection. */
   readonly outstanding: number
   /** Open connections to it, also of other pools. */
   readonly connections: number
-  /** Those among them that use HTTP/2. */
   readonly http2_connections: number
-  /** Requests queued because of its connection limit. */
   readonly queued: number
   readonly check: OriginCheck | null
 }
 
-/** The last results of active checks. */
 interface OriginCheck {
   readonly is_up: boolean
   readonly since: string

@@ -8,22 +8,16 @@ export interface ApiResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** The continuation of a large body, so that no turn of the event loop has to handle all of it. */
+  /** The rest of a large body, in parts that are each written in a turn. */
   readonly rest?: readonly string[]
-  /**
-   * The continuation of all that, written as it is read, so that it is never in memory as a whole; when it
-   * fails, the response is cut off.
-   */
+  /** The end of the body, written as it is read; when it fails, the response is cut off. */
   readonly stream?: AsyncIterable<string>
 }
 
-/** The part of a list in a response. */
 interface Window {
   readonly page: number
   readonly perPage: number
-  /** The total number of items. */
   readonly total: number
-  /** The cursor to the rest, if there is more. */
   readonly cursor?: string | null
 }
 

@@ -1,5 +1,4 @@
-// One place in the body of a request, read by rule; violations are recorded with its pointer, so that all
-// faults are reported at once.
+// One place in the body of a request. Violations are recorded with its pointer, and all reported at once.
 
 import { isObject, pointerStep } from '../../base/text/json.ts'
 import { parseMoment } from '../../base/text/moment.ts'
@@ -9,7 +8,6 @@ import type { Fault } from '../../errors/catalogue/refusal.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** The kinds of faults. */
 type PlaceFault = 'invalid' | 'missing' | 'unknown' | 'repeated' | 'owned'
 
 /** Maximum of faults reported for one request. */
@@ -18,7 +16,6 @@ const mostFaults = 100
 const longestName = 100
 
 export class Field {
-  /** Undefined where the member is absent. */
   readonly value: unknown
   readonly #pointer: string
   readonly #name: string
@@ -41,13 +38,11 @@ export class Field {
     return null
   }
 
-  /** Refuses another id than that of the path. */
   mustBe(id: string): void {
     if (this.value !== undefined && this.value !== id)
       this.refuse('must match the id in the path, or be left out')
   }
 
-  /** Reads a boolean; null when it is absent or invalid. */
   flag(): boolean | null {
     if (this.value === undefined || typeof this.value === 'boolean') return this.value ?? null
     return this.refuse('must be true or false')
@@ -71,10 +66,7 @@ export class Field {
       : value
   }
 
-  /**
-   * Reads a text in which a rule finds no fault; it describes faults in words that follow the name of the
-   * field.
-   */
+  /** Reads a text; faults are described in words that follow the name of the field. */
   ruled(faultOf: (text: string) => string | null): string | null {
     const { value } = this
     if (value === undefined) return null
@@ -83,7 +75,6 @@ export class Field {
     return fault === null ? value : this.refuse(fault)
   }
 
-  /** Reads a text by a rule of the configuration. */
   by<T>(rule: Rule<T>): T | null {
     const { value } = this
     if (value === undefined) return null
@@ -107,7 +98,6 @@ export class Field {
     return time ?? this.refuse('must be a time such as 2030-01-31T12:00:00Z')
   }
 
-  /** Returns the elements of an array, each a field of its own. */
   items(least: number, most: number): readonly Field[] {
     const { value } = this
     if (value === undefined) return []
@@ -133,7 +123,6 @@ export class Field {
     return Object.fromEntries(fields) as Record<Required | Optional, Field>
   }
 
-  /** Reads an object of any members. */
   object(): JsonObject | null {
     const { value } = this
     if (value === undefined) return null
@@ -153,7 +142,6 @@ export class Field {
 
 const unprintable = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 
-/** Reads only the sender's own members, never inherited ones. */
 function ownValue(object: JsonObject | null, name: string): unknown {
   return object && Object.hasOwn(object, name) ? object[name] : undefined
 }

@@ -57,7 +57,6 @@ export class Parameters {
     return choice ?? this.#refuse(name, `must be ${choices.join(' or ')}`, choices[0])
   }
 
-  /** Reads a day or a time (RFC 3339) as ms since the epoch; null if absent. */
   time(name: string): number | null {
     const value = this.#query.get(name)
     if (value === null) return null
@@ -67,7 +66,6 @@ export class Parameters {
     )
   }
 
-  /** Reads a text of 1 to 500 characters; null if absent. */
   text(name: string): string | null {
     const value = this.#query.get(name)
     if (value === null || (value !== '' && value.length <= longestText)) return value

@@ -10,12 +10,9 @@ import { Field } from './field.ts'
 import { hasMoreParts } from './json-complexity.ts'
 import { repeatedMembers } from './duplicate-members.ts'
 
-/** A kind of body. */
 export interface BodyKind {
   readonly type: string
-  /** Matches the Content-Type. */
   readonly isType: RegExp
-  /** The largest one, in bytes. */
   readonly most: number
   /** Returns the content of a body, or a refusal. */
   readonly parse: (text: string) => { value: unknown } | ApiResponse
@@ -26,9 +23,7 @@ export interface BodyKind {
 }
 
 interface Input {
-  /** The content of the body; null for none. */
   readonly value: unknown
-  /** The body as it was sent. */
   readonly bytes: Buffer | null
 }
 
@@ -43,7 +38,6 @@ export const jsonBody: BodyKind = {
   mostParts: 20_000,
 }
 
-/** The HTML of an error page. */
 export const htmlBody: BodyKind = {
   type: 'text/html',
   isType: /^text\/html[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/i,

@@ -5,19 +5,14 @@ import type { LastToken } from '../../tokens/verify.ts'
 import { type ApiResponse, failure, withHeaders } from './envelope.ts'
 import type { Sender } from './caller-address.ts'
 
-/** What handlers know of a request besides its method and target. */
 export interface Requester extends Sender {
   readonly accept: string | null
   /** Null when absent; empty when there are several, since it is unclear which counts. */
   readonly authorization: string | null
   readonly contentType: string | null
-  /** All If-Match fields as one list. */
   readonly ifMatch: string | null
-  /** All If-None-Match fields as one list. */
   readonly ifNoneMatch: string | null
-  /** Null when absent; empty when there are several. */
   readonly idempotencyKey: string | null
-  /** The last token of its connection. */
   readonly shown?: LastToken
   /** The authenticated caller of an in-process request: no HTTP request can set it. */
   readonly caller?: Token
@@ -92,7 +87,6 @@ function fits(row: readonly string[], path: readonly string[]): boolean {
   return path[0] === ''
 }
 
-/** Whether a segment of a row is one such as `{code}`, which stands for any. */
 function isParam(segment: string): boolean {
   return segment.charCodeAt(0) === 0x7b
 }
@@ -109,12 +103,10 @@ function notAllowed(methods: readonly string[]): ApiResponse {
   return withHeaders(failure('method_not_allowed', allow), { allow })
 }
 
-/** Decodes a segment; throws if it is invalid. */
 function decoded(segment: string): string {
   return segment.includes('%') ? decodeURIComponent(segment) : segment
 }
 
-/** Returns the values of the `{name}` segments of a row; null for invalid percent-encoding. */
 function paramsOf(row: readonly string[], path: readonly string[]): Record<string, string> | null {
   const params: Record<string, string> = {}
   try {

@@ -10,10 +10,7 @@ import { readGrants } from './grant-types.ts'
 import { Field } from '../http/field.ts'
 import { readList } from '../http/text-list.ts'
 
-/**
- * The changes of a body: the settings as they are to be, and the visibility if given. Refused members are as
- * before.
- */
+/** The settings as they are to be; refused members are as before. */
 export interface ClientChange {
   readonly settings: ClientSettings
   readonly visibility: OAuthClient['visibility'] | null
@@ -49,7 +46,6 @@ export const authMethods = [
 ] as const satisfies readonly TokenEndpointAuthMethod[]
 export const mostUris = 20
 
-/** Members of responses that only the server sets. */
 const owned = [
   'client_id',
   'client_secret',
@@ -64,10 +60,7 @@ const owned = [
 const settable = [...requiredMembers, ...clearableMembers] as const
 type Members = Readonly<Record<(typeof settable)[number], Field>>
 
-/**
- * A client without any settings. While its method is unknown, the most permissive rules apply, so that no
- * fault is reported by mistake.
- */
+/** Its method allows most, so that no fault is reported by mistake. */
 const blank: ClientSettings = {
   name: '',
   grantTypes: [],
@@ -101,7 +94,6 @@ export function readNewClient(body: unknown): ClientSettings | readonly Fault[] 
   return faults.length > 0 ? faults : settings
 }
 
-/** Reads the changes of a body to a client, and its faults. */
 export function readClientChange(body: unknown, current: ClientSettings): ClientChange {
   const faults: Fault[] = []
   const members = new Field(body, faults).members([], [...settable, ...owned, 'visibility'])

@@ -1,5 +1,4 @@
-// Applies a PATCH to an OAuth client: its settings, and the consequences for its secrets, its verification
-// and its visibility.
+// Applies a PATCH to an OAuth client, with its effects on secrets, verification and visibility.
 
 import type { SecretKeys } from '../../base/secrets/secret-keys.ts'
 import { fault, faultAt } from '../../errors/catalogue/api-faults.ts'
@@ -11,7 +10,6 @@ import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { ClientSecret, OAuthClient } from '../../store/records/oauth-client.ts'
 import { type ClientChange, readClientChange } from './body.ts'
 
-/** The changed client, and the value of a secret created with the change. */
 export interface ChangedClient {
   readonly client: OAuthClient
   readonly secret: string | null

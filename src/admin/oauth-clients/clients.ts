@@ -37,10 +37,7 @@ export async function createClient(call: Call, api: Api): Promise<ApiResponse> {
   })
 }
 
-/**
- * Responds with a page of clients by creation; by default as large as possible, since published clients take
- * it for the whole list.
- */
+/** By default as large as possible, since published clients take the first page for the whole list. */
 export async function listClients({ account, query }: Call, { store, secrets }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page(mostOfSinglePage, mostOfSinglePage)
@@ -59,10 +56,7 @@ export async function getClient(call: Call, api: Api): Promise<ApiResponse> {
   return current ? respondWith(current.record, api) : noClient
 }
 
-/**
- * Shows a client. The same record, which is immutable, gets the same response as long as the server keys are
- * the same.
- */
+/** The same record, which is immutable, gets the same response under the same server keys. */
 function respondWith(client: OAuthClient, { secrets }: Api): ApiResponse {
   const known = responses.get(client)
   if (known?.secrets === secrets) return known.response

@@ -10,15 +10,12 @@ import { unmet } from '../http/precondition.ts'
 
 export const noClient = failure('no_such', 'OAuth client')
 
-/** Finds the client of the path; null if the account has none with this id. */
 export async function findClient({ account, params }: Call, { store }: Pick<Api, 'store'>) {
   const id = params.client_id!
   return isId(id) ? store.oauthClients.get(account, id) : null
 }
 
-/**
- * Changes the client of the path if If-Match permits; returns the new one, or the response in place of it.
- */
+/** Changes the client of the path if If-Match permits; returns the new one, or the refusal. */
 export async function reviseClient(
   { account, params, ifMatch }: Call,
   { store, log }: Api,
@@ -29,7 +26,6 @@ export async function reviseClient(
   return (isId(id) ? await revise(store.oauthClients, account, id, guarded, log) : null) ?? noClient
 }
 
-/** Names a client as a resource of audit entries. */
 export function resourceOf({ id, name }: Pick<OAuthClient, 'id' | 'name'>): Resource {
   return { resourceKind: 'oauth_client', resource: id, resourceName: name }
 }

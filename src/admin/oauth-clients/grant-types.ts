@@ -80,7 +80,6 @@ function scopeFault(scope: string): string | null {
     : 'must be a scope id: see /client/v4/oauth/scopes'
 }
 
-/** Quotes a caller's value, as far as it can be read at a glance. */
 function quote(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : 'anything but a string'
 }

@@ -84,17 +84,14 @@ const optional: Members = {
   client_uri: about('Its host must be verified by DNS before the client can become public.', pageUri),
 }
 
-/** Members of a client that may be left out, or cleared with null. */
 const clearable: Members = Object.fromEntries(
   Object.entries(optional).map(([name, schema]) => [name, orNull(schema)]),
 )
 
 const visibility = oneOf(['private', 'public'])
 
-/** The body of a new client. */
 export const newClient = closed(required, clearable)
 
-/** The body of a change: absent members stay. */
 export const changedClient = closed(
   {},
   { ...required, ...clearable, visibility: about('Publishing is irreversible.', visibility) },

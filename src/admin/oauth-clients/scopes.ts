@@ -3,7 +3,6 @@
 import { oauthScopes } from '../../permissions/scopes.ts'
 import { type ApiResponse, list } from '../http/envelope.ts'
 
-/** Responds with all of them: the list is one page. */
 export function listScopes(): ApiResponse {
   const total = oauthScopes.length
   const result = oauthScopes.map(({ isIdentity, ...scope }) => ({ ...scope, is_identity: isIdentity }))

@@ -29,7 +29,6 @@ export async function rotateSecret(call: Call, api: Api): Promise<ApiResponse> {
   })
 }
 
-/** Drops the older of two secrets. */
 export async function deleteRotatedSecret(call: Call, api: Api): Promise<ApiResponse> {
   const revised = await reviseClient(call, api, current => {
     const rest = withoutOldSecret(current)
@@ -42,7 +41,6 @@ export async function deleteRotatedSecret(call: Call, api: Api): Promise<ApiResp
   return 'record' in revised ? success({ id: revised.record.id }) : revised
 }
 
-/** The members of the client's view that change with its secrets. */
 const secretMembers = ['client_secrets', 'has_rotated_secret']
 
 const refusals = {

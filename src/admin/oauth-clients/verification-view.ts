@@ -1,13 +1,9 @@
-// The management API's view of host verification: the record to publish, the last DNS result, and what to do
-// about it.
+// The view of host verification: the record to publish, the last DNS result, and advice.
 
 import { challengePrefix, challengeText } from '../../domains/challenge.ts'
 import type { DnsAnswer, DnsOutcome, DomainVerification } from '../../store/records/oauth-client.ts'
 import { isoTime } from '../records/record-handlers.ts'
 
-/**
- * Shows a verification: `status` and `text` as published clients know them, and why it is not verified yet.
- */
 export function viewVerification(verification: DomainVerification) {
   const { status, host, lastAnswer, nextCheckAt, deadline, verifiedAt } = verification
   return {
@@ -27,7 +23,6 @@ function viewAnswer(answer: DnsAnswer, verification: DomainVerification) {
   return { at: isoTime(at), outcome, records, ...(hint !== null && { hint }) }
 }
 
-/** Returns advice about a DNS answer; null if there is nothing to do. */
 function hintFor({ outcome, records }: DnsAnswer, verification: DomainVerification): string | null {
   const text = challengeText(verification)
   switch (outcome) {
@@ -44,7 +39,6 @@ function hintFor({ outcome, records }: DnsAnswer, verification: DomainVerificati
   }
 }
 
-/** Problems where the published records are unknown. */
 const troubles = {
   server_failure: 'The DNS servers of the host fail: check its zone and its DNSSEC signatures',
   refused:
@@ -53,7 +47,6 @@ const troubles = {
   error: "The gateway's resolver is unreachable or sent an invalid response",
 } as const satisfies Partial<Record<DnsOutcome, string>>
 
-/** Finds the problem with records that do not match. */
 function mismatch(records: readonly string[], text: string, code: string): string {
   if (records.some(record => record !== text && unquoted(record) === text))
     return `The record has quotation marks or spaces around its value: publish ${text} without them`

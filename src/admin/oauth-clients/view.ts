@@ -5,10 +5,7 @@ import type { ClientSecret, OAuthClient } from '../../store/records/oauth-client
 import { isoTime, isoTimeOfUse } from '../records/record-handlers.ts'
 import { viewVerification } from './verification-view.ts'
 
-/**
- * Shows a client; `secret` is the value of one that was just created. Secrets under an unknown server key are
- * marked as not accepted.
- */
+/** `secret` is the value of one that was just created. */
 export function viewClient(client: OAuthClient, keys: SecretKeys, secret: string | null = null) {
   const lost = client.secrets.filter(({ key }) => !keys.knows(key)).length
   return {
@@ -27,7 +24,6 @@ export function viewClient(client: OAuthClient, keys: SecretKeys, secret: string
   }
 }
 
-/** Shows the caller's settings; unset texts are left out. */
 function viewSettings(client: OAuthClient) {
   return {
     client_name: client.name,

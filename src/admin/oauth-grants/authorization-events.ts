@@ -14,7 +14,6 @@ import type { Api, Call } from '../api/api-types.ts'
 
 export const eventParameters = ['page', 'per_page', 'result'] as const
 
-/** Maximum of stored events per client. */
 export const mostEvents = mostProven + maxUnproven
 
 /** Responds with the last events of a client, newest first. */

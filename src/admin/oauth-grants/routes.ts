@@ -23,7 +23,6 @@ export const grantRows: readonly ApiRow[] = [
   row('DELETE', `${accountGrants}/{grant_id}`, 'Members Write', deleteAccountGrant),
 ]
 
-/** The rows about the user for whom a token acts. */
 export const userGrantRows: readonly UserRow[] = [
   row('GET', `${user}/oauth_grants`, null, listUserGrants, {
     scope: 'user_access.read',

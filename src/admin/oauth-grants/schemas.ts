@@ -29,20 +29,17 @@ const client = about(
   ),
 )
 
-/** A grant as seen by its user. */
 export const userGrant = open(
   { ...shown, client },
   { account: about('The account in which the app acts.', open({ id, name: text })) },
 )
 
-/** A grant as seen by the account in which the app acts. */
 export const accountGrant = open({
   ...shown,
   client,
   user: open({ id }, { email: text, email_verified: emailVerified }),
 })
 
-/** A grant as seen by the owner of the client. */
 export const clientGrant = open({ ...shown, user: open({ id }), account: open({ id }) })
 
 const steps = [

@@ -1,5 +1,4 @@
-// The management API's views of OAuth grants: for the user, the owner of the client, and the account of the
-// consent. Each contains what its reader needs to decide, and no more.
+// Views of OAuth grants, each with what its reader needs to decide.
 
 import { provenHostOf } from '../../oauth/clients/proven-host.ts'
 import type { OAuthClient } from '../../store/records/oauth-client.ts'
@@ -8,7 +7,6 @@ import { isEmailVerified, type User } from '../../store/records/people.ts'
 import type { Account } from '../../store/records/records.ts'
 import { isoTime } from '../records/record-handlers.ts'
 
-/** Shows a user their grant; null stands for a deleted client or account. */
 export function viewForUser(grant: OAuthGrant, client: OAuthClient | null, account: Account | null) {
   return {
     ...viewGrant(grant),
@@ -17,7 +15,6 @@ export function viewForUser(grant: OAuthGrant, client: OAuthClient | null, accou
   }
 }
 
-/** Shows an account the grant of one of its members. */
 export function viewForAccount(grant: OAuthGrant, client: OAuthClient | null, user: User | null) {
   return {
     ...viewGrant(grant),

@@ -1,5 +1,4 @@
-// GET /client/v4/openapi.json: the API as an OpenAPI 3.1 document, made from the table of routes and the
-// operations that describe its rows. The table is a parameter, since this is a row of it.
+// GET /client/v4/openapi.json, from the table of routes, which is a parameter since this is a row of it.
 
 import { apiFaults } from '../../errors/catalogue/api-faults.ts'
 import type { ApiResponse } from '../http/envelope.ts'

@@ -30,12 +30,10 @@ function givenBy(operation: Operation, row: Row | null, path: string): readonly 
   ]
 }
 
-/** Whether a path leads to a resource that only some tokens may access. */
 function isOwned(path: string): boolean {
   return /\{(account_id|zone)\}/.test(path)
 }
 
-/** Merges refusals of one status. */
 function join(some: readonly Refusal[]): Refusal {
   if (some.length === 1) return some[0]!
   const descriptions = [...new Set(some.map(({ description }) => description))]

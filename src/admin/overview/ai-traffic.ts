@@ -11,7 +11,6 @@ const hours = 24
  */
 const atOnce = 8
 const patience = 40
-/** Maximum of listed gateways. */
 const mostListed = 100
 
 /** Sums up the calls of the last 24 hours by hour and by gateway, busiest first. */

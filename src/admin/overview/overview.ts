@@ -1,5 +1,4 @@
-// The handler of the overview of an account: the traffic of its zones and AI gateways, the health of their
-// origins, and the state of the gateway and its store. It contains only what the token may see elsewhere.
+// The overview of an account, which contains only what the token may see elsewhere.
 
 import type { ZoneConfig } from '../../config/model/config.ts'
 import type { RequestWindow } from '../../activity/request-history.ts'
@@ -47,7 +46,6 @@ function viewRequests({ instance }: Api, zones: readonly ZoneConfig[]) {
   }
 }
 
-/** Counts the origins of each zone by state. */
 function countStates(zones: readonly ZoneConfig[], all: Awaited<ReturnType<Api['zones']['allOrigins']>>) {
   return zones.map(({ name }) => {
     const origins = (all.get(name) ?? []).flatMap(({ origins }) => origins)

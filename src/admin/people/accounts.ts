@@ -32,7 +32,6 @@ export async function getAccount({ account }: Call, { store }: Api): Promise<Api
   return current ? success(viewAccount(current)) : noAccount
 }
 
-/** Replaces the settings of an account. */
 export async function updateAccount(call: Call, { store, log }: Api): Promise<ApiResponse> {
   const { account, body } = call
   const settings = readAccount(body, account)
@@ -62,7 +61,6 @@ function readAccount(body: unknown, account: string) {
   return faults.length > 0 ? faults : read
 }
 
-/** Shows an account in the form of the API. */
 export function viewAccount({ id, name, enforceTwoFactor = false, createdAt }: Account) {
   return {
     id,

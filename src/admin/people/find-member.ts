@@ -21,7 +21,6 @@ export async function findMember(
   return isId(id) ? store.members.get(account, id) : null
 }
 
-/** Returns the user of a member. */
 export async function userOf({ user }: Member, { store }: Api): Promise<User> {
   const current = await store.users.get(everybody, user)
   if (current === null) throw new Error(`the user ${user} of a member is missing`)

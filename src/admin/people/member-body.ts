@@ -7,18 +7,15 @@ import type { Member, User } from '../../store/records/people.ts'
 import { Field } from '../http/field.ts'
 import { distinct } from '../http/text-list.ts'
 
-/** The invited person and their roles. */
 interface Invitee {
   /** In its stored form. */
   readonly email: string
-  /** Ids of roles. */
   readonly roles: readonly string[]
 }
 
 /** Members of responses, which a change must repeat unmodified. */
 const responseMembers = ['id', 'email', 'email_verified', 'status', 'user'] as const
 
-/** Reads the body of a new member. */
 export function readInvitee(body: unknown): Invitee | readonly Fault[] {
   const faults: Fault[] = []
   const { email, roles, status } = new Field(body, faults).members(['email', 'roles'], ['status'])
@@ -28,7 +25,6 @@ export function readInvitee(body: unknown): Invitee | readonly Fault[] {
   return faults.length > 0 ? faults : read
 }
 
-/** Reads the body that replaces a member's roles. */
 export function readRoles(
   body: unknown,
   { id, status }: Member,

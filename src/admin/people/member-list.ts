@@ -19,7 +19,6 @@ interface Asked {
   readonly descending: boolean
   readonly order: (typeof memberOrders)[number] | null
   readonly holds: ((member: Member) => boolean) | null
-  /** In lower case; empty for all. */
   readonly search: string
 }
 
@@ -54,16 +53,12 @@ export async function listMembers({ account, query }: Call, { store }: Api): Pro
   return listInTurns(members, view, { page: number, perPage, total: sorted.length })
 }
 
-/** The sort key of a member. */
 interface Place {
   readonly id: string
   readonly text: string
 }
 
-/**
- * Returns the sort keys of all matching members rather than the records: thousands of whole records would
- * cause a long pause of the garbage collector.
- */
+/** Sort keys rather than records: thousands of these would cause a long pause of the garbage collector. */
 async function placesOf(
   account: string,
   { order, holds, search }: Asked,

@@ -1,5 +1,4 @@
-// Checks whether roles permit more than the caller's token: callers can neither grant such roles nor change a
-// member who has them.
+// Checks whether roles permit more than the token of the caller, who can then neither grant nor touch them.
 
 import { apiFaults, faultAt } from '../../errors/catalogue/api-faults.ts'
 import { type Permission, permits } from '../../permissions/permit.ts'

@@ -1,5 +1,4 @@
-// The management API's view of the members of an account. Of a person who has not accepted yet it shows the
-// address alone, so that an invitation does not reveal whether, and how, that person is known here.
+// The view of members. Before acceptance, it must not reveal whether the person is known here.
 
 import { hash } from 'node:crypto'
 import { hasSecondFactor } from '../../people/second-factor/second-factor.ts'

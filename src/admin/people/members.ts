@@ -1,5 +1,4 @@
-// Handlers of the members of an account. Callers can neither grant a role beyond what their own token
-// permits, nor change a member who has one.
+// Handlers of the members of an account.
 
 import { newId } from '../../base/ids/id.ts'
 import { reissueInvitation } from '../../people/links/invitations.ts'
@@ -23,9 +22,7 @@ import { givingBeyond, touchingBeyond } from './member-reach.ts'
 import { revisionOf, viewMember } from './member-view.ts'
 import { findMember, keepingOneSuper, noMember, removeMember, userOf } from './find-member.ts'
 
-/**
- * Invites a person; an unknown person becomes a user who can do nothing before the invitation is accepted.
- */
+/** An unknown person becomes a user who can do nothing before accepting. */
 export async function createMember(call: Call, api: Api): Promise<ApiResponse> {
   return once(call, api, ['POST', 'members'], async keep => {
     const { account, caller, body, now } = call
@@ -114,10 +111,7 @@ export async function deleteMember(call: Call, api: Api): Promise<ApiResponse> {
   )
 }
 
-/**
- * Signs a person out everywhere, and ends the tokens of their apps, in other accounts too; consents are
- * remembered.
- */
+/** Ends the tokens of their apps too, in other accounts as well; consents are remembered. */
 export async function signMemberOut(call: Call, api: Api): Promise<ApiResponse> {
   const { account, caller } = call
   const { store, clock, log } = api
@@ -155,7 +149,6 @@ function newMember(account: string, { id: user }: User, roles: readonly string[]
   }
 }
 
-/** Names the roles of a member, for readers of the audit log. */
 function rolesIn({ roles }: Member) {
   return { roles: roles.map(id => roleOf(id)?.name ?? id) }
 }

@@ -1,5 +1,4 @@
-// Handlers of a user's memberships. Invitations to an address are shown only once it is verified; until then,
-// the link is the only way to them.
+// Handlers of a user's memberships. Invitations are shown only to verified addresses.
 
 import { isId } from '../../base/ids/id.ts'
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
@@ -59,7 +58,6 @@ export async function getMembership(call: UserCall, api: Api): Promise<ApiRespon
   return membership ? success(viewMembership(membership)) : noMembership
 }
 
-/** Accepts an invitation, or declines it, which removes it. */
 export async function updateMembership(call: UserCall, api: Api): Promise<ApiResponse> {
   const status = readStatus(call.body)
   if (typeof status !== 'string') return failures(status)
@@ -69,7 +67,6 @@ export async function updateMembership(call: UserCall, api: Api): Promise<ApiRes
   return status === 'accepted' ? accept(call, membership, api) : decline(call, membership, api)
 }
 
-/** Leaves an account, or declines its invitation. */
 export async function deleteMembership(call: UserCall, api: Api): Promise<ApiResponse> {
   return removeMember(
     () => findMembership(call, api),
@@ -118,7 +115,6 @@ function readStatus(body: unknown): 'accepted' | 'rejected' | readonly Fault[] {
   return faults.length > 0 ? faults : status!
 }
 
-/** Finds the membership of the path among those that the user may see. */
 async function findMembership(
   { actor, params }: UserCall,
   { store }: Api,
@@ -134,7 +130,6 @@ async function withAccount(member: Member, { accounts }: Api['store']): Promise<
   return account && { member, account }
 }
 
-/** Shows a membership in the form of the API. */
 function viewMembership({ member: { id, roles, status }, account }: Membership) {
   const held = roles.flatMap(id => roleOf(id) ?? [])
   return {

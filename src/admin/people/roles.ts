@@ -21,15 +21,11 @@ export async function getRole({ params }: Call): Promise<ApiResponse> {
   return role ? success(viewRole(role)) : failure('no_such', 'Role')
 }
 
-/** Shows a role in the form of the API. */
 export function viewRole({ id, name, description, permissions }: Role) {
   return { id, name, description, permissions: grantsOf(permissions) }
 }
 
-/**
- * Groups permissions by resource, in the shape of the published clients: `OAuth Clients Read` is `read` of
- * `oauth_clients`, and `Edit` is `write`.
- */
+/** `OAuth Clients Read` becomes `read` of `oauth_clients`, and `Edit` becomes `write`. */
 export function grantsOf(permissions: Role['permissions']) {
   const grants: Record<string, Record<string, true>> = {}
   for (const permission of permissions) {

@@ -61,7 +61,6 @@ export const accountRows: readonly ApiRow[] = [
   row('GET', `${roles}/{role_id}`, 'Members Read', getRole),
 ]
 
-/** The rows about the user for whom a token acts. */
 export const userRows: readonly UserRow[] = [
   row('GET', user, null, getUser, { scope: 'user.read' }),
   row('GET', memberships, null, listMemberships, { scope: 'memberships.read', query: membershipParameters }),

@@ -31,7 +31,6 @@ export const account = open({
   settings: open({ enforce_twofactor: about('Whether members must use a second factor.', flag) }),
 })
 
-/** The body that replaces the settings of an account. */
 export const changedAccount = closed(
   { id: about('The id in the path.', id), name: printable(longestName), type: exactly('standard') },
   {
@@ -67,7 +66,6 @@ const mostRoles = roles.length
 
 const status = oneOf(['pending', 'accepted'])
 
-/** The body of an invitation. */
 export const newMember = closed(
   { email, roles: about('By their ids.', setOf(roleId, 1, mostRoles)) },
   { status: about('A person who is invited decides on it.', exactly('pending')) },
@@ -82,7 +80,6 @@ const writtenRole = closed(
   },
 )
 
-/** The body that replaces the roles of a member. */
 export const changedMember = closed(
   { roles: listOf(writtenRole, 1, mostRoles) },
   {
@@ -123,7 +120,6 @@ export const invitationUrl: Schema = {
     'The link with which the person accepts the invitation, within 7 days; hand it over. It is shown only once.',
 }
 
-/** A member in the response to the invitation. */
 export const invitedMember = open({ ...shownMember, invitation_url: invitationUrl })
 
 export const membership = open({
@@ -134,7 +130,6 @@ export const membership = open({
   status: oneOf(['pending', 'accepted', 'rejected']),
 })
 
-/** The body that accepts an invitation or declines it. */
 export const decidedMembership = closed({ status: oneOf(['accepted', 'rejected']) })
 
 export const user = open({

@@ -24,10 +24,7 @@ export async function deleteSession(call: UserCall, api: Api): Promise<ApiRespon
   return success({ id })
 }
 
-/**
- * Signs the user out everywhere, and ends the tokens of their apps, that of this request too; consents are
- * remembered.
- */
+/** Ends the tokens of apps too, that of this request included; consents are remembered. */
 export async function deleteSessions(call: UserCall, api: Api): Promise<ApiResponse> {
   const { user } = call.actor
   const count = await sessionsOf(api).endEverything(user)

@@ -19,7 +19,6 @@ export async function getUser({ actor }: UserCall, { store }: Api): Promise<ApiR
   )
 }
 
-/** Shows a user to themselves; `isLocked` if an account requires a second factor of them. */
 function viewUser(user: User, isLocked: boolean) {
   const { id, email, firstName, lastName } = user
   return {

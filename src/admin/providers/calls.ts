@@ -1,5 +1,4 @@
-// Recent calls of an account to its providers, from the logs of its AI gateways: of all processes and
-// machines that share the store.
+// Recent calls of an account to its providers, from the logs of its AI gateways.
 
 import { pause } from '../../base/turns/turns.ts'
 import { isoTime } from '../records/record-handlers.ts'
@@ -17,7 +16,6 @@ export interface CallsOfProvider {
   readonly count: number
   readonly errors: number
   readonly last_at: string | null
-  /** Latest called first. */
   readonly models: readonly { readonly model: string; readonly count: number; readonly last_at: string }[]
 }
 

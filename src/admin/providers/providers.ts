@@ -1,5 +1,4 @@
-// Handlers of AI providers. They come from the configuration, which all accounts share: sources of keys,
-// addresses and codes of failures are shown only in the oldest account, to callers with Metrics Read.
+// Handlers of AI providers. Only the oldest account sees sources of keys, addresses and codes of failures.
 
 import type { SecretSource } from '../../config/model/config.ts'
 import { permits } from '../../permissions/permit.ts'

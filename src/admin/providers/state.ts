@@ -1,5 +1,4 @@
-// The health of an AI provider, from the results of its latest calls, and the verdict of a test: each in one
-// word and one sentence.
+// The health of an AI provider, and the verdict of a test: each in one word and one sentence.
 
 import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 import type { KeyTest, ProviderFact } from '../facts/provider-facts.ts'

@@ -1,11 +1,9 @@
-// Audit entries of changes: a log line once the entry was written, the members that were set or changed, and
-// their values before and after.
+// Audit entries of changes, with the values before and after.
 
 import type { Logger } from '../../log/log.ts'
 import { auditOf, type Resource } from '../../store/records/audit-entry.ts'
 import type { AuditEntry, ChangedValues } from '../../store/records/records.ts'
 
-/** Writes an entry to the log. */
 export function tellAudit(log: Logger, entry: AuditEntry, message = 'audit'): void {
   const { id, account, actor, address, ray, action, resourceKind, resource, changed, dropped, app } = entry
   const what = { action, resource_kind: resourceKind, resource, changed, ...(dropped && { dropped }) }
@@ -32,11 +30,7 @@ export function changedMembers(before: object, after: object): readonly string[]
   return names.filter(name => JSON.stringify(values.get(name)) !== JSON.stringify(later.get(name)))
 }
 
-/**
- * The members whose values entries contain: they are visible to everyone who may read the audit log, even
- * without access to the resource. So none is a secret or proves one, and none is free text that may contain
- * secrets, such as the conditions of rules and the content of pages.
- */
+/** Entries have only the values of these, which are no secrets, nor free text that may contain one. */
 const openMembers: ReadonlySet<string> = new Set([
   ...['name', 'status', 'policies', 'condition', 'not_before', 'expires_on', 'settings', 'roles'],
   ...['authentication', 'collect_logs', 'log_management', 'log_management_strategy', 'stream_usage'],
@@ -66,7 +60,6 @@ function openValues(before: object, after: object, changed: readonly string[]): 
   return room === mostValues ? null : values
 }
 
-/** Lists the members that a body sets; only for a valid body. */
 export function membersSet(body: unknown): readonly string[] {
   return Object.entries(body as object).flatMap(([name, value]) => (value === null ? [] : [name]))
 }

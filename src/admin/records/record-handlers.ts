@@ -23,18 +23,12 @@ type SideWrites = Together & { readonly audit: AuditEntry }
 interface Listed<T> {
   readonly createdAt: (record: T) => number
   readonly view: (record: T) => unknown
-  /** Whether it shows a record; all by default. */
   readonly holds?: ((record: T) => boolean) | null
-  /** Newest first. */
   readonly descending?: boolean
-  /** Fetches further data for the view of the records of the page. */
   readonly prepare?: (records: readonly T[]) => Promise<void>
 }
 
-/**
- * Responds with a page of an account's records by their creation. Entries behind a cursor do not move,
- * whatever was removed before it.
- */
+/** Entries behind a cursor do not move, whatever was removed before it. */
 export async function pageOf<T extends { readonly id: string }>(
   records: Records<T>,
   account: string,
@@ -105,7 +99,7 @@ function isBehind(one: Position, other: Position, descending: boolean): boolean 
   return one.id !== other.id && one.id > other.id !== descending
 }
 
-/** Adds an audited record; false, without an effect, when its id or the key of the response is taken. */
+/** False, without an effect, when its id or the key of the response is taken. */
 export async function add<T>(
   records: Records<T>,
   record: T,
@@ -115,10 +109,7 @@ export async function add<T>(
   return tellAfter(records.insert(record, sideWrites), sideWrites, log)
 }
 
-/**
- * Replaces a version of a record, audited; false, without an effect, when that version is outdated, or the
- * key of the response is taken.
- */
+/** False, without an effect, when that version is outdated, or the key of the response is taken. */
 export async function put<T>(
   records: Records<T>,
   record: T,
@@ -129,10 +120,7 @@ export async function put<T>(
   return tellAfter(records.replace(record, version, sideWrites), sideWrites, log)
 }
 
-/**
- * Removes the record of an audit entry; false, without an effect, when there was none, or its version differs
- * from the given one. For records without an account, the entry belongs to the account of the entry.
- */
+/** Removes the record of an audit entry; false if there is none, or its version differs. */
 export async function drop<T>(
   records: Records<T>,
   audit: AuditEntry,
@@ -143,11 +131,7 @@ export async function drop<T>(
   return tellAfter(records.remove(owner, audit.resource, { audit }, version), { audit }, log)
 }
 
-/**
- * Replaces a stored record: `change` is called again whenever another write came between, so that the last
- * one wins whole. Returns the new record, or the response that `change` returned instead of one; null when
- * there is none to change.
- */
+/** Calls `change` again whenever another write came between; null when there is no record. */
 export async function revise<T>(
   records: Records<T>,
   account: string,
@@ -189,18 +173,12 @@ export function isoTime(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/**
- * Returns the time of the last use as ISO 8601; both arguments are in ms since the epoch. The store records
- * only the hour of a use, so one in the hour of creation is shown as the time of creation, not as earlier.
- */
+/** The store has the hour of a use, which may be before the creation; times are in ms. */
 export function isoTimeOfUse(usedAt: number, madeAt: number): string {
   return isoTime(Math.max(usedAt, madeAt))
 }
 
-/**
- * Logs the entry of a write once it is done. An unconfirmed write may have happened, and its entry with it:
- * the log marks it as doubtful.
- */
+/** An unconfirmed write may have happened, and its entry with it: the log marks it as doubtful. */
 export async function tellAfter(
   write: Promise<boolean>,
   { audit }: SideWrites,

@@ -6,7 +6,6 @@ import { exactly, id, oneOf, type Schema, text, whole } from './schema.ts'
 
 export type HeaderName = keyof typeof headers
 
-/** Header fields of responses. */
 export const headers = {
   'svc-ray': header('The ray id of this response, to find it in the logs.', {
     ...text,

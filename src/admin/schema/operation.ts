@@ -6,17 +6,14 @@ import { type Members, named, page, type Schema, success } from './schema.ts'
 
 /** Complements one row of the table of routes. */
 export interface Operation {
-  /** The name of the operation in generated code. */
   readonly id: string
   readonly tag: Tag
   readonly summary: string
   readonly description?: string
   /** Whether a token is required; always known for rows of the API. */
   readonly hasToken?: boolean | 'maybe'
-  /** The query parameters, by name. */
   readonly query?: Members
   readonly body?: Body
-  /** The response to a valid request. */
   readonly response: Good
   /** Further responses, beyond those that follow from the row. */
   readonly refusals?: readonly Refusal[]
@@ -24,17 +21,15 @@ export interface Operation {
 
 export interface Body {
   readonly schema: Schema
-  /** Accepted bodies, by what they show. */
   readonly examples: Readonly<Record<string, unknown>>
 }
 
-/** A success, by the type of its content. */
 interface Good {
   readonly content: Content
   readonly headers?: readonly HeaderName[]
 }
 
-/** A refusal: in the envelope with a fault of one of the rows, or with content of its own. */
+/** Has a fault of one of the rows in the envelope, or content of its own. */
 export interface Refusal {
   readonly status: number
   readonly description: string
@@ -83,7 +78,6 @@ export const tags = [
   { name: 'Gateway', description: 'Health, metrics and documentation of the gateway.' },
 ] as const
 
-/** Responds in JSON. */
 export function json(schema: Schema, headers: readonly HeaderName[] = []): Good {
   return { content: { 'application/json': schema }, headers }
 }
@@ -106,12 +100,10 @@ export function tagged(
   return Object.fromEntries(Object.entries(operations).map(([key, value]) => [key, { tag, ...value }]))
 }
 
-/** Describes the refusal of a row of the catalogue. */
 export function refusal(name: ApiFaultName, headers: readonly HeaderName[] = []): Refusal {
   return { ...refusals([name], apiFaults[name].when), headers }
 }
 
-/** Describes the refusals by rows of one status. */
 export function refusals(faults: readonly [ApiFaultName, ...ApiFaultName[]], description: string): Refusal {
   return { status: apiFaults[faults[0]].status, faults, description }
 }

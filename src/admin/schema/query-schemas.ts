@@ -3,7 +3,6 @@
 import { cursorOf, mostPerPage } from '../http/query.ts'
 import { about, type Members, type Schema, text, time, whole } from './schema.ts'
 
-/** Selects a part of a list. */
 export const pageQuery: Members = {
   page: about('From 1 on.', whole(1, 1_000_000)),
   per_page: about('20 by default.', whole(1, mostPerPage)),

@@ -25,7 +25,6 @@ export function listOf(items: Schema, least = 0, most?: number): Schema {
   return { type: 'array', items, ...(least > 0 && { minItems: least }), ...(most && { maxItems: most }) }
 }
 
-/** Returns a list without duplicates. */
 export function setOf(items: Schema, least = 0, most?: number): Schema {
   return { ...listOf(items, least, most), uniqueItems: true }
 }
@@ -43,7 +42,6 @@ export function exactly(value: unknown): Schema {
   return { type: typeOf(value), const: value }
 }
 
-/** Returns a schema that also accepts null. */
 export function orNull({ type, ...rules }: Schema & { readonly enum?: readonly unknown[] }): Schema {
   return { ...rules, type: [type, 'null'], ...(rules.enum && { enum: [...rules.enum, null] }) }
 }
@@ -67,7 +65,6 @@ export const emailVerified: Schema = {
 }
 export const number: Schema = { type: 'number' }
 export const id: Schema = { type: 'string', pattern: '^[0-9a-f]{32}$' }
-/** A time as in responses. */
 export const time: Schema = { type: 'string', format: 'date-time' }
 
 /** A time as in requests (RFC 3339). */
@@ -77,10 +74,7 @@ export const writtenTime: Schema = {
     '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})$',
 }
 
-/**
- * Returns a line that can be shown anywhere. Its pattern is limited to syntax that the regular expressions of
- * all languages share.
- */
+/** Its pattern is limited to syntax that the regular expressions of all languages share. */
 export function printable(most: number, more = ''): Schema {
   return {
     ...text,
@@ -91,12 +85,10 @@ export function printable(most: number, more = ''): Schema {
   }
 }
 
-/** Returns the envelope of a success. */
 export function success(result: Schema): Schema {
   return open({ ...envelope(true, none), result })
 }
 
-/** Returns a page of a list. */
 export function page(item: Schema): Schema {
   const result_info = named('ResultInfo')
   return open({ ...envelope(true, none), result: listOf(item), result_info })

@@ -13,7 +13,6 @@ export function documentation(code: string, accept: string | null): ApiResponse 
   return response ? adopt(response) : failure('no_error', code.slice(0, 20))
 }
 
-/** Converts the list of header names and values to a record with lower-case names, as in this listener. */
 function adopt({ status, headers, body }: ErrorResponse): ApiResponse {
   const record: Record<string, string> = {}
   for (let i = 0; i < headers.length; i += 2) record[headers[i]!.toLowerCase()] = headers[i + 1]!

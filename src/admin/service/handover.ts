@@ -3,7 +3,6 @@
 import { type ApiResponse, failure } from '../http/envelope.ts'
 import type { ApiRequest } from '../http/router.ts'
 
-/** A request for the side port. */
 interface Request {
   /** Whether it replaces this one even if this one is not stopping. */
   readonly replaces: boolean

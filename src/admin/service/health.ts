@@ -3,17 +3,13 @@
 import type { StoreHealth } from '../../metrics/counters/counts.ts'
 import type { ApiResponse } from '../http/envelope.ts'
 
-/** Null when ready, else the reason. */
 export type Unready = 'starting' | 'draining' | 'no worker is up' | 'store not trusted' | null
 
 export function alive(): ApiResponse {
   return status(200, { status: 'alive' })
 }
 
-/**
- * Returns the readiness; an unreachable store, or one that refuses writes, does not affect it, since most
- * requests need only the cache.
- */
+/** An unreachable store does not affect it, since most requests need only the cache. */
 export function ready(unready: Unready, store: StoreHealth | null): ApiResponse {
   const [degraded] = store?.degradation.reasons ?? []
   const why = degraded && { reason: degraded.message, next: degraded.remedy }

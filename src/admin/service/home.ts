@@ -1,5 +1,4 @@
-// The front page of the side port, at the address that is printed at start: the state of the gateway, and
-// links.
+// The front page of the side port: the state of the gateway, and links.
 
 import { html } from '../../base/text/html.ts'
 import type { StoreHealth } from '../../metrics/counters/counts.ts'

@@ -3,18 +3,12 @@
 import { type ApiResponse, failure } from '../http/envelope.ts'
 import type { ApiRequest } from '../http/router.ts'
 
-/**
- * Resolves with the reason why it was not done, with a report if it was, and with null for a caller without
- * proof.
- */
+/** Resolves with the reason why it was not done, a report if it was, or null for a caller without proof. */
 export type OperatorCommand = (
   authorization: string | null,
 ) => Promise<{ readonly reason: string } | { readonly report: object } | null>
 
-/**
- * Responds once the command at a path is done, or has failed; to a request without proof as if there were
- * nothing here.
- */
+/** Responds to a request without proof as if there were nothing here. */
 export async function obey(
   { requester }: ApiRequest,
   path: string,

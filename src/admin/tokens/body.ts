@@ -7,7 +7,6 @@ import type { TokenSettings } from '../../tokens/new-token.ts'
 import { permissionGroups } from '../../permissions/permission-groups.ts'
 import { Field } from '../http/field.ts'
 
-/** The settings in the body of a token. */
 export interface TokenBody extends Required<TokenSettings> {
   /** Null if the body leaves it to the record. */
   readonly status: Token['status'] | null
@@ -25,7 +24,6 @@ const optional = ['condition', 'expires_on', 'not_before'] as const
 /** Members of responses that requests cannot set: a record that was fetched may be sent back with them. */
 const responseMembers = ['id', 'issued_on', 'modified_on', 'last_used_on', 'person'] as const
 
-/** Reads the body of a new token of the account. */
 export function readNewToken(body: unknown, account: string, now: number): TokenBody | readonly Fault[] {
   const faults: Fault[] = []
   const members = new Field(body, faults).members(required, optional)
@@ -78,7 +76,6 @@ function readPolicy(policy: Field, account: string): Omit<Policy, 'id'> {
   }
 }
 
-/** Reads a permission group, by its id, by its name, or by both if they agree. */
 function readGroup(group: Field): string[] {
   const { id, name } = group.members([], ['id', 'name'])
   const found = permissionGroups.find(

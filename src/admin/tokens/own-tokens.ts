@@ -96,10 +96,7 @@ async function tokensOf(
   return found
 }
 
-/**
- * Returns the account of the first policy; an invalid name if there is none, which is refused with the rest
- * of the body.
- */
+/** An invalid id if there is none, which is refused with the rest of the body. */
 function accountIn(body: unknown): string {
   const { policies } = (body ?? {}) as { readonly policies?: unknown }
   const [policy] = Array.isArray(policies) ? policies : []

@@ -11,7 +11,6 @@ import { isoTime } from '../records/record-handlers.ts'
 type Policies = readonly Omit<Policy, 'id'>[]
 type Limits = Pick<Token, 'expiresOn' | 'addressesIn' | 'addressesNotIn'>
 
-/** Finds what a token would allow, and when and from where, that the caller's does not. */
 export function reachBeyond(token: Limits & { readonly policies: Policies }, caller: Token): Fault[] {
   return [
     ...powersBeyond(token.policies, caller),
@@ -20,10 +19,7 @@ export function reachBeyond(token: Limits & { readonly policies: Policies }, cal
   ]
 }
 
-/**
- * Finds what each of the policies would allow and the caller's token does not; by the names of the
- * permissions.
- */
+/** By the names of the permissions. */
 export function powersBeyond(policies: Policies, caller: Token): Fault[] {
   return policies.flatMap((policy, i) =>
     policy.permissionGroups.flatMap((group, j) => {
@@ -65,7 +61,6 @@ function addressesBeyond(
   return mistakes
 }
 
-/** Whether each of the networks lies within a single one of the others. */
 function areWithin(networks: readonly string[], others: readonly string[]): boolean {
   return networks.every(network => others.some(other => isWithin(network, other)))
 }

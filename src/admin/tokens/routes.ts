@@ -46,10 +46,7 @@ export const tokenRows: readonly ApiRow[] = [
 
 const ownTokens = `${user}/tokens`
 
-/**
- * People's own tokens. The document lacks the creation: only the pages can request it, since a person has no
- * token before.
- */
+/** The document lacks the creation: only the pages can request it, before the person has a token. */
 export const ownTokenRows: readonly UserRow[] = [
   row('POST', ownTokens, null, createOwnToken, {
     scope: 'user_access.write',

@@ -77,10 +77,8 @@ const limits: Members = {
   not_before: about('When it becomes valid; immediately by default.', orNull(writtenTime)),
 }
 
-/** The body of a new token. */
 export const newToken = closed(settings, limits)
 
-/** The body that replaces all settings. */
 export const changedToken = closed(settings, {
   ...limits,
   status: about('Unchanged if left out.', oneOf(['active', 'disabled'])),
@@ -123,10 +121,8 @@ export const token = open(shown, {
   last_used_on: about('To the hour, and not before it was created; absent until a use is recorded.', time),
 })
 
-/** A token in the response to its creation. */
 export const createdToken = open({ ...shown, value }, { condition: shownCondition, person, ...shownLimits })
 
-/** A token's view of itself. */
 export const verifiedToken = open({ id, status }, shownLimits)
 
 export const permissionGroup = open({

@@ -1,5 +1,4 @@
-// Handlers of API tokens. A value is shown once, when it is created; no token creates or changes one with
-// more rights.
+// Handlers of API tokens. A value is shown once, when it is created.
 
 import { hash } from 'node:crypto'
 import { isId } from '../../base/ids/id.ts'
@@ -144,7 +143,6 @@ export async function listPermissionGroups({ account, caller, query }: Call): Pr
   return list(groups, { page: 1, perPage: permissionGroups.length, total: groups.length })
 }
 
-/** Responds with a token, and the tag for conditional changes of it. */
 function respondWith(token: Token, now: number, lastUsed: number | undefined): ApiResponse {
   return success(viewToken(token, now, lastUsed), etagOf(revisionOf(token)))
 }
@@ -165,7 +163,6 @@ async function reviseToken(
   return (isId(id) ? await revise(store.tokens, account, id, change, log) : null) ?? noToken
 }
 
-/** Returns the view of a token without the members that every update sets. */
 function settingsOf(token: Token, now: number) {
   const { policies, modified_on, ...view } = viewToken(token, now)
   return { ...view, policies: policies.map(({ id, ...policy }) => policy) }

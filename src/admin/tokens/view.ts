@@ -46,7 +46,6 @@ function viewCondition({ addressesIn, addressesNotIn }: Token) {
   return { condition: { request_ip } }
 }
 
-/** Shows the validity period of a token, as far as it is set. */
 export function viewLimits({ notBefore, expiresOn }: Token) {
   return {
     ...(notBefore !== null && { not_before: isoTime(notBefore) }),

@@ -1,6 +1,4 @@
-// Keeps the audit log within its bounds, by age, and by number for each actor: an actor who writes much only
-// drops their own oldest entries. Dropping is itself an entry. While the store is unreachable nothing is
-// dropped.
+// Bounds the audit log by age, and per actor, so that a busy one drops only their own entries.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../log/log.ts'
@@ -48,7 +46,6 @@ export class AuditKeeper {
     this.#clock = clock
   }
 
-  /** Checks now, and again each hour. */
   start(): void {
     this.#looking = this.#look().then(wait => {
       this.#looking = null

@@ -12,7 +12,6 @@ import { grantsOfUser } from '../../oauth/grants/iterate-grants.ts'
 import { tellAudit } from '../records/audit.ts'
 import { revise } from '../records/record-handlers.ts'
 
-/** The actor who ends a grant, with time and client. */
 export interface Ender {
   readonly account: string
   readonly caller: { readonly id: string }
@@ -26,10 +25,7 @@ export interface EndingTools {
   readonly log: Logger
 }
 
-/**
- * Ends a grant; false when it had ended already. The account of the consent gets an entry, and that of the
- * actor if it is another.
- */
+/** False if it had ended already. The account of the consent and that of the actor get entries. */
 export async function endGrant(
   grant: OAuthGrant,
   ender: Ender,

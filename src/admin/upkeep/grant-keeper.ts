@@ -1,6 +1,4 @@
-// Removes orphaned grants, whose client, user or membership is gone. They give no access from that moment;
-// this removes their remains, a few at a time, and those left by a crash or an unreachable store at the next
-// check.
+// Removes grants whose client, user or membership is gone: they give no access by then.
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { mapInTurns } from '../../base/turns/map-in-turns.ts'
@@ -30,7 +28,6 @@ export class GrantKeeper {
   readonly #log: Logger
   readonly #clock: Clock
   #timer: NodeJS.Timeout | undefined
-  /** The running tasks, one after the other. */
   #work: Promise<void> = Promise.resolve()
   #isClosed = false
 
@@ -40,7 +37,6 @@ export class GrantKeeper {
     this.#clock = clock
   }
 
-  /** Checks now, and again each hour. */
   start(): void {
     let wait = pause
     void this.#do(async () => {
@@ -72,7 +68,6 @@ export class GrantKeeper {
     })
   }
 
-  /** Ends all grants of a client, after the response. */
   endGrants(client: string, ender: Ender): void {
     this.#do(() => this.#endGrants(client, ender))
   }
@@ -126,7 +121,6 @@ export class GrantKeeper {
     return { store: this.#store, log: this.#log }
   }
 
-  /** Runs a task after the previous ones. */
   #do(work: () => Promise<void>): Promise<void> {
     this.#work = this.#work.then(work).catch(failure => {
       if (!(failure instanceof StoreUnreachable))

@@ -1,5 +1,4 @@
-// Reads a request to explain. Anything that a client could send is accepted, valid or not, since the gateway
-// is to judge it; only impossible requests are refused.
+// Reads a request to explain: valid or not, since the gateway is to judge it.
 
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { RequestInQuestion } from '../../zones/explanation.ts'
@@ -12,7 +11,6 @@ export const longestLine = 64 * 1024
 /** Maximum of characters of a body, and of bytes of one that is not given. */
 export const longestBody = 256 * 1024
 export const largestBody = 2 ** 40
-/** Maximum of characters of a certificate. */
 export const longestCertificate = 64 * 1024
 
 type Request = Omit<RequestInQuestion, 'zone' | 'account'>

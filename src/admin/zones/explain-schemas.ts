@@ -46,7 +46,6 @@ const members = closed(
   },
 )
 
-/** The body of a question. */
 export const question: Schema = { ...members, not: { required: ['body', 'body_size'] } }
 
 const rule = open({
@@ -175,7 +174,6 @@ const response = open({
   ),
 })
 
-/** The response to a question. */
 export const explanation = open({
   outcome: oneOf(outcomes),
   zone: about('`null` where the host leads to no zone.', orNull(text)),

@@ -64,7 +64,6 @@ const limitKinds: ReadonlySet<string> = new Set<DecidingRule['kind']>([
   'gateway_rate_limit',
 ])
 
-/** Leaves out the use of hidden limits. */
 function withoutUse(explanation: Explanation, isHidden: Hides): Explanation {
   const hidden = explanation.limits.filter(isHidden)
   const names = new Set(hidden.map(({ name }) => name))

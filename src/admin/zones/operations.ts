@@ -60,7 +60,6 @@ const office = {
 
 interface RuleWords {
   readonly tag: Tag
-  /** The word for it in code, and in sentences. */
   readonly code: 'ErrorRule' | 'AccessRule'
   readonly word: 'error rule' | 'access rule'
   readonly created: Operation['body']

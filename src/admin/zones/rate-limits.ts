@@ -11,10 +11,8 @@ import { type ApiResponse, success } from '../http/envelope.ts'
 import type { Api, ZoneCall } from '../api/api-types.ts'
 import { oldestOf } from '../api/zone-owner.ts'
 
-/** A limit that may count requests to a zone. */
 interface Listed {
   readonly limit: Limit
-  /** The name of its refusals. */
   readonly hits: string
   readonly key: readonly LimitKey[]
   /** Whether its keys may be those of other zones. */
@@ -95,10 +93,7 @@ async function viewKey({ limit, key }: Listed, near: NearKey, store: Store, now:
   return { key: partsOf(near.key, key), ...(await useOf(limit, near, store, now)) }
 }
 
-/**
- * Returns the count of a key in the store, or that of the processes while the store is unreachable; and the
- * seconds until another request fits.
- */
+/** From the processes while the store is unreachable; `reset` is in seconds. */
 export async function useOf(limit: Limit, near: NearKey, { counters }: Pick<Store, 'counters'>, now: number) {
   const { max: most, span, period } = limit
   const until = endOf(span, now)
@@ -116,7 +111,6 @@ export async function useOf(limit: Limit, near: NearKey, { counters }: Pick<Stor
   }
 }
 
-/** Splits a key into its parts, as its limit has them. */
 function partsOf(text: string, key: readonly LimitKey[]) {
   if (key.length === 1 && key[0]!.by === 'address') return [partOf('address', text)]
   // A digest of parts that are long together.
@@ -144,9 +138,7 @@ function partOf(by: string, value: string | null) {
   return { by, value }
 }
 
-/** The digest in place of a long value. */
 const longDigest = /^[A-Za-z0-9_-]{43}$/
-/** Header fields that may contain credentials. */
 const secretNames = /auth|cookie|credential|key|pass|secret|session|signature|token/
 
 /** Returns the end of a secret, unless it is so short that the end would make it guessable. */

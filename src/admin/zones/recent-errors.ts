@@ -22,25 +22,19 @@ interface Place {
   readonly kind: 'zone' | 'ai_gateway' | 'ai_host' | 'unknown_host'
 }
 
-/** The count of one error in one place. */
 interface Happened {
   readonly place: Place
   readonly sum: TallySum
   readonly count: number
 }
 
-/** How many places are read at once. */
 const mostAtOnce = 20
 
-/** Responds with the errors of one zone. */
 export async function listZoneErrors({ zone, query, now }: ZoneCall, { store }: Api): Promise<ApiResponse> {
   return respond([placeOf(zone.name)], query, now, store)
 }
 
-/**
- * Responds with the errors of all zones and AI gateways of an account; those outside of any belong to the
- * oldest account.
- */
+/** Those outside of any zone or gateway belong to the oldest account. */
 export async function listAccountErrors(
   { account, query, now }: Call,
   { store, zones }: Api,
@@ -104,7 +98,6 @@ async function respond(
   return listInTurns(shown, one => view(one, occurrences.get(one)!), window)
 }
 
-/** Responds with the error of one request, with that request alone. */
 async function respondWithRay(
   found: readonly Happened[],
   ray: string,

@@ -39,7 +39,6 @@ const accessRules = new ZoneRules<AccessRule>({
   mostWork: maxWork.rules.api,
 })
 
-/** The management API of zones. */
 export const zoneRows: readonly ZoneRow[] = [
   row('GET', zone, 'Zones Read', getZone),
 
@@ -64,7 +63,6 @@ export const zoneRows: readonly ZoneRow[] = [
   row('GET', `${zone}/access_rules/hits`, 'Access Rules Read', listAccessRuleHits),
   ...rowsOf(`${zone}/access_rules`, accessRules, 'Access Rules Read', 'Access Rules Write'),
 
-  // It changes nothing either.
   row('POST', `${zone}/explain`, 'Access Rules Read', explainRequest, {
     body: jsonBody,
     lastingAccess: 'nothing',

@@ -50,7 +50,6 @@ export async function listOrigins({ zone }: ZoneCall, { zones }: Api): Promise<A
   return success(await zones.origins(zone.name))
 }
 
-/** Shows a zone; times are in ms. */
 function viewZone(
   zone: ZoneConfig,
   { id, name }: Pick<Account, 'id' | 'name'>,

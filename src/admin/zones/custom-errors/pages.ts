@@ -15,7 +15,6 @@ import type { Api, ZoneCall } from '../../api/api-types.ts'
 import { drop, isoTime, upsert } from '../../records/record-handlers.ts'
 import { etagOf, unmet, unmetByNone } from '../../http/precondition.ts'
 
-/** Responds with the pages that are set, without their HTML. */
 export async function listErrorPages({ zone }: ZoneCall, { store }: Api): Promise<ApiResponse> {
   const set: object[] = []
   for (const type of errorPageTypes) {
@@ -40,7 +39,6 @@ export async function getErrorPage(call: ZoneCall, { store }: Api): Promise<ApiR
   )
 }
 
-/** Sets a page, or replaces it. */
 export async function setErrorPage(call: ZoneCall, { store, log }: Api): Promise<ApiResponse> {
   const type = typeOf(call)
   if (type === null) return noType
@@ -89,7 +87,6 @@ function revisionOf({ createdAt, modifiedAt, html }: ErrorPage) {
   return { revision: [createdAt, modifiedAt, html.length].map(hexOf).join('') }
 }
 
-/** Writes a number in a fixed length. */
 function hexOf(value: number): string {
   return value.toString(16).padStart(12, '0')
 }

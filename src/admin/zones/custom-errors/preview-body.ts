@@ -18,12 +18,10 @@ import { Field } from '../../http/field.ts'
 import { fieldValueFault, ipAddress, readHeaderFields } from '../../http/header-fields.ts'
 import type { Zones } from '../../facts/zone-facts.ts'
 
-/** Maximum of characters of a path. */
 const longest = 8 * 1024
 
 const request = ['method', 'path', 'headers', 'ip', 'country', 'asn'] as const
 
-/** Reads a dry run, or lists its faults. The default is a plain GET for the first host of the zone. */
 export function readPreview(body: unknown, zone: ZoneConfig, zones: Zones): PreviewAsk | readonly Fault[] {
   const faults: Fault[] = []
   const members = new Field(body, faults).members(['code'], ['accept', 'host', ...request, 'rule', 'page'])

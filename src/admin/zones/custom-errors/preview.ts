@@ -24,10 +24,7 @@ export async function previewZoneError({ body, zone }: ZoneCall, { zones }: Api)
   })
 }
 
-/**
- * Returns the id of the rule behind a response; null for none, or one of the configuration file, which has no
- * id.
- */
+/** Null without a rule, or for one of the configuration file, which has no id. */
 function ruleOf({ rule }: Preview): string | null {
   return rule !== null && 'id' in rule ? (rule.id as string) : null
 }

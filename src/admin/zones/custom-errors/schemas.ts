@@ -43,17 +43,14 @@ const optional: Members = {
   ...ruleDescription,
 }
 
-/** The body of a new error rule. */
 export const newErrorRule = closed(required, { ...optional, ...placed })
 
-/** The body that replaces an error rule. */
 export const changedErrorRule = closed(required, { ...optional, ...sameId })
 
 export const errorRule = open({ id, ...required, ...optional })
 
 const type = oneOf(errorPageTypes)
 
-/** The HTML of a page, as a body and as a member of one. */
 export const html: Schema = {
   ...text,
   description: `At most ${largestErrorPage} bytes in UTF-8. In addition to the tokens of rules, \`::SVC_ERROR_500S_BOX::\` and \`::SVC_ERROR_1000S_BOX::\` are replaced by a box that describes the error; at most ${mostPageTokens} tokens in all.`,
@@ -69,7 +66,6 @@ export const goneErrorPage = open({ type })
 
 const fieldValue: Schema = { ...text, maxLength: 8192 }
 
-/** The body of a preview request. */
 export const previewRequest = closed(
   { code: oneOf(entries.map(({ code }) => code)) },
   {

@@ -11,14 +11,12 @@ import type { Field } from '../../http/field.ts'
 import { besideRule, needsGeo, type ReadRule, readDescription, readExpression } from './rule-members.ts'
 import type { Zones } from '../../facts/zone-facts.ts'
 
-/** The lookup data of rules. */
 type Data = Pick<Zones, 'lists' | 'hasGeo'>
 type Kind = AccessCondition['kind']
 
 export const accessActions = ['allow', 'deny', 'legal'] as const
 /** Maximum of values of one condition: more belong in a list of the configuration. */
 export const mostValues = 100
-/** Maximum of characters of one path. */
 export const longestPath = 1000
 
 const conditions: { readonly [K in Kind]: (field: Field, data: Data) => AccessCondition } = {
@@ -76,7 +74,6 @@ function readList(field: Field, lists: readonly string[]): string {
   return field.refuse('must be the name of a list, but the configuration has none') ?? ''
 }
 
-/** Records a fault if there is no database for the field. */
 function known(field: Field, data: Data): Field {
   if (!data.hasGeo()) field.refuse(needsGeo)
   return field

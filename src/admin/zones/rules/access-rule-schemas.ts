@@ -40,10 +40,8 @@ const oneCondition: Schema = {
   oneOf: conditionKinds.map(kind => ({ required: [kind] })),
 }
 
-/** The body of a new access rule. */
 export const newAccessRule = rule(placed)
 
-/** The body that replaces an access rule. */
 export const changedAccessRule = rule(sameId)
 
 export const accessRule = { ...open({ id, action, ...ruleDescription }, conditions), ...oneCondition }

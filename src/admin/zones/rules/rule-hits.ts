@@ -1,5 +1,4 @@
-// Handlers of the rules of a zone in the order of their evaluation, with their numbers of decisions in the
-// last day.
+// Handlers of the rules of a zone in order, with their hits in the last day.
 
 import type { AccessRule } from '../../../config/model/access-config.ts'
 import type { ErrorRule } from '../../../config/model/custom-errors-config.ts'
@@ -18,7 +17,6 @@ export const ruleSources = ['api', 'zone_file', 'all_zones_file'] as const
 interface Ruled<Rule> {
   readonly source: (typeof ruleSources)[number]
   readonly rule: Rule
-  /** Its number among those of its list in the file; null for a rule of the API. */
   readonly number: number | null
 }
 

@@ -5,20 +5,16 @@ import { compileExpression, describeFlaw, type Scope } from '../../../expression
 import type { Fault } from '../../../errors/catalogue/refusal.ts'
 import type { Field } from '../../http/field.ts'
 
-/** Maximum of API-managed rules of a kind per zone. */
 export const mostRules = 100
 
-/** Members of requests besides the rule itself. */
 export const besideRule = ['id', 'position'] as const
 
-/** A rule as read from a request. */
 export interface ReadRule<Rule> {
   readonly rule: Rule
   readonly id: Field
   readonly position: Field
 }
 
-/** The place of a new rule. */
 type Position = { readonly before: string } | { readonly after: string } | { readonly index: number } | null
 
 /** Reads a condition in CEL; empty if invalid, or if it requires data without a database. */
@@ -31,10 +27,7 @@ export function readExpression(field: Field, scope: Scope, hasGeo: boolean): str
   return field.ruled(faultOf) ?? ''
 }
 
-/**
- * Returns why a list may not be changed: its work exceeds what one request may cost, and that of the current
- * list; null if it may.
- */
+/** Null if the work is within the bound, or less than before. */
 export function workFault(before: number, after: number, most: number): Fault | null {
   if (after <= most || after <= before) return null
   const rule = `could take too many steps for one request: ${Math.ceil(after)}, of at most ${most}`
@@ -43,12 +36,10 @@ export function workFault(before: number, after: number, most: number): Fault | 
 
 export const needsGeo = 'needs geo.databases in the configuration to look up countries and networks'
 
-/** Reads the description of a rule; null stands for none, as absence does. */
 export function readDescription(field: Field): string | null {
   return field.value === null ? null : field.text(500)
 }
 
-/** Reads the place of a new rule; null, for the end, by default. */
 export function readPosition(field: Field): Position {
   const { before, after, index } = field.members([], ['before', 'after', 'index'])
   if (field.value === undefined) return null

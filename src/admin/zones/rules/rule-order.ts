@@ -6,7 +6,6 @@ import type { Fault } from '../../../errors/catalogue/refusal.ts'
 import { Field } from '../../http/field.ts'
 import { mostRules } from './rule-members.ts'
 
-/** Reads the ids; records invalid ones. */
 export function readOrder(body: unknown, faults: Fault[]): readonly string[] {
   const { ids } = new Field(body, faults).members(['ids'])
   return ids.items(0, mostRules).map(item => item.ruled(idFault) ?? '')

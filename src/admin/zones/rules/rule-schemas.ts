@@ -14,7 +14,6 @@ import {
   whole,
 } from '../../schema/schema.ts'
 
-/** Returns a condition in CEL. */
 export function expression(variables: string): Schema {
   const words = `In CEL, over ${variables}, of at most 4 KiB. A header that was not sent is a missing key: \`"x" in request.headers && …\` guards.`
   return about(words, { ...text, minLength: 1 })
@@ -24,7 +23,6 @@ export const ruleDescription: Members = {
   description: about('What the rule is for.', orNull(printable(500))),
 }
 
-/** Members of the body of a new rule besides the rule itself. */
 export const placed: Members = {
   position: {
     ...closed({}, { before: id, after: id, index: whole(1, mostRules) }),
@@ -34,8 +32,6 @@ export const placed: Members = {
   },
 }
 
-/** Members of the body that replaces a rule, besides the rule itself. */
 export const sameId: Members = { id: about('The id in the path.', id) }
 
-/** The body that changes the order. */
 export const order = closed({ ids: about('The ids of all rules.', setOf(id, 0, mostRules)) })

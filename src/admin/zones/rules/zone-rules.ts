@@ -1,5 +1,4 @@
-// Handlers of the API-managed rules of a zone, alike for all kinds: in a list, the first rule that matches
-// wins.
+// Handlers of the API-managed rules of a zone: the first that matches wins.
 
 import { hash } from 'node:crypto'
 import { newId } from '../../../base/ids/id.ts'
@@ -19,7 +18,6 @@ import { mostRules, placeAmong, type ReadRule, readPosition, workFault } from '.
 import { orderFaults, readOrder } from './rule-order.ts'
 import type { Zones } from '../../facts/zone-facts.ts'
 
-/** What is specific to a kind of rules. */
 interface RuleKind<Rule extends Described> {
   readonly resourceKind: 'error_rules' | 'access_rules'
   readonly recordsOf: (store: Store) => Records<RuleList<Kept<Rule>>>
@@ -30,14 +28,12 @@ interface RuleKind<Rule extends Described> {
   readonly mostWork: number
 }
 
-/** Common members of rules of all kinds. */
 export interface Described {
   readonly description: string | null
 }
 
 type Kept<Rule> = Rule & { readonly id: string }
 
-/** The changed list with its audit entry, or the response in place of it. */
 type Change<Rule> = { readonly rules: readonly Kept<Rule>[]; readonly audit: AuditEntry } | ApiResponse
 
 export class ZoneRules<Rule extends Described> {
@@ -70,7 +66,6 @@ export class ZoneRules<Rule extends Described> {
     return 'status' in rules ? rules : success(this.#kind.view(made), tagOf(rules))
   }
 
-  /** Replaces a rule, under the same id. */
   async replace(call: ZoneCall, api: Api): Promise<ApiResponse> {
     const faults: Fault[] = []
     const ruleId = call.params.rule_id!
@@ -101,7 +96,6 @@ export class ZoneRules<Rule extends Described> {
     return 'status' in rules ? rules : success({ id: ruleId }, tagOf(rules))
   }
 
-  /** Puts all rules in the order of the ids in the body. */
   async reorder(call: ZoneCall, api: Api): Promise<ApiResponse> {
     const faults: Fault[] = []
     const ids = readOrder(call.body, faults)
