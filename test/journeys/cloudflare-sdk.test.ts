@@ -111,6 +111,13 @@ test('gateways: create, get, update, list, search, delete', async t => {
   })
   assert.deepEqual([open.authentication, open.collect_logs], [false, false])
 
+  const retry = { retry_max_attempts: 3, retry_delay: 100, retry_backoff: 'constant' } as const
+  const retried = await client.aiGateway.update('mine', { ...here, collect_logs: false, ...off, ...retry })
+  assert.deepEqual(
+    [retried.retry_max_attempts, retried.retry_delay, retried.retry_backoff],
+    Object.values(retry),
+  )
+
   const ids: string[] = []
   for await (const { id } of client.aiGateway.list({ ...here, per_page: 1 })) ids.push(id)
   assert.deepEqual(ids, ['default', 'mine'])

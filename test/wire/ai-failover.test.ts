@@ -333,6 +333,31 @@ test('a caller decides about the attempts of a model by its name', async t => {
   equal(first.requests.length, 3)
 })
 
+test('a gateway decides about the attempts of a model by its name, unless its caller does', async t => {
+  const busy = 'HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\n{}'
+  const { ai, first, second, ask } = await start(
+    t,
+    wire => wire.send(busy),
+    () => busy,
+  )
+  await ai.change({ retry: { maxAttempts: 5, delay: 1, backoff: 'constant' } })
+  const made = async (...args: Parameters<typeof ask>) => {
+    const before = first.requests.length
+    equal((await ask(...args)).status, 503)
+    return first.requests.length - before
+  }
+  const named = { model: 'openai/gpt-4o-mini' }
+  await until(async () => (await made(named)) === 5)
+  equal(await made(named, 'svc-aig-max-attempts: 2'), 2)
+  // An alias has retries of its own.
+  equal(await made({}), 1)
+  equal(second.requests.length, 1)
+  const native = await ai.edge.ask(
+    call(`${ai.native('openai')}/chat/completions`, '{}', `svc-aig-authorization: Bearer ${ai.token}`),
+  )
+  equal(native.field('svc-aig-attempts')!.split(', ').length, 5)
+})
+
 test('a caller decides how long the first content may take', async t => {
   const { ask } = await start(
     t,

@@ -1,14 +1,23 @@
 // Validates the body of an AI gateway, in the shape of its published clients.
 
+import { backoffs, maxDelay } from '../../ai/failover/after-failure.ts'
+import { maxAttempts } from '../../ai/failover/controls.ts'
 import { isGatewayId } from '../../ai/gateway-directory.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
-import type { Gateway, GatewayRateLimit } from '../../store/records/records.ts'
+import type { Gateway, GatewayRateLimit, GatewayRetry } from '../../store/records/records.ts'
 import { Field } from '../http/field.ts'
 
 /** The settings of a gateway. */
 type GatewaySettings = Pick<
   Gateway,
-  'authentication' | 'collectLogs' | 'logManagement' | 'logManagementStrategy' | 'rateLimit' | 'streamUsage'
+  | 'authentication'
+  | 'collectLogs'
+  | 'logManagement'
+  | 'logManagementStrategy'
+  | 'rateLimit'
+  | 'streamUsage'
+  | 'retry'
+  | 'onAbandon'
 >
 
 /**
@@ -25,9 +34,6 @@ export const notBuilt = {
   logpush: false,
   logpush_public_key: null,
   otel: null,
-  retry_backoff: null,
-  retry_delay: null,
-  retry_max_attempts: null,
   spend_limits: null,
   store_id: null,
   stripe: null,
@@ -45,10 +51,14 @@ const settings = [
   'collect_logs',
   'log_management',
   'log_management_strategy',
+  'on_abandon',
   'rate_limiting_interval',
   'rate_limiting_key',
   'rate_limiting_limit',
   'rate_limiting_technique',
+  'retry_backoff',
+  'retry_delay',
+  'retry_max_attempts',
   'stream_usage',
 ] as const
 const off = Object.keys(notBuilt) as (keyof typeof notBuilt)[]
@@ -100,7 +110,19 @@ function readSettings(members: Members) {
     logManagementStrategy: strategy ?? 'DELETE_OLDEST',
     rateLimit: readRateLimit(members),
     streamUsage: orUsual(members.stream_usage)?.flag() ?? true,
+    retry: readRetry(members),
+    onAbandon: orUsual(members.on_abandon)?.oneOf(['abort', 'drain']) ?? 'abort',
   }
+}
+
+/** Reads what is said about retries; null if nothing is. */
+function readRetry(members: Members): GatewayRetry | null {
+  const retry = {
+    maxAttempts: orUsual(members.retry_max_attempts)?.integer(1, maxAttempts) ?? null,
+    delay: orUsual(members.retry_delay)?.integer(0, maxDelay) ?? null,
+    backoff: orUsual(members.retry_backoff)?.oneOf(backoffs) ?? null,
+  }
+  return retry.maxAttempts === null && retry.delay === null && retry.backoff === null ? null : retry
 }
 
 /** Reads a rate limit; null if unset. */

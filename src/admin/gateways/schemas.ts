@@ -1,6 +1,8 @@
 // Schemas of AI gateways, in requests and in responses.
 
 import type { GatewayRateLimit, LogStrategy } from '../../store/records/records.ts'
+import { backoffs, maxDelay } from '../../ai/failover/after-failure.ts'
+import { maxAttempts } from '../../ai/failover/controls.ts'
 import { maxNear } from '../../limits/near-keys.ts'
 import { nearKey } from '../zones/rate-limit-schemas.ts'
 import { longestInterval, mostCalls, notBuilt } from './body.ts'
@@ -25,6 +27,10 @@ const strategy = oneOf(['DELETE_OLDEST', 'STOP_INSERTING'] satisfies LogStrategy
 
 const limitKey = oneOf(['gateway', 'token', 'app'])
 const technique = oneOf(['fixed', 'sliding'] satisfies GatewayRateLimit['technique'][])
+const attempts = whole(1, maxAttempts)
+const delay = whole(0, maxDelay)
+const backoff = oneOf(backoffs)
+const onAbandon = oneOf(['abort', 'drain'])
 
 const settings: Members = {
   authentication: about('Whether calls need a token with permission to run models.', flag),
@@ -49,6 +55,16 @@ const settings: Members = {
   rate_limiting_technique: about(
     'Whether intervals are consecutive (fixed) or each call counts for one interval (sliding); fixed by default.',
     orNull(technique),
+  ),
+  retry_max_attempts: about(
+    'How often a model that callers name themselves is tried; once by default. An alias has its own retries.',
+    orNull(attempts),
+  ),
+  retry_delay: about('Ms before another attempt at the same model; 200 by default.', orNull(delay)),
+  retry_backoff: about('How that delay grows; exponential by default.', orNull(backoff)),
+  on_abandon: about(
+    'When the caller of a call leaves: `abort`, its provider is cut off, which is the default; `drain`, its response is read on, so that its usage is exact.',
+    orNull(onAbandon),
   ),
   stream_usage: about(
     'Whether to request usage for streamed chat completions, for the log and for callers of Messages; true by default.',
@@ -86,6 +102,10 @@ export const gateway = open({
   rate_limiting_interval: whole(0),
   rate_limiting_key: limitKey,
   rate_limiting_technique: orNull(technique),
+  retry_max_attempts: orNull(attempts),
+  retry_delay: orNull(delay),
+  retry_backoff: orNull(backoff),
+  on_abandon: onAbandon,
   stream_usage: flag,
   ...Object.fromEntries(Object.entries(notBuilt).map(([name, off]) => [name, exactly(off)])),
   is_default: about('Whether calls that name no gateway use it.', flag),

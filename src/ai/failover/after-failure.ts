@@ -45,7 +45,8 @@ export function afterFailure(failed: FailedAttempt): NextAttempt {
 const stop: NextAttempt = { type: 'stop' }
 const next: NextAttempt = { type: 'next' }
 
-export type Backoff = 'constant' | 'linear' | 'exponential'
+export const backoffs = ['constant', 'linear', 'exponential'] as const
+export type Backoff = (typeof backoffs)[number]
 
 /** Returns the delay before a further attempt at a model, in ms; `retry` counts from 1. */
 export function delayOf(retry: number, delay: number, backoff: Backoff): number {

@@ -1,7 +1,7 @@
 // What a caller may say about the attempts of one call.
 
 import type { Reading } from '../../base/text/quantity.ts'
-import { type Backoff, maxDelay } from './after-failure.ts'
+import { type Backoff, backoffs, maxDelay } from './after-failure.ts'
 
 /** Null for what the caller leaves to the gateway. */
 export interface Controls {
@@ -14,7 +14,8 @@ export interface Controls {
 }
 
 const maxTimeout = 3_600_000
-const maxAttempts = 5
+/** The maximum of attempts of a call. */
+export const maxAttempts = 5
 
 /** Reads a whole number of ms to the first content. */
 export function readTimeout(text: string): Reading<number> {
@@ -30,8 +31,8 @@ export function readDelay(text: string): Reading<number> {
 }
 
 export function readBackoff(text: string): Reading<Backoff> {
-  if (text === 'constant' || text === 'linear' || text === 'exponential') return { value: text }
-  return { flaw: 'must be constant, linear or exponential' }
+  const value = backoffs.find(backoff => backoff === text)
+  return value !== undefined ? { value } : { flaw: 'must be constant, linear or exponential' }
 }
 
 function readWhole(text: string, least: number, most: number): Reading<number> {

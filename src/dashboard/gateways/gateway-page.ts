@@ -8,7 +8,7 @@ import { type NearKey, nearTable } from '../parts/near-keys.ts'
 import { codeBlock, time } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
 import { crumbsOf, findGateway, gatewayOf } from './page-data.ts'
-import { type Gateway, limitInWords, logsInWords } from './gateway.ts'
+import { attemptsInWords, type Gateway, limitInWords, logsInWords } from './gateway.ts'
 import { authenticationBadge } from './list.ts'
 import { snippetsFor } from './snippets.ts'
 
@@ -54,6 +54,11 @@ function settingsCard(request: PageRequest, gateway: Gateway, mayEdit: boolean):
     [
       'When full',
       gateway.log_management_strategy === 'DELETE_OLDEST' ? 'The oldest are deleted' : 'No new ones are kept',
+    ],
+    ['Attempts at a model', attemptsInWords(gateway)],
+    [
+      'When a caller leaves',
+      gateway.on_abandon === 'drain' ? 'The provider may finish' : 'The provider is cut off',
     ],
     ['Usage of streams', gateway.stream_usage ? 'Asked for' : 'As callers ask'],
     ['Created', time(gateway.created_at)],

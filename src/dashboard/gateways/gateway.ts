@@ -13,6 +13,10 @@ export interface Gateway {
   readonly rate_limiting_key: 'gateway' | 'token' | 'app'
   readonly rate_limiting_limit: number
   readonly rate_limiting_technique: 'fixed' | 'sliding' | null
+  readonly retry_max_attempts: number | null
+  readonly retry_delay: number | null
+  readonly retry_backoff: 'constant' | 'linear' | 'exponential' | null
+  readonly on_abandon: 'abort' | 'drain'
   readonly stream_usage: boolean
   readonly created_at: string
   readonly modified_at: string
@@ -24,6 +28,11 @@ export function limitInWords(gateway: Gateway): string {
   if (limit === 0) return 'None'
   const whose = { gateway: '', token: ', for each token', app: ', for each app' }[key]
   return `${grouped(limit)} ${limit === 1 ? 'call' : 'calls'} in ${spanInWords(seconds)}${whose}`
+}
+
+/** Returns the attempts at a model, as `Up to 3`. */
+export function attemptsInWords({ retry_max_attempts: most }: Gateway): string {
+  return most === null || most === 1 ? 'One' : `Up to ${most}`
 }
 
 /** Returns the log retention, as `The latest 100,000 calls, without bodies`. */

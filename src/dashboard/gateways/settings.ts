@@ -11,13 +11,17 @@ export const settingLabels = {
   rate_limiting_interval: 'In how many seconds',
   rate_limiting_technique: 'Window',
   rate_limiting_key: 'Counted',
+  retry_max_attempts: 'Attempts',
+  retry_delay: 'Delay in ms',
+  retry_backoff: 'The delay',
+  on_abandon: 'When a caller leaves',
   log_management: 'Calls to keep',
   log_management_strategy: 'When that many are there',
   collect_logs: 'Keep bodies',
   stream_usage: 'Ask for the usage of streams',
 } as const
 
-/** Makes the fields of rate limits and logs. */
+/** Makes the fields of rate limits, attempts and logs. */
 export function settingFields(draft: Draft): Html {
   return html`<fieldset class="part"><legend>Rate limit</legend><div class="pair">${textField(draft, {
     name: 'rate_limiting_limit',
@@ -46,6 +50,35 @@ export function settingFields(draft: Draft): Html {
       { value: 'gateway', label: 'All calls together' },
       { value: 'token', label: 'Each token separately' },
       { value: 'app', label: 'Each app separately' },
+    ],
+  })}</div></fieldset>
+<fieldset class="part"><legend>Attempts at a model</legend><div class="pair">${textField(draft, {
+    name: 'retry_max_attempts',
+    label: settingLabels.retry_max_attempts,
+    type: 'number',
+    minimum: 1,
+    maximum: 5,
+    hint: 'For models by their own name. An alias has its own.',
+  })}${textField(draft, {
+    name: 'retry_delay',
+    label: settingLabels.retry_delay,
+    type: 'number',
+    minimum: 0,
+    maximum: 5000,
+  })}</div><div class="pair">${selectField(draft, {
+    name: 'retry_backoff',
+    label: settingLabels.retry_backoff,
+    options: [
+      { value: 'exponential', label: 'Doubles with each attempt' },
+      { value: 'linear', label: 'Grows by the same each time' },
+      { value: 'constant', label: 'Stays the same' },
+    ],
+  })}${selectField(draft, {
+    name: 'on_abandon',
+    label: settingLabels.on_abandon,
+    options: [
+      { value: 'abort', label: 'Cut off the provider' },
+      { value: 'drain', label: 'Let it finish, for its usage' },
     ],
   })}</div></fieldset>
 <fieldset class="part"><legend>Logs</legend><div class="pair">${textField(draft, {
@@ -83,6 +116,10 @@ export function valuesOf(
     rate_limiting_interval: String(gateway.rate_limiting_interval),
     rate_limiting_technique: gateway.rate_limiting_technique ?? 'fixed',
     rate_limiting_key: gateway.rate_limiting_key,
+    retry_max_attempts: String(gateway.retry_max_attempts ?? 1),
+    retry_delay: String(gateway.retry_delay ?? 200),
+    retry_backoff: gateway.retry_backoff ?? 'exponential',
+    on_abandon: gateway.on_abandon,
     log_management: String(gateway.log_management),
     log_management_strategy: gateway.log_management_strategy,
     ...(gateway.collect_logs && { collect_logs: 'on' }),
@@ -98,10 +135,23 @@ export function settingsOf(draft: Draft) {
     rate_limiting_interval: numberIn(draft, 'rate_limiting_interval'),
     rate_limiting_technique: limit === 0 ? null : draft.value('rate_limiting_technique'),
     rate_limiting_key: draft.value('rate_limiting_key'),
+    ...retryOf(draft),
+    on_abandon: draft.value('on_abandon'),
     log_management: numberIn(draft, 'log_management'),
     log_management_strategy: draft.value('log_management_strategy'),
     collect_logs: draft.has('collect_logs'),
     stream_usage: draft.has('stream_usage'),
+  }
+}
+
+/** A single attempt is the default, whose delay counts for nothing. */
+function retryOf(draft: Draft) {
+  const attempts = numberIn(draft, 'retry_max_attempts')
+  if (attempts === 1) return { retry_max_attempts: null, retry_delay: null, retry_backoff: null }
+  return {
+    retry_max_attempts: attempts,
+    retry_delay: numberIn(draft, 'retry_delay'),
+    retry_backoff: draft.value('retry_backoff'),
   }
 }
 
@@ -115,6 +165,10 @@ export const usual = {
   rate_limiting_key: 'gateway',
   rate_limiting_limit: 0,
   rate_limiting_technique: null,
+  retry_max_attempts: null,
+  retry_delay: null,
+  retry_backoff: null,
+  on_abandon: 'abort',
   stream_usage: true,
 } as const
 

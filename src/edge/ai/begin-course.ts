@@ -49,7 +49,12 @@ function readOnce<T extends string | number>(
 export function routeOf(x: Exchange, ai: AiExchange, { model }: CallRequest): RouteNode | null {
   const route = x.snapshot.ai!.aliases.find(model)
   ai.isRouted = route !== null
-  return route ?? (ai.fields.hasControls ? modelAlone(model, ai.controls!) : null)
+  return route ?? (hasCourseAlone(ai) ? modelAlone(model, ai) : null)
+}
+
+/** Whether a call that has no route has a course, since its caller or its gateway says something about attempts. */
+function hasCourseAlone({ fields, gateway }: AiExchange): boolean {
+  return fields.hasControls || (gateway!.retry?.maxAttempts ?? 1) > 1
 }
 
 /** Refuses the call if no model can take it. */
@@ -62,27 +67,37 @@ export function beginCourse(
 ): Refusal | null {
   const found = findModel(x, ai, target, asked, route)
   if ('error' in found) return found
-  const { failover } = x.snapshot.ai!
-  ai.course = new Course(found.node, {
-    body: asked.bytes,
-    controls: ai.controls!,
-    failover,
-    now: x.startedAt,
-  })
+  ai.course = courseOf(x, ai, found.node, asked.bytes)
   ai.course.step = found.skipped
   return takeCall(x, ai, target, found.call)
 }
 
-/** Allows a native call the attempts for which its caller asks. */
+/** Allows a native call the attempts for which its caller or its gateway asks. */
 export function beginNativeCourse(x: Exchange, ai: AiExchange): void {
-  if (!ai.fields.hasControls || x.upgrade === 'requested') return
-  const { failover } = x.snapshot.ai!
-  const controls = ai.controls!
-  ai.course = new Course(modelAlone('', controls), { body: null, controls, failover, now: x.startedAt })
+  if (!hasCourseAlone(ai) || x.upgrade === 'requested') return
+  ai.course = courseOf(x, ai, modelAlone('', ai), null)
 }
 
-function modelAlone(model: string, { maxAttempts }: Controls): ModelNode {
-  return { type: 'model', model, timeout: null, retries: (maxAttempts ?? 1) - 1, fallback: null }
+/** What the caller says comes before the route, and that before the gateway. */
+function courseOf(x: Exchange, ai: AiExchange, node: ModelNode, body: Buffer | null): Course {
+  const { timeout, maxAttempts, delay, backoff } = ai.controls!
+  const retry = ai.gateway!.retry ?? null
+  const controls = {
+    timeout,
+    maxAttempts: ai.isRouted ? maxAttempts : attemptsAlone(ai),
+    delay: delay ?? retry?.delay ?? null,
+    backoff: backoff ?? retry?.backoff ?? null,
+  }
+  return new Course(node, { body, controls, failover: x.snapshot.ai!.failover, now: x.startedAt })
+}
+
+function modelAlone(model: string, ai: AiExchange): ModelNode {
+  return { type: 'model', model, timeout: null, retries: (attemptsAlone(ai) ?? 1) - 1, fallback: null }
+}
+
+/** Returns the attempts at a model that has no route; null if neither its caller nor its gateway says anything. */
+function attemptsAlone({ controls, gateway }: AiExchange): number | null {
+  return controls!.maxAttempts ?? gateway!.retry?.maxAttempts ?? null
 }
 
 export interface FoundModel {

@@ -57,6 +57,10 @@ export interface Input {
   readonly 'rate-limiting-interval'?: string
   readonly 'rate-limiting-technique'?: string
   readonly 'rate-limiting-key'?: string
+  readonly 'retry-max-attempts'?: string
+  readonly 'retry-delay'?: string
+  readonly 'retry-backoff'?: string
+  readonly 'on-abandon'?: string
   readonly 'stream-usage'?: string
   readonly last?: string
   readonly provider?: string

@@ -28,9 +28,19 @@ export interface Gateway {
    */
   readonly streamUsage?: boolean
   /** Whether the provider of a call may finish when its caller leaves; absent means that it is cut off. */
-  readonly onAbandon?: 'drain'
+  readonly onAbandon?: 'abort' | 'drain'
+  /** Further attempts at a model that callers name themselves; null or absent for none. */
+  readonly retry?: GatewayRetry | null
   readonly createdAt: number
   readonly modifiedAt: number
+}
+
+/** Null for what is left to the default. */
+export interface GatewayRetry {
+  readonly maxAttempts: number | null
+  /** Ms. */
+  readonly delay: number | null
+  readonly backoff: 'constant' | 'linear' | 'exponential' | null
 }
 
 export interface GatewayRateLimit {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { notBuilt, readGateway, readNewGateway } from '../../../src/admin/gateways/body.ts'
 import type { Fault } from '../../../src/errors/catalogue/refusal.ts'
+import type { Gateway } from '../../../src/store/records/records.ts'
 
 const pointersOf = (result: unknown) => (result as Fault[]).map(({ pointer }) => pointer)
 
@@ -15,6 +16,8 @@ test('an id is enough: a token is then required, and no bodies are stored', () =
     logManagementStrategy: 'DELETE_OLDEST',
     rateLimit: null,
     streamUsage: true,
+    retry: null,
+    onAbandon: 'abort',
   })
 })
 
@@ -34,6 +37,8 @@ test('settings are read, and null means as usual where published clients send it
     logManagementStrategy: 'STOP_INSERTING',
     rateLimit: null,
     streamUsage: true,
+    retry: null,
+    onAbandon: 'abort',
   })
   assert.deepEqual(
     readNewGateway({ id: 'a', log_management: null, log_management_strategy: null }),
@@ -89,6 +94,25 @@ test('streamed chats are asked for their usage unless it is turned off', () => {
   assert.deepEqual(pointersOf(readNewGateway({ id: 'a', stream_usage: 'no' })), ['/stream_usage'])
 })
 
+test('attempts and what follows a caller that leaves are read; null is the default', () => {
+  const read = (body: object) => {
+    const { retry, onAbandon } = readNewGateway({ id: 'a', ...body }) as Partial<Gateway>
+    return [retry, onAbandon]
+  }
+  const set = { retry_max_attempts: 5, retry_delay: 0, retry_backoff: 'linear', on_abandon: 'drain' }
+  assert.deepEqual(read(set), [{ maxAttempts: 5, delay: 0, backoff: 'linear' }, 'drain'])
+  assert.deepEqual(read({ retry_delay: 5000 }), [{ maxAttempts: null, delay: 5000, backoff: null }, 'abort'])
+  const nulls = Object.fromEntries(Object.keys(set).map(name => [name, null]))
+  assert.deepEqual(read(nulls), [null, 'abort'])
+  const wrong = { retry_max_attempts: 6, retry_delay: 5001, retry_backoff: 'fast', on_abandon: 'wait' }
+  assert.deepEqual(
+    pointersOf(readNewGateway({ id: 'a', ...wrong })).sort(),
+    Object.keys(wrong)
+      .map(name => `/${name}`)
+      .sort(),
+  )
+})
+
 test('a rate limit out of bounds, or without an interval, is refused by name', () => {
   const refused = (body: object) => pointersOf(readNewGateway({ id: 'a', ...body }))
   assert.deepEqual(refused({ rate_limiting_limit: 10 }), ['/rate_limiting_interval'])
@@ -110,7 +134,6 @@ test('an unsupported feature is accepted when it is off, and refused by name whe
     zdr: true,
     guardrails: {},
     otel: [],
-    retry_max_attempts: 3,
     cache_invalidate_on_update: 0,
   }
   assert.deepEqual(
@@ -174,6 +197,10 @@ test('any body is read or refused', () => {
     'rate_limiting_key',
     'rate_limiting_technique',
     'stream_usage',
+    'retry_max_attempts',
+    'retry_delay',
+    'retry_backoff',
+    'on_abandon',
     ...Object.keys(notBuilt),
     '__proto__',
     'x',

@@ -22,6 +22,10 @@ test('a gateway is created in the shape of its published clients, and requires a
     rate_limiting_limit: 0,
     rate_limiting_key: 'gateway',
     rate_limiting_technique: null,
+    retry_max_attempts: null,
+    retry_delay: null,
+    retry_backoff: null,
+    on_abandon: 'abort',
     stream_usage: true,
     ...notBuilt,
     is_default: false,
@@ -86,6 +90,17 @@ test('a rate limit is kept and shown, and turned off by an update that leaves it
     [refused.status, refused.json.errors[0].source],
     [400, { pointer: '/rate_limiting_interval' }],
   )
+})
+
+test('attempts are shown as they were set, and left out again by an update without them', async t => {
+  const { ask } = await startApi(t)
+  const set = { retry_max_attempts: 3, retry_delay: 500, retry_backoff: 'linear', on_abandon: 'drain' }
+  const shown = ({ json: { result } }: Awaited<ReturnType<typeof ask>>) =>
+    Object.keys(set).map(name => result[name])
+  const put = await ask('PUT', `${path}/default`, { body: set })
+  assert.deepEqual(shown(put), Object.values(set))
+  assert.deepEqual(shown(await ask('PUT', `${path}/default`, { body: put.json.result })), Object.values(set))
+  assert.deepEqual(shown(await ask('PUT', `${path}/default`, { body: {} })), [null, null, null, 'abort'])
 })
 
 test('a change can be bound to what its caller has read', async t => {

@@ -15,6 +15,10 @@ const settings = {
   rate_limiting_interval: '3600',
   rate_limiting_technique: 'sliding',
   rate_limiting_key: 'token',
+  retry_max_attempts: '3',
+  retry_delay: '500',
+  retry_backoff: 'linear',
+  on_abandon: 'drain',
   log_management: '5000',
   log_management_strategy: 'STOP_INSERTING',
 }
@@ -33,10 +37,15 @@ test('a gateway is created from the form, closed unless it is opened', async t =
     /The gateway was created\..*Authenticated Gateway on.*100 calls in 1 hour, for each token/,
   )
   assert.match(page.text, /The first 5,000 calls, without bodies/)
+  assert.match(page.text, /Attempts at a model Up to 3.*When a caller leaves The provider may finish/)
   const { result } = (await ask('GET', '/ai-gateway/gateways/new')).json
   assert.deepEqual(
     [result.authentication, result.rate_limiting_technique, result.collect_logs, result.stream_usage],
     [true, 'sliding', false, false],
+  )
+  assert.deepEqual(
+    [result.retry_max_attempts, result.retry_delay, result.retry_backoff, result.on_abandon],
+    [3, 500, 'linear', 'drain'],
   )
   assert.match((await get(`${base}/gateways`)).text, /new on 100 calls/)
   assert.match((await get(`${base}/gateways?search=ne`)).body, /gateways\/new"/)

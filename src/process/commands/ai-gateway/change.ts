@@ -103,5 +103,9 @@ const kinds = {
   'rate-limiting-interval': count,
   'rate-limiting-technique': word,
   'rate-limiting-key': word,
+  'retry-max-attempts': count,
+  'retry-delay': count,
+  'retry-backoff': word,
+  'on-abandon': word,
   'stream-usage': flag,
 } as const satisfies Readonly<Record<Setting, (text: string) => boolean | number | string | null>>

@@ -52,6 +52,10 @@ const members = [
   'rate_limiting_interval',
   'rate_limiting_technique',
   'rate_limiting_key',
+  'retry_max_attempts',
+  'retry_delay',
+  'retry_backoff',
+  'on_abandon',
   'stream_usage',
   'created_at',
   'modified_at',
@@ -86,6 +90,10 @@ export interface ShownGateway {
   readonly rate_limiting_interval: number
   readonly rate_limiting_technique: string | null
   readonly rate_limiting_key: string
+  readonly retry_max_attempts: number | null
+  readonly retry_delay: number | null
+  readonly retry_backoff: string | null
+  readonly on_abandon: string
   readonly stream_usage: boolean
   readonly created_at: string
   readonly modified_at: string

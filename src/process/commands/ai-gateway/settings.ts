@@ -12,6 +12,10 @@ export const settings = {
   'rate-limiting-interval': text('SECONDS', 'in how many seconds'),
   'rate-limiting-technique': text('fixed|sliding', 'the kind of window'),
   'rate-limiting-key': text('gateway|token|app', 'what calls are counted by; default gateway, all together'),
+  'retry-max-attempts': text('NUMBER', 'how often a model that is called by name is tried; default 1'),
+  'retry-delay': text('MS', 'how long to wait before another attempt; default 200'),
+  'retry-backoff': text('constant|linear|exponential', 'how that grows; default exponential'),
+  'on-abandon': text('abort|drain', 'whether providers may finish when callers leave; default abort'),
   'stream-usage': text('on|off', 'whether providers are asked for the usage of streams; default on'),
 } as const satisfies Readonly<Record<string, Option>>
 

@@ -32,6 +32,10 @@ test('a gateway is created with what the options say, and closed without any', a
     ['rate-limiting-interval', '60'],
     ['rate-limiting-technique', 'sliding'],
     ['rate-limiting-key', 'token'],
+    ['retry-max-attempts', '3'],
+    ['retry-delay', '500'],
+    ['retry-backoff', 'linear'],
+    ['on-abandon', 'drain'],
     ['stream-usage', 'off'],
   ].map(([name, value]) => `--${name}=${value}`)
   const full = await gateway('create', 'trial', ...settings, '--json')
@@ -49,6 +53,8 @@ test('a gateway is created with what the options say, and closed without any', a
     logManagementStrategy: 'STOP_INSERTING',
     rateLimit: { limit: 7, interval: 60, technique: 'sliding', key: 'token' },
     streamUsage: false,
+    retry: { maxAttempts: 3, delay: 500, backoff: 'linear' },
+    onAbandon: 'drain',
   })
 })
 
