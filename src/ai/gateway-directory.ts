@@ -1,5 +1,4 @@
-// Finds the gateway that a call names; a gateway once found stays usable for the grace while the store is
-// unreachable.
+// Finds the gateway that a call names; it stays usable for the grace while the store is unreachable.
 
 import { isId } from '../base/ids/id.ts'
 import { ownText } from '../base/text/own-text.ts'
@@ -11,11 +10,11 @@ import { type Store, StoreUnreachable } from '../store/contract/store.ts'
 
 interface DirectoryOptions {
   readonly store: Store
-  /** How long a gateway stays usable while the store is unreachable, in ms. */
+  /** Ms. */
   readonly grace: number
-  /** Called with the account and id of each gateway that is in the store. */
+  /** Called with the key of each gateway that is in the store. */
   readonly found?: ((key: string) => void) | undefined
-  /** Requests known gateways from other processes while the store is unreachable; never rejects. */
+  /** Requests known gateways from other processes; never rejects. */
   readonly borrow?: ((key: string) => Promise<Lent<Gateway> | null>) | undefined
   readonly clock?: Clock
 }
@@ -28,7 +27,7 @@ const gatewayId = /^[a-z0-9_-]{1,64}$/
 
 export class GatewayDirectory {
   readonly #gateways: ReadThrough<Gateway>
-  /** The last valid names looked up, and their key: mostly the next ones are the same. */
+  /** Mostly the next names are the same. */
   #last: { readonly account: string; readonly id: string; readonly key: string } | null = null
 
   constructor({ store, grace, found, borrow, clock = systemClock }: DirectoryOptions) {
@@ -49,27 +48,25 @@ export class GatewayDirectory {
     })
   }
 
-  /** Loads a gateway that another process has found, unless it is cached; rejects with `StoreUnreachable`. */
+  /** Loads a gateway from another process, unless it is cached; rejects with `StoreUnreachable`. */
   recall(key: string): Promise<void> {
     return this.#gateways.recall(key)
   }
 
-  /** Returns the cached gateway, for another process on this machine; null for none. */
+  /** The cached gateway, for another process on this machine; null for none. */
   lend(key: string): Lent<Gateway> | null {
     return this.#gateways.lend(key)
   }
 
-  /** Returns all cached gateways, by key. */
   loans(): Iterable<readonly [key: string, lent: Lent<Gateway>]> {
     return this.#gateways.loans()
   }
 
-  /** Caches the gateway of another process, for no longer than that process would. */
+  /** Keeps a gateway no longer than the other process would. */
   adopt(key: string, lent: Lent<Gateway>): void {
     this.#gateways.adopt(key, lent)
   }
 
-  /** Returns at once for a cached gateway, and for invalid names. */
   find(account: string, id: string): Found | Promise<Found> {
     const key = this.#keyOf(account, id)
     if (key === null) return null
@@ -86,7 +83,6 @@ export class GatewayDirectory {
   }
 }
 
-/** Whether a name is a valid gateway name. */
 export function isGatewayId(text: string): boolean {
   return gatewayId.test(text)
 }

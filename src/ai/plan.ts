@@ -1,4 +1,4 @@
-// Turns a REST call into the call of a provider: its name, path and body.
+// Turns a REST call into the call of a provider.
 
 import { isObject } from '../base/text/json.ts'
 import { refuseCallAt } from '../errors/catalogue/api-faults.ts'
@@ -18,50 +18,45 @@ import { UsageRefusals } from './usage-refusals.ts'
 
 export interface Call {
   readonly provider: Provider
-  /** As sent to the provider. */
   readonly model: string
   /** Path and query at the provider, base path included. */
   readonly path: string
   readonly body: Buffer
-  /** The dialect in which the caller expects errors within a stream. */
+  /** In which the caller expects errors within a stream. */
   readonly dialect: Dialect | 'responses'
-  /** The dialect that the provider speaks. */
+  /** Of the provider. */
   readonly asks: Dialect
   readonly translation: Translation | null
   /** Whether a JSON response is wrapped in the `result` of the API envelope. */
   readonly wraps: boolean
-  /** Whether the usage of a stream was requested by the gateway, and not by the caller. */
+  /** Whether the usage of a stream was requested by the gateway alone. */
   readonly hidesUsage: boolean
-  /**
-   * Whether the gateway added the request for usage, in a translation too; and the body before that, unless
-   * it was translated.
-   */
+  /** Whether the gateway added the request for usage; and the body before that, unless it was translated. */
   readonly asksUsage: boolean
   readonly callersBody: Buffer | null
 }
 
-/** The gateway's settings for streamed chats. */
 interface Wishes {
   /** Whether providers may be asked for usage. */
   readonly streamUsage: boolean
-  /** Whether the gateway needs the usage even if the caller does not request it. */
+  /** The gateway needs the usage even if the caller does not request it. */
   readonly isLogged: boolean
-  /** Whether the caller had a valid token. */
+  /** The caller had a valid token. */
   readonly isChecked: boolean
   /** The models that reject a request for usage. */
   readonly refusals: Pick<UsageRefusals, 'has'>
-  /** Whether an alias names the model, so that the query, and a credential in it, may be for another provider. */
+  /** An alias names the model, so that the query, and a credential in it, may be for another provider. */
   readonly isRouted: boolean
 }
 
-/** Reads the request in the body of a call; refuses a body that cannot be understood. */
+/** Refuses a body that cannot be understood. */
 export function readCall(target: RestTarget | CompatTarget, body: Buffer): CallRequest | Refusal {
   return target.operation === 'run' ? readRun(body, target.model) : readRequest(body)
 }
 
 /**
- * Plans a call: the model is renamed and every other byte stays, or the request is translated as a whole.
- * Refuses an unknown model (404), and features that its provider lacks (each by name).
+ * Renames the model and keeps every other byte, or translates the request as a whole. Refuses an unknown
+ * model (404), and each feature that its provider lacks by name.
  */
 export function planCall(
   target: RestTarget | CompatTarget,
@@ -90,10 +85,7 @@ const noWishes: Wishes = {
   isRouted: false,
 }
 
-/**
- * Removes everything from a REST call's query that could be a credential: only configured ones are used
- * there.
- */
+/** Removes everything that could be a credential: only configured ones are used there. */
 function queryFor({ api, query }: RestTarget | CompatTarget, { provider }: Model): string {
   const { credentialParameter } = provider
   if (api !== 'rest' || credentialParameter === null || query === '') return query
@@ -118,13 +110,13 @@ const translations = {
 
 const asItIs = { hidesUsage: false, asksUsage: false, callersBody: null }
 
-/** Returns the call without the request for usage that the gateway added. */
+/** The call without the request for usage that the gateway added. */
 export function withoutUsage(call: Call): Call {
   const body = call.callersBody ?? withoutMember(call.body, 'stream_options')
   return { ...call, ...asItIs, body }
 }
 
-/** Removes a member other than the first. */
+/** The member is not the first. */
 function withoutMember(body: Buffer, name: string): Buffer {
   const members = membersOf(body)
   const at = members.findIndex(member => member.name === name)
@@ -161,13 +153,13 @@ function callOf(
   return { ...common, path: translated.path, body, asks, translation, asksUsage }
 }
 
-/** Whether a chat is streamed, does not request usage, and has a form that allows requesting it. */
+/** Whether a streamed chat does not request usage, and has a form that allows adding that. */
 function wantsNoUsage({ request: { stream, stream_options: options = null } }: CallRequest): boolean {
   if (stream !== true) return false
   return options === null || (isObject(options) && (options.include_usage ?? false) === false)
 }
 
-/** Makes the stream of a chat end with its usage; every other byte of the body stays as it is. */
+/** Makes the stream of a chat end with its usage; every other byte stays. */
 function withUsage({ body, ...rest }: Call): Call {
   const call = { ...rest, body, hidesUsage: true, asksUsage: true, callersBody: body }
   const members = membersOf(body)
@@ -205,14 +197,13 @@ function translate(
   const json = asked.bytes.toString()
   const duplicate = refuseDuplicate(json)
   if (duplicate !== null) return within(asked.pointer, duplicate)
-  // Parsed again: JSON.parse rounds numbers with many digits, which matters as soon as they are written
-  // again.
+  // Parsed again, since JSON.parse rounds numbers with many digits.
   const request = readObject(json) ?? asked.request
   const translation = way.translate({ ...request, model: name }, model, mayAsk)
   return 'error' in translation ? within(asked.pointer, translation) : { translation, path }
 }
 
-/** Returns which API the input of `/ai/run` is for, by the member that is specific to it. */
+/** Which API the input of `/ai/run` is for, by the member that is specific to it. */
 function formOf(
   asked: CallRequest,
   { provider, name }: Model,
@@ -234,7 +225,6 @@ function unknownModel({ model, modelPointer }: CallRequest, names: Names): Refus
   return refuseCallAt(modelPointer, 'no_model', shown, modelHint(shown, names))
 }
 
-/** Makes pointers into the request point into the body. */
 function within(pointer: string, refusal: Refusal): Refusal {
   if (pointer === '') return refusal
   const faults = refusal.faults.map(fault => ({

@@ -1,5 +1,4 @@
-// The request in the body of a REST call, before its provider is known: the model, and the request in the
-// caller's own bytes.
+// The request in the body of a REST call, before its provider is known.
 
 import { isUtf8 } from 'node:buffer'
 import { isObject, pointerStep } from '../base/text/json.ts'
@@ -7,25 +6,21 @@ import { refuseCall, refuseCallAt } from '../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../errors/catalogue/refusal.ts'
 import { bounds, type Member, membersOf, membersWithin, splice } from './parsing/json-members.ts'
 
-/** A request, and its place in the body. */
 export interface CallRequest {
   /** As the caller wrote it. */
   readonly model: string
-  /** The JSON pointer of the member that named the model; null for the path. */
+  /** JSON pointer; null if the path named the model. */
   readonly modelPointer: string | null
   readonly bytes: Buffer
   readonly request: Readonly<Record<string, unknown>>
   readonly members: readonly Member[]
-  /** The JSON pointer of the request within the body. */
+  /** Of the request within the body. */
   readonly pointer: '' | '/input'
 }
 
-/**
- * The maximum length of a model, which is repeated in logs and responses; the same as in the path of a run.
- */
+/** As in the path of a run: it is repeated in logs and responses. */
 const longestModel = 256
 
-/** Reads a request that names its model itself. */
 export function readRequest(body: Buffer): CallRequest | Refusal {
   const parsed = parseObject(body)
   if ('error' in parsed) return parsed
@@ -37,7 +32,7 @@ export function readRequest(body: Buffer): CallRequest | Refusal {
   return { model, modelPointer: '/model', bytes: body, request, members, pointer: '' }
 }
 
-/** Reads a body of `/ai/run`: `{model, input}`, or the bare input if the path names the model. */
+/** `{model, input}`, or the bare input if the path names the model. */
 export function readRun(body: Buffer, pathModel: string | null): CallRequest | Refusal {
   if (pathModel !== null) return readBareInput(body, pathModel)
   const asked = readRequest(body)
@@ -53,7 +48,7 @@ export function readRun(body: Buffer, pathModel: string | null): CallRequest | R
   return checkedInput({ model, modelPointer, ...inner, pointer: '/input' })
 }
 
-/** Writes the request with the provider's name for the model, and every other byte as received. */
+/** Keeps every other byte as received. */
 export function withModel({ bytes, members }: Pick<CallRequest, 'bytes' | 'members'>, name: string): Buffer {
   const member = members.find(({ name }) => name === 'model')
   if (member) return splice(bytes, member.start, member.end, JSON.stringify(name))
@@ -62,7 +57,7 @@ export function withModel({ bytes, members }: Pick<CallRequest, 'bytes' | 'membe
   return splice(bytes, first, first, `"model":${JSON.stringify(name)}${separator}`)
 }
 
-/** Turns the member `prompt` into one message of a user, and leaves every other byte as received. */
+/** Turns the member `prompt` into one message of a user; every other byte stays. */
 export function promptAsMessage(asked: CallRequest): CallRequest {
   const { bytes, request } = asked
   const { nameStart, start, end } = asked.members.find(({ name }) => name === 'prompt')!
@@ -73,7 +68,6 @@ export function promptAsMessage(asked: CallRequest): CallRequest {
   return { ...asked, bytes: rewritten, request: { ...others, messages }, members: membersOf(rewritten) }
 }
 
-/** Refuses a call because of one member of its body. */
 export function fault(pointer: string | null, rule: string): Refusal {
   const name = pointer === null ? 'The body' : pointer.slice(1).replaceAll('/', '.')
   return refuseCallAt(pointer, 'invalid', name, rule)
@@ -85,7 +79,7 @@ function readBareInput(body: Buffer, model: string): CallRequest | Refusal {
   return checkedInput({ model, modelPointer: null, bytes: body, ...parsed, pointer: '' })
 }
 
-/** Refuses an input with duplicate members, or a second name for the model. */
+/** Refuses duplicate members, and a second name for the model. */
 function checkedInput(input: CallRequest): CallRequest | Refusal {
   const seen = new Set<string>()
   for (const member of input.members) {
@@ -116,7 +110,7 @@ const unacceptable = {
   values: fault(null, `must not have more than ${bounds.values} values`),
 }
 
-/** Whether some reader takes a member for the model: readers in Go ignore case, and the last one counts. */
+/** Some readers, such as those in Go, ignore case, and the last one counts. */
 function isModel({ name }: Member): boolean {
   return name.length === 5 && name.toLowerCase() === 'model'
 }
@@ -127,7 +121,7 @@ function isRepeated(members: readonly Member[], name: string): boolean {
   return count > 1
 }
 
-/** Returns the pointer to a member; a long name is cut to its beginning. */
+/** A long name is cut. */
 function pointerOf(name: string): string {
   return pointerStep(name.slice(0, 100))
 }

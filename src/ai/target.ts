@@ -2,14 +2,14 @@
 
 export type Operation = 'chat' | 'messages' | 'responses' | 'embeddings' | 'run'
 
-/** A call of the REST API, whose body names the model, or of `/ai/run/{model}`, whose path does. */
+/** Or of `/ai/run/{model}`. */
 export interface RestTarget {
   readonly api: 'rest'
   readonly account: string
   readonly operation: Operation
   /** Decoded; null if the body names it. */
   readonly model: string | null
-  /** As received, with its question mark; '' for none. */
+  /** With its question mark; '' for none. */
   readonly query: string
 }
 
@@ -22,7 +22,6 @@ export interface CompatTarget {
   readonly query: string
 }
 
-/** A call in the provider's own API. */
 export interface NativeTarget {
   readonly api: 'native'
   readonly account: string
@@ -35,8 +34,8 @@ export interface NativeTarget {
 export type AiTarget = RestTarget | CompatTarget | NativeTarget
 
 /**
- * Reads a request target in origin form; null when it is not an AI route. Only a model is ever decoded, so
- * that `%2F` and `%2E` never act as separators.
+ * Null when the target is not an AI route. Only a model is ever decoded, so that `%2F` and `%2E` never act as
+ * separators.
  */
 export function parseAiTarget(target: string): AiTarget | null {
   if (target.startsWith(native)) return parseNative(target)
@@ -44,7 +43,7 @@ export function parseAiTarget(target: string): AiTarget | null {
   return null
 }
 
-/** Whether a request target is under the prefix of AI routes, valid or not. */
+/** Valid or not. */
 export function isAmongAiRoutes(target: string): boolean {
   if (target.startsWith(native)) return accountAt(target, native.length) !== null
   if (!target.startsWith(rest) || accountAt(target, rest.length) === null) return false
@@ -52,7 +51,7 @@ export function isAmongAiRoutes(target: string): boolean {
   return target.startsWith('/ai/', end) || target.slice(end) === '/ai'
 }
 
-/** Whether a request target is a base URL from the configuration of programs, rather than a call. */
+/** Whether a target is a base URL from the configuration of programs, rather than a call. */
 export function isBaseOfCalls(target: string): boolean {
   return baseOfCalls.test(target)
 }
@@ -104,7 +103,6 @@ function parseRest(target: string): RestTarget | null {
   return model === null ? null : { api: 'rest', account, operation: 'run', model, query }
 }
 
-/** Returns the segment if it is exactly 32 lower-case hex digits. */
 function accountAt(target: string, from: number): string | null {
   const end = from + accountLength
   if (target.charCodeAt(end) !== slash) return null
@@ -115,7 +113,7 @@ function accountAt(target: string, from: number): string | null {
   return target.slice(from, end)
 }
 
-/** Returns the end of a name of at most 64 lower-case letters, digits, hyphens and underscores. */
+/** The end of a name of at most 64 lower-case letters, digits, hyphens and underscores. */
 function nameEnd(target: string, from: number): number {
   const most = Math.min(target.length, from + longestName)
   let i = from

@@ -1,17 +1,16 @@
 // Models that reject a request for stream usage, as learned from their providers.
 
-/** Maximum of remembered models: callers choose the names. */
+/** Callers choose the names. */
 const most = 1000
 
 export class UsageRefusals {
   readonly #names = new Set<string>()
 
-  /** Whether the model of a provider is known to reject it. */
   has(provider: string, model: string): boolean {
     return this.#names.size > 0 && this.#names.has(`${provider}/${model}`)
   }
 
-  /** Records that it does; false if that was known. */
+  /** False if that was known. */
   add(provider: string, model: string): boolean {
     if (this.has(provider, model)) return false
     if (this.#names.size === most) this.#names.delete(this.#names.values().next().value!)

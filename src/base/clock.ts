@@ -1,9 +1,9 @@
 // The two clocks of the gateway, passed in wherever time matters so that tests can control it.
 
 export interface Clock {
-  /** Returns the time of day, in ms since the epoch. */
+  /** Ms since the epoch. */
   now(): number
-  /** Returns ms with fractions that never go back; only differences are meaningful. */
+  /** Ms with fractions that never go back; only differences are meaningful. */
   monotonic(): number
 }
 

@@ -1,6 +1,6 @@
 // Confines exceptions in event handlers to the exchange or connection concerned.
 
-/** Wraps an event handler: exceptions go to `crashed`, which must not throw. */
+/** Exceptions go to `crashed`, which must not throw. */
 export function guarded<T = void>(
   handle: (event: T) => void,
   crashed: (bug: unknown) => void,

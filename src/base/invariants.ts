@@ -1,4 +1,4 @@
 // Rules of our own code that production survives if they are broken: ignored there, and an error in tests.
 
-/** Reports a broken rule; tests replace it with a function that throws. */
+/** Tests replace it with a function that throws. */
 export const invariants: { violated: (what: string) => void } = { violated: () => {} }

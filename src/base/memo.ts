@@ -1,6 +1,5 @@
 // Functions that remember their results.
 
-/** Makes a function that computes at its first call and remembers the result. */
 export function memoizeOnce<Value>(make: () => Value): () => Value {
   let cached: { readonly value: Value } | null = null
   return () => {
@@ -9,7 +8,7 @@ export function memoizeOnce<Value>(make: () => Value): () => Value {
   }
 }
 
-/** Makes a function that computes again only if the key differs from the last one. */
+/** Computes again only if the key differs from the last one. */
 export function memoizeLast<Key extends string | number, Value>(
   make: (key: Key) => Value,
 ): (key: Key) => Value {
@@ -20,7 +19,7 @@ export function memoizeLast<Key extends string | number, Value>(
   }
 }
 
-/** Makes a function that computes once for each source; its other arguments count only the first time. */
+/** Computes once for each source; the other arguments count only the first time. */
 export function memoizeEach<Source extends object, Others extends unknown[], Value>(
   make: (source: Source, ...others: Others) => Value,
 ): (source: Source, ...others: Others) => Value {

@@ -1,14 +1,13 @@
 // Counts the events of the last so many ms in buckets, like the counters in Redis.
 
-/** Buckets in a period; an event may count longer than the period by one bucket. */
+/** In a period; an event may count longer than the period by one bucket. */
 const division = 60
 
-/** Returns the ms of one bucket. */
 export function bucketWidth(period: number): number {
   return Math.max(1, Math.ceil(period / division))
 }
 
-/** Returns for how many buckets after its own an event still counts. */
+/** Buckets after its own in which an event still counts. */
 export function bucketReach(period: number): number {
   return Math.ceil(period / bucketWidth(period))
 }
@@ -27,7 +26,6 @@ export class SlidingWindow {
   #newest: number
   #total: number
 
-  /** Continues a stored window of the same period. */
   constructor(period: number, kept: KeptWindow | null = null) {
     this.#width = bucketWidth(period)
     this.#reach = bucketReach(period)
@@ -45,7 +43,7 @@ export class SlidingWindow {
     return this.#total
   }
 
-  /** Counts events; a negative number takes some back. */
+  /** A negative number takes some back. */
   add(now: number, events: number): void {
     this.#advance(now)
     this.#counts[this.#newest % this.#counts.length]! += events
@@ -61,7 +59,7 @@ export class SlidingWindow {
     this.#total += events
   }
 
-  /** Returns in how many ms one more event fits under the limit; 0 if it does now. */
+  /** Ms until one more event fits under the limit; 0 if it does now. */
   wait(now: number, limit: number): number {
     this.#advance(now)
     let excess = this.#total + 1 - limit
@@ -73,7 +71,7 @@ export class SlidingWindow {
     return (this.#newest + this.#reach + 1) * this.#width - now
   }
 
-  /** Drops buckets that no longer count; a clock that was set back changes nothing. */
+  /** A clock that was set back changes nothing. */
   #advance(now: number): void {
     const current = Math.floor(now / this.#width)
     const { length } = this.#counts

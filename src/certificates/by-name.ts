@@ -1,4 +1,4 @@
-// Selects the certificates in files for each name, for handshakes and for reports to operators.
+// Selects the certificates in files for each name.
 
 import type { TlsIdentity } from '../config/model/config.ts'
 import { Certificate } from '../tls/certificate.ts'
@@ -8,7 +8,7 @@ export interface Candidate {
   readonly certificate: Certificate
 }
 
-/** Groups by name and, within it, by type of key; the first of several counts. */
+/** By name and, within it, by type of key; the first of several counts. */
 export function byNames(
   identities: readonly TlsIdentity[],
 ): ReadonlyMap<string, ReadonlyMap<string, Candidate>> {
@@ -24,7 +24,7 @@ export function byNames(
   return groups
 }
 
-/** Returns the value for the lower-case host itself, otherwise that of the wildcard for its parent domain. */
+/** Falls back to the wildcard for the parent domain of the lower-case host. */
 export function forHost<T>(byName: ReadonlyMap<string, T>, host: string): T | undefined {
   const exact = byName.get(host)
   if (exact !== undefined) return exact

@@ -15,7 +15,7 @@ import { byNames, forHost } from './by-name.ts'
 import { contextAsking, trustOf } from './client-trust.ts'
 
 /**
- * Only forward secrecy and authenticated encryption. The client's first supported suite here is used: SHA-256
+ * Only forward secrecy and authenticated encryption. The client's first supported suite is used: SHA-256
  * costs a tenth less than SHA-384, which most clients other than browsers would prefer.
  */
 const ciphers = cipherSuites.map(nameInOpenSsl).join(':')
@@ -26,12 +26,12 @@ const groups = 'X25519MLKEM768:X25519:P-256:P-384'
 /** Clients that prefer ChaCha20 get it: usually they have no AES in hardware. */
 const secureOptions = constants.SSL_OP_PRIORITIZE_CHACHA
 
-/** The number of bytes by which OpenSSL tells sessions apart. */
+/** By which OpenSSL tells sessions apart. */
 const maxIdContext = 32
 
 interface Demands {
   readonly client: ClientCertificates | null
-  /** Whether to negotiate only what SP 800-52r2 approves. */
+  /** Only what SP 800-52r2 approves. */
   readonly isFips: boolean
   /** Preferred; empty for all. */
   readonly ciphers: readonly string[]
@@ -41,7 +41,7 @@ const noDemands: Demands = { client: null, isFips: false, ciphers: [] }
 
 export class Certificates {
   readonly #byName: ReadonlyMap<string, SecureContext>
-  /** Automatic certificates; those of the configuration take precedence. */
+  /** Those of the configuration take precedence. */
   readonly #automatic: ReadonlyMap<string, SecureContext>
   /** For clients that name no host; null without any certificate. */
   readonly #first: SecureContext | null
@@ -50,7 +50,7 @@ export class Certificates {
   /** Only this process has them until it gets the shared ones. */
   #ticketKeys: TicketKeys
 
-  /** Throws for a pair that cannot be used. Reuses contexts of `before`, so that sessions can be resumed. */
+  /** Throws for an unusable pair. Reuses contexts of `before`, so that sessions can be resumed. */
   constructor(
     { certificates, minVersion }: TlsConfig,
     before: Certificates | null = null,
@@ -74,7 +74,7 @@ export class Certificates {
     this.#first = first
   }
 
-  /** `serverName` is lower-case, or null for none. */
+  /** Lower-case, or null for none. */
   find(serverName: string | null, demands: Demands = noDemands): SecureContext | null {
     const context = this.#named(serverName)
     const { client, isFips, ciphers } = demands
@@ -149,7 +149,6 @@ function meeting(context: SecureContext, { client, isFips, ciphers }: Demands): 
   const approved = isFips ? { ...options, ...fipsOptions, sessionIdContext: fipsIdOf(options) } : options
   const preferring = ciphers.length === 0 ? approved : withFirst(ciphers, approved)
   const made = client === null ? createSecureContext(preferring) : contextAsking(preferring, client)
-  // A reload may leave variants that no zone needs any more.
   if (meeting.size === maxVariants) meeting.delete(meeting.keys().next().value!)
   meeting.set(key, made)
   return made
@@ -168,7 +167,7 @@ const maxVariants = 1000
 
 const fipsOptions = { ciphers: fipsCiphers, ecdhCurve: fipsGroups, sigalgs: fipsSignatures }
 
-/** Under this id no session that began with unapproved keys is resumed. */
+/** No session that began with unapproved keys is resumed under this id. */
 function fipsIdOf({ sessionIdContext = '' }: SecureContextOptions): string {
   return `fips ${sessionIdContext}`.slice(0, maxIdContext)
 }

@@ -5,7 +5,7 @@ import { createSecureContext, type SecureContext, type SecureContextOptions } fr
 import type { ClientCertificates } from '../config/model/config.ts'
 import { pemBlocks } from '../tls/pem.ts'
 
-/** Returns a key that is equal for zones, or before and after a reload, with equal trust; empty for none. */
+/** Equal for zones, or before and after a reload, with equal trust; empty for none. */
 export function trustOf(client: ClientCertificates | null): string {
   if (client === null) return ''
   const cached = trusts.get(client)
@@ -15,7 +15,6 @@ export function trustOf(client: ClientCertificates | null): string {
   return trust
 }
 
-/** Returns the authorities, parsed once. */
 export function authoritiesOf(client: ClientCertificates): readonly X509Certificate[] {
   const cached = authorities.get(client)
   if (cached !== undefined) return cached

@@ -17,7 +17,7 @@ export interface HostCertificateInfo {
   readonly certificate: Pick<Certificate, 'subject' | 'issuer' | 'names'> | null
   /** In ms since the epoch, as all times here; null for none. */
   readonly notAfter: number | null
-  /** When an automatic one was issued, and when to obtain the next; null for as soon as possible. */
+  /** Of an automatic one; the next time is null for as soon as possible. */
   readonly issuedAt: number | null
   readonly nextAt: number | null
   readonly failures: number
@@ -72,7 +72,7 @@ function ofAcme({ directory, renewAt, ...status }: CertificateStatus, now: numbe
   return { ...status, source: 'acme', state: isExpired ? 'expired' : state }
 }
 
-/** Formats a host's certificate for the management API, and for the JSON of the command line. */
+/** For the management API, and the JSON of the command line. */
 export function viewHostCertificate({
   host,
   source,

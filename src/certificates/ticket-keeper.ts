@@ -1,5 +1,5 @@
-// Makes and rotates the keys that seal TLS sessions, shared by all processes and machines on the same store.
-// While the store is unreachable the known keys stay in use; without any, the gateway makes one of its own.
+// Rotates the keys that seal TLS sessions, shared by all processes and machines on the same store. While the
+// store is unreachable the known keys stay in use; without any, the gateway makes one of its own.
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { SecretKeys } from '../base/secrets/secret-keys.ts'
@@ -18,13 +18,12 @@ interface TicketKeeperOptions {
 
 const hour = 3_600_000
 /**
- * How long a key is used for sealing. The next one is stored the same time in advance, so that every machine
- * has it by then.
+ * Ms that a key is used for sealing. The next one is stored as long in advance, so that every machine has it.
  */
 const period = 12 * hour
-/** The maximum difference between the clocks of machines. */
+/** Between the clocks of machines. */
 const skew = hour / 6
-/** Ms between two reads of the store, and until the key is known. */
+/** Ms between two reads of the store. */
 const defaultWait = 60_000
 const shortWait = 5_000
 const most = 100
@@ -42,7 +41,7 @@ export class TicketKeeper {
   readonly #clock: Clock
   readonly #keys = new Map<string, KnownKey>()
   #current = ''
-  /** The ids that were last passed to `changed`, the current one first. */
+  /** As passed to `changed`, the current id first. */
   #passedOn = ''
   #timer: NodeJS.Timeout | undefined
   #reading: Promise<void> | null = null
@@ -56,12 +55,11 @@ export class TicketKeeper {
     this.#clock = clock
   }
 
-  /** When the current key came into use for sealing, in ms since the epoch. */
+  /** Ms since the epoch. */
   get since(): number {
     return this.#keys.get(this.#current)?.startsAt ?? 0
   }
 
-  /** Whether other processes have the current key, too. */
   get isShared(): boolean {
     return !this.#current.startsWith(ownPrefix)
   }
@@ -106,7 +104,7 @@ export class TicketKeeper {
         await this.#store.ticketKeys.remove(ticketOwner, id)
   }
 
-  /** Of several concurrent writers, one succeeds: the id is the same for all. */
+  /** Of several concurrent writers one succeeds: the id is the same for all. */
   async #make(startsAt: number): Promise<void> {
     const id = this.#idOf(startsAt)
     const bytes = newTicketKey()
@@ -117,7 +115,7 @@ export class TicketKeeper {
       await this.#store.ticketKeys.get(ticketOwner, id).then(stored => stored && this.#learn(stored.record))
   }
 
-  /** Keys sealed with other server keys cannot be read, and are used only by their makers. */
+  /** Keys sealed with other server keys are used only by their makers. */
   #learn({ id, startsAt, sealed }: TicketKey): void {
     if (this.#keys.has(id)) return
     const text = this.#secrets.unseal(sealed, sealContext(id))

@@ -3,7 +3,7 @@
 import type { AliasConfig, AliasStep } from '../../config/model/config.ts'
 import type { RouteNode } from './model-route.ts'
 
-/** The form in which an alias may be written beside its bare name. */
+/** Optional before the bare name of an alias. */
 const dynamic = 'dynamic/'
 
 export class Aliases {
@@ -18,7 +18,7 @@ export class Aliases {
     return this.#routes.keys()
   }
 
-  /** Finds the route of an alias by its bare name, or as dynamic/NAME. */
+  /** Takes the bare name, or dynamic/NAME. */
   find(model: string): RouteNode | null {
     if (this.#routes.size === 0) return null
     const name = model.startsWith(dynamic) ? model.slice(dynamic.length) : model
@@ -28,7 +28,6 @@ export class Aliases {
 
 type ByName = ReadonlyMap<string, AliasConfig>
 
-/** Returns the route through the steps and on to another node. */
 function routeOf(steps: readonly AliasStep[], then: RouteNode | null, aliases: ByName): RouteNode | null {
   const weighted = steps.filter(({ weight }) => weight !== null)
   if (weighted.length === 0) return inOrder(steps, then, aliases)

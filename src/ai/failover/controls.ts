@@ -17,7 +17,7 @@ const maxTimeout = 3_600_000
 /** The maximum of attempts of a call. */
 export const maxAttempts = 5
 
-/** Reads a whole number of ms to the first content. */
+/** Whole ms to the first content. */
 export function readTimeout(text: string): Reading<number> {
   return readWhole(text, 1, maxTimeout)
 }

@@ -1,6 +1,6 @@
 // The attempts of a call, in order, for its caller, its log entry and its traces.
 
-/** One attempt; a ledger is sent between processes as data. */
+/** Sent between processes as data. */
 export interface LedgerAttempt {
   readonly provider: string
   readonly model: string | null
@@ -13,7 +13,7 @@ export interface LedgerAttempt {
   readonly duration: number
 }
 
-/** Writes the attempts as a structured field: a list (RFC 9651 section 3.1). */
+/** A structured field: a list (RFC 9651 section 3.1). */
 export function writeLedger(attempts: readonly LedgerAttempt[]): string {
   let text = ''
   for (const { provider, model, outcome, duration } of attempts) {
@@ -23,7 +23,7 @@ export function writeLedger(attempts: readonly LedgerAttempt[]): string {
   return text
 }
 
-/** Writes a string (section 3.3.3), which has visible ASCII characters and spaces alone; others become `?`. */
+/** Section 3.3.3: visible ASCII and spaces alone; others become `?`. */
 function quoted(text: string): string {
   return plain.test(text) ? `"${text}"` : `"${text.replace(/["\\]/g, '\\$&').replace(/[^ -~]/g, '?')}"`
 }

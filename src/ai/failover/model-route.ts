@@ -1,7 +1,6 @@
-// A model route: the way of a call through models that are tried in turn. Aliases of the configuration are
-// compiled to it. It has no circles.
+// The models that a call tries in turn, compiled from an alias; without circles.
 
-/** A node of a route; null is its end. */
+/** Null is the end of a route. */
 export type RouteNode = ModelNode | ShareNode
 
 /** A model to be called, and where a call goes if that fails. */
@@ -11,19 +10,17 @@ export interface ModelNode {
   readonly model: string
   /** Ms until the first content; null for the timeout of all AI calls. */
   readonly timeout: number | null
-  /** Further attempts at this model. */
   readonly retries: number
   readonly fallback: RouteNode | null
 }
 
-/** Shares calls out. */
 interface ShareNode {
   readonly type: 'share'
   /** Percentages, which add up to 100. */
   readonly shares: readonly { readonly percent: number; readonly next: RouteNode }[]
 }
 
-/** Returns the model that a call comes to from a node; `draw` is a random number from 0 to below 1. */
+/** The model that a call comes to; `draw` is a random number from 0 to below 1. */
 export function modelAt(node: RouteNode | null, draw: () => number): ModelNode | null {
   let at = node
   while (at !== null && at.type !== 'model') at = shareOf(at, draw() * 100)

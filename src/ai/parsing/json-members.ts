@@ -1,28 +1,23 @@
-// Finds the members of a JSON object in its bytes, so that one can be replaced while all others stay as they
-// are.
+// Finds the members of a JSON object in its bytes, so that one can be replaced while all others stay.
 
-/** A top-level member: its name, and the positions of name and value. */
 export interface Member {
   readonly name: string
-  /** Of the name, including its quotes. */
+  /** Including its quotes. */
   readonly nameStart: number
-  /** Of the value, from its first byte to the one after its last. */
+  /** From its first byte to the one after its last. */
   readonly start: number
   readonly end: number
 }
 
-/**
- * Lists the top-level members of an object, in order, duplicates included; accepts only what JSON.parse
- * accepts.
- */
+/** In order, duplicates included; accepts only what JSON.parse accepts. */
 export function membersOf(json: Buffer): readonly Member[] {
   return new Scan(json, unbounded).members()
 }
 
 /**
- * Lists the members of an unparsed object in one scan, which costs far less than parsing; or returns which
- * bound it exceeds, or that it is not an object. For bytes that JSON.parse will refuse, the list is
- * arbitrary, but JSON.parse reads no further into them than this.
+ * Lists the members in one scan, which costs far less than parsing; or returns the exceeded bound, or that it
+ * is not an object. For bytes that JSON.parse will refuse, the list is arbitrary, but JSON.parse reads no
+ * further into them than this.
  */
 export function membersWithin(json: Buffer, bounds: Bounds): readonly Member[] | keyof Bounds | 'no_object' {
   if (json[skipSpace(json, 0)] !== brace) return 'no_object'
@@ -32,9 +27,8 @@ export function membersWithin(json: Buffer, bounds: Bounds): readonly Member[] |
 }
 
 /**
- * Finds the value of the last top-level member of a name, as JSON.parse does, behind a byte order mark as
- * well; null for none. `quoted` is the name with its quotes, in ASCII. Of truncated or invalid JSON it reads
- * as far as it can.
+ * The value of the last top-level member of a name, as JSON.parse finds it, behind a byte order mark as well;
+ * null for none. `quoted` is ASCII, with quotes. Of invalid JSON it reads as far as it can.
  */
 export function lastMember(json: Buffer, quoted: Buffer): Pick<Member, 'start' | 'end'> | null {
   const start = skipSpace(json, json[0] === mark[0] && json[1] === mark[1] && json[2] === mark[2] ? 3 : 0)
@@ -43,8 +37,8 @@ export function lastMember(json: Buffer, quoted: Buffer): Pick<Member, 'start' |
 }
 
 /**
- * Finds the text of a first member whose name is unique there, and cannot be spelled with escapes: the rest
- * does not have to be scanned.
+ * A first member whose name is unique there, and cannot be spelled with escapes: the rest does not have to be
+ * scanned.
  */
 function soleText(json: Buffer, brace: number, quoted: Buffer): Pick<Member, 'start' | 'end'> | null {
   const name = skipSpace(json, brace + 1)
@@ -57,14 +51,13 @@ function soleText(json: Buffer, brace: number, quoted: Buffer): Pick<Member, 'st
 
 const escapedCharacter = Buffer.from('\\u')
 
-/** Returns which bound an object or array exceeds, as `membersWithin` does; null for none. */
+/** As for `membersWithin`; null for none. */
 export function brokenBound(json: Buffer, bounds: Bounds): keyof Bounds | null {
   const scan = new Scan(json, bounds)
   scan.nestedEnd(skipSpace(json, 0), 0)
   return scan.broken
 }
 
-/** Replaces the bytes from `start` to `end` with others. */
 export function splice(bytes: Buffer, start: number, end: number, text: string): Buffer {
   const length = Buffer.byteLength(text)
   const spliced = Buffer.allocUnsafe(start + length + bytes.length - end)
@@ -74,23 +67,16 @@ export function splice(bytes: Buffer, start: number, end: number, text: string):
   return spliced
 }
 
-/**
- * Bounds of acceptable JSON: how deeply objects and arrays may be nested, and how many values they may
- * contain.
- */
+/** How deeply objects and arrays may be nested, and how many values they may contain. */
 interface Bounds {
   readonly depth: number
   readonly values: number
 }
 
-/**
- * Anything beyond is not a request or a response of a model: it would exhaust the stack, or block the event
- * loop.
- */
+/** More would exhaust the stack, or block the event loop. */
 export const bounds: Bounds = { depth: 256, values: 500_000 }
 const unbounded: Bounds = { depth: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY }
 
-/** A scan over JSON. */
 class Scan {
   broken: keyof Bounds | null = null
   readonly #json: Buffer
@@ -132,10 +118,7 @@ class Scan {
     return found
   }
 
-  /**
-   * Finds the end of an object or array below so many others; counts depth instead of recursing, since the
-   * nesting is controlled by the caller.
-   */
+  /** Counts depth instead of recursing, since the nesting is controlled by the caller. */
   nestedEnd(start: number, above: number): number {
     const json = this.#json
     const { depth: deepest, values: most } = this.#bounds
@@ -165,7 +148,7 @@ class Scan {
   }
 }
 
-/** Whether a name is the `quoted` one, with or without escapes. */
+/** With or without escapes. */
 function isNamed(json: Buffer, start: number, end: number, quoted: Buffer): boolean {
   let i = 0
   while (i < quoted.length && json[start + i] === quoted[i]) i++
@@ -205,7 +188,7 @@ function textOf(json: Buffer, start: number, end: number): string {
   return text.includes('\\') ? unescaped(text) : text
 }
 
-/** Returns a text with faulty escapes as it is: its JSON is invalid. */
+/** Faulty escapes stay: the JSON is invalid. */
 function unescaped(text: string): string {
   try {
     return JSON.parse(`"${text}"`)
@@ -224,7 +207,7 @@ function isDelimiter(byte: number | undefined): boolean {
 
 const nearBy = 64
 
-/** The byte order mark of UTF-8. */
+/** UTF-8. */
 const mark = [0xef, 0xbb, 0xbf]
 
 const quote = 0x22

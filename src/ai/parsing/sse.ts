@@ -5,31 +5,27 @@ import { StringDecoder } from 'node:string_decoder'
 /** `event` is '' for an event without a name. */
 type OnEvent = (event: string, data: string) => void
 
-/** Maximum of characters of one event or line; a stream with a larger one is not read any further. */
+/** Characters of one event or line; a stream with a larger one is not read any further. */
 const largestEvent = 16 * 1024 * 1024
 
 export class SseReader {
   readonly #decoder = new StringDecoder('utf8')
-  /** The current, incomplete line. */
   #line = ''
   #event = ''
-  /** The data lines of the current, incomplete event, each with its line feed. */
+  /** Of the incomplete event, each with its line feed. */
   #data = ''
   #isAtStart = true
-  /** Whether a line feed that comes next belongs to the previous line end. */
+  /** A line feed that comes next belongs to the previous line end. */
   #isAfterReturn = false
-  /** Whether an event exceeded the bound: nothing more is read. */
+  /** An event exceeded the bound: nothing more is read. */
   isOverfull = false
 
-  /** Takes bytes cut anywhere, also within a character, and reports each event that they complete. */
+  /** Takes bytes cut anywhere, also within a character. */
   push(bytes: Buffer, onEvent: OnEvent): void {
     this.#take(this.#decoder.write(bytes), onEvent)
   }
 
-  /**
-   * Reports the last, unterminated event of the stream: some providers omit the final blank line, so that it
-   * may be complete.
-   */
+  /** Reports the last, unterminated event: some providers omit the final blank line. */
   end(onEvent: OnEvent): void {
     if (this.isOverfull) return
     this.#take(`${this.#decoder.end()}\n\n`, onEvent)
@@ -52,8 +48,7 @@ export class SseReader {
   }
 
   /**
-   * Counts bytes at the beginning of a piece that belong to no line: a byte order mark, the second half of a
-   * CRLF.
+   * Bytes at the beginning of a piece that belong to no line: a byte order mark, the second half of a CRLF.
    */
   #skip(text: string): number {
     const isMark = this.#isAtStart && text.charCodeAt(0) === byteOrderMark

@@ -6,8 +6,8 @@ import type { AiConfig, OriginConfig, ProviderConfig } from '../../config/model/
 import type { ProxyConfig, ProxyException } from '../../config/model/pool-config.ts'
 
 /**
- * Returns the proxy to a provider; null for none. The provider's own proxy applies to any URL; the common
- * one, like HTTPS_PROXY, to https alone, and never to a host on loopback.
+ * The provider's own proxy applies to any URL; the common one, like HTTPS_PROXY, to https alone, and never to
+ * a host on loopback.
  */
 export function proxyTo(
   provider: Pick<OriginConfig, 'protocol' | 'host' | 'port'>,

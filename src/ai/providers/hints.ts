@@ -1,24 +1,24 @@
-// Hints for a caller who named an unknown provider or model: the nearest name, and those that it may use.
+// Hints for a caller who named an unknown provider or model.
 
 import { nearest } from '../../base/text/nearest.ts'
 import { priceRows } from '../usage/price-rows.ts'
 
-/** Names of providers that a caller may read. */
+/** Names that a caller may read. */
 export interface Names {
   /** Candidates for the nearest name. */
   readonly known: readonly string[]
-  /** Those that it may use; empty for a caller whose token was not checked. */
+  /** Empty for a caller whose token was not checked. */
   readonly usable: readonly string[]
   /** Names that stand for models; empty likewise. */
   readonly aliases: readonly string[]
 }
 
-/** Returns a phrase to append to a sentence about an unknown provider; empty without a hint. */
+/** A phrase to append to a sentence about an unknown provider; empty without a hint. */
 export function providerHint(name: string, { known, usable }: Names): string {
   return phrase(nearest(name, known), usable)
 }
 
-/** Returns a phrase to append to a sentence about an unknown model; empty without a hint. */
+/** Likewise for an unknown model. */
 export function modelHint(model: string, { known, usable, aliases }: Names): string {
   const slash = model.indexOf('/')
   const offered = [...aliases, ...usable]
@@ -29,7 +29,6 @@ export function modelHint(model: string, { known, usable, aliases }: Names): str
   return phrase(near && near + model.slice(slash), offered)
 }
 
-/** Maximum of listed names. */
 const most = 20
 
 function phrase(guess: string | null, usable: readonly string[]): string {
@@ -40,8 +39,8 @@ function phrase(guess: string | null, usable: readonly string[]): string {
 }
 
 /**
- * Returns the full name of a well-known model, or of a dated version of it, that was written without its
- * author; null for others.
+ * The full name of a well-known model, or of a dated version of it, that was written without its author; null
+ * for others.
  */
 function withAuthor(model: string): string | null {
   if (model.length > longest || !/^[\w.:-]+$/.test(model)) return null

@@ -1,17 +1,16 @@
 // The keys of one provider, used in turn; a key that the provider refuses rests for a while.
 
-/** One key, and its state. */
 export interface Key {
   readonly value: string
-  /** Monotonic ms until which it rests. */
+  /** Monotonic ms. */
   restsUntil: number
   /** Monotonic ms until which its provider asked it to rest, which may be longer. */
   saidUntil: number
-  /** The provider's rate limit fields when it set the key aside: name, value, name, value … */
+  /** The rate limit fields with which it was last set aside: name, value, … */
   limits: readonly string[]
-  /** The status with which its provider last set it aside; 0 for never. */
+  /** With which it was last set aside; 0 for never. */
   status: number
-  /** How many times in a row it was refused without a retry time. */
+  /** In a row, without a retry time. */
   failures: number
   /** Monotonic ms at which the provider last accepted it; -Infinity if not since it was refused. */
   workedAt: number
@@ -31,10 +30,7 @@ export class KeyRing {
   readonly #keys: readonly Key[]
   #turn = 0
 
-  /**
-   * Takes over the state of remaining keys from the ring `before`, so that calls that began with that one
-   * keep updating it.
-   */
+  /** Keys of the ring `before` keep their state, which calls that began with it still update. */
   constructor(values: readonly string[], before: KeyRing | null = null) {
     this.#keys = values.map(value => before?.keyOf(value) ?? fresh(value))
   }
@@ -47,15 +43,12 @@ export class KeyRing {
     return this.#keys.length
   }
 
-  /** Returns the number of a key in the configuration, from 1: the key itself is never shown. */
+  /** From 1, in the configuration: the key itself is never shown. */
   placeOf(key: Key): number {
     return this.#keys.indexOf(key) + 1
   }
 
-  /**
-   * Returns the next key except those that a call has tried; if all others rest, the one that is available
-   * first; null if there are none.
-   */
+  /** Except for keys that a call has tried; if all others rest, the first to be available; null for none. */
   next(now: number, tried: readonly Key[] = none): Key | null {
     const keys = this.#keys
     let soonest: Key | null = null
@@ -72,14 +65,12 @@ export class KeyRing {
     return soonest
   }
 
-  /** Whether a key is available, except those that a call has tried. */
+  /** Except for keys that a call has tried. */
   hasAnother(now: number, tried: readonly Key[]): boolean {
     return this.#keys.some(key => key.restsUntil <= now && !tried.includes(key))
   }
 
-  /**
-   * Returns the resting key with the shortest wait, as stated by its provider; null if a key is available.
-   */
+  /** The resting key with the shortest wait, as stated by its provider; null if a key is available. */
   firstBack(now: number): Key | null {
     let first: Key | null = null
     for (const key of this.#keys) {
@@ -91,7 +82,7 @@ export class KeyRing {
 
   /**
    * Lets a key rest for as long as the provider says, in ms, or else for twice as long each time. Returns for
-   * how long, or 0 if it already rests that long. `limits` are the rate limit fields of the provider.
+   * how long, or 0 if it already rests that long.
    */
   setAside(key: Key, now: number, word: number | null, limits: readonly string[] = none): number {
     const isResting = key.restsUntil > now
@@ -108,18 +99,16 @@ export class KeyRing {
     return isResting ? 0 : said
   }
 
-  /** Records that the provider accepted the key. */
   worked(key: Key, now: number): void {
     key.failures = 0
     key.workedAt = now
   }
 
-  /** Records that the provider does not accept the key. */
   refused(key: Key): void {
     key.workedAt = Number.NEGATIVE_INFINITY
   }
 
-  /** Whether the provider accepted the key recently, so that a refused call may itself be to blame. */
+  /** A refused call of a trusted key may itself be to blame. */
   isTrusted(key: Key, now: number): boolean {
     return now - key.workedAt < trust
   }

@@ -5,7 +5,6 @@ import { usualTransport } from '../../config/model/pool-config.ts'
 import { proxyTo } from './egress-proxy.ts'
 import type { Provider } from './providers.ts'
 
-/** Returns a provider as the origin that connections need, with the proxy on the way to it. */
 export function originOf({ base, config }: Pick<Provider, 'base' | 'config'>, ai: AiConfig): OriginConfig {
   const protocol = base.protocol === 'https:' ? 'https' : 'http'
   const host = base.hostname.replace(/^\[|\]$/g, '')

@@ -10,10 +10,9 @@ import {
 /** An API whose REST calls can be forwarded unchanged. */
 export type Endpoint = ProviderApi
 
-/** The dialect of a provider's or caller's errors and events. */
+/** Of errors and events. */
 export type Dialect = 'openai' | 'anthropic'
 
-/** How a credential is written into a request. */
 interface Credential {
   /** In lower case. */
   readonly keyField: string
@@ -21,24 +20,24 @@ interface Credential {
 }
 
 export interface ProviderRow extends Credential {
-  /** `{resource}` is a resource that the configuration lists and callers name in the path or model. */
+  /** `{resource}` is listed in the configuration, and named by callers in the path or model. */
   readonly base: string
-  /** What comes between the base and the path of a native call. */
+  /** Between the base and the path of a native call. */
   readonly nativeRoot: string
-  /** The path of the cheapest GET that shows whether a key is valid: none of them runs a model. */
+  /** The cheapest GET that shows whether a key is valid, without running a model. */
   readonly check: string
   /**
-   * What the provider's own SDK adds before each path although the base contains it, so that it must not be
-   * duplicated; '' for no more than the version.
+   * What the provider's SDK adds before each path although the base contains it; '' for no more than the
+   * version.
    */
   readonly sdkRoot: string
   readonly dialect: Dialect
   readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
-  /** APIs that it certainly lacks, so that native calls of them are refused too. */
+  /** Native calls of these are refused too. */
   readonly lacks: readonly Endpoint[]
-  /** How the endpoints above expect their credential, if different from native calls. */
+  /** If different from native calls. */
   readonly restCredential: Credential | null
-  /** Where callers may send a credential of their own: fields in lower case, and a query parameter. */
+  /** In lower case; where callers may send a credential of their own. */
   readonly credentialFields: readonly string[]
   readonly credentialParameter: string | null
   /** Added if the caller sent none. */
@@ -154,7 +153,7 @@ export const providerRows = {
   },
 } as const satisfies Record<ProviderName, ProviderRow>
 
-/** The APIs of a custom provider whose configuration does not list them. */
+/** For a custom provider whose configuration lists none. */
 const usualApis = { openai: ['chat', 'embeddings'], anthropic: ['messages'] } as const
 const paths = {
   chat: '/chat/completions',
@@ -163,10 +162,7 @@ const paths = {
   embeddings: '/embeddings',
 } as const satisfies Record<Endpoint, string>
 
-/**
- * Returns the row of a provider that only the configuration knows; which field it expects credentials in is
- * left to its callers.
- */
+/** A provider that only the configuration knows. */
 export function customRow({
   speaks,
   apis,
@@ -185,7 +181,7 @@ export function customRow({
   }
 }
 
-/** Returns the paths of an API at a provider, as its callers and their SDKs write them below its base. */
+/** As callers and their SDKs write them below the base. */
 export function pathsOf(api: Endpoint): readonly string[] {
   return [paths[api], `/v1${paths[api]}`]
 }

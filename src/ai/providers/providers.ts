@@ -19,51 +19,48 @@ import {
 
 export interface Provider {
   readonly name: string
-  /** The resource that callers name, if it has some; null otherwise. */
+  /** Named by callers; null if the provider has none. */
   readonly resource: string | null
   /** Only scheme, host and port are used for the connection; every path here includes its path. */
   readonly base: URL
   readonly dialect: Dialect
-  /** The paths of its endpoints, base path included. */
+  /** Base path included. */
   readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
-  /** The path of the cheapest GET that shows whether a key is valid. */
+  /** The cheapest GET that shows whether a key is valid. */
   readonly check: string
-  /** The field of its credential, in lower case, and what precedes the key. */
+  /** In lower case, and what precedes the key. */
   readonly keyField: string
   readonly keyPrefix: 'Bearer ' | ''
   readonly keys: readonly string[]
-  /**
-   * Every field, in lower case, and the query parameter in which a caller may send a credential of its own.
-   */
+  /** In lower case, and the query parameter in which a caller may send a credential of its own. */
   readonly credentialFields: readonly string[]
   readonly credentialParameter: string | null
   /** Added if the caller sent none. */
   readonly defaultFields: readonly (readonly [name: string, value: string])[]
   readonly streamsUsage: boolean
   readonly config: ProviderConfig | null
-  /** The refusal of calls without a key, if it has none configured and requires one; null otherwise. */
+  /** For calls without a key, if none is configured and one is required; null otherwise. */
   readonly withoutKey: Refusal | null
 }
 
-/** A call in the provider's own API: path and query at the provider, base path included. */
+/** Path and query at the provider, base path included. */
 interface NativeCall {
   readonly provider: Provider
   readonly path: string
 }
 
-/** A model, its provider, and the provider's name for it. */
 export interface Model {
   readonly provider: Provider
   readonly name: string
 }
 
-/** A provider as both kinds of calls use it: they may differ in the credential. */
+/** Both kinds of calls may differ in the credential. */
 interface Entry {
   readonly native: Provider
   readonly rest: Provider
-  /** The prefix of the path of a native call. */
+  /** Of the path of a native call. */
   readonly nativeRoot: string
-  /** A prefix of that path that is removed; '' for none. */
+  /** Removed from that path; '' for none. */
   readonly sdkRoot: string
   /** The last segment of the base path with its slash, if it is a version such as /v1; '' for none. */
   readonly version: string
@@ -72,11 +69,10 @@ interface Entry {
 }
 
 export class Providers {
-  /** All available providers; several may share a name and a base. */
+  /** Several may share a name and a base. */
   readonly all: readonly Provider[]
-  /** By name, or by name/resource for a provider with resources. */
+  /** By name, or by name/resource. */
   readonly #entries = new Map<string, Entry>()
-  /** The providers for which callers name a resource. */
   readonly #withResources = new Set<string>()
   /** The names that stand for models of several providers. */
   readonly #aliases: readonly string[]
@@ -84,8 +80,8 @@ export class Providers {
   readonly #authors = new Map<string, string>()
 
   /**
-   * Finds a model by the name that REST callers use, author/model; null when the provider is unknown, or the
-   * name contains no model. Most calls have the same model as the previous one.
+   * Finds a model by author/model; null when the provider is unknown, or the name contains no model. Most
+   * calls have the same model as the previous one.
    */
   readonly model = memoizeLast((name: string) => this.#find(name))
 
@@ -101,9 +97,8 @@ export class Providers {
   }
 
   /**
-   * Finds the target of a native call, and keeps the caller's bytes; `isChecked` says whether the caller had
-   * a valid token. Refuses an unknown name or resource and an API that the provider lacks (404), and a path
-   * with dot segments (400).
+   * Finds the target of a native call. Refuses an unknown name or resource and an API that the provider lacks
+   * (404), and a path with dot segments (400). `isChecked`: the caller had a valid token.
    */
   native(name: string, path: string, isChecked = false): NativeCall | Refusal {
     if (climbs(path)) return climbing
@@ -156,7 +151,7 @@ export class Providers {
     return refuseCall('no_resource', name, resources === '' ? '' : `: ${resources}`)
   }
 
-  /** Returns the names that a caller may read: only one with a valid token learns the configured ones. */
+  /** Only a caller with a valid token learns the configured names. */
   names(isChecked: boolean): Names {
     const known = [...this.#authors.keys()].filter(name => isChecked || !name.startsWith('custom-'))
     return isChecked
@@ -164,7 +159,6 @@ export class Providers {
       : { known, usable: [], aliases: [] }
   }
 
-  /** Returns the configured ones that have a key or need none. */
   #usable(): readonly string[] {
     const found = this.all.filter(({ config, withoutKey }) => config !== null && withoutKey === null)
     return [...new Set(found.map(({ name }) => name))]
@@ -229,7 +223,7 @@ function absentOf(
   return new Map(lacks.flatMap(api => pathsOf(api).map(path => [nativeRoot + path, api] as const)))
 }
 
-/** Returns the words for an API that a provider lacks, with the setting that lists those of a custom one. */
+/** Names the setting that lists the APIs of a custom provider. */
 export function lackOf({ name }: Pick<Provider, 'name'>, api: Endpoint): string {
   const lack = `has no known API for ${api}`
   return name in providerRows ? lack : `${lack}: if it has one, list it in ai.providers.${name}.apis`
@@ -238,10 +232,7 @@ export function lackOf({ name }: Pick<Provider, 'name'>, api: Endpoint): string 
 const versionAtEnd = /\/v\d+(?:alpha|beta)?\d*$/
 const versionTwice = /^(\/v\d+(?:alpha|beta)?\d*)(?:\1)+(?=\/)/
 
-/**
- * Removes a version that the base already has, or that a caller's base URL and its SDK both write: no
- * provider has paths below `/v1/v1`.
- */
+/** Removes a version that the base already has, or that a caller's base URL and its SDK both write. */
 function withVersionOnce(path: string, version: string): string {
   if (path.charCodeAt(1) !== letterV) return path
   const once = path.replace(versionTwice, '$1')
@@ -262,13 +253,13 @@ const unconfigured: Pick<ProviderConfig, 'url' | 'keys' | 'keyVariables'> = {
   keyVariables: [],
 }
 
-/** Returns the end of the first segment, which names the resource. */
+/** The end of the first segment. */
 function resourceEnd(path: string): number {
   for (let i = 1; i < path.length; i++) if (path[i] === '/' || path[i] === '?') return i
   return path.length
 }
 
-/** Whether an origin may read dot segments in a path, or that cannot be determined. */
+/** Whether an origin may read dot segments in a path. */
 function climbs(path: string): boolean {
   if (isPlainPath(path)) return false
   return pathReadings(path)?.some(hasDotSegment) ?? true

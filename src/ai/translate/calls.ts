@@ -1,13 +1,11 @@
-// Resolves what providers leave open about tool calls: to which call a piece of a stream belongs, where its
-// arguments end, and what its id is.
+// What providers leave open about tool calls: to which call a piece of a stream belongs, where its arguments
+// end, and what its id is.
 
 import { randomBytes } from 'node:crypto'
 import { type JsonObject, objectIn, textIn } from './json.ts'
 import { isObject } from './rules.ts'
 
-/**
- * Assigns each call of a response a unique id: the provider's, unless that is missing or was used already.
- */
+/** The provider's id, unless that is missing or was used already. */
 export class CallIds {
   readonly #used = new Set<string>()
 
@@ -19,16 +17,16 @@ export class CallIds {
   }
 }
 
-/** Returns arguments as JSON text, also if a provider sends them as an object; '' for none. */
+/** As JSON text, also if a provider sends an object; '' for none. */
 export function argumentsText(value: unknown): string {
   if (typeof value === 'string') return value
   const isEmpty = isObject(value) && Object.keys(value).length === 0
   return value === undefined || value === null || isEmpty ? '' : JSON.stringify(value)
 }
 
-/** Follows JSON text that arrives in pieces, and detects the end of its object. */
+/** Detects the end of a JSON object that arrives in pieces. */
 export class ObjectEnd {
-  /** Whether the object has ended: only space may follow. */
+  /** Only space may follow. */
   isReached = false
   /** Whether there was anything but space. */
   hasBegun = false
@@ -36,7 +34,7 @@ export class ObjectEnd {
   #isInString = false
   #isEscaped = false
 
-  /** Takes the next piece; returns false if something follows the object. */
+  /** Returns false if something follows the object. */
   take(text: string): boolean {
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i)
@@ -58,7 +56,6 @@ export class ObjectEnd {
   }
 }
 
-/** A call of a chat completion that is streamed. */
 export class StreamedCall {
   readonly kind = 'call' as const
   readonly place: unknown
@@ -77,7 +74,7 @@ export class StreamedCall {
     this.place = place
   }
 
-  /** Takes a piece; returns false if its arguments do not belong to the call. */
+  /** Returns false if the arguments do not belong to the call. */
   take(piece: JsonObject): boolean {
     const { name, arguments: value } = objectIn(piece.function)
     this.id ||= textIn(piece.id)
@@ -89,9 +86,7 @@ export class StreamedCall {
     return this.end.take(text)
   }
 
-  /**
-   * Whether a piece that names a function repeats the name of this call, as some providers do in every piece.
-   */
+  /** Some providers repeat the name in every piece. */
   isRepeatedBy(piece: JsonObject): boolean {
     const { name, arguments: value } = objectIn(piece.function)
     if (this.name !== '' && this.name !== name) return false
@@ -104,7 +99,6 @@ export class StreamedCall {
   }
 }
 
-/** The calls of a streamed chat completion. */
 export class StreamedCalls {
   readonly #byId = new Map<string, StreamedCall>()
   readonly #byPlace = new Map<unknown, StreamedCall>()
@@ -114,7 +108,7 @@ export class StreamedCalls {
     return this.#last === undefined
   }
 
-  /** Returns the call that a piece continues: a piece with a name begins a new one. */
+  /** A piece with a name begins a new call. */
   continuedBy(piece: JsonObject): StreamedCall | undefined {
     const call = this.#find(textIn(piece.id), placeOf(piece))
     const { name, arguments: value } = objectIn(piece.function)
@@ -133,10 +127,7 @@ export class StreamedCalls {
     return call
   }
 
-  /**
-   * Finds a call by index and id; some providers omit the index, others the id, and some have one index or
-   * one id for all.
-   */
+  /** Some providers omit the index, others the id, and some have one index or one id for all. */
   #find(id: string, place: unknown): StreamedCall | undefined {
     const sameId = this.#byId.get(id)
     if (place === undefined) return sameId ?? this.#last

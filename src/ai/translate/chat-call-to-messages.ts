@@ -28,9 +28,8 @@ import { chatFunction, chatFunctionChoice, chatTool, chatToolChoice } from './to
 import type { Translation } from './translation.ts'
 
 /**
- * Turns a request of Chat Completions into one of Messages for `model`, or refuses by name everything that
- * has no equivalent there. Messages requires `max_tokens`: without a limit from the caller it is 4,096. `now`
- * returns ms since the epoch, for `created`.
+ * Refuses by name everything that has no equivalent in Messages, which requires `max_tokens`: 4,096 without a
+ * limit from the caller. `now` is ms since the epoch, for `created`.
  */
 export function chatToMessages(
   request: Record<string, unknown>,
@@ -81,8 +80,7 @@ const effort = words({
 } as const)
 
 /**
- * Omits a 1, the default of both APIs: newer versions of Messages refuse sampling parameters whatever their
- * value.
+ * 1 is the default of both APIs; newer versions of Messages refuse sampling parameters whatever their value.
  */
 const unusual = (rule: Rule<number>) => map(rule, value => (value === 1 ? undefined : value))
 
@@ -108,14 +106,14 @@ const chatRequest = map(
       // The predecessor of tools; a response has one call at most.
       functions: list(chatFunction),
       function_call: chatFunctionChoice,
-      // The following are left out: they are hints, or labels of stored data.
+      // Hints, or labels of stored data.
       metadata: droppedUnless({}),
       prediction: dropped,
       prompt_cache_key: droppedUnless(''),
       prompt_cache_options: droppedUnless({}),
       prompt_cache_retention: dropped,
       verbosity: droppedUnless('medium'),
-      // The following pass only with a value that changes nothing.
+      // Only with a value that changes nothing.
       n: off(1),
       logprobs: off(false),
       top_logprobs: off(0),

@@ -43,7 +43,7 @@ type UserTurn = { readonly role: 'user'; readonly content: Content<TextBlock | I
 type AssistantTurn = {
   readonly role: 'assistant'
   readonly content: Content<TextBlock | ToolUseBlock>
-  /** A call of the older shape, which has no id: its result is the next message of the role `function`. */
+  /** The older shape, without an id: its result is the next message of the role `function`. */
   readonly called?: Pick<ToolUseBlock, 'name' | 'input'>
 }
 type FunctionTurn = { readonly role: 'function'; readonly name: string; readonly content: Content<TextBlock> }
@@ -56,7 +56,7 @@ interface Conversation {
 
 const nameless = never('name the speaker in the content')
 
-/** Cache points in the form of OpenAI, and in that of Messages, which other chat servers adopted. */
+/** In the form of OpenAI, and in that of Messages, which other chat servers adopted. */
 const cachePoints = { prompt_cache_breakpoint: dropped, cache_control: dropped }
 
 const textPart = map(
@@ -69,7 +69,6 @@ const imagePart = map(
   (part): ImageBlock => ({ type: 'image', source: part.image_url.url }),
 )
 
-/** A refusal is something the assistant said, so it becomes its text. */
 const refusalPart = map(
   record({ type: text, refusal: text }, {}),
   (part): TextBlock => ({ type: 'text', text: part.refusal }),
@@ -111,7 +110,7 @@ const assistantMessage = map(
       refusal: text,
       tool_calls: list(toolCall),
       function_call: record({ name: text, arguments: toolArguments }, {}),
-      // Thoughts, under the names of several providers: Messages accepts only those that it has signed.
+      // Under the names of several providers: Messages accepts only thoughts that it has signed.
       reasoning: dropped,
       reasoning_content: dropped,
       reasoning_details: droppedUnless([]),
@@ -136,7 +135,7 @@ const assistantMessage = map(
   },
 )
 
-/** The call that this responds to has the name of the tool, so that `name` adds nothing. */
+/** The call has the name of the tool already. */
 const toolMessage = map(
   record({ role: text, tool_call_id: text, content: shownContent }, { name: text, cache_control: dropped }),
   ({ tool_call_id, content }): ToolTurn => ({
@@ -150,10 +149,7 @@ const functionMessage = map(
   ({ name, content = '' }): FunctionTurn => ({ role: 'function', name, content }),
 )
 
-/**
- * Reads the messages: system messages at the beginning become `system`, and consecutive tool results become
- * one turn of the user.
- */
+/** System messages at the beginning become `system`, and consecutive tool results one turn of the user. */
 export const conversation: Rule<Conversation> = map(
   list(
     variants('role', {
@@ -174,7 +170,7 @@ export const conversation: Rule<Conversation> = map(
   },
 )
 
-/** Adds an id to each call of the older shape, and the same id to its result. */
+/** The same id for each call of the older shape and its result. */
 function withIds(
   turns: readonly (SystemTurn | UserTurn | AssistantTurn | ToolTurn | FunctionTurn)[],
   at: Place,
@@ -220,13 +216,13 @@ function mergeResults(
   return messages
 }
 
-/** Makes blocks of text; Messages does not accept empty ones. */
+/** Messages does not accept empty blocks. */
 function blocksOf<B>(content: Content<B>): readonly (B | TextBlock)[] {
   if (typeof content !== 'string') return content
   return content === '' ? [] : [{ type: 'text', text: content }]
 }
 
-/** Reads the JSON text of arguments; an empty one means none. */
+/** An empty text means none. */
 function toolArguments(value: unknown, at: Place): object | undefined {
   if (typeof value !== 'string') return at.fault('must be a string')
   const read = readObject(value === '' ? '{}' : value)

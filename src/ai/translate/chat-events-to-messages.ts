@@ -26,15 +26,12 @@ type State = 'new' | 'open' | 'complete' | 'broken'
 export class MessageEvents implements EventTranslator {
   readonly #reader = new SseReader()
   #state: State = 'new'
-  /**
-   * The blocks that are still to be written, in order; only the first may be open, since Messages writes one
-   * after the other.
-   */
+  /** To be written in order; only the first may be open, since Messages writes one after the other. */
   readonly #blocks: (Text | StreamedCall)[] = []
   readonly #calls = new StreamedCalls()
   readonly #ids = new CallIds()
   #isOpen = false
-  /** The index of the block that is being written, or else of the next one. */
+  /** Of the block that is being written, or else of the next one. */
   #index = 0
   #finish = ''
   #refusal = ''
@@ -56,7 +53,7 @@ export class MessageEvents implements EventTranslator {
     return text
   }
 
-  /** Ends a stream that had its finish_reason but omitted the `[DONE]` after it. */
+  /** Some providers omit the `[DONE]` after the finish_reason. */
   end(): string {
     let text = ''
     this.#reader.end((_name, data) => {
@@ -102,7 +99,7 @@ export class MessageEvents implements EventTranslator {
     else this.#blocks.push({ kind: 'text', unsent: text })
   }
 
-  /** Takes a piece of a call; returns false if its arguments belong to no call. */
+  /** Returns false if the arguments belong to no call. */
   #call(piece: JsonObject): boolean {
     let call = this.#calls.continuedBy(piece)
     if (call === undefined) {
@@ -113,8 +110,8 @@ export class MessageEvents implements EventTranslator {
   }
 
   /**
-   * Writes the available part of the first block, and continues with the next one once the first is complete;
-   * at the end of the stream, all are.
+   * Writes what is available of the first block, and the next ones as each is complete; at the end of the
+   * stream, all are.
    */
   #write(isAtEnd: boolean): string {
     let text = ''
@@ -173,24 +170,21 @@ export class MessageEvents implements EventTranslator {
     return `${rest}${eventOf({ type: 'message_delta', delta, usage })}${eventOf({ type: 'message_stop' })}`
   }
 
-  /** Reports a failure of the provider: the stream passes it on, so it counts as complete. */
+  /** The stream passes a failure of the provider on, so it counts as complete. */
   #fail(error: unknown): string {
     this.#state = 'complete'
     const message = textIn(error) || textIn(objectIn(error).message) || 'The provider failed.'
     return eventOf({ type: 'error', error: { type: messagesErrorType(objectIn(error)), message } })
   }
 
-  /**
-   * Writes nothing from here on: an unreadable event leaves a gap, and the caller must not take the rest for
-   * complete.
-   */
+  /** An unreadable event leaves a gap: the caller must not take the rest for complete. */
   #break(): string {
     this.#state = 'broken'
     return ''
   }
 }
 
-/** Maximum of characters that wait for blocks before them; far more than any response has. */
+/** Characters that wait for blocks before them; far more than any response has. */
 const mostWaiting = 16 * 1024 * 1024
 
 function eventOf(event: JsonObject & { readonly type: string }): string {

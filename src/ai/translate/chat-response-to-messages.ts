@@ -5,9 +5,7 @@ import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json
 import { countsOfChat, messagesUsage, stopReason } from './outcome.ts'
 import { isObject } from './rules.ts'
 
-/**
- * Turns a chat completion, of which only the first choice is used, into a message; null for anything else.
- */
+/** Uses the first choice only; null for anything but a chat completion. */
 export function messagesResponse(json: string): string | null {
   const completion = readObject(json)
   const choice = firstChoice(completion?.choices)
@@ -16,12 +14,12 @@ export function messagesResponse(json: string): string | null {
   return translated && JSON.stringify(translated)
 }
 
-/** Returns the choice with index 0: Messages has a single response. */
+/** Messages has a single response. */
 export function firstChoice(choices: unknown): JsonObject | undefined {
   return objectsIn(choices).find(({ index = 0 }) => index === 0)
 }
 
-/** Writes a message; a stream starts with only its beginning. */
+/** A stream starts with only the beginning of its message. */
 export function message(completion: JsonObject, content: readonly JsonObject[], reason: string | null) {
   const usage = objectIn(completion.usage)
   return {
@@ -36,26 +34,22 @@ export function message(completion: JsonObject, content: readonly JsonObject[], 
   }
 }
 
-/** Explains a refusal as Messages does; empty for none. */
+/** Empty for none. */
 export function refusalDetails(explanation: string): { readonly stop_details?: JsonObject } {
   return explanation === '' ? {} : { stop_details: { type: 'refusal', category: null, explanation } }
 }
 
-/** Writes the block of a call; a stream begins one before its input is known. */
+/** A stream begins a block before its input is known. */
 export function toolUse(id: string, name: string, input: unknown) {
   return { type: 'tool_use' as const, id, name, input }
 }
 
-/**
- * Lists the calls of a message, or the pieces of calls in a chunk; the older form of a single call counts as
- * one.
- */
+/** The older form of a single call counts as one. */
 export function callsIn(calls: unknown, single: unknown): readonly JsonObject[] {
   const found = objectsIn(calls)
   return found.length === 0 && isObject(single) ? [{ index: 0, function: single }] : found
 }
 
-/** Begins a block of text. */
 export function textBlock(text: string) {
   return { type: 'text' as const, text }
 }
@@ -76,7 +70,7 @@ function messageOf(completion: JsonObject, choice: JsonObject) {
   return { ...message(completion, [...texts, ...calls], reason), ...refusalDetails(refusal) }
 }
 
-/** Joins content, which some providers give as parts. */
+/** Some providers give content as parts. */
 export function contentText(content: unknown): string {
   if (typeof content === 'string') return content
   return objectsIn(content)
@@ -85,8 +79,8 @@ export function contentText(content: unknown): string {
 }
 
 /**
- * Reads arguments; anything but a JSON object, such as truncated text, stays as it is: an empty object in its
- * place would run the tool.
+ * Anything but a JSON object, such as truncated text, stays as it is: an empty object in its place would run
+ * the tool.
  */
 function inputOf(json: string): unknown {
   return json === '' ? {} : (readObject(json) ?? json)

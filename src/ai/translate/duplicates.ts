@@ -5,16 +5,13 @@ import { refuseCallAt } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import { shorten } from './place.ts'
 
-/**
- * An object or array that is being read: an object has its names so far, and `step` leads to the current
- * value.
- */
+/** An object has its names so far; `step` leads to the current value. */
 interface Level {
   readonly names: Set<string> | null
   step: string | number
 }
 
-/** Refuses the first duplicate member of any object, at any depth. Expects a text that JSON.parse accepts. */
+/** At any depth. Expects a text that JSON.parse accepts. */
 export function refuseDuplicate(json: string): Refusal | null {
   const steps = duplicateIn(json)
   if (steps === null) return null

@@ -8,10 +8,7 @@ export type ImageSource =
   | { readonly type: 'base64'; readonly media_type: ImageType; readonly data: string }
   | { readonly type: 'url'; readonly url: string }
 
-/**
- * Reads a `data:` URL (RFC 2397) of an image, or an https URL; without a regular expression, since images are
- * large.
- */
+/** A `data:` URL (RFC 2397) or an https URL; without a regular expression, since images are large. */
 export function sourceOfUrl(value: unknown, at: Place): ImageSource | undefined {
   if (typeof value !== 'string') return at.fault('must be a string')
   if (value.startsWith('https://')) return { type: 'url', url: value }
@@ -29,7 +26,6 @@ const imageType = words<ImageType>({
   'image/webp': 'image/webp',
 })
 
-/** Returns the URL that is equivalent to a source. */
 export const urlOfSource = variants('type', {
   base64: map(
     record({ type: text, media_type: imageType, data: text }, {}),

@@ -6,7 +6,7 @@ import { isObject, numberIn } from './rules.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Returns the one JSON object in a text; null for any other text, and for an object beyond the bounds. */
+/** Null for any other text, and for an object beyond the bounds. */
 export function readObject(json: string): JsonObject | null {
   // Each level takes two characters, so a short text needs no check.
   if (json.length > 2 * bounds.depth && brokenBound(Buffer.from(json), bounds) !== null) return null
@@ -18,7 +18,6 @@ export function readObject(json: string): JsonObject | null {
   }
 }
 
-/** Writes a request that was read without a fault. */
 export function writeBody(request: object, at: Place): Buffer | undefined {
   if (at.findings.count > 0) return undefined
   try {
@@ -41,7 +40,6 @@ export function textIn(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Returns a count; undefined for anything else. */
 export function countIn(value: unknown): number | undefined {
   const number = numberIn(value)
   return number !== undefined && number >= 0 && number <= Number.MAX_SAFE_INTEGER ? number : undefined

@@ -27,8 +27,7 @@ import { messagesTool, messagesToolChoice } from './tools.ts'
 import type { Translation } from './translation.ts'
 
 /**
- * Turns a request of Messages into one of Chat Completions for `model`, or refuses by name everything that
- * has no equivalent there. `streamsUsage` says whether to request usage from a stream.
+ * Refuses by name everything that has no equivalent. `streamsUsage`: whether to request usage from a stream.
  */
 export function messagesToChat(
   request: Record<string, unknown>,
@@ -80,7 +79,7 @@ const messagesRequest = map(
       output_config: record({}, { format: outputFormat, effort }),
       service_tier: words({ auto: 'auto', standard_only: 'default' } as const),
       metadata: record({}, { user_id: text }),
-      // The following are left out: caching and thinking are settings of chat providers.
+      // Caching and thinking are settings of chat providers.
       cache_control: dropped,
       context_management: contextManagement,
       diagnostics: dropped,
@@ -89,7 +88,7 @@ const messagesRequest = map(
         enabled: dropped,
         adaptive: dropped,
       }),
-      // The following pass only with a value that changes nothing.
+      // Only with a value that changes nothing.
       top_k: off(),
       container: off(),
       inference_geo: off(),
@@ -142,29 +141,23 @@ function withSystem(
   return content === undefined || content.length === 0 ? messages : [{ role: 'system', content }, ...messages]
 }
 
-/**
- * Returns the user as chat accepts it: a long name becomes its SHA-256 digest, which still distinguishes
- * users.
- */
+/** A long name becomes its SHA-256 digest, which still distinguishes users. */
 function userOf(name: string | undefined): string | undefined {
   return name === undefined || name.length <= longestUser
     ? name
     : createHash('sha256').update(name).digest('hex')
 }
 
-/** The maximum that OpenAI accepts, which is the length of the digest in hex. */
+/** As OpenAI accepts, and the length of the digest in hex. */
 const longestUser = 64
 
-/** Whether a model is known to have levels of effort: most providers refuse them for others. */
+/** Most providers refuse levels of effort for other models. */
 function hasEffort(model: string): boolean {
   const name = model.slice(model.lastIndexOf('/') + 1)
   return /^(?:o\d|gpt-(?:[5-9](?!.*-chat)|oss)|gemini-(?:2\.5|[3-9]))/.test(name)
 }
 
-/**
- * Uses the name of the limit that the model accepts: OpenAI's models refuse the older one, and many others
- * know only that.
- */
+/** OpenAI's models refuse the older name, and many others know only that. */
 function limitOf(model: string): 'max_completion_tokens' | 'max_tokens' {
   return /^(?:gpt-(?!oss)|chatgpt-|o\d)/.test(model) ? 'max_completion_tokens' : 'max_tokens'
 }

@@ -66,10 +66,7 @@ const toolUse = map(
 
 const textContent = textOr(list(variants('type', { text: textBlock })))
 
-/**
- * The message of a tool, and the images of its result with a label: a tool message of chat cannot contain
- * them, so they follow in a message of the user.
- */
+/** A tool message of chat cannot contain images, so they follow in a message of the user. */
 interface ToolResult {
   readonly message: ToolMessage
   readonly images: readonly (TextPart | ImagePart)[]
@@ -132,7 +129,7 @@ const userTurn = map(
   },
 )
 
-/** Leaves a block out, under the name of its type. */
+/** Under the name of its type. */
 const droppedBlock: Rule<never> = (block, at) => at.step((block as { type: string }).type).drop()
 
 const assistantTurn = map(
@@ -163,13 +160,13 @@ const assistantTurn = map(
   },
 )
 
-/** Reads the turns; tool results in a turn of the user become messages of their own. */
+/** Tool results in a turn of the user become messages of their own. */
 export const turns: Rule<readonly ChatMessage[]> = map(
   list(variants('role', { user: userTurn, assistant: assistantTurn, system: systemTurn })),
   messages => messages.flat(),
 )
 
-/** Writes a single text as a plain string, which every chat provider accepts. */
+/** Every chat provider accepts a plain string. */
 function contentOf<P extends TextPart | ImagePart>(content: Content<P>): Content<P> {
   if (typeof content === 'string' || content.length !== 1) return content
   const [only] = content
@@ -184,7 +181,7 @@ function isResult(part: TextPart | ImagePart | ToolResult): part is ToolResult {
   return 'message' in part
 }
 
-/** Refuses tool results after other content, as Messages does: chat requires them right after the calls. */
+/** As Messages does: chat requires tool results right after the calls. */
 function refuseLateResults(parts: readonly (TextPart | ImagePart | ToolResult)[], at: Place): void {
   const first = parts.findIndex(part => !isResult(part))
   parts.forEach((part, index) => {
@@ -193,10 +190,7 @@ function refuseLateResults(parts: readonly (TextPart | ImagePart | ToolResult)[]
   })
 }
 
-/**
- * Writes arguments as chat does; a string stays as it is, since a chat model wrote it and it was not a JSON
- * object.
- */
+/** A string stays as it is, since a chat model wrote it and it was not a JSON object. */
 function toolInput(value: unknown, at: Place): string | undefined {
   if (typeof value === 'string') return value
   if (!isObject(value)) return at.fault('must be an object')

@@ -29,9 +29,8 @@ export class ChatEvents implements EventTranslator {
   #usage: JsonObject = {}
   #calls = 0
   readonly #ids = new CallIds()
-  /** The blocks that the provider is still writing, by index, with the call of each tool block. */
+  /** By index, with the call of each tool block. */
   readonly #blocks = new Map<unknown, OpenCall | null>()
-  /** The index of the latest block. */
   #lastBlock: unknown
 
   /** `asFunction` writes a call in the older shape, which has room for one. */
@@ -84,8 +83,8 @@ export class ChatEvents implements EventTranslator {
   }
 
   /**
-   * Translates one event. Unknown types are skipped, since new ones may appear any day, but an unreadable
-   * event leaves a gap, so that nothing may follow it.
+   * Unknown types are skipped, since new ones may appear any day; an unreadable event leaves a gap, so that
+   * nothing may follow it.
    */
   #take(data: string): string {
     if (this.#state !== 'open') return ''
@@ -129,7 +128,7 @@ export class ChatEvents implements EventTranslator {
     return call === null ? '' : this.#writeArguments(call, argumentsText(delta.partial_json))
   }
 
-  /** Ends a block; a call without arguments has none in its events, but chat requires an empty object. */
+  /** A call without arguments has none in its events, but chat requires an empty object. */
   #stopBlock(place: unknown = this.#lastBlock): string {
     const call = this.#blocks.get(place)
     this.#blocks.delete(place)
@@ -141,7 +140,7 @@ export class ChatEvents implements EventTranslator {
     return textIn(content) === '' ? '' : this.#chunk({ content })
   }
 
-  /** Writes arguments; text behind their object would make them unreadable, so that nothing more is sent. */
+  /** Text behind the object would make the arguments unreadable, so that nothing more is sent. */
   #writeArguments(call: OpenCall, json: string): string {
     if (!call.end.take(json)) return this.#break()
     if (json === '') return ''
@@ -151,10 +150,7 @@ export class ChatEvents implements EventTranslator {
     )
   }
 
-  /**
-   * The counts in this event are for the whole response so far; those that are missing or null stay as they
-   * were.
-   */
+  /** The counts in this event are for the whole response so far; missing ones stay as they were. */
   #finish(delta: JsonObject, usage: JsonObject): string {
     const counts = Object.entries(usage).filter(([, count]) => count !== null)
     this.#usage = { ...this.#usage, ...Object.fromEntries(counts) }
@@ -173,14 +169,14 @@ export class ChatEvents implements EventTranslator {
     return `${last}data: [DONE]\n\n`
   }
 
-  /** Reports a failure of the provider: the stream passes it on, so it counts as complete. */
+  /** The stream passes a failure of the provider on, so it counts as complete. */
   #fail(error: JsonObject): string {
     this.#state = 'complete'
     const message = textIn(error.message) || 'The provider failed.'
     return eventOf({ error: { message, type: textIn(error.type) || 'api_error', param: null, code: null } })
   }
 
-  /** Sends nothing from here on: the caller must not take the rest for complete. */
+  /** The caller must not take the rest for complete. */
   #break(): string {
     this.#state = 'broken'
     return ''

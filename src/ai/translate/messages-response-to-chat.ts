@@ -5,8 +5,8 @@ import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'
 
 /**
- * Turns a message into a chat completion; null for anything else. Thinking is dropped: chat has no member for
- * it. `asFunction` writes a call in the older shape, which has room for one.
+ * Null for anything but a message. Thinking is dropped: chat has no member for it. `asFunction` writes a call
+ * in the older shape, which has room for one.
  */
 export function chatResponse(json: string, now: number, { asFunction = false } = {}): string | null {
   const message = readObject(json)
@@ -18,18 +18,17 @@ export function chatResponse(json: string, now: number, { asFunction = false } =
   return JSON.stringify(completionOf(message, calls, now, asFunction))
 }
 
-/** Returns the time of `created`, in seconds since the epoch. */
+/** The time of `created`, in seconds since the epoch. */
 export function createdAt(now: number): number {
   return Math.floor(now / 1000)
 }
 
-/** Returns chat's name for the tier that served the call; empty for none. */
+/** The tier that served the call; empty for none. */
 export function chatServiceTier(usage: JsonObject): { service_tier?: 'default' | 'priority' } {
   if (usage.service_tier === 'standard') return { service_tier: 'default' }
   return usage.service_tier === 'priority' ? { service_tier: 'priority' } : {}
 }
 
-/** Returns the sentence that explains a refusal; null for none. */
 export function refusalOf(ending: JsonObject): string | null {
   return textIn(objectIn(ending.stop_details).explanation) || null
 }

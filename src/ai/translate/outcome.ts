@@ -1,15 +1,11 @@
-// How a response ended and its usage, in the terms of both APIs; shared by the translators of responses and
-// of event streams.
+// How a response ended and its usage, in the terms of both APIs.
 
 import { countIn, type JsonObject, objectIn, textIn } from './json.ts'
 
 type FinishReason = 'stop' | 'length' | 'tool_calls' | 'function_call' | 'content_filter'
 type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'refusal'
 
-/**
- * Token counts, undefined if the provider does not report them; `prompt` includes those read from a cache and
- * those written to one.
- */
+/** Undefined where not reported; `prompt` includes those read from a cache and those written to one. */
 interface TokenCounts {
   readonly prompt: number | undefined
   readonly completion: number | undefined
@@ -18,25 +14,19 @@ interface TokenCounts {
   readonly reasoning: number | undefined
 }
 
-/**
- * Returns chat's name for how a Messages response ended, in the older shape of calls with `asFunction`; an
- * unknown one is a plain stop.
- */
+/** An unknown reason is a plain stop; `asFunction` for the older shape of calls. */
 export function finishReason(stopReason: unknown, asFunction = false): FinishReason {
   const reason = finishReasons.get(stopReason) ?? 'stop'
   return asFunction && reason === 'tool_calls' ? 'function_call' : reason
 }
 
-/**
- * Returns Messages' name for how a chat response ended; a call that the request forced ends with a plain
- * `stop` in chat.
- */
+/** A call that the request forced ends with a plain `stop` in chat. */
 export function stopReason(finish: unknown, { isRefusal = false, hasToolUse = false }): StopReason {
   const reason = isRefusal ? 'refusal' : (stopReasons.get(finish) ?? 'end_turn')
   return reason === 'end_turn' && hasToolUse ? 'tool_use' : reason
 }
 
-/** Reads the usage of Messages, whose `input_tokens` exclude those read from or written to a cache. */
+/** `input_tokens` exclude those read from or written to a cache. */
 export function countsOfMessages(usage: JsonObject): TokenCounts {
   const cacheRead = countIn(usage.cache_read_input_tokens)
   const cacheWrite = countIn(usage.cache_creation_input_tokens)
@@ -50,10 +40,7 @@ export function countsOfMessages(usage: JsonObject): TokenCounts {
   }
 }
 
-/**
- * Reads the usage of chat, whose `prompt_tokens` include them all; some providers count reasoning in the
- * total alone.
- */
+/** `prompt_tokens` include them all; some providers count reasoning in the total alone. */
 export function countsOfChat(usage: JsonObject): TokenCounts {
   const { cached_tokens, cache_write_tokens } = objectIn(usage.prompt_tokens_details)
   const prompt = countIn(usage.prompt_tokens)
@@ -68,7 +55,7 @@ export function countsOfChat(usage: JsonObject): TokenCounts {
   }
 }
 
-/** Returns usage as chat writes it; undefined if the provider counted nothing. */
+/** Undefined if the provider counted nothing. */
 export function chatUsage({ prompt, completion, cacheRead, cacheWrite, reasoning }: TokenCounts) {
   if (prompt === undefined || completion === undefined) return undefined
   return {
@@ -80,10 +67,7 @@ export function chatUsage({ prompt, completion, cacheRead, cacheWrite, reasoning
   }
 }
 
-/**
- * Returns usage as Messages writes it; its clients fail without the first two, so they are 0 if the provider
- * counted nothing.
- */
+/** Clients of Messages fail without the first two, so they are 0 if the provider counted nothing. */
 export function messagesUsage({ prompt = 0, completion = 0, cacheRead, cacheWrite, reasoning }: TokenCounts) {
   return {
     input_tokens: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
@@ -94,12 +78,12 @@ export function messagesUsage({ prompt = 0, completion = 0, cacheRead, cacheWrit
   }
 }
 
-/** Returns the counts; undefined if none is known. */
+/** Undefined if none is known. */
 function detailsOf(counts: Readonly<Record<string, number | undefined>>) {
   return Object.values(counts).some(count => count !== undefined) ? counts : undefined
 }
 
-/** Returns the type of an error as Messages names it; chat has no closed list of them. */
+/** Chat has no closed list of error types. */
 export function messagesErrorType(error: JsonObject): string {
   const types = [error.type, error.code].map(textIn)
   return (

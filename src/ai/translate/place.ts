@@ -4,13 +4,13 @@ import { pointerStep } from '../../base/text/json.ts'
 import { faultAt } from '../../errors/catalogue/api-faults.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 
-/** The names of the two APIs of a translation, for messages. */
+/** The names of the two APIs, for messages. */
 interface Direction {
   readonly from: string
   readonly to: string
 }
 
-/** Collects the faults of one request; of thousands only the first are reported. */
+/** Of thousands of faults only the first are reported. */
 export class Findings {
   readonly faults: Fault[] = []
   /** The members that are left out although they have no equivalent. */
@@ -28,7 +28,7 @@ export class Findings {
   }
 }
 
-/** The position of a value in the request; written out only when there is a fault. */
+/** Written out only when there is a fault. */
 export class Place {
   readonly findings: Findings
   readonly #parent: Place | null
@@ -44,22 +44,22 @@ export class Place {
     return new Place(this.findings, this, key)
   }
 
-  /** Records a fault, as words that follow the name of the member. */
+  /** The rule follows the name of the member. */
   fault(rule: string): undefined {
     this.findings.add(() => faultAt(this.#pointer, 'invalid', this.#name || 'the body', rule))
   }
 
-  /** Records that the member has no equivalent in the other API. */
+  /** The member has no equivalent in the other API. */
   untranslatable(advice = 'leave it out'): undefined {
     this.fault(`has no equivalent in ${this.findings.direction.to}: ${advice}`)
   }
 
-  /** Records that the member is left out, which is reported to the caller. */
+  /** The omission is reported to the caller. */
   drop(): undefined {
     this.findings.dropped.add(this.#path)
   }
 
-  /** The name without indexes. */
+  /** Without indexes. */
   get #path(): string {
     if (!this.#parent) return ''
     const before = this.#parent.#path
@@ -80,7 +80,6 @@ export class Place {
   }
 }
 
-/** Cuts a word of the caller to a length that fits into a message. */
 export function shorten(word: string): string {
   return word.length > 64 ? `${word.slice(0, 64)}…` : word
 }

@@ -1,10 +1,10 @@
-// Rules for reading an untrusted request: each returns the value, or records a fault that names the member.
+// Rules for reading an untrusted request.
 
 import { type Place, shorten } from './place.ts'
 
 /**
- * Reads a value that is not null; returns undefined if there is nothing to write: a fault was recorded, or
- * the value means "off".
+ * Reads a value that is not null; undefined if there is nothing to write: a fault was recorded, or the value
+ * means "off".
  */
 export type Rule<T> = (value: unknown, at: Place) => T | undefined
 
@@ -14,7 +14,7 @@ type Read<N extends Rules, O extends Rules> = { readonly [K in keyof N]: Meaning
   readonly [K in keyof O]?: Meaning<O[K]> | undefined
 }
 
-/** Reads an object with required members, optional ones, and no others; null counts as absent. */
+/** An object with required members, optional ones, and no others; null counts as absent. */
 export function record<const N extends Rules, const O extends Rules>(
   needed: N,
   optional: O,
@@ -36,7 +36,7 @@ export function record<const N extends Rules, const O extends Rules>(
   }
 }
 
-/** Reads an object by the rule that its own member `key` names; without that member, by `usual`. */
+/** An object by the rule that its own member `key` names; without that member, by `usual`. */
 export function variants<const V extends Rules>(
   key: string,
   table: V,
@@ -53,7 +53,7 @@ export function variants<const V extends Rules>(
   }
 }
 
-/** Reads one of a few words, and returns the other API's word for it. */
+/** One of a few words, as the other API's word for it. */
 export function words<const T>(table: Readonly<Record<string, T>>): Rule<T> {
   return (value, at) => {
     if (typeof value === 'string' && Object.hasOwn(table, value)) return table[value]
@@ -61,7 +61,6 @@ export function words<const T>(table: Readonly<Record<string, T>>): Rule<T> {
   }
 }
 
-/** Reads a list, each item by the rule. */
 export function list<T>(rule: Rule<T>): Rule<readonly T[]> {
   return (value, at) => {
     if (!Array.isArray(value)) return at.fault('must be a list')
@@ -69,12 +68,11 @@ export function list<T>(rule: Rule<T>): Rule<readonly T[]> {
   }
 }
 
-/** Reads a string as it is, and anything else by the rule. */
+/** A string as it is, and anything else by the rule. */
 export function textOr<T>(rule: Rule<T>): Rule<string | T> {
   return (value, at) => (typeof value === 'string' ? value : rule(value, at))
 }
 
-/** Converts what a rule read without a fault. */
 export function map<T, U>(rule: Rule<T>, turn: (read: T, at: Place) => U | undefined): Rule<U> {
   return (value, at) => {
     const before = at.findings.count
@@ -83,18 +81,15 @@ export function map<T, U>(rule: Rule<T>, turn: (read: T, at: Place) => U | undef
   }
 }
 
-/** Accepts only values that switch the member off; anything else has no equivalent. */
+/** Only values that switch the member off; anything else has no equivalent. */
 export function off(...values: readonly unknown[]): Rule<never> {
   return (value, at) => (values.some(off => isSame(value, off)) ? undefined : at.untranslatable())
 }
 
-/**
- * Leaves the member out, and reports that to the caller: it has no equivalent, but is a hint, or not read by
- * the model.
- */
+/** Reported to the caller: it has no equivalent, but is a hint, or not read by the model. */
 export const dropped: Rule<never> = (_value, at) => at.drop()
 
-/** Leaves the member out: silently if its value means "off", else as `dropped`. */
+/** Silently if the value means "off", else as `dropped`. */
 export function droppedUnless(...values: readonly unknown[]): Rule<never> {
   return (value, at) => (values.some(off => isSame(value, off)) ? undefined : at.drop())
 }
@@ -115,7 +110,7 @@ export const truth: Rule<boolean> = (value, at) =>
 export const object: Rule<Readonly<Record<string, unknown>>> = (value, at) =>
   isObject(value) ? value : at.fault('must be an object')
 
-/** Reads a whole number from `least` up. */
+/** A whole number from `least` up. */
 export function whole(least: number): Rule<number> {
   return (value, at) => {
     const number = numberIn(value)
@@ -125,7 +120,7 @@ export function whole(least: number): Rule<number> {
   }
 }
 
-/** Reads a number, both ends included. */
+/** Both ends included. */
 export function number(least: number, most: number, why = ''): Rule<number> {
   return (value, at) => {
     const number = numberIn(value)
@@ -135,12 +130,12 @@ export function number(least: number, most: number, why = ''): Rule<number> {
   }
 }
 
-/** Whether it is an object; a number that kept its digits is not. */
+/** A number that kept its digits is no object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value)
 }
 
-/** Returns a number, also one that kept its digits; undefined for anything else. */
+/** Also of a number that kept its digits; undefined for anything else. */
 export function numberIn(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   return isRawJson(value) ? Number(value.rawJSON) : undefined
@@ -157,7 +152,7 @@ function refuseWord(value: unknown, known: readonly string[], at: Place): undefi
   at.fault(`"${shorten(value)}" cannot be translated to ${at.findings.direction.to}; use ${known.join(', ')}`)
 }
 
-/** Compares with the values that switch a member off: a single value, a list of such, or the empty object. */
+/** `off` is a single value, a list of such, or the empty object. */
 function isSame(value: unknown, off: unknown): boolean {
   if (Array.isArray(off)) {
     return (

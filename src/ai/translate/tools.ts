@@ -2,7 +2,7 @@
 
 import { dropped, map, object, off, record, text, textOr, truth, variants, words } from './rules.ts'
 
-/** Reads a function of chat, as tools have it, and the older `functions`. */
+/** As in tools, and in the older `functions`. */
 export const chatFunction = map(
   record({ name: text }, { description: text, parameters: object, strict: truth }),
   ({ name, description, parameters = { properties: {} }, strict }) => ({
@@ -13,7 +13,7 @@ export const chatFunction = map(
   }),
 )
 
-/** Reads a tool of chat; only functions have an equivalent. */
+/** Only functions have an equivalent. */
 export const chatTool = variants('type', {
   function: map(
     record({ type: text, function: chatFunction }, { cache_control: dropped }),
@@ -26,12 +26,11 @@ const namedTool = map(record({ type: text, function: record({ name: text }, {}) 
   name: choice.function.name,
 }))
 
-/** Reads the choice of tools of chat. */
 export const chatToolChoice = map(textOr(variants('type', { function: namedTool })), (choice, at) =>
   typeof choice === 'string' ? toolChoiceWord(choice, at) : choice,
 )
 
-/** Reads the choice among the older `functions`. */
+/** Among the older `functions`. */
 export const chatFunctionChoice = map(
   textOr(map(record({ name: text }, {}), ({ name }) => ({ type: 'tool' as const, name }))),
   (choice, at) => (typeof choice === 'string' ? functionChoiceWord(choice, at) : choice),
@@ -45,9 +44,7 @@ const toolChoiceWord = words({
   required: { type: 'any' as const },
 })
 
-/**
- * Reads a tool of Messages; those that its provider runs itself have types of their own, and no equivalent.
- */
+/** Tools that the provider runs itself have types of their own, and no equivalent. */
 export const messagesTool = variants(
   'type',
   {
@@ -76,10 +73,7 @@ export const messagesTool = variants(
 
 const parallel = { disable_parallel_tool_use: truth }
 
-/**
- * Reads the choice of tools of Messages: the choice of chat as `word`, and whether several may be called at
- * once.
- */
+/** The choice of chat as `word`, and whether several may be called at once. */
 export const messagesToolChoice = variants('type', {
   auto: map(record({ type: text }, parallel), choice => ({ ...choice, word: 'auto' as const })),
   any: map(record({ type: text }, parallel), choice => ({ ...choice, word: 'required' as const })),

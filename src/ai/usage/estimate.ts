@@ -1,22 +1,18 @@
-// Estimates the tokens of a text that no provider counted: of a truncated stream, or a session that ended
-// within a response.
+// Estimates tokens that no provider counted: of a truncated stream, or a session that ended within a
+// response.
 
 import { isObject } from '../../base/text/json.ts'
 import { SseReader } from '../parsing/sse.ts'
 import type { Kept } from './usage.ts'
 
-/** Average bytes of UTF-8 per token, over languages. */
+/** UTF-8 bytes, averaged over languages. */
 const bytesOfToken = 4
 
-/** Estimates the tokens of so many bytes of text. */
 export function tokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / bytesOfToken)
 }
 
-/**
- * Estimates the tokens of a stream from its retained beginning, a part of `size` bytes: events, or lines of
- * JSON.
- */
+/** From the retained beginning of a stream of `size` bytes: events, or lines of JSON. */
 export function estimatedOut(
   { head, isEventStream }: Pick<Kept, 'head' | 'isEventStream'>,
   size: number,
@@ -33,20 +29,14 @@ export function estimatedOut(
   return tokensOfBytes(size > head.length ? (bytes * size) / head.length : bytes)
 }
 
-/**
- * Estimates the tokens of a JSON request; null for other bodies, and with images, files or sound, whose
- * tokens do not depend on length.
- */
+/** Null for bodies other than JSON, and with images, files or sound, whose tokens do not depend on length. */
 export function estimatedIn(request: Buffer): number | null {
   const body = parse(request.toString())
   if (!isObject(body) || request.includes('base64') || request.includes('"data:')) return null
   return tokensOfBytes(bytesBelow(body, everything, 0))
 }
 
-/**
- * Returns the bytes of a model's output in one event, text, thoughts or tool calls; repetitions of earlier
- * events do not count.
- */
+/** Bytes of text, thoughts or tool calls in one event; repetitions of earlier events do not count. */
 export function textIn(event: unknown): number {
   if (!isObject(event)) return 0
   const { type, delta } = event

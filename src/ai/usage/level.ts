@@ -1,14 +1,13 @@
-// Finds the nesting level of a member in a response: the arguments of tools and the output of models may
-// contain members of any name.
+// The nesting level of a member in a response: tool arguments and model output may contain members of any
+// name.
 
-/** How many bytes behind a member are examined; a member before more is searched for from the other end. */
+/** Bytes behind a member; a member before more is searched for from the other end. */
 const farthest = 8 * 1024
 
 /**
- * Returns how many objects a member is in, judged by the brackets that close behind it, so that the beginning
- * of a long response need not be known: 1, also for an object in the list that is the whole response, or 2 in
- * an event. 0 for anything deeper, in another list, or in a string, and if the end is too far away. `end` is
- * that of the member, and the bytes must end where a response does, or a whole event.
+ * How many objects a member (which ends at `end`) is in, judged by the brackets that close behind it, so that
+ * the beginning of a long response need not be known: 1, also in the list that is the whole response, or 2 in
+ * an event. 0 for anything else. The bytes must end where a response does, or a whole event.
  */
 export function levelOf(bytes: Buffer, at: number, end: number, isEventStream: boolean): 0 | 1 | 2 {
   if (!isName(bytes, at)) return 0
@@ -42,15 +41,14 @@ export function levelOf(bytes: Buffer, at: number, end: number, isEventStream: b
 }
 
 /**
- * Whether the quote there opens a name: within a string it would be escaped, and the one that ends a string
- * follows none of these.
+ * Whether the quote opens a name: within a string it would be escaped, and one that ends a string follows
+ * none of these.
  */
 function isName(bytes: Buffer, at: number): boolean {
   const before = bytes[at - 1]
   return before === undefined || before === brace || before === comma || before <= space
 }
 
-/** Returns the offset of the quote that closes the string opened there. */
 function stringEnd(bytes: Buffer, start: number, most: number): number {
   let i = start + 1
   for (; i < most && bytes[i] !== quote; i++) if (bytes[i] === backslash) i++
@@ -65,7 +63,7 @@ function isBlank(bytes: Buffer, at: number): boolean {
   return next === lf || next === cr
 }
 
-/** Returns the length of the complete events in bytes of a stream, the last of which may be truncated. */
+/** The last event of the stream may be truncated. */
 export function endOfEvents(bytes: Buffer): number {
   for (let i = bytes.length - 2; i >= 0; i--) if (isBlank(bytes, i)) return i
   return 0

@@ -1,18 +1,18 @@
-// Reads usage members of known forms directly from their bytes: those of one model differ only in their
-// numbers, and parsing each of them costs several times as much.
+// Reads usage members of known forms from their bytes: those of one model differ only in their numbers, and
+// parsing costs several times as much.
 
 import { levelOf } from './level.ts'
 import { type Counts, countsIn, type Tokens, tokensIn, tokensOf, usageName } from './usage-member.ts'
 
-/** Maximum of remembered forms: few models are in use at a time. */
+/** Few models are in use at a time. */
 const mostRemembered = 4
 
 export class UsagePatterns {
   readonly #patterns: Pattern[] = []
 
   /**
-   * Reads the last usage member that begins within `near` bytes of the end; null if its form is unknown, or
-   * it is not that of the response itself.
+   * The last usage member that begins within `near` bytes of the end; null if its form is unknown, or it is
+   * not that of the response itself.
    */
   lastIn(bytes: Buffer, near: number, isEventStream: boolean): Tokens | null {
     const at = lastUsage(bytes, near)
@@ -24,7 +24,7 @@ export class UsagePatterns {
     return null
   }
 
-  /** Remembers the form of a usage member, if `lastIn` could have used it. */
+  /** Remembers a form, if `lastIn` could have used it. */
   learn(member: string, bytes: Buffer, near: number): void {
     const pattern = patternOf(member)
     if (pattern === null || pattern.read(bytes, lastUsage(bytes, near)) === -1) return
@@ -40,7 +40,7 @@ const digits = /(?<=[:[,]\s*)\d+/g
 /** Longer numbers may not be safe. */
 const mostDigits = 15
 
-/** Finds out which numbers are counts, by replacing them with their positions. */
+/** Finds out which numbers are counts by replacing them with their positions. */
 function patternOf(member: string): Pattern | null {
   if (odd.test(member) || member.includes('"cost"')) return null
   const tier = tokensIn(member.slice(member.indexOf('{')))?.tier ?? null
@@ -60,7 +60,6 @@ class Pattern {
   /** Which numbers are to be added up. */
   readonly #places: Counts
   readonly #tier: string | null
-  /** The numbers that were read last. */
   readonly #numbers: number[]
 
   constructor(parts: readonly Buffer[], places: Counts, tier: string | null) {
@@ -70,7 +69,7 @@ class Pattern {
     this.#numbers = parts.slice(1).map(() => 0)
   }
 
-  /** Reads the member that begins there, and returns its end; -1 if its form is another. */
+  /** Returns the end of the member; -1 if its form is another. */
   read(bytes: Buffer, start: number): number {
     const parts = this.#parts
     let at = behind(bytes, start, parts[0]!)
@@ -83,7 +82,6 @@ class Pattern {
     return at
   }
 
-  /** Returns the result of the last read. */
   tokens(): Tokens {
     const places = this.#places
     const sums = {
@@ -109,7 +107,7 @@ class Pattern {
   }
 }
 
-/** Returns the start of the last usage member; -1 if none begins near the end. */
+/** -1 if none begins near the end. */
 function lastUsage(bytes: Buffer, near: number): number {
   const from = Math.max(0, bytes.length - near)
   for (let at = bytes.length - name.length; at >= from; at--) {
@@ -118,17 +116,14 @@ function lastUsage(bytes: Buffer, near: number): number {
   return -1
 }
 
-/** Returns the end of a part that begins there; -1 if it does not. */
+/** -1 if the part does not begin there. */
 function behind(bytes: Buffer, at: number, part: Buffer): number {
   if (at === -1 || at + part.length > bytes.length) return -1
   for (let i = 0; i < part.length; i++) if (bytes[at + i] !== part[i]) return -1
   return at + part.length
 }
 
-/**
- * Returns the end of the number that begins there; -1 without one, or if it may not be safe or is not valid
- * JSON.
- */
+/** -1 without a number, or if it may not be safe or is not valid JSON. */
 function endOfDigits(bytes: Buffer, start: number): number {
   if (start === -1) return -1
   let end = start

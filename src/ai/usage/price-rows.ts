@@ -1,17 +1,13 @@
-// The prices of well-known models, in US dollars for a million tokens: pure data. These are the list prices
-// of the providers' own price pages. Prices change: `ai.price_list` of the configuration replaces them, and
-// `ai.prices` overrides and adds to both.
+// The prices of well-known models, in US dollars for a million tokens, from the providers' own price pages.
+// `ai.price_list` of the configuration replaces them, and `ai.prices` overrides and adds to both.
 
 /** The day on which these prices were read. */
 export const priceDate = '2025-12-31'
 
-/** `cached`: the price of input that was read from a cache, if no factor of the provider applies. */
+/** `cached`: if no factor of the provider applies. */
 export type PriceRow = readonly [input: number, output: number, cached?: number]
 
-/**
- * Factors for cached input, relative to other input: read from a cache, written to one, and written to one
- * for an hour.
- */
+/** Relative to other input: read from a cache, written to one, and written to one for an hour. */
 export interface CacheFactors {
   readonly read: number
   readonly write: number
@@ -25,7 +21,7 @@ export const cacheFactors: Readonly<Record<string, CacheFactors>> = {
   deepseek: { read: 0.1, write: 1, writeLong: 1 },
 }
 
-/** The prices of models for calls with more input tokens than that. */
+/** For calls with more input tokens. */
 export const longRows: Readonly<Record<string, { readonly above: number; readonly row: PriceRow }>> = {
   'anthropic/claude-sonnet-4-5': { above: 200_000, row: [6, 22.5] },
   'anthropic/claude-sonnet-4-0': { above: 200_000, row: [6, 22.5] },
@@ -33,7 +29,7 @@ export const longRows: Readonly<Record<string, { readonly above: number; readonl
   'google-ai-studio/gemini-2.5-pro': { above: 200_000, row: [2.5, 15] },
 }
 
-/** The prices of models at service tiers other than the usual one. */
+/** At service tiers other than the usual one. */
 export const tierRows: Readonly<Record<string, Readonly<Record<string, PriceRow>>>> = {
   'openai/gpt-5.1': { flex: [0.625, 5, 0.0625], priority: [2.5, 20, 0.25] },
   'openai/gpt-5': { flex: [0.625, 5, 0.0625], priority: [2.5, 20, 0.25] },
@@ -48,7 +44,7 @@ export const tierRows: Readonly<Record<string, Readonly<Record<string, PriceRow>
   'openai/o4-mini': { flex: [0.55, 2.2, 0.138], priority: [2, 8, 0.5] },
 }
 
-/** The price factor of a service tier, if it is the same for all models of a provider. */
+/** The same for all models of a provider. */
 export const tierFactors: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   anthropic: { batch: 0.5 },
   openai: { batch: 0.5 },
@@ -56,16 +52,13 @@ export const tierFactors: Readonly<Record<string, Readonly<Record<string, number
   groq: { flex: 1 },
 }
 
-/** US dollars per web search, for providers that count searches in their usage. */
+/** US dollars per search, for providers that count searches in their usage. */
 export const searchPrices: Readonly<Record<string, number>> = { anthropic: 0.01 }
 
-/** The providers that report the cost of a call, in US dollars. */
+/** In US dollars. */
 export const reportsCost: ReadonlySet<string> = new Set(['openrouter'])
 
-/**
- * Prices by provider and model; a row also applies to dated versions of its model that have no row of their
- * own.
- */
+/** By provider and model; a row also applies to dated versions of its model that have no row of their own. */
 export const priceRows: Readonly<Record<string, Readonly<Record<string, PriceRow>>>> = {
   openai: {
     'gpt-5.1': [1.25, 10, 0.125],

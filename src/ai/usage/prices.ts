@@ -16,18 +16,17 @@ import {
 } from './price-rows.ts'
 import type { Usage } from './usage.ts'
 
-/** The price of a model: an operator's own, which is the same for every call, or one of a list. */
+/** An operator's own price is the same for every call. */
 interface Price extends Omit<ListedPrice, 'model'> {
   readonly isOwn: boolean
 }
 
 export class PriceTable {
-  /** By provider/model. */
   readonly #listed = new Map<string, Price>()
   readonly #overrides = new Map<string, Price>()
   /** Those that end with a star, without it; longest first. */
   readonly #beginnings: readonly { readonly model: string; readonly price: Price }[]
-  /** The last lookup: mostly the next one is the same. */
+  /** Mostly the next lookup is the same. */
   #last: { readonly provider: string; readonly model: string; readonly price: Price | null } | null = null
   readonly #reported = memoizeLast((name: string) => this.#find(name))
 
@@ -42,7 +41,7 @@ export class PriceTable {
       .sort((a, b) => b.model.length - a.model.length)
   }
 
-  /** Returns US dollars; null if a price is unknown, or tokens were not counted. */
+  /** US dollars; null if a price is unknown, or tokens were not counted. */
   costOf(provider: string, model: string | null, usage: Usage): number | null {
     const price = this.#priceOf(provider, model, usage)
     if (price?.isOwn !== true && usage.cost !== null && reportsCost.has(provider)) return rounded(usage.cost)
@@ -53,7 +52,7 @@ export class PriceTable {
     return dollars === null ? null : rounded(dollars + usage.searches * fee!)
   }
 
-  /** Looks up the model as requested, and else as the response names it: a deployment may have any name. */
+  /** By the requested name, and else as the response names the model: a deployment may have any name. */
   #priceOf(provider: string, model: string | null, usage: Usage): Price | null {
     if (model !== null && (this.#last?.model !== model || this.#last.provider !== provider))
       this.#last = { provider, model, price: this.#find(`${provider}/${model}`) }
@@ -76,10 +75,7 @@ export class PriceTable {
   }
 }
 
-/**
- * Returns the name in price lists for a model of Azure, whose prices are those of OpenAI, or of a provider
- * that an operator added.
- */
+/** Prices of Azure are those of OpenAI; a custom provider has a base of its own. */
 function familyOf(name: string): string {
   if (name.startsWith(azure)) return `openai/${name.slice(azure.length).toLowerCase()}`
   return name.startsWith(custom) ? name.slice(custom.length) : name
@@ -88,15 +84,14 @@ function familyOf(name: string): string {
 const azure = 'azure-openai/'
 const custom = 'custom-'
 
-/** Suffixes of a model's name that denote a version, such as -2024-08-06, @20250929, -001 or -latest. */
+/** Such as -2024-08-06, @20250929, -001 or -latest. */
 const version = /(?:[-@]\d{3,8}(?:-\d\d){0,2}|-latest)$/
-/** The name of a fine-tuned model, whose first part has a price: ft:gpt-4o-2024-08-06:org::id. */
+/** The first part has a price: ft:gpt-4o-2024-08-06:org::id. */
 const fineTuned = /(\/ft:[^:]+):.*$/
 
-/** Tiers at the usual price. */
 const usualTiers: ReadonlySet<string | null> = new Set([null, 'default', 'standard', 'auto', 'on_demand'])
 
-/** Returns the rates for a call by its tier and its length; null if unknown. */
+/** By tier and length; null if unknown. */
 function ratesFor({ rates, long, tiers }: Price, provider: string, usage: Usage): Rates | null {
   const usual = long !== null && (usage.tokensIn ?? 0) > long.above ? long.rates : rates
   const { tier } = usage
@@ -106,7 +101,7 @@ function ratesFor({ rates, long, tiers }: Price, provider: string, usage: Usage)
   return factors !== undefined && Object.hasOwn(factors, tier!) ? scaled(usual, factors[tier!]!) : null
 }
 
-/** Returns US dollars at these rates; null if a rate that is needed is unknown. */
+/** US dollars; null if a rate that is needed is unknown. */
 function costAt(rates: Rates, usage: Usage): number | null {
   const { cacheRead, cacheWritten, cacheWrittenLong, audioIn, audioOut } = usage
   if ((audioIn > 0 && rates.audioIn === null) || (audioOut > 0 && rates.audioOut === null)) return null
@@ -132,10 +127,7 @@ function scaled(rates: Rates, factor: number): Rates {
   return Object.fromEntries(entries) as Rates
 }
 
-/**
- * Lists the models that have a price, as provider/model, those of the configuration first; a * at the end of
- * one stands for any rest.
- */
+/** As provider/model, those of the configuration first; a * at the end stands for any rest. */
 export function pricedModels(overrides: readonly PriceConfig[], list: PriceList | null): readonly string[] {
   return [...new Set([...overrides, ...(list?.prices ?? ownRows())].map(({ model }) => model))]
 }
@@ -172,7 +164,6 @@ function listed([input, output, cacheRead]: PriceRow, factors: CacheFactors = no
 
 const noCache: CacheFactors = { read: 1, write: 1, writeLong: 1 }
 
-/** Fills in default prices. */
 function configured({ model: _, input, output, ...caches }: PriceConfig): Price {
   const rates = { input, output, ...caches, audioIn: input, audioOut: output }
   return { rates, long: null, tiers: {}, search: null, isOwn: true }

@@ -5,28 +5,27 @@ import { textIn, tokensOfBytes } from './estimate.ts'
 import { tokensIn as tokensOfObject } from './usage-member.ts'
 import { noTokens, type Usage } from './usage.ts'
 
-/** How many responses of a session are counted separately; further ones are added to the last. */
+/** Responses counted separately; further ones are added to the last. */
 const most = 1000
 
 export class SessionUsage {
-  /** The model that the events name; null for none. */
+  /** As the events name it; null for none. */
   model: string | null = null
   readonly #responses: Usage[] = []
   /** Bytes of text of a response that has not ended. */
   #open = 0
 
-  /** The usage of each response; for an unfinished one, an estimate. */
+  /** Of an unfinished response, an estimate. */
   get responses(): readonly Usage[] {
     if (!this.isEstimated) return this.#responses
     return [...this.#responses, { ...noTokens, model: this.model, tokensOut: tokensOfBytes(this.#open) }]
   }
 
-  /** Whether the last response did not end. */
+  /** The last response did not end. */
   get isEstimated(): boolean {
     return this.#open > 0
   }
 
-  /** Adds the text of an event. */
   take(text: string): void {
     const event = parse(text)
     if (!isObject(event)) return
@@ -66,7 +65,7 @@ const ends: ReadonlySet<string> = new Set([
   'response.failed',
 ])
 
-/** Returns the counts of responses together; null if none has one. */
+/** Null counts if no response has any. */
 export function sumOf(responses: readonly Usage[]): Usage {
   let sum: Usage = { ...noTokens, model: null }
   for (const one of responses)

@@ -3,43 +3,35 @@
 export interface Tokens {
   /** Including cached ones. */
   readonly tokensIn: number | null
-  /** Including those of reasoning. */
+  /** Including reasoning. */
   readonly tokensOut: number | null
   /**
-   * Part of `tokensIn` read from a cache, the part written to one, and the part of the latter that stays
-   * there for an hour; 0 where not reported.
+   * Parts of `tokensIn`: read from a cache, written to one, and of the latter what stays there for an hour; 0
+   * where not reported.
    */
   readonly cacheRead: number
   readonly cacheWritten: number
   readonly cacheWrittenLong: number
-  /**
-   * Audio tokens among `tokensIn`, as far as they were not read from a cache, and among `tokensOut`; 0 where
-   * not reported.
-   */
+  /** Among `tokensIn` not read from a cache, and among `tokensOut`; 0 where not reported. */
   readonly audioIn: number
   readonly audioOut: number
-  /** Web searches that the provider made, and charges for; 0 where not reported. */
+  /** Web searches that the provider made and charges for; 0 where not reported. */
   readonly searches: number
   /** US dollars, if the provider reports them; else null. */
   readonly cost: number | null
-  /** The service tier of the counts; null if they name none. */
+  /** Null if the counts name no tier. */
   readonly tier: string | null
 }
 
-/** A usage member in a response, from its name on. */
 interface UsageMember extends Tokens {
   readonly text: string
 }
 
-/** The prefix of the name of a usage member. */
 export const usageName = '"usage'
 
 type Path = readonly string[]
 
-/**
- * The positions of the counts in the object; those in one list are added up. The first list whose first
- * member is present applies.
- */
+/** Those in one list are added up; the first list whose first member is present applies. */
 const counted = {
   tokensIn: [
     [['prompt_tokens']],
@@ -89,7 +81,7 @@ type Count = keyof typeof counted
 /** The numbers to add up; null for none. */
 export type Counts = Readonly<Record<Count, readonly number[] | null>>
 
-/** Reads the usage member at this position, if it is an object with token counts. */
+/** Null without an object of token counts. */
 export function usageAt(text: string, at: number): UsageMember | null {
   usageMember.lastIndex = at
   if (!usageMember.test(text)) return null
@@ -100,7 +92,7 @@ export function usageAt(text: string, at: number): UsageMember | null {
 
 const usageMember = /"usage(?:Metadata)?"\s*:\s*(?=\{)/y
 
-/** Reads a usage object; null for invalid JSON, and for an object without counts. */
+/** Null for invalid JSON, and for an object without counts. */
 export function tokensIn(object: string): Tokens | null {
   const members = parse(object)
   const counts = members && countsOf(members)
@@ -110,10 +102,7 @@ export function tokensIn(object: string): Tokens | null {
   return tokensOf(sums, costIn(members!), tierIn(members!))
 }
 
-/**
- * Makes tokens of sums. A total beyond input and output counts as output too: some providers do not count
- * reasoning in it.
- */
+/** A total beyond input and output counts as output too: some providers do not count reasoning in it. */
 export function tokensOf(
   sums: Readonly<Record<Count, number | null>>,
   cost: number | null,
@@ -135,7 +124,7 @@ export function tokensOf(
   }
 }
 
-/** Reads the counts of a usage object; null for invalid JSON. */
+/** Null for invalid JSON. */
 export function countsIn(object: string): Counts | null {
   const members = parse(object)
   return members && countsOf(members)
@@ -150,8 +139,8 @@ function countsOf(members: Record<string, unknown>): Counts {
 const names = Object.keys(counted) as readonly Count[]
 
 /**
- * Reads the cost of the call as reported by OpenRouter: its own share and, with a key of the caller's own,
- * what the provider behind it charges.
+ * As reported by OpenRouter: its own share and, with a key of the caller's own, what the provider behind it
+ * charges.
  */
 function costIn({ cost, is_byok, cost_details }: Record<string, unknown>): number | null {
   const own = dollarsOf(cost)
@@ -170,9 +159,7 @@ function tierIn({ service_tier }: Record<string, unknown>): string | null {
 
 const largest = 4096
 
-/**
- * Returns the offset after the brace that closes the one there; no string in a usage object contains braces.
- */
+/** No string in a usage object contains braces. */
 function endOfObject(text: string, start: number): number {
   let depth = 0
   const end = Math.min(text.length, start + largest)
@@ -204,7 +191,7 @@ function countAt(members: Record<string, unknown>, path: Path): number | null {
   return numberOf(value)
 }
 
-/** Finds the count of a kind of content in Google's lists of them. */
+/** In Google's lists. */
 function countOfKind(list: readonly unknown[], kind: string): unknown {
   for (const item of list as readonly ({ modality?: unknown; tokenCount?: unknown } | null)[])
     if (item?.modality === kind) return item.tokenCount
@@ -224,7 +211,6 @@ function parse(object: string): Record<string, unknown> | null {
   }
 }
 
-/** Accepts a whole number as a count. */
 export function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }

@@ -13,10 +13,9 @@ export interface Usage extends Tokens {
   readonly model: string | null
 }
 
-/** The retained parts of a response. */
 export interface Kept {
   readonly head: Buffer
-  /** Its last bytes; empty if the head is complete. */
+  /** Empty if the head is complete. */
   readonly tail: Buffer
   readonly isEventStream: boolean
   /** Whether the response, and the retained part of it, came to its end. */
@@ -24,9 +23,9 @@ export interface Kept {
 }
 
 /**
- * Reads the usage from the beginning of a response and, if that is not all of it, its end: OpenAI's chat,
- * responses and embeddings, Anthropic, Google and Ollama, as JSON, event stream or JSON lines. It searches
- * for the usage objects that belong to the response itself, and parses nothing else. Never throws.
+ * Reads the usage from the beginning of a response and, if that is not all, its end: OpenAI's chat, responses
+ * and embeddings, Anthropic, Google and Ollama, as JSON, event stream or JSON lines. Parses only the usage
+ * objects of the response itself. Never throws.
  */
 export function usageOf(kept: Kept): Usage {
   const { head, tail, isEventStream, isWhole } = kept
@@ -44,14 +43,11 @@ export function usageOf(kept: Kept): Usage {
   return new Found(kept, wentIn, last ?? first, last?.tokensOut ?? first?.tokensOut)
 }
 
-/** Returns bytes of a stream without the event that was cut at their end. */
 function wholeEvents(bytes: Buffer): Buffer {
   return bytes.subarray(0, endOfEvents(bytes))
 }
 
-/**
- * Adds the long-lived part of cached input from the first report, if the last report of the same lacks it.
- */
+/** The last report may lack the long-lived part of cached input. */
 function withLong(last: Tokens, first: Tokens | null): Tokens {
   if (first === null || first.cacheWritten !== last.cacheWritten) return last
   return { ...last, cacheWrittenLong: Math.max(last.cacheWrittenLong, first.cacheWrittenLong) }
@@ -96,18 +92,15 @@ class Found implements Usage {
   }
 }
 
-/** Bytes at an end of a response within which nearly all of them have the member that is searched for. */
+/** Bytes at an end of a response within which nearly all members are found. */
 const nearEnd = 1024
 
-/**
- * Searches near the beginning, then in all of the bytes; the pattern is ASCII, so they need not be decoded.
- */
+/** Searches near the beginning, then in all of the bytes; the pattern is ASCII. */
 function within<T>(bytes: Buffer, find: (text: string) => T | null): T | null {
   const found = find(bytes.toString('latin1', 0, nearEnd))
   return found !== null || bytes.length <= nearEnd ? found : find(bytes.toString('latin1'))
 }
 
-/** The forms of recent responses. */
 const patterns = new UsagePatterns()
 
 function lastOfStream(bytes: Buffer): Tokens | null {
@@ -120,7 +113,7 @@ function lastOfDocument(head: Buffer, bytes: Buffer, isWhole: boolean): Tokens |
   return known ?? usageFromFront(head) ?? (isWhole ? countsOfOllama(bytes) : null)
 }
 
-/** Reads the usage of an object from its beginning, since nesting is only known from there. */
+/** From its beginning, since nesting is only known from there. */
 function usageFromFront(head: Buffer): Tokens | null {
   if (!head.includes(usageName)) return null
   for (const name of names) {
@@ -155,12 +148,11 @@ function firstOfStream(bytes: Buffer): Tokens | null {
   return null
 }
 
-/** Members of the name that are examined before giving up: a hostile text has thousands. */
+/** A hostile text has thousands. */
 const mostTried = 64
-/** The most bytes of a usage member. */
 const largest = 4200
 
-/** Reads the usage there, if it is that of the response itself. */
+/** Null if the usage is not that of the response itself. */
 function usageIn(bytes: Buffer, at: number, isEventStream: boolean): Tokens | null {
   const member = usageAt(bytes.toString('latin1', at, at + largest), 0)
   if (member === null) return null
@@ -176,8 +168,8 @@ function usageIn(bytes: Buffer, at: number, isEventStream: boolean): Tokens | nu
 }
 
 /**
- * Returns the parent of the usage there, by the beginning of its event: 'response' if that was not retained,
- * since only such events are so long, and null for anything unknown.
+ * By the beginning of its event: 'response' if that was not retained, since only such events are so long;
+ * null for anything unknown.
  */
 function parentIn(bytes: Buffer, at: number): keyof typeof parents | null {
   const line = Math.max(bytes.lastIndexOf('\n', at), bytes.lastIndexOf('\r', at)) + 1
@@ -191,7 +183,7 @@ function parentIn(bytes: Buffer, at: number): keyof typeof parents | null {
   return null
 }
 
-/** Parents of the usage in the events of Responses, Anthropic and Groq. */
+/** In the events of Responses, Anthropic and Groq. */
 const parents = {
   response: Buffer.from('"response"'),
   message: Buffer.from('"message"'),
@@ -214,7 +206,6 @@ function modelIn(text: string): string | null {
 
 const modelMember = /"model(?:Version)?"\s*:\s*"([^"\\]{1,256})"/g
 
-/** Finds the tier that OpenAI names beside the usage. */
 function tierOf({ head, tail, isEventStream }: Kept): string | null {
   const all = tail.length === 0 ? head : tail
   const bytes = isEventStream && head[0] !== firstOfEvent ? all.subarray(-nearTier) : all
@@ -229,22 +220,18 @@ function tierOf({ head, tail, isEventStream }: Kept): string | null {
 }
 
 const tierName = Buffer.from('"service_tier"')
-/**
- * Bytes at the end of a stream of chunks in which the tier is searched for: each chunk has it. Named events
- * begin with `event`, and may be long.
- */
+/** Bytes; each chunk has the tier. Named events begin with `event`, and may be long. */
 const nearTier = 4096
 const firstOfEvent = 0x65
 const tierMember = /^"service_tier"\s*:\s*"(\w{1,32})"/
 
-/** Reads the counts of Ollama, which are in the last line among many other members. */
+/** In the last line among many other members. */
 function countsOfOllama(bytes: Buffer): Tokens | null {
   const tokensOut = countOf(bytes, '"eval_count"')
   if (tokensOut === null) return null
   return { ...noTokens, tokensIn: countOf(bytes, '"prompt_eval_count"'), tokensOut }
 }
 
-/** No tokens, nor anything else that a usage may report. */
 export const noTokens: Tokens = {
   tokensIn: null,
   tokensOut: null,

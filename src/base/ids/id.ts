@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 
-/** Makes a unique id: 32 hex digits. */
+/** 32 hex digits. */
 export function newId(): string {
   return randomBytes(16).toString('hex')
 }

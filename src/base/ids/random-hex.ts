@@ -6,7 +6,7 @@ const batch = Buffer.allocUnsafe(4096)
 let digits = ''
 let next = 0
 
-/** Returns so many random hex digits, at most 8,192, not all 0; draws 4,096 random bytes at a time. */
+/** At most 8,192 digits, not all 0; draws 4,096 random bytes at a time. */
 export function randomHex(length: number): string {
   if (next + length > digits.length) {
     digits = randomFillSync(batch).toString('hex')

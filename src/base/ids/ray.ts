@@ -2,7 +2,6 @@
 
 import { randomHex } from './random-hex.ts'
 
-/** Returns an id that no other request of any worker has. */
 export function nextRay(): string {
   return randomHex(16)
 }

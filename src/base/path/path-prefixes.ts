@@ -11,12 +11,11 @@ export class PathPrefixes {
     this.#lengths = [...new Set(Array.from(this.#prefixes, prefix => prefix.length))]
   }
 
-  /** Max look-ups in the table for one path. */
   get lookups(): number {
     return this.#lengths.length
   }
 
-  /** Whether one of them is a prefix of a normalized path, as defined by `leads`. */
+  /** Whether one of them leads a normalized path, as defined by `leads`. */
   lead(path: string): boolean {
     for (const length of this.#lengths)
       if (isBorder(path, length) && this.#prefixes.has(path.slice(0, length))) return true

@@ -20,7 +20,7 @@ export function pathReadings(target: string): readonly string[] | null {
   return path.length > maxLength ? null : readingsOf(path, normalPath(path))
 }
 
-/** Returns how many steps (see `Work`) finding the readings of a path of so many characters takes at most. */
+/** Max steps (see `Work`) for a path of so many characters. */
 export function readingWork(length: number): number {
   return 200 + 2 * Math.min(length, maxLength) + length / 8
 }
@@ -32,9 +32,9 @@ export function isReadAlike(path: string): boolean {
 }
 
 const root = ['/']
-/** Max readings of a legitimate path: a URL as a segment, with another in its query, has nine. */
+/** A URL as a segment, with another in its query, has nine. */
 const maxReadings = 12
-/** Max characters of a path with several readings, which bounds their cost. */
+/** Of a path with several readings, which bounds their cost. */
 const maxLength = 4096
 const ambiguous =
   /\/(?:\/|%20|(?:\.|%2E){1,2}(?:\/|$))|[;\\]|%(?:[01]|20(?:[/%]|$)|23|2F|3B|3F|5C|25[\dA-Fa-f]{2}|(?:25)*u[\dA-Fa-f]{4})/
@@ -70,7 +70,7 @@ function readingsOf(path: string, normal: string): readonly string[] | null {
   return late && [normal, ...late.difference(new Set([normal]))]
 }
 
-/** Adds what each habit makes of each reading; null if there are too many. */
+/** Null if there are too many. */
 function readBy(habits: readonly Habit[], readings: Set<string>): Set<string> | null {
   for (const habit of habits) {
     for (const reading of [...readings]) readings.add(habit(reading))
@@ -96,8 +96,8 @@ function withoutRest(path: string): string {
 }
 
 /**
- * Ends the path where a second server sees a query or fragment that the first has decoded, as with
- * `proxy_pass http://app$uri` of nginx and rewrites of Apache.
+ * A second server sees a query or fragment that the first has decoded, as with `proxy_pass http://app$uri` of
+ * nginx and rewrites of Apache.
  */
 function withoutHiddenQuery(path: string): string {
   const end = path.search(/%3F|%23/)
@@ -109,8 +109,8 @@ const lineBreaks = /%0[9AD]/g
 const blanks = /(?<=\/)(?:%(?:[01][\dA-F]|20))+|(?<!%(?:[01][\dA-F]|20))(?:%(?:[01][\dA-F]|20))+(?=\/|$)/g
 
 /**
- * Reads the decoded path like URL parsers, which drop tabs and line breaks; like routers that trim segments
- * (Spring, CVE-2016-5007); and like patterns whose `$` also matches before a final line break (Django).
+ * Like URL parsers, which drop tabs and line breaks; routers that trim segments (Spring, CVE-2016-5007); and
+ * patterns whose `$` also matches before a final line break (Django).
  */
 function withoutBlanks(path: string): string {
   return /%[012]/.test(path) ? path.replace(lineBreaks, '').replace(blanks, '') : path
@@ -119,17 +119,13 @@ function withoutBlanks(path: string): string {
 const encodedAgain = /%(?:25)+(?=[\dA-Fa-f]{2}|u[\dA-Fa-f]{4})/g
 const wide = /%u([\dA-Fa-f]{4})/g
 
-/**
- * Decodes what is encoded more than once, as a second server behind the first does, and the `%u0061` escapes
- * that HTTP.sys of Windows accepts.
- */
+/** As a second server behind the first does; also the `%u0061` escapes that HTTP.sys of Windows accepts. */
 function decodedAgain(path: string): string {
   return path.includes('%25') || path.includes('%u')
     ? decodedPath(path.replace(encodedAgain, '%').replace(wide, triplets))
     : path
 }
 
-/** Returns a character as the percent-encoded triplets of its UTF-8. */
 function triplets(_: string, hex: string): string {
   const code = Number.parseInt(hex, 16)
   if (code < 0x80) return `%${hex.slice(2)}`

@@ -1,6 +1,6 @@
 // The normal form of a request path (RFC 3986 section 6.2.2), in which routes and rules are compared.
 
-/** Whether a path is certainly normal and unambiguous; may be false for a normal path. Stops at the query. */
+/** May be false for a normal path. Stops at the query. */
 export function isPlainPath(path: string): boolean {
   for (let i = 0; i < path.length; i++) {
     const code = path.charCodeAt(i)
@@ -19,8 +19,8 @@ export function isPlainPath(path: string): boolean {
 }
 
 /**
- * Returns the path of a target in normal form, without the query: needless encoding decoded, repeated slashes
- * joined, dot segments resolved. `%2F`, `%5C` and `%3B` stay: they are data within a segment.
+ * Without the query: needless encoding decoded, repeated slashes joined, dot segments resolved. `%2F`, `%5C`
+ * and `%3B` stay: they are data within a segment.
  */
 export function normalPath(target: string): string {
   return withoutDots(withoutEmpty(withPlainDots(decodedPath(target))))
@@ -32,8 +32,8 @@ export function withoutQuery(target: string): string {
 }
 
 /**
- * Returns the path of a target with one spelling for each byte, except for dots: visible ASCII as it is but
- * for `%/;?#` and backslash, all others as upper-case triplets.
+ * One spelling for each byte, except for dots: visible ASCII as it is but for `%/;?#` and backslash, all
+ * others as upper-case triplets.
  */
 export function decodedPath(target: string): string {
   const path = withoutQuery(target)
@@ -48,7 +48,7 @@ export function withoutEmpty(path: string): string {
   return path.includes('//') ? path.replace(/\/{2,}/g, '/') : path
 }
 
-/** Returns a path with its dot segments resolved (RFC 3986 section 5.2.4). */
+/** RFC 3986 section 5.2.4. */
 export function withoutDots(path: string): string {
   if (!hasDotSegment(path)) return path
   const segments = path.split('/')
@@ -68,7 +68,7 @@ export function hasDotSegment(path: string): boolean {
   return dotSegment.test(path)
 }
 
-/** Whether a prefix leads a normalized path: after it comes a segment boundary, the query, or the end. */
+/** After the prefix comes a segment boundary, the query, or the end. */
 export function leads(prefix: string, path: string): boolean {
   return isBorder(path, prefix.length) && path.startsWith(prefix)
 }
@@ -119,7 +119,7 @@ function respelled(path: string): string {
   return bytes.toString('latin1', 0, end)
 }
 
-/** Returns the value of a triplet; -1 for a percent sign that begins none. */
+/** -1 for a percent sign that begins none. */
 function tripletAt(path: string, at: number): number {
   if (at + 2 >= path.length) return -1
   const high = hexValue[path.charCodeAt(at + 1) & 0xff]!

@@ -7,7 +7,7 @@ const cipher = 'aes-256-gcm'
 const ivLength = 12
 const tagLength = 16
 
-/** Encrypts a text with a key of 32 bytes, to base64url of IV, ciphertext and tag. */
+/** Returns base64url of IV, ciphertext and tag; the key has 32 bytes. */
 export function seal(key: Buffer, text: string, context: string): string {
   const iv = randomBytes(ivLength)
   const sealing = createCipheriv(cipher, key, iv, { authTagLength: tagLength }).setAAD(Buffer.from(context))
@@ -15,7 +15,7 @@ export function seal(key: Buffer, text: string, context: string): string {
   return Buffer.concat(sealed).toString('base64url')
 }
 
-/** Decrypts a text; null if it was changed, or sealed with another key or for another context. */
+/** Null if the text was changed, or sealed with another key or for another context. */
 export function unseal(key: Buffer, sealed: string, context: string): string | null {
   const bytes = Buffer.from(sealed, 'base64url')
   const end = bytes.length - tagLength

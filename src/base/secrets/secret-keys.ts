@@ -16,7 +16,7 @@ export class SecretKeys {
   readonly #current: DerivedKeys
   readonly #keys: readonly DerivedKeys[]
 
-  /** Takes keys of at least 32 bytes each. */
+  /** At least 32 bytes each. */
   constructor(current: Buffer, old: readonly Buffer[] = []) {
     this.#current = derive(current)
     this.#keys = [this.#current, ...old.map(derive)]
@@ -31,12 +31,12 @@ export class SecretKeys {
     return this.#keys.some(({ id }) => id === keyId)
   }
 
-  /** Digests a secret, whose 256 random bits need neither salt nor a slow hash. */
+  /** 256 random bits need neither salt nor a slow hash. */
   digest(value: string): KeyedDigest {
     return { digest: digestUnder(this.#current, value).toString('hex'), key: this.#current.id }
   }
 
-  /** Compares in constant time; returns false, in the same time, if the key of the digest is unknown. */
+  /** In constant time; false, in the same time, if the key of the digest is unknown. */
   matches({ digest, key }: KeyedDigest, value: string): boolean {
     const keys = this.#keys.find(({ id }) => id === key)
     const expected = Buffer.from(digest, 'hex')

@@ -1,6 +1,6 @@
 // Patterns in which a star stands for any text, matched in linear time.
 
-/** A pattern that must match a whole text, in any case. */
+/** Must match a whole text, in any case. */
 export class Glob {
   readonly #parts: readonly string[]
 
@@ -8,7 +8,7 @@ export class Glob {
     this.#parts = pattern.toLowerCase().split('*')
   }
 
-  /** Returns how many steps (see `work.ts`) a text of so many characters takes at most. */
+  /** Max steps (see `work.ts`) for a text of so many characters. */
   workFor(length: number): number {
     const searched = Math.max(0, this.#parts.length - 2)
     return 2 + searched * (1 + length / 6)

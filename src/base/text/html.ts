@@ -15,14 +15,14 @@ export class Html {
 
 export type HtmlValue = Html | string | number | null | false | readonly HtmlValue[]
 
-/** Makes markup: escapes texts, joins markup and lists of it, and leaves out null and false. */
+/** Escapes texts, joins markup and lists of it, and leaves out null and false. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let markup = strings[0]!
   for (let i = 0; i < values.length; i++) markup += textOf(values[i]!) + strings[i + 1]!
   return new Html(markup)
 }
 
-/** Uses a text as markup: for our own constants only. */
+/** For our own constants only. */
 export function raw(markup: string): Html {
   return new Html(markup)
 }
@@ -55,7 +55,7 @@ function reference(character: string): string {
 
 const replacement = 0xfffd
 
-/** Whether HTML permits a reference to it: neither a control character nor half a surrogate pair. */
+/** HTML permits no reference to a control character or half a surrogate pair. */
 function isCharacter(point: number): boolean {
   return point >= 0x20 && (point < 0x7f || point > 0x9f) && (point < 0xd800 || point > 0xdfff)
 }

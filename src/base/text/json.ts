@@ -13,7 +13,7 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** Escapes the name of a member as one step of a JSON pointer (RFC 6901). */
+/** RFC 6901. */
 export function pointerStep(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

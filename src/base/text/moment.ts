@@ -1,6 +1,6 @@
 // Reads times (RFC 3339) as ms since the epoch.
 
-/** Reads a date and time, or if `allowsDay` a day (midnight UTC); null for anything else. */
+/** A date and time, or if `allowsDay` a day (midnight UTC); null for anything else. */
 export function parseMoment(text: string, { allowsDay = false } = {}): number | null {
   const [match, year, month, day, time] = moment.exec(text) ?? []
   if (match === undefined || (time === undefined && !allowsDay)) return null

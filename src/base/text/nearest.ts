@@ -1,12 +1,12 @@
 // Suggests known words for unknown ones.
 
-/** Suggests the known word that was probably meant, as a phrase to append; empty if none is similar. */
+/** A phrase to append; empty if no known word is similar. */
 export function didYouMean(word: string, known: Iterable<string>): string {
   const best = nearest(word, known)
   return best === null ? '' : `; did you mean ${best}?`
 }
 
-/** Returns the known word that was probably meant; null if none is similar. */
+/** Null if no known word is similar. */
 export function nearest(word: string, known: Iterable<string>): string | null {
   const maxDistance = word.length < 5 ? 1 : 2
   const [best] = [...known]
@@ -17,7 +17,7 @@ export function nearest(word: string, known: Iterable<string>): string | null {
   return best?.candidate ?? null
 }
 
-/** Counts the letters to add, drop, replace or swap with their neighbour. */
+/** Letters to add, drop, replace or swap with their neighbour. */
 function editDistance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)

@@ -1,20 +1,20 @@
 // Quantities as people write them: "30s", "10MiB", "off".
 
-/** The value, or the rule that the text broke, as a phrase that follows the name of a field: "must be …". */
+/** The value, or the broken rule as a phrase that follows the name of a field: "must be …". */
 export type Reading<T> = { readonly value: T } | { readonly flaw: string }
 
-/** Reads a duration in ms; "off" is 0. */
+/** Ms; "off" is 0. */
 export function parseDuration(text: string): Reading<number> {
   if (text === 'off') return { value: 0 }
   return read(text, durationUnits, 'must be a whole number with a unit (ms, s, m, h, d), such as 30s')
 }
 
-/** Writes whole ms in the largest unit that divides them. */
+/** In the largest unit that divides the whole ms. */
 export function formatDuration(ms: number): string {
   return ms === 0 ? 'off' : format(ms, durationUnits)
 }
 
-/** Reads a size in bytes; kB, MB and GB are decimal. */
+/** Bytes; kB, MB and GB are decimal. */
 export function parseSize(text: string): Reading<number> {
   return read(
     text,
@@ -30,7 +30,7 @@ export function parseByteRate(text: string): Reading<number> {
 
 const noByteRate = { flaw: 'must be a size per second, such as 500B/s' }
 
-/** Writes whole bytes in the largest binary unit that divides them. */
+/** In the largest binary unit that divides the whole bytes. */
 export function formatSize(bytes: number): string {
   return format(bytes, binaryUnits)
 }
@@ -41,7 +41,7 @@ export interface Rate {
   readonly period: number
 }
 
-/** Reads a rate as a count and a duration, whose number is 1 if left out; a minute is also written min. */
+/** A count and a duration, whose number is 1 if left out; a minute is also written min. */
 export function parseRate(text: string): Reading<Rate> {
   const [, count = '', number = '', unit = ''] = /^(\d{1,15})\/(\d*)([a-z]+)$/.exec(text) ?? []
   const period = parseDuration(`${number || 1}${unit === 'min' ? 'm' : unit}`)

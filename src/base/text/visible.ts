@@ -4,7 +4,7 @@ export function visible(text: string): string {
   return text.replace(steering, character => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 }
 
-/** Escapes by JSON's own sequences, so that it stays the same JSON; line feeds between its texts are kept. */
+/** By JSON's own sequences, so that it stays the same JSON; line feeds between its texts are kept. */
 export function visibleJson(json: string): string {
   return json.replace(steeringInJson, escapeInJson)
 }

@@ -4,7 +4,7 @@ import { nextTurn, pause } from './turns.ts'
 
 const atOnce = 25
 
-/** Makes something of each item, in order: for synchronous work that is long in total. */
+/** In order: for synchronous work that is long in total. */
 export async function makeInTurns<T, Made>(
   items: readonly T[],
   make: (item: T, index: number) => Made,
@@ -17,7 +17,7 @@ export async function makeInTurns<T, Made>(
   return results
 }
 
-/** Maps each item asynchronously, a few at a time, in order. */
+/** A few at a time, in order. */
 export async function mapInTurns<T, Made>(
   items: readonly T[],
   work: (item: T) => Promise<Made>,

@@ -1,6 +1,6 @@
 // Exchanges that will be over in a moment, for which long work waits.
 
-/** Ms after the start of the latest exchange, from which on those that are not over count as long. */
+/** Ms after the start of the latest exchange, after which all of them count as long. */
 const short = 2
 
 class ShortExchanges {
@@ -15,7 +15,7 @@ class ShortExchanges {
     return this.#count
   }
 
-  /** Counts an exchange that begins at monotonic ms `now`; returns the argument for `passed`. */
+  /** At monotonic ms; returns the argument for `passed`. */
   begin(now: number): number {
     this.#count++
     this.#latest = now
@@ -34,7 +34,7 @@ class ShortExchanges {
     return hasMoved
   }
 
-  /** Returns how many ms from monotonic ms `now` others should wait, unless `free` is called before. */
+  /** Ms that others should wait, unless `free` is called before. */
   wait(now: number): number {
     if (this.#count === 0) return 0
     const left = this.#latest + short - now

@@ -2,7 +2,7 @@
 
 const slice = 5
 
-/** Runs work step by step, and handles events in between; a step should take less than about 1 ms. */
+/** Handles events in between; a step should take less than about 1 ms. */
 export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
   for (;;) {
     const until = performance.now() + slice
@@ -14,7 +14,7 @@ export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
   }
 }
 
-/** Runs all steps now: for work that is known to be small. */
+/** For work that is known to be small. */
 export function atOnce<T>(work: Generator<void, T>): T {
   for (;;) {
     const { done, value } = work.next()

@@ -5,7 +5,7 @@ import { nextTurn } from './turns.ts'
 const run = 256
 const mergedAtOnce = 512
 
-/** Sorts stably, with turns for other work in between. */
+/** Stable. */
 export async function sortInTurns<T>(
   items: readonly T[],
   compare: (a: T, b: T) => number,

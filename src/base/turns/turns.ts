@@ -7,10 +7,10 @@ const waiting: (() => void)[] = []
 
 const maxStep = 0.25
 
-/** Ms into a turn after which no other step begins in it. Short steps share a turn, which has a cost. */
+/** Ms into a turn after which no other step begins. Short steps share a turn, which has a cost. */
 const latestBegin = 0.1
 
-/** Max ms that a step waits, so that long work gets its share even if exchanges never end. */
+/** Ms; long work gets its share even if exchanges never end. */
 const maxWait = 5
 
 let isGoing = false
@@ -21,7 +21,7 @@ let admissible = 0
 let due = 0
 let timer: NodeJS.Timeout | undefined
 
-/** Resolves when it is the caller's turn, after earlier callers and other pending work of this process. */
+/** Resolves after earlier callers and other pending work of this process. */
 export function nextTurn(): Promise<void> {
   return new Promise(resolve => {
     waiting.push(resolve)

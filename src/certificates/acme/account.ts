@@ -1,5 +1,5 @@
-// The account at an authority, shared by all machines on the same store: its key is stored before the
-// authority sees it, so that all of them present the same one.
+// The account at an authority: its key is stored before the authority sees it, so that all machines on the
+// same store present the same one.
 
 import { generateKeyPair, hash } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -10,7 +10,6 @@ import { type AcmeAccount, acmeOwner } from '../../store/records/acme.ts'
 import type { Records, Versioned } from '../../store/contract/store.ts'
 import type { Authority, AuthorityAccount } from './authority.ts'
 
-/** The account's key was sealed with another server key. */
 export class UnreadableKey extends Error {
   override readonly name = 'UnreadableKey'
 }
@@ -57,7 +56,7 @@ export class Accounts {
     await this.#options.records.replace({ ...stored.record, restUntil, failures }, stored.version)
   }
 
-  /** Makes the account register again, as the authority no longer knows it. */
+  /** The authority no longer knows the account. */
   async forget(config: AcmeConfig): Promise<void> {
     this.close()
     const stored = await this.#options.records.get(acmeOwner, idOf(config))

@@ -1,5 +1,5 @@
-// Obtains one certificate, from the order to the chain. Each step's result is stored before the next, so that
-// another process can continue from there.
+// Obtains one certificate. Each step's result is stored before the next, so that another process can continue
+// from there.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
@@ -18,18 +18,18 @@ interface AttemptParts {
   readonly config: AcmeConfig
   readonly secrets: SecretKeys
   readonly clock: Clock
-  /** Resolves when every process and every other machine responds to the stored challenges. */
+  /** Resolves when every process and machine responds to the stored challenges. */
   readonly published: () => Promise<void>
   /** Rejects with an AbortError once the gateway stops. */
   readonly sleep: (ms: number) => Promise<void>
 }
 
-/** Ms between two polls of an authority that names no delay, and in all. */
+/** Ms; the second in all. */
 const firstPoll = 500
 const maxPoll = 10_000
 const timeout = 5 * 60_000
 const minPart = 1 / 10
-/** How far the clock of an authority may be ahead, in ms. */
+/** Ms that the clock of an authority may be ahead. */
 const skew = 3_600_000
 
 /** Continues a current order; rejects with `AcmeProblem`, `LeaseLost` or an error of the store. */
@@ -54,7 +54,7 @@ interface Begun {
   readonly key: string
 }
 
-/** Returns an earlier order that can still lead to a certificate. */
+/** An earlier order that can still lead to a certificate. */
 async function resumed(lease: Lease, { authority, config, secrets }: AttemptParts): Promise<Begun | null> {
   const { order, id } = lease.record
   if (order === null || order.directory !== config.directory) return null
@@ -113,7 +113,7 @@ async function proven(lease: Lease, order: AuthorityOrder, parts: AttemptParts):
   return parts.authority.poll(order.url)
 }
 
-/** Returns the first configured challenge that the authority offers, and after a failure the next one. */
+/** The first configured challenge that the authority offers, and after a failure the next one. */
 function chosen(
   offered: readonly AuthorityChallenge[],
   { record }: Lease,
@@ -142,7 +142,6 @@ async function shownFor(
   return { type: isTls ? 'tls-alpn-01' : 'http-01', token, keyAuthorization, validation }
 }
 
-/** Rejects with the authority's problem. */
 async function settled(
   order: AuthorityOrder,
   parts: AttemptParts,
@@ -176,7 +175,7 @@ async function problemOf(order: AuthorityOrder, authority: Authority): Promise<A
   return invalid?.challenges.find(({ problem }) => problem !== null)?.problem ?? null
 }
 
-/** Throws unless TLS can use the chain with the key, now and for the host. */
+/** TLS must be able to use the chain with the key, now and for the host. */
 function checkPair(chain: string, key: string, host: string, now: number): void {
   const flaw = flawOf(chain, key, host, now)
   if (flaw !== null) throw refusal(`the certificate of the authority ${flaw}`)

@@ -23,18 +23,18 @@ export interface AuthorityChallenge {
   readonly problem: AcmeProblem | null
 }
 
-/** When to renew (RFC 9773 section 4.2); ms since the epoch. */
+/** RFC 9773 section 4.2; ms since the epoch. */
 export interface RenewalInfo {
   readonly window: { readonly start: number; readonly end: number }
-  /** Time after which to ask again, in ms; null if not specified. */
+  /** Ms; null if not specified. */
   readonly retryAfter: number | null
 }
 
 /** Methods reject with `AcmeProblem`, or with an AbortError once it is closed. */
 export interface Authority {
-  /** Delay that the last response requests, in ms; null for none. */
+  /** Ms that the last response requests; null for none. */
   readonly pause: number | null
-  /** Returns the URL of the new or existing account. */
+  /** The URL of the new or existing account. */
   register(): Promise<string>
   updateContact(email: string | null): Promise<void>
   /** `replaces` is the id of the previous certificate (RFC 9773 section 5). */

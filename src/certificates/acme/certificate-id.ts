@@ -5,7 +5,7 @@ import { partsOf } from '../../tls/der.ts'
 
 /** The tag of the extensions in a certificate (RFC 5280 section 4.1). */
 const extensions = 0xa3
-/** The object identifier of authorityKeyIdentifier (section 4.2.1.1), and the tag of the key in it. */
+/** authorityKeyIdentifier (section 4.2.1.1), and the tag of the key in it. */
 const authorityKeyIdentifier = Buffer.from('551d23', 'hex')
 const keyIdentifier = 0x80
 

@@ -87,7 +87,7 @@ function stateOf(record: HostCertificate, key: string | null, due: boolean): Cer
   return due ? 'due' : 'valid'
 }
 
-/** Parsed once: each scrape of the metrics needs all of them. */
+/** Each scrape of the metrics needs all of them. */
 function certificateOf(issued: IssuedCertificate): Certificate {
   const certificate = certificates.get(issued) ?? new Certificate(issued.chain)
   certificates.set(issued, certificate)

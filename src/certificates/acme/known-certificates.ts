@@ -1,5 +1,5 @@
-// The automatic certificates in the store, kept in step with it, so that handshakes need no query. While the
-// store is unreachable, the last known ones stay in use.
+// The automatic certificates in the store, so that handshakes need no query. While it is unreachable, the
+// last known ones stay in use.
 
 import { isDeepStrictEqual } from 'node:util'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -25,7 +25,7 @@ interface KnownCertificatesOptions {
 interface Entry extends Versioned<HostCertificate> {
   /** PEM; null if there is none, or it cannot be read. */
   readonly key: string | null
-  /** The part that goes into the copy; the same object until it changes. */
+  /** The same object until it changes. */
   readonly copyable: HostCertificate
   /** In monotonic ms. */
   readonly seenAt: number
@@ -57,7 +57,7 @@ export class KnownCertificates {
   readonly #copy: LocalCopy<CopiedCertificates> | null
   readonly #follower: Follower<string, CopiedCertificates>
   #entries: ReadonlyMap<string, Entry> = new Map()
-  /** The latest copy, written or about to be. */
+  /** Written or about to be. */
   #copied: CopiedCertificates['certificates'] | null = null
   changed: () => void = () => {}
 
@@ -201,5 +201,5 @@ export class KnownCertificates {
   }
 }
 
-/** The version of a record that was not read from the store, so that it is read again. */
+/** Of a record that was not read from the store, so that it is read again. */
 const noVersion = -1

@@ -1,5 +1,5 @@
 // Exclusive access of one process to the record of a host. Each write names the version that it replaces, so
-// a process that has lost the record cannot write it, however long it was delayed.
+// a process that has lost the record cannot write it.
 
 import type { HostCertificate } from '../../store/records/acme.ts'
 import type { Records, Versioned } from '../../store/contract/store.ts'
@@ -68,7 +68,6 @@ export class Lease {
     this.#isOver = true
   }
 
-  /** Another process takes the record over later. */
   abandon(): void {
     clearInterval(this.#timer)
     this.#isOver = true

@@ -1,5 +1,5 @@
 // Obtains and renews the certificates of hosts. Each gateway runs one, without a leader: the one that writes
-// itself into the record of a host holds it, so that none is ordered twice.
+// itself into the record of a host holds it.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleepFor } from 'node:timers/promises'
@@ -39,9 +39,9 @@ interface CertificateOrdersOptions {
   readonly hearing?: number
 }
 
-/** So that a start with many hosts neither takes hours nor exceeds the limits of an authority. */
+/** A start with many hosts must neither take hours nor exceed the limits of an authority. */
 const maxConcurrent = 4
-/** How long an authority that is down, or asks for a pause, gets no requests for any host, in ms. */
+/** Ms without requests for any host to an authority that is down, or asks for a pause. */
 const firstRest = 60_000
 const maxRest = 15 * 60_000
 const maxMessageLength = 500
@@ -110,8 +110,7 @@ export class CertificateOrders {
   }
 
   #run(host: string, config: AcmeConfig): void {
-    // The next task starts at the next check: an attempt that ended at once would otherwise be repeated at
-    // once.
+    // An attempt that ended at once would otherwise be repeated at once.
     const running = this.#attend(host, config).then(() => void this.#running.delete(host))
     this.#running.set(host, running)
   }
@@ -290,7 +289,6 @@ function isOfStore(failure: unknown): boolean {
   return failure instanceof StoreUnreachable || failure instanceof LeaseLost
 }
 
-/** Fit for logs and pages. */
 function messageOf({ message }: AcmeProblem): string {
   return visible(message.replaceAll(/\s+/g, ' ')).slice(0, maxMessageLength)
 }

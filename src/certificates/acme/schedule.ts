@@ -1,5 +1,5 @@
-// When to retry, and when to renew. Random parts keep hosts and gateways from asking all at once. Times are
-// ms since the epoch.
+// When to retry, and when to renew, as ms since the epoch. Random parts keep hosts and gateways from asking
+// all at once.
 
 import type { RenewalTime } from '../../store/records/acme.ts'
 import type { RenewalInfo } from './authority.ts'
@@ -14,13 +14,13 @@ const hour = 60 * minute
 const day = 24 * hour
 
 /**
- * In ms; each further failure doubles it. Five attempts fit into the first hour, as much as the strictest
- * public authority allows.
+ * Ms; each further failure doubles it. Five attempts fit into the first hour, as much as the strictest public
+ * authority allows.
  */
 const firstPause = 2 * minute
 const maxPause = 6 * hour
 
-/** The maximum delay for a host, in ms, whatever its authority says. */
+/** Ms, whatever the authority says. */
 export const maxWait = day
 
 /** Ms between two requests for the renewal window (RFC 9773 section 4.3.2), and its bounds. */
@@ -32,7 +32,7 @@ const maxAsk = day
 const renewedAt = 2 / 3
 const spread = 1 / 30
 
-/** A renewal is no sooner after the issue, in ms or part of the life, nor later before expiry. */
+/** Ms or part of the life: the earliest renewal after the issue, and the latest before expiry. */
 const minAge = hour
 const reserve = 1 / 10
 

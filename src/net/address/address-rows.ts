@@ -4,7 +4,6 @@
 const step = 16_384
 
 export class AddressRows {
-  /** Words of an address: 1 or 4. */
   readonly width: number
   count = 0
   starts: Uint32Array
@@ -16,7 +15,7 @@ export class AddressRows {
     this.prefixes = new Uint8Array(capacity)
   }
 
-  /** Adds the network of an address; bits behind the prefix count as 0. */
+  /** Bits behind the prefix count as 0. */
   add(words: Uint32Array, prefix: number): void {
     if (this.count === this.prefixes.length) this.#grow()
     const { starts, width, count } = this
@@ -25,12 +24,12 @@ export class AddressRows {
     this.count++
   }
 
-  /** Returns the same addresses in as few rows as possible, in ascending order; to be run in steps. */
+  /** In as few rows as possible, in ascending order; to be run in steps. */
   *sorted(): Generator<void, AddressRows> {
     return yield* this.#outermost(yield* this.#order())
   }
 
-  /** Finds the row whose network contains an address, in sorted rows; -1 for none. */
+  /** The row whose network contains an address, in sorted rows; -1 for none. */
   find(words: Uint32Array): number {
     const { starts, width } = this
     let from = 0
@@ -52,7 +51,7 @@ export class AddressRows {
     this.prefixes.set(prefixes)
   }
 
-  /** Lists the rows by ascending start: a radix sort, which divides into steps and moves only row numbers. */
+  /** By ascending start: a radix sort, which divides into steps and moves only row numbers. */
   *#order(): Generator<void, Uint32Array> {
     let order = new Uint32Array(this.count)
     let next = new Uint32Array(this.count)
@@ -70,7 +69,7 @@ export class AddressRows {
     return order
   }
 
-  /** Returns where the rows of each value of a byte begin; null if all have the same value. */
+  /** Where the rows of each value of a byte begin; null if all have the same value. */
   *#placesBy(word: number, shift: number): Generator<void, Uint32Array | null> {
     const { starts, width, count } = this
     const counts = new Uint32Array(256)
@@ -103,7 +102,7 @@ export class AddressRows {
     }
   }
 
-  /** Drops each row that the previous one covers: networks are either nested or disjoint. */
+  /** Networks are either nested or disjoint. */
   *#outermost(order: Uint32Array): Generator<void, AddressRows> {
     const { starts, prefixes, width, count } = this
     const outermost = new AddressRows(width as 1 | 4, count)

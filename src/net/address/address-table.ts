@@ -4,20 +4,19 @@ import { AddressRows } from './address-rows.ts'
 import { AddressWords } from './address-words.ts'
 import { atOnce } from '../../base/turns/slices.ts'
 
-/** How a table contains an address: not at all, as an address, or in a network. */
 export type Found = 'nothing' | 'address' | 'network'
 
 export class AddressTable {
   readonly #v4: AddressRows
   readonly #v6: AddressRows
 
-  /** Takes sorted rows, as `AddressTableBuilder` returns them. */
+  /** Sorted rows, as `AddressTableBuilder` returns them. */
   constructor(v4: AddressRows, v6: AddressRows) {
     this.#v4 = v4
     this.#v6 = v6
   }
 
-  /** Compiles members that `parseNetwork` accepts; throws for any other. */
+  /** Throws for members that `parseNetwork` does not accept. */
   static of(members: Iterable<string>): AddressTable {
     const builder = new AddressTableBuilder()
     for (const member of members)
@@ -42,7 +41,7 @@ export class AddressTableBuilder {
   readonly #v6 = new AddressRows(4)
   readonly #address = new AddressWords()
 
-  /** Adds `ADDRESS` or `ADDRESS/PREFIX`; returns false for anything that `parseNetwork` rejects. */
+  /** Returns false for anything that `parseNetwork` rejects. */
   add(member: string): boolean {
     const slash = member.indexOf('/')
     if (!this.#address.read(slash === -1 ? member : member.slice(0, slash))) return false
@@ -60,7 +59,7 @@ export class AddressTableBuilder {
   }
 }
 
-/** Reads a number of up to three digits without leading zeros; -1 for anything else. */
+/** Up to three digits without leading zeros; -1 for anything else. */
 function readPrefix(text: string, at: number): number {
   const length = text.length - at
   if (length < 1 || length > 3 || (length > 1 && text.charCodeAt(at) === 0x30)) return -1

@@ -9,9 +9,9 @@ export class AddressWords {
   /** Word 0 holds an IPv4 address; all four, the first the highest, an IPv6 address. */
   readonly words = new Uint32Array(4)
   isV4 = false
-  /** Whether IPv4 was written as IPv6-mapped: a prefix length then counts from the start of all 128 bits. */
+  /** A prefix length then counts from the start of all 128 bits. */
   isMapped = false
-  /** Counts the calls of `read`: results for one address are valid until this changes. */
+  /** Results for one address are valid until this changes. */
   readings = 0
 
   /** Reads any spelling of RFC 4291 section 2.2 without a zone id; false for anything else. */
@@ -37,7 +37,7 @@ export class AddressWords {
 const groups = new Uint16Array(groupCount)
 const tail = new Uint32Array(1)
 
-/** Reads four decimal numbers from `at` to the end, without leading zeros. */
+/** Four decimal numbers, without leading zeros. */
 function readV4(text: string, at: number, into: Uint32Array): boolean {
   let address = 0
   let i = at
@@ -59,7 +59,7 @@ function readV4(text: string, at: number, into: Uint32Array): boolean {
   return true
 }
 
-/** Reads groups of hexadecimal digits, at most one gap, and perhaps an IPv4 address at the end. */
+/** At most one gap, and perhaps an IPv4 address at the end. */
 function readGroups(text: string): boolean {
   const startsWithGap = text.charCodeAt(0) === colon
   if (startsWithGap && text.charCodeAt(1) !== colon) return false
@@ -103,7 +103,7 @@ function readTail(text: string, at: number, count: number, gap: number): boolean
   return settle(count + 2, gap)
 }
 
-/** Moves the groups after the gap to the end; a gap stands for at least one group. */
+/** A gap stands for at least one group. */
 function settle(count: number, gap: number): boolean {
   if (gap === -1) return count === groupCount
   if (count === groupCount) return false

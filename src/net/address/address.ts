@@ -11,9 +11,8 @@ interface Network {
 }
 
 /**
- * Returns the trustworthy hops of a connection, from the peer to the client. A trusted hop is believed about
- * the one before it: the next member of X-Forwarded-For from the right. Ends at an invalid member, and after
- * 100.
+ * The trustworthy hops of a connection, from the peer to the client. A trusted hop is believed about the one
+ * before it: the next member of X-Forwarded-For from the right. Ends at an invalid member, and after 100.
  */
 export function believedHops(peer: string, forwardedFor: string | null, trusted: AddressSet): string[] {
   let client = canonicalAddress(peer) ?? peer
@@ -33,12 +32,12 @@ export function believedHops(peer: string, forwardedFor: string | null, trusted:
 
 const maxMembers = 100
 
-/** A set of addresses and CIDR networks; it finds an IPv4 address under its IPv6-mapped spelling too. */
+/** Finds an IPv4 address under its IPv6-mapped spelling too. */
 export class AddressSet {
   readonly #table: AddressTable
   readonly #words = new AddressWords()
 
-  /** Compiles members that `parseNetwork` accepts; throws for any other. */
+  /** Throws for members that `parseNetwork` does not accept. */
   constructor(members: Iterable<string>) {
     this.#table = AddressTable.of(members)
   }
@@ -49,7 +48,7 @@ export class AddressSet {
   }
 }
 
-/** Reads `ADDRESS` or `ADDRESS/PREFIX`; an IPv6-mapped network becomes the IPv4 network. */
+/** `ADDRESS` or `ADDRESS/PREFIX`; an IPv6-mapped network becomes the IPv4 network. */
 export function parseNetwork(text: string): Network | null {
   const [written = '', length, ...rest] = text.split('/')
   const address = canonicalAddress(written)
@@ -74,7 +73,7 @@ export function canonicalAddress(text: string): string | null {
 
 const decorated = /^(?:\[(?<v6>[^\]]*)\]|(?<v4>[\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/
 
-/** Reads a hop, with or without port (RFC 7239 section 6.3), brackets and zone id. */
+/** With or without port (RFC 7239 section 6.3), brackets and zone id. */
 function hopAddress(member: string): string | null {
   const { v6, v4 } = decorated.exec(member)?.groups ?? {}
   if (v6 !== undefined) return isIPv6(v6) ? canonicalAddress(v6) : null

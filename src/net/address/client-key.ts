@@ -34,7 +34,7 @@ function dotted(word: number): string {
   return `${word >>> 24}.${(word >>> 16) & 255}.${(word >>> 8) & 255}.${word & 255}`
 }
 
-/** Writes four groups without the zeros at their end, which become part of the gap that follows. */
+/** Zeros at the end become part of the gap that follows. */
 function network(high: number, low: number): string {
   if (low === 0) return (high & 0xffff) === 0 ? group(high >>> 16) : pair(high)
   return `${pair(high)}:${(low & 0xffff) === 0 ? group(low >>> 16) : pair(low)}`
@@ -44,7 +44,6 @@ function pair(word: number): string {
   return `${(word >>> 16).toString(16)}:${(word & 0xffff).toString(16)}`
 }
 
-/** Writes one group; nothing for zero. */
 function group(value: number): string {
   return value === 0 ? '' : value.toString(16)
 }

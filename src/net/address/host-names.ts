@@ -1,6 +1,6 @@
 // Sets of host names and wildcards.
 
-/** Max characters of a host name (RFC 1035 section 2.3.4). */
+/** RFC 1035 section 2.3.4. */
 export const maxHostLength = 253
 
 export class HostNames {

@@ -1,5 +1,5 @@
-// What Gatehouse needs of node:http, without an import, which would load all of undici: 4 MiB and a tenth of
-// the start of each process.
+// node:http without an import, which would load all of undici: 4 MiB and a tenth of the start of each
+// process.
 
 import type { ClientRequest, Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -8,14 +8,11 @@ const { Agent, createServer, request, STATUS_CODES } = process.getBuiltinModule(
 
 export { Agent, createServer, request, STATUS_CODES }
 
-/** Ms for which the rest of a body is read after a last response: without a byte, and in all. */
+/** Ms for the rest of a body after a last response: without a byte, and in all. */
 const linger = 2_000
 const maxLinger = 30_000
 
-/**
- * Makes a server read the rest of a body after its last response. Node closes at once, and the reset for the
- * unread bytes destroys the response at the client.
- */
+/** Node closes at once, and the reset for the unread bytes destroys the response at the client. */
 export function lingerBehindResponses(server: Server): void {
   server.prependListener('request', request => {
     const { 'content-length': length, 'transfer-encoding': coding } = request.headers

@@ -6,9 +6,8 @@ import { pipeline } from 'node:stream/promises'
 import { reset } from '../socket/reset.ts'
 
 /**
- * Sends the first texts and then the following ones; resolves when all are sent, or the reader has left. If
- * the stream fails, rejects and resets the connection: HTTP/1.0 takes a clean close for the end (RFC 9112
- * section 6.3).
+ * Resolves when all are sent, or the reader has left. If the stream fails, rejects and resets the connection:
+ * HTTP/1.0 takes a clean close for the end (RFC 9112 section 6.3).
  */
 export async function sendStream(
   response: ServerResponse,

@@ -1,5 +1,5 @@
-// What the edge tells its side port about a request: the client's address and the ray id, signed with a
-// secret that lasts as long as the gateway runs.
+// What the edge tells its side port about a request, signed with a secret that lasts as long as the gateway
+// runs.
 
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -16,13 +16,12 @@ export class SidePortAuth {
     this.#key = createSecretKey(secret)
   }
 
-  /** Writes the value of `svc-hop` for one request. */
   write({ address, ray }: SidePortClaim): string {
     const claim = `${ray} ${address}`
     return `${claim} ${this.#sign(claim).toString('base64url')}`
   }
 
-  /** Reads a value of `svc-hop`, in constant time; null if it was not written with this secret. */
+  /** In constant time; null if the value was not written with this secret. */
   read(value: string): SidePortClaim | null {
     const [, claim = '', ray = '', address = '', signature = ''] = form.exec(value) ?? []
     if (isIP(address) === 0) return null

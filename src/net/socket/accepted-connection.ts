@@ -5,7 +5,7 @@ import { canonicalAddress } from '../address/address.ts'
 
 interface ConnectionHandle {
   readonly fd: number
-  /** Fills in the address; returns 0, or the number of an error. */
+  /** Returns 0, or the number of an error. */
   getpeername(address: { address?: string }): number
   reset(): number
   close(): void
@@ -28,7 +28,7 @@ export class AcceptedConnection {
     this.#serve = serve
   }
 
-  /** The address of the client; empty if it has left. */
+  /** Empty if the client has left. */
   get peer(): string {
     const peer: { address?: string } = {}
     return this.#handle.getpeername(peer) === 0 ? (canonicalAddress(peer.address ?? '') ?? '') : ''

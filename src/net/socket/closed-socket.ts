@@ -2,14 +2,14 @@
 
 import type { Socket } from 'node:net'
 
-/** Ignores errors of a socket: the close that follows is enough. */
+/** The close that follows is enough. */
 export function ignoreErrors(socket: Socket): void {
   socket.on('error', ignore)
 }
 
 /**
- * Removes the listeners of a closed socket. V8 allocates one closure of each Node socket in the old
- * generation, which would keep the socket and its listeners until the next full garbage collection.
+ * V8 allocates one closure of each Node socket in the old generation, which would keep a closed socket and
+ * its listeners until the next full garbage collection.
  */
 export function forget(socket: Socket): void {
   for (const event of events) socket.removeAllListeners(event)

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 
-/** Returns the soft limit of open files; infinity if unknown, as on systems other than Linux. */
+/** The soft limit of open files; infinity if unknown, as on systems other than Linux. */
 export function maxDescriptors(): number {
   const limit = /^Max open files +(\d+)/m.exec(contentOf('/proc/self/limits'))?.[1]
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)
@@ -14,7 +14,7 @@ export function freeDescriptors(): number {
   return max === Number.POSITIVE_INFINITY ? max : max - readdirSync('/proc/self/fd').length
 }
 
-/** Returns the descriptor of a socket, the lowest that was free (POSIX.1-2024 XSH 2.6); -1 if unknown. */
+/** The lowest that was free (POSIX.1-2024 XSH 2.6); -1 if unknown. */
 export function descriptorOf(socket: Socket): number {
   const { _handle: handle } = socket as { _handle?: { readonly fd?: number } | null }
   return handle?.fd ?? -1

@@ -3,17 +3,17 @@
 
 import { type Server, Socket } from 'node:net'
 
-/** A bound socket, which accepts only in a process where a server listens on it. */
+/** Accepts only in a process where a server listens on it. */
 export interface SocketHandle {
   readonly fd: number
-  /** Closes the socket in this process only. */
+  /** In this process only. */
   close(): void
 }
 
 export interface ListeningSocket {
   readonly listener: number
   readonly slot: number
-  /** Whether something else has bound its address, so that no other socket can share it. */
+  /** Something else has bound its address, so that no other socket can share it. */
   readonly isAlone: boolean
   readonly handle: SocketHandle
 }
@@ -25,7 +25,7 @@ export function handleOf(server: Server): SocketHandle {
   return (server as unknown as { readonly _handle: SocketHandle })._handle
 }
 
-/** Returns the TCP socket that this process was started with as a descriptor; throws if it is not one. */
+/** Throws if the descriptor is not a TCP socket. */
 export function inheritedHandle(fd: number): {
   readonly handle: SocketHandle
   readonly host: string

@@ -2,15 +2,14 @@
 
 import type { Socket } from 'node:net'
 
-/** Node's state of the readable side. */
 interface Inner {
   readonly _readableState: { highWaterMark: number; readingMore: boolean }
 }
 
 /**
- * Makes Node stop reading at the first bytes that come while the socket is paused; by default it goes on up
- * to `highWaterMark` bytes, however small the pieces. It also spares each read the tick in which Node would
- * look for more: a tick marked as planned is not planned again.
+ * Makes Node stop reading at the first bytes while the socket is paused; by default it goes on up to
+ * `highWaterMark`. Also spares each read the tick in which Node would look for more: a tick marked as planned
+ * is not planned again.
  */
 export function readNothingAhead(socket: Socket): void {
   const readable = (socket as Socket & Inner)._readableState

@@ -3,9 +3,9 @@
 import type { Socket } from 'node:net'
 
 /**
- * Closes a connection with a reset, which leaves nothing behind in the system (RFC 9293 section 3.5.3). While
- * it is sending its FIN it is closed without: libuv cannot reset it then (EINVAL), and Node would leak its
- * descriptor. For a TLS socket, `transport` is the underlying socket.
+ * Leaves nothing behind in the system (RFC 9293 section 3.5.3). While the connection is sending its FIN it is
+ * closed without: libuv cannot reset it then (EINVAL), and Node would leak its descriptor. For a TLS socket,
+ * `transport` is the underlying socket.
  */
 export function reset(socket: Socket, transport: Socket = socket): void {
   const isEnding = socket.writableEnded && socket.writableLength === 0 && !socket.writableFinished
