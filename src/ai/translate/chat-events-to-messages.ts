@@ -1,6 +1,5 @@
 // Translates the chunks of a chat completion into events of Messages, one at a time.
 
-import { SseReader } from '../parsing/sse.ts'
 import { CallIds, type StreamedCall, StreamedCalls } from './calls.ts'
 import {
   callsIn,
@@ -13,7 +12,7 @@ import {
 } from './chat-response-to-messages.ts'
 import { type JsonObject, objectIn, readObject, textIn } from './json.ts'
 import { countsOfChat, messagesErrorType, messagesUsage, stopReason } from './outcome.ts'
-import type { EventTranslator } from './translation.ts'
+import { EventTranslator } from './translation.ts'
 
 /** A text with a part that is still to be written. */
 interface Text {
@@ -21,11 +20,7 @@ interface Text {
   unsent: string
 }
 
-type State = 'new' | 'open' | 'complete' | 'broken'
-
-export class MessageEvents implements EventTranslator {
-  readonly #reader = new SseReader()
-  #state: State = 'new'
+export class MessageEvents extends EventTranslator {
   /** To be written in order; only the first may be open, since Messages writes one after the other. */
   readonly #blocks: (Text | StreamedCall)[] = []
   readonly #calls = new StreamedCalls()
@@ -37,46 +32,30 @@ export class MessageEvents implements EventTranslator {
   #refusal = ''
   #usage: JsonObject = {}
 
-  get isComplete(): boolean {
-    return this.#state === 'complete'
-  }
-
-  get isBroken(): boolean {
-    return this.#state === 'broken' || this.#reader.isOverfull
-  }
-
-  push(bytes: Buffer): string {
-    let text = ''
-    this.#reader.push(bytes, (_name, data) => {
-      text += this.#take(data)
-    })
-    return text
-  }
-
   /** Some providers omit the `[DONE]` after the finish_reason. */
-  end(): string {
-    let text = ''
-    this.#reader.end((_name, data) => {
-      if (data === '[DONE]' || readObject(data) !== null) text += this.#take(data)
-    })
+  override end(): string {
+    const text = super.end()
     return this.#finish === '' ? text : text + this.#complete()
   }
 
-  #take(data: string): string {
-    if (this.#state === 'complete' || this.#state === 'broken') return ''
+  protected override isWhole(data: string): boolean {
+    return data === '[DONE]' || super.isWhole(data)
+  }
+
+  protected take(data: string): string {
     if (data === '[DONE]') return this.#complete()
     const chunk = readObject(data)
-    if (!chunk) return this.#break()
+    if (!chunk) return this.break()
     if (chunk.error) return this.#fail(chunk.error)
     if (chunk.usage) this.#usage = objectIn(chunk.usage)
     const choice = firstChoice(chunk.choices)
     if (!choice) return ''
-    const start = this.#state === 'new' ? this.#start(chunk) : ''
+    const start = this.state === 'new' ? this.#start(chunk) : ''
     return start + this.#choose(choice)
   }
 
   #start(chunk: JsonObject): string {
-    this.#state = 'open'
+    this.state = 'open'
     return eventOf({ type: 'message_start', message: message(chunk, [], null) })
   }
 
@@ -87,9 +66,9 @@ export class MessageEvents implements EventTranslator {
     this.#say(contentText(content))
     this.#say(textIn(refusal))
     const areCalls = callsIn(tool_calls, function_call).every(piece => this.#call(piece))
-    if (!areCalls) return this.#break()
+    if (!areCalls) return this.break()
     const text = this.#write(false)
-    return this.#blocks.length > 1 && this.#waiting() > mostWaiting ? this.#break() : text
+    return this.#blocks.length > 1 && this.#waiting() > mostWaiting ? this.break() : text
   }
 
   #say(text: string): void {
@@ -155,11 +134,11 @@ export class MessageEvents implements EventTranslator {
   }
 
   #complete(): string {
-    if (this.#state !== 'open') return ''
+    if (this.state !== 'open') return ''
     const rest = this.#write(true)
     // A call without a name cannot be run.
-    if (this.#blocks.length > 0) return rest + this.#break()
-    this.#state = 'complete'
+    if (this.#blocks.length > 0) return rest + this.break()
+    this.state = 'complete'
     const ending = { isRefusal: this.#refusal !== '', hasToolUse: !this.#calls.isEmpty }
     const delta = {
       stop_reason: stopReason(this.#finish, ending),
@@ -172,15 +151,9 @@ export class MessageEvents implements EventTranslator {
 
   /** The stream passes a failure of the provider on, so it counts as complete. */
   #fail(error: unknown): string {
-    this.#state = 'complete'
+    this.state = 'complete'
     const message = textIn(error) || textIn(objectIn(error).message) || 'The provider failed.'
     return eventOf({ type: 'error', error: { type: messagesErrorType(objectIn(error)), message } })
-  }
-
-  /** An unreadable event leaves a gap: the caller must not take the rest for complete. */
-  #break(): string {
-    this.#state = 'broken'
-    return ''
   }
 }
 

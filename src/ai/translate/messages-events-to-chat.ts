@@ -1,11 +1,10 @@
 // Translates the events of Messages into chunks of a chat completion, one at a time.
 
-import { SseReader } from '../parsing/sse.ts'
 import { argumentsText, CallIds, ObjectEnd } from './calls.ts'
 import { type JsonObject, objectIn, readObject, textIn } from './json.ts'
 import { chatServiceTier, createdAt, refusalOf } from './messages-response-to-chat.ts'
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'
-import type { EventTranslator } from './translation.ts'
+import { EventTranslator } from './translation.ts'
 
 /** A tool call that the provider is still writing. */
 interface OpenCall {
@@ -14,16 +13,13 @@ interface OpenCall {
   readonly end: ObjectEnd
 }
 
-type State = 'open' | 'complete' | 'broken'
 type Handler = (event: JsonObject) => string
 
-export class ChatEvents implements EventTranslator {
-  readonly #reader = new SseReader()
+export class ChatEvents extends EventTranslator {
   readonly #withUsage: boolean
   readonly #asFunction: boolean
   readonly #created: number
   readonly #handlers: ReadonlyMap<unknown, Handler>
-  #state: State = 'open'
   #id = ''
   #model = ''
   #usage: JsonObject = {}
@@ -43,6 +39,7 @@ export class ChatEvents implements EventTranslator {
     readonly now: number
     readonly asFunction?: boolean
   }) {
+    super()
     this.#withUsage = withUsage
     this.#asFunction = asFunction
     this.#created = createdAt(now)
@@ -58,39 +55,10 @@ export class ChatEvents implements EventTranslator {
     ])
   }
 
-  get isComplete(): boolean {
-    return this.#state === 'complete'
-  }
-
-  get isBroken(): boolean {
-    return this.#state === 'broken' || this.#reader.isOverfull
-  }
-
-  push(bytes: Buffer): string {
-    let text = ''
-    this.#reader.push(bytes, (_name, data) => {
-      text += this.#take(data)
-    })
-    return text
-  }
-
-  end(): string {
-    let text = ''
-    this.#reader.end((_name, data) => {
-      if (readObject(data) !== null) text += this.#take(data)
-    })
-    return text
-  }
-
-  /**
-   * Unknown types are skipped, since new ones may appear any day; an unreadable event leaves a gap, so that
-   * nothing may follow it.
-   */
-  #take(data: string): string {
-    if (this.#state !== 'open') return ''
+  /** Unknown types are skipped, since new ones may appear any day. */
+  protected take(data: string): string {
     const event = readObject(data)
-    if (!event) this.#state = 'broken'
-    return this.#handlers.get(event?.type)?.(event!) ?? ''
+    return event ? (this.#handlers.get(event.type)?.(event) ?? '') : this.break()
   }
 
   #start(message: JsonObject): string {
@@ -109,11 +77,11 @@ export class ChatEvents implements EventTranslator {
     if (block.type !== 'tool_use') return before
     const name = textIn(block.name)
     // A call without a name cannot be run.
-    if (name === '') return this.#break()
+    if (name === '') return this.break()
     const call = { index: this.#calls++, input: block.input, end: new ObjectEnd() }
     this.#blocks.set(place, call)
     if (this.#asFunction)
-      return call.index > 0 ? this.#break() : before + this.#chunk({ function_call: { name, arguments: '' } })
+      return call.index > 0 ? this.break() : before + this.#chunk({ function_call: { name, arguments: '' } })
     const id = this.#ids.take(block.id)
     const begun = { index: call.index, id, type: 'function', function: { name, arguments: '' } }
     return before + this.#chunk({ tool_calls: [begun] })
@@ -124,7 +92,7 @@ export class ChatEvents implements EventTranslator {
     if (delta.type !== 'input_json_delta') return ''
     const call = this.#blocks.get(place ?? this.#lastBlock)
     // Without a block, the call of these arguments is unknown.
-    if (call === undefined) return this.#break()
+    if (call === undefined) return this.break()
     return call === null ? '' : this.#writeArguments(call, argumentsText(delta.partial_json))
   }
 
@@ -142,7 +110,7 @@ export class ChatEvents implements EventTranslator {
 
   /** Text behind the object would make the arguments unreadable, so that nothing more is sent. */
   #writeArguments(call: OpenCall, json: string): string {
-    if (!call.end.take(json)) return this.#break()
+    if (!call.end.take(json)) return this.break()
     if (json === '') return ''
     const piece = { arguments: json }
     return this.#chunk(
@@ -163,7 +131,7 @@ export class ChatEvents implements EventTranslator {
   }
 
   #complete(): string {
-    this.#state = 'complete'
+    this.state = 'complete'
     const usage = chatUsage(countsOfMessages(this.#usage))
     const last = this.#withUsage && usage ? eventOf({ ...this.#head(), choices: [], usage }) : ''
     return `${last}data: [DONE]\n\n`
@@ -171,15 +139,9 @@ export class ChatEvents implements EventTranslator {
 
   /** The stream passes a failure of the provider on, so it counts as complete. */
   #fail(error: JsonObject): string {
-    this.#state = 'complete'
+    this.state = 'complete'
     const message = textIn(error.message) || 'The provider failed.'
     return eventOf({ error: { message, type: textIn(error.type) || 'api_error', param: null, code: null } })
-  }
-
-  /** The caller must not take the rest for complete. */
-  #break(): string {
-    this.#state = 'broken'
-    return ''
   }
 
   #chunk(delta: JsonObject, finish_reason: string | null = null): string {

@@ -1,5 +1,7 @@
-// A translated call: the edge sends `body`, and passes the provider's response to `response` or, for a
-// stream, to `events`.
+// A translated call, as the edge makes it.
+
+import { SseReader } from '../parsing/sse.ts'
+import { readObject } from './json.ts'
 
 export interface Translation {
   readonly body: Buffer
@@ -11,16 +13,53 @@ export interface Translation {
   events(): EventTranslator
 }
 
-export interface EventTranslator {
-  /** Takes bytes cut anywhere, and returns the text to send on at once; '' for none. */
-  push(bytes: Buffer): string
-  /** Ends the provider's stream, and returns what is still to be sent. */
-  end(): string
-  /**
-   * False until the provider's terminal event: a stream that ends before it must look truncated to the
-   * caller.
-   */
-  readonly isComplete: boolean
+/** Translates one event stream. */
+export abstract class EventTranslator {
+  readonly #reader = new SseReader()
+  protected state: 'new' | 'open' | 'complete' | 'broken' = 'new'
+
+  /** False until the provider's terminal event: a stream without it must look truncated to the caller. */
+  get isComplete(): boolean {
+    return this.state === 'complete'
+  }
+
   /** Something cannot be translated: nothing more will be sent, and reading further is pointless. */
-  readonly isBroken: boolean
+  get isBroken(): boolean {
+    return this.state === 'broken' || this.#reader.isOverfull
+  }
+
+  /** Takes bytes cut anywhere, and returns the text to send on at once; '' for none. */
+  push(bytes: Buffer): string {
+    let text = ''
+    this.#reader.push(bytes, (_name, data) => {
+      text += this.#takeNext(data)
+    })
+    return text
+  }
+
+  /** Ends the provider's stream, and returns what is still to be sent. */
+  end(): string {
+    let text = ''
+    this.#reader.end((_name, data) => {
+      if (this.isWhole(data)) text += this.#takeNext(data)
+    })
+    return text
+  }
+
+  #takeNext(data: string): string {
+    return this.state === 'complete' || this.state === 'broken' ? '' : this.take(data)
+  }
+
+  protected abstract take(data: string): string
+
+  /** Whether the data of an unterminated event came to its end. */
+  protected isWhole(data: string): boolean {
+    return readObject(data) !== null
+  }
+
+  /** A gap in the stream: the caller must not take the rest for complete. */
+  protected break(): string {
+    this.state = 'broken'
+    return ''
+  }
 }
