@@ -55,8 +55,8 @@ export function readCall(target: RestTarget | CompatTarget, body: Buffer): CallR
 }
 
 /**
- * Renames the model and keeps every other byte, or translates the request as a whole. Refuses an unknown
- * model (404), and each feature that its provider lacks by name.
+ * Renames the model and keeps every other byte, or translates all. Refuses an unknown model (404), and
+ * features that its provider lacks.
  */
 export function planCall(
   target: RestTarget | CompatTarget,

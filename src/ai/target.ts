@@ -33,10 +33,7 @@ export interface NativeTarget {
 
 export type AiTarget = RestTarget | CompatTarget | NativeTarget
 
-/**
- * Null when the target is not an AI route. Only a model is ever decoded, so that `%2F` and `%2E` never act as
- * separators.
- */
+/** Null for other routes. Only a model is decoded, so that `%2F` and `%2E` never act as separators. */
 export function parseAiTarget(target: string): AiTarget | null {
   if (target.startsWith(native)) return parseNative(target)
   if (target.startsWith(rest)) return parseRest(target)

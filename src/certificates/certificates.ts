@@ -1,5 +1,4 @@
-// Selects the certificates of a TLS handshake: those for the name that the client requests, one for each
-// algorithm.
+// Selects the certificates of a TLS handshake, one for each algorithm.
 
 import { constants, hash } from 'node:crypto'
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'

@@ -36,8 +36,7 @@ export function contextAsking(
     ...options,
     ca: authorities,
     ...(revocationLists === null ? {} : { crl: revocationLists }),
-    // OpenSSL also requires the revocation list of a trusted intermediate's issuer, which only a self-signed
-    // authority is sure to satisfy.
+    // OpenSSL also requires the list of a trusted intermediate's issuer, which only a root is sure to have.
     allowPartialTrustChain: revocationLists === null,
     secureOptions: (options.secureOptions ?? 0) | constants.SSL_OP_NO_TICKET,
     // Without one, OpenSSL ends the handshake of a client that offers a session.

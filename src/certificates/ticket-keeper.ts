@@ -17,9 +17,7 @@ interface TicketKeeperOptions {
 }
 
 const hour = 3_600_000
-/**
- * Ms that a key is used for sealing. The next one is stored as long in advance, so that every machine has it.
- */
+/** Ms; the next key is stored as long in advance, so that every machine has it. */
 const period = 12 * hour
 /** Between the clocks of machines. */
 const skew = hour / 6

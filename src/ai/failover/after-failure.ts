@@ -27,10 +27,7 @@ type NextAttempt =
   | { readonly type: 'next' }
   | { readonly type: 'stop' }
 
-/**
- * Another model is asked at once; the same one is given the time for which its provider asked, if that is
- * short.
- */
+/** Another model is asked at once; the same one after the delay of its provider, if that is short. */
 export function afterFailure(failed: FailedAttempt): NextAttempt {
   const { attempts, maxAttempts, retries, hasNext, duration, retryWithin, timeLeft } = failed
   if (attempts >= maxAttempts || timeLeft <= 0) return stop

@@ -15,9 +15,8 @@ export function membersOf(json: Buffer): readonly Member[] {
 }
 
 /**
- * Lists the members in one scan, which costs far less than parsing; or returns the exceeded bound, or that it
- * is not an object. For bytes that JSON.parse will refuse, the list is arbitrary, but JSON.parse reads no
- * further into them than this.
+ * One scan costs far less than parsing. Returns the exceeded bound, or that it is no object. Of bytes that
+ * JSON.parse will refuse, the list is arbitrary.
  */
 export function membersWithin(json: Buffer, bounds: Bounds): readonly Member[] | keyof Bounds | 'no_object' {
   if (json[skipSpace(json, 0)] !== brace) return 'no_object'
@@ -27,8 +26,8 @@ export function membersWithin(json: Buffer, bounds: Bounds): readonly Member[] |
 }
 
 /**
- * The value of the last top-level member of a name, as JSON.parse finds it, behind a byte order mark as well;
- * null for none. `quoted` is ASCII, with quotes. Of invalid JSON it reads as far as it can.
+ * As JSON.parse finds it, behind a byte order mark as well; null for none. `quoted` is ASCII, with quotes.
+ * Invalid JSON is read as far as possible.
  */
 export function lastMember(json: Buffer, quoted: Buffer): Pick<Member, 'start' | 'end'> | null {
   const start = skipSpace(json, json[0] === mark[0] && json[1] === mark[1] && json[2] === mark[2] ? 3 : 0)
@@ -36,10 +35,7 @@ export function lastMember(json: Buffer, quoted: Buffer): Pick<Member, 'start' |
   return soleText(json, start, quoted) ?? new Scan(json, unbounded).last(start, quoted)
 }
 
-/**
- * A first member whose name is unique there, and cannot be spelled with escapes: the rest does not have to be
- * scanned.
- */
+/** A first member that is unique and cannot be spelled with escapes: the rest needs no scan. */
 function soleText(json: Buffer, brace: number, quoted: Buffer): Pick<Member, 'start' | 'end'> | null {
   const name = skipSpace(json, brace + 1)
   const nameEnd = name + quoted.length

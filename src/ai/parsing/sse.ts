@@ -47,9 +47,7 @@ export class SseReader {
     this.isOverfull = this.#line.length + this.#data.length > largestEvent
   }
 
-  /**
-   * Bytes at the beginning of a piece that belong to no line: a byte order mark, the second half of a CRLF.
-   */
+  /** Bytes that belong to no line: a byte order mark, the second half of a CRLF. */
   #skip(text: string): number {
     const isMark = this.#isAtStart && text.charCodeAt(0) === byteOrderMark
     this.#isAtStart = false

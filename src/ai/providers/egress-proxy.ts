@@ -5,10 +5,7 @@ import { AddressSet } from '../../net/address/address.ts'
 import type { AiConfig, OriginConfig, ProviderConfig } from '../../config/model/config.ts'
 import type { ProxyConfig, ProxyException } from '../../config/model/pool-config.ts'
 
-/**
- * The provider's own proxy applies to any URL; the common one, like HTTPS_PROXY, to https alone, and never to
- * a host on loopback.
- */
+/** A provider's own proxy serves any URL; the common one, like HTTPS_PROXY, https beyond loopback. */
 export function proxyTo(
   provider: Pick<OriginConfig, 'protocol' | 'host' | 'port'>,
   own: ProviderConfig['proxy'],

@@ -38,10 +38,7 @@ function phrase(guess: string | null, usable: readonly string[]): string {
   return question === '' ? `; this gateway has ${names}` : `${question} This gateway has ${names}`
 }
 
-/**
- * The full name of a well-known model, or of a dated version of it, that was written without its author; null
- * for others.
- */
+/** The full name of a well-known model, or of a dated version, written without its author. */
 function withAuthor(model: string): string | null {
   if (model.length > longest || !/^[\w.:-]+$/.test(model)) return null
   let family = ''

@@ -19,9 +19,7 @@ export interface Key {
 /** The first and the longest rest of a key without a retry time, in ms. */
 const firstRest = 1000
 const longestRest = 5 * 60 * 1000
-/**
- * Ms after which a key is tried again whatever the provider said: a wrong time must not disable it for good.
- */
+/** Ms; a key is tried again then, whatever the provider said: it may have been wrong. */
 const longestWord = 24 * 60 * 60 * 1000
 /** Ms for which a key that worked is considered valid. */
 const trust = 10 * 60 * 1000
@@ -81,8 +79,8 @@ export class KeyRing {
   }
 
   /**
-   * Lets a key rest for as long as the provider says, in ms, or else for twice as long each time. Returns for
-   * how long, or 0 if it already rests that long.
+   * Rests as long as the provider says, in ms, or twice as long each time. Returns for how long, or 0 if it
+   * already rests that long.
    */
   setAside(key: Key, now: number, word: number | null, limits: readonly string[] = none): number {
     const isResting = key.restsUntil > now

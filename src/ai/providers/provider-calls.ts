@@ -1,5 +1,4 @@
-// The latest calls to one provider, in this process. Calls with a caller's own credential reveal nothing
-// about the configured keys.
+// The latest calls to one provider. A caller's own credential reveals nothing about the configured keys.
 
 import type { ErrorName } from '../../errors/catalogue/catalogue.ts'
 

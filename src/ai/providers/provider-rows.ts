@@ -26,10 +26,7 @@ export interface ProviderRow extends Credential {
   readonly nativeRoot: string
   /** The cheapest GET that shows whether a key is valid, without running a model. */
   readonly check: string
-  /**
-   * What the provider's SDK adds before each path although the base contains it; '' for no more than the
-   * version.
-   */
+  /** Added by the provider's SDK before each path, although the base has it; '' for the version alone. */
   readonly sdkRoot: string
   readonly dialect: Dialect
   readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>

@@ -79,10 +79,7 @@ export class Providers {
   /** Provider names by the prefixes of their models. */
   readonly #authors = new Map<string, string>()
 
-  /**
-   * Finds a model by author/model; null when the provider is unknown, or the name contains no model. Most
-   * calls have the same model as the previous one.
-   */
+  /** Null for an unknown provider, or a name without a model. Mostly the model is the previous one. */
   readonly model = memoizeLast((name: string) => this.#find(name))
 
   constructor({ providers, models = [] }: Pick<AiConfig, 'providers'> & Partial<Pick<AiConfig, 'models'>>) {
@@ -97,8 +94,8 @@ export class Providers {
   }
 
   /**
-   * Finds the target of a native call. Refuses an unknown name or resource and an API that the provider lacks
-   * (404), and a path with dot segments (400). `isChecked`: the caller had a valid token.
+   * Refuses an unknown name or resource and an API that the provider lacks (404), and a path with dot
+   * segments (400). `isChecked`: the caller had a valid token.
    */
   native(name: string, path: string, isChecked = false): NativeCall | Refusal {
     if (climbs(path)) return climbing

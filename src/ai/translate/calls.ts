@@ -1,5 +1,4 @@
-// What providers leave open about tool calls: to which call a piece of a stream belongs, where its arguments
-// end, and what its id is.
+// Tool calls: to which one a piece of a stream belongs, where its arguments end, and what its id is.
 
 import { randomBytes } from 'node:crypto'
 import { type JsonObject, objectIn, textIn } from './json.ts'
@@ -64,10 +63,7 @@ export class StreamedCall {
   name = ''
   /** Arguments that have not been written yet. */
   unsent = ''
-  /**
-   * Whether its name came again behind its end: alone that is a repetition, and with arguments to follow
-   * another call.
-   */
+  /** A name again behind the end is a repetition, and with arguments to follow another call. */
   isNamedAgain = false
 
   constructor(place: unknown) {

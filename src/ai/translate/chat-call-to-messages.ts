@@ -28,8 +28,8 @@ import { chatFunction, chatFunctionChoice, chatTool, chatToolChoice } from './to
 import type { Translation } from './translation.ts'
 
 /**
- * Refuses by name everything that has no equivalent in Messages, which requires `max_tokens`: 4,096 without a
- * limit from the caller. `now` is ms since the epoch, for `created`.
+ * Refuses by name what has no equivalent in Messages, which requires `max_tokens`: by default 4,096. `now` is
+ * ms since the epoch.
  */
 export function chatToMessages(
   request: Record<string, unknown>,
@@ -53,9 +53,7 @@ export function chatToMessages(
   }
 }
 
-/**
- * Messages always follows the schema, with or without `strict`, and has no use for the name of the format.
- */
+/** Messages always follows the schema, with or without `strict`, and has no name of the format. */
 const jsonSchema = record(
   {
     type: text,
@@ -79,9 +77,7 @@ const effort = words({
   max: 'max',
 } as const)
 
-/**
- * 1 is the default of both APIs; newer versions of Messages refuse sampling parameters whatever their value.
- */
+/** 1 is the default of both APIs; newer versions of Messages refuse all sampling parameters. */
 const unusual = (rule: Rule<number>) => map(rule, value => (value === 1 ? undefined : value))
 
 const chatRequest = map(

@@ -78,10 +78,7 @@ export function contentText(content: unknown): string {
     .join('')
 }
 
-/**
- * Anything but a JSON object, such as truncated text, stays as it is: an empty object in its place would run
- * the tool.
- */
+/** Truncated text stays as it is: an empty object in its place would run the tool. */
 function inputOf(json: string): unknown {
   return json === '' ? {} : (readObject(json) ?? json)
 }

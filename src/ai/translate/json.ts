@@ -49,10 +49,7 @@ const empty: JsonObject = {}
 /** More digits than a double is sure to keep, an exponent, trailing zeros of decimals, and negative zero. */
 const unusualNumber = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0(?![.\d])/
 
-/**
- * Keeps a number as written if JavaScript would write it differently: tool arguments contain 64-bit
- * identifiers, and elsewhere 1.0 is not an integer.
- */
+/** Keeps digits that JavaScript would lose: arguments contain 64-bit ids, and 1.0 is not an integer. */
 function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
   return typeof value !== 'number' || source === undefined || String(value) === source

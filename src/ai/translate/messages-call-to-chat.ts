@@ -26,9 +26,7 @@ import {
 import { messagesTool, messagesToolChoice } from './tools.ts'
 import type { Translation } from './translation.ts'
 
-/**
- * Refuses by name everything that has no equivalent. `streamsUsage`: whether to request usage from a stream.
- */
+/** Refuses by name what has no equivalent. `streamsUsage`: whether to request usage from a stream. */
 export function messagesToChat(
   request: Record<string, unknown>,
   model: string,
@@ -59,10 +57,7 @@ const outputFormat = variants('type', {
 
 const effort = words({ low: 'low', medium: 'medium', high: 'high', xhigh: 'xhigh', max: 'max' } as const)
 
-/**
- * Thinking is never forwarded, so that nothing is left to clear; other edits would change what the model
- * reads.
- */
+/** Thinking is never forwarded, so nothing is left to clear; other edits would change the input. */
 const contextManagement = record({}, { edits: list(variants('type', { clear_thinking_20251015: dropped })) })
 
 const messagesRequest = map(

@@ -4,10 +4,7 @@ import { argumentsText, CallIds } from './calls.ts'
 import { type JsonObject, objectIn, objectsIn, readObject, textIn } from './json.ts'
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'
 
-/**
- * Null for anything but a message. Thinking is dropped: chat has no member for it. `asFunction` writes a call
- * in the older shape, which has room for one.
- */
+/** Null for anything but a message. `asFunction` writes a call in the older shape, with room for one. */
 export function chatResponse(json: string, now: number, { asFunction = false } = {}): string | null {
   const message = readObject(json)
   if (message?.type !== 'message' || !Array.isArray(message.content)) return null

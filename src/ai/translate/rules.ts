@@ -2,10 +2,7 @@
 
 import { type Place, shorten } from './place.ts'
 
-/**
- * Reads a value that is not null; undefined if there is nothing to write: a fault was recorded, or the value
- * means "off".
- */
+/** Undefined if there is nothing to write: a fault was recorded, or the value means "off". */
 export type Rule<T> = (value: unknown, at: Place) => T | undefined
 
 type Rules = Readonly<Record<string, Rule<unknown>>>

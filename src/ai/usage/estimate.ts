@@ -1,5 +1,4 @@
-// Estimates tokens that no provider counted: of a truncated stream, or a session that ended within a
-// response.
+// Estimates tokens that no provider counted: of a truncated stream or session.
 
 import { isObject } from '../../base/text/json.ts'
 import { SseReader } from '../parsing/sse.ts'

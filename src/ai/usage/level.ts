@@ -1,5 +1,4 @@
-// The nesting level of a member in a response: tool arguments and model output may contain members of any
-// name.
+// The nesting of a member: tool arguments and model output may contain members of any name.
 
 /** Bytes behind a member; a member before more is searched for from the other end. */
 const farthest = 8 * 1024
@@ -40,10 +39,7 @@ export function levelOf(bytes: Buffer, at: number, end: number, isEventStream: b
   return level === 1 || isList ? 1 : 0
 }
 
-/**
- * Whether the quote opens a name: within a string it would be escaped, and one that ends a string follows
- * none of these.
- */
+/** Within a string the quote would be escaped, and one that ends a string follows none of these. */
 function isName(bytes: Buffer, at: number): boolean {
   const before = bytes[at - 1]
   return before === undefined || before === brace || before === comma || before <= space

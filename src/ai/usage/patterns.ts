@@ -1,5 +1,4 @@
-// Reads usage members of known forms from their bytes: those of one model differ only in their numbers, and
-// parsing costs several times as much.
+// Reads usage members of known forms from their bytes: parsing them costs several times as much.
 
 import { levelOf } from './level.ts'
 import { type Counts, countsIn, type Tokens, tokensIn, tokensOf, usageName } from './usage-member.ts'
@@ -10,10 +9,7 @@ const mostRemembered = 4
 export class UsagePatterns {
   readonly #patterns: Pattern[] = []
 
-  /**
-   * The last usage member that begins within `near` bytes of the end; null if its form is unknown, or it is
-   * not that of the response itself.
-   */
+  /** Of those that begin within `near` bytes of the end; null if its form is unknown, or it is nested. */
   lastIn(bytes: Buffer, near: number, isEventStream: boolean): Tokens | null {
     const at = lastUsage(bytes, near)
     if (at === -1) return null

@@ -5,10 +5,7 @@ export interface Tokens {
   readonly tokensIn: number | null
   /** Including reasoning. */
   readonly tokensOut: number | null
-  /**
-   * Parts of `tokensIn`: read from a cache, written to one, and of the latter what stays there for an hour; 0
-   * where not reported.
-   */
+  /** Of `tokensIn`: read from a cache, written to one, and of the latter for an hour; else 0. */
   readonly cacheRead: number
   readonly cacheWritten: number
   readonly cacheWrittenLong: number
@@ -138,10 +135,7 @@ function countsOf(members: Record<string, unknown>): Counts {
 
 const names = Object.keys(counted) as readonly Count[]
 
-/**
- * As reported by OpenRouter: its own share and, with a key of the caller's own, what the provider behind it
- * charges.
- */
+/** OpenRouter's own share and, with a key of the caller's own, what the provider behind it charges. */
 function costIn({ cost, is_byok, cost_details }: Record<string, unknown>): number | null {
   const own = dollarsOf(cost)
   if (own === null || is_byok !== true) return own

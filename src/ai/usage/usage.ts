@@ -5,10 +5,7 @@ import { endOfEvents, levelOf } from './level.ts'
 import { numberOf, type Tokens, tokensIn as tokensOfObject, usageName, usageAt } from './usage-member.ts'
 import { UsagePatterns } from './patterns.ts'
 
-/**
- * Null if the response does not report it; for a stream or a truncated response, as far as the retained parts
- * report it.
- */
+/** Null if not reported, or not in the retained parts of a truncated response. */
 export interface Usage extends Tokens {
   readonly model: string | null
 }
@@ -23,9 +20,8 @@ export interface Kept {
 }
 
 /**
- * Reads the usage from the beginning of a response and, if that is not all, its end: OpenAI's chat, responses
- * and embeddings, Anthropic, Google and Ollama, as JSON, event stream or JSON lines. Parses only the usage
- * objects of the response itself. Never throws.
+ * Of OpenAI's chat, responses and embeddings, Anthropic, Google and Ollama, as JSON, event stream or JSON
+ * lines. Parses only the usage objects of the response itself. Never throws.
  */
 export function usageOf(kept: Kept): Usage {
   const { head, tail, isEventStream, isWhole } = kept
@@ -167,10 +163,7 @@ function usageIn(bytes: Buffer, at: number, isEventStream: boolean): Tokens | nu
   return parent === null ? null : parent === 'message' ? { ...member, tokensOut: null } : member
 }
 
-/**
- * By the beginning of its event: 'response' if that was not retained, since only such events are so long;
- * null for anything unknown.
- */
+/** Of its event: 'response' if its beginning was not retained, since only those are so long; else null. */
 function parentIn(bytes: Buffer, at: number): keyof typeof parents | null {
   const line = Math.max(bytes.lastIndexOf('\n', at), bytes.lastIndexOf('\r', at)) + 1
   const start = bytes.indexOf('{', line)

@@ -95,10 +95,7 @@ function withoutRest(path: string): string {
   return end === -1 ? path : path.slice(0, end)
 }
 
-/**
- * A second server sees a query or fragment that the first has decoded, as with `proxy_pass http://app$uri` of
- * nginx and rewrites of Apache.
- */
+/** As a second server sees it with `proxy_pass http://app$uri` of nginx, or rewrites of Apache. */
 function withoutHiddenQuery(path: string): string {
   const end = path.search(/%3F|%23/)
   return end === -1 ? path : path.slice(0, end)

@@ -73,10 +73,7 @@ export function leads(prefix: string, path: string): boolean {
   return isBorder(path, prefix.length) && path.startsWith(prefix)
 }
 
-/**
- * Whether the part of a normalized path before an offset is whole segments: a slash comes there or just
- * before, the query, or the end.
- */
+/** Whether a slash comes at the offset or just before, or the query, or the end. */
 export function isBorder(path: string, at: number): boolean {
   const next = path.charCodeAt(at) // NaN at the end of the path and beyond
   return at === path.length || next === 0x2f || next === 0x3f || path.charCodeAt(at - 1) === 0x2f

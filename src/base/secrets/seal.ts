@@ -1,5 +1,4 @@
-// Seals small secrets at rest (AES-256-GCM), so that a reader of the store can neither read, change nor swap
-// them.
+// Seals small secrets at rest (AES-256-GCM): a reader of the store can neither read nor swap them.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 

@@ -1,5 +1,4 @@
-// The server's keys for credentials: the current one makes digests and seals, older ones still check and
-// open.
+// The server's keys for credentials: the current one makes digests and seals, older ones only check.
 
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { seal, unseal } from './seal.ts'

@@ -1,5 +1,4 @@
-// Schedules the steps of long work: in a turn of the event loop each caller has at most one, and none runs
-// during a short exchange.
+// Steps of long work: each caller has one in a turn of the event loop, and none in a short exchange.
 
 import { shortExchanges } from './short-exchanges.ts'
 

@@ -1,5 +1,4 @@
-// The account at an authority: its key is stored before the authority sees it, so that all machines on the
-// same store present the same one.
+// The account at an authority: its key is stored first, so that all machines present the same one.
 
 import { generateKeyPair, hash } from 'node:crypto'
 import { promisify } from 'node:util'

@@ -1,5 +1,4 @@
-// Obtains one certificate. Each step's result is stored before the next, so that another process can continue
-// from there.
+// Obtains one certificate, with each step stored, so that another process can continue from there.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'

@@ -60,9 +60,7 @@ export interface AuthorityAccount {
 }
 
 interface ProblemFacts {
-  /**
-   * The last part of its URN, such as rateLimited; null without a problem document (RFC 8555 section 6.7).
-   */
+  /** Of its URN, such as rateLimited; null without a problem document (RFC 8555 section 6.7). */
   readonly type: string | null
   readonly detail: string
   /** Null without a response. */

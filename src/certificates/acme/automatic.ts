@@ -1,5 +1,4 @@
-// The results of ACME at this gateway: certificates, and the challenges by which an authority checks that a
-// host is served here (RFC 8555 section 8.3, RFC 8737).
+// The certificates and challenges of ACME at this gateway (RFC 8555 section 8.3, RFC 8737).
 
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { TlsIdentity } from '../../config/model/config.ts'

@@ -4,10 +4,7 @@ import type { HostCertificate, IssuedCertificate } from '../../store/records/acm
 import { Certificate } from '../../tls/certificate.ts'
 import { restOf } from './schedule.ts'
 
-/**
- * `due`: a new one must be obtained; `failing`: the last attempt failed; `unreadable`: its key was sealed
- * with another server key.
- */
+/** `due`: to be renewed; `failing`: the last attempt failed; `unreadable`: sealed with another key. */
 export const certificateStates = ['valid', 'due', 'ordering', 'missing', 'failing', 'unreadable'] as const
 export type CertificateState = (typeof certificateStates)[number]
 

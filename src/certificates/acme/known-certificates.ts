@@ -1,5 +1,4 @@
-// The automatic certificates in the store, so that handshakes need no query. While it is unreachable, the
-// last known ones stay in use.
+// A copy of the automatic certificates in the store, which stays in use while that is unreachable.
 
 import { isDeepStrictEqual } from 'node:util'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -81,9 +80,7 @@ export class KnownCertificates {
     })
   }
 
-  /**
-   * Resolves when everything, or at least the copy of the last run, has been read; reading is then retried.
-   */
+  /** Resolves when everything, or at least the last run's copy, has been read; reading is then retried. */
   open(): Promise<void> {
     return this.#follower.open()
   }

@@ -1,5 +1,4 @@
-// Exclusive access of one process to the record of a host. Each write names the version that it replaces, so
-// a process that has lost the record cannot write it.
+// Exclusive access to the record of a host: a process that has lost the record cannot write it.
 
 import type { HostCertificate } from '../../store/records/acme.ts'
 import type { Records, Versioned } from '../../store/contract/store.ts'

@@ -1,5 +1,4 @@
-// Obtains and renews the certificates of hosts. Each gateway runs one, without a leader: the one that writes
-// itself into the record of a host holds it.
+// Obtains and renews certificates, without a leader: a gateway writes itself into the record of a host.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleepFor } from 'node:timers/promises'

@@ -1,5 +1,4 @@
-// When to retry, and when to renew, as ms since the epoch. Random parts keep hosts and gateways from asking
-// all at once.
+// When to retry and to renew, in ms since the epoch; random, so that hosts do not ask all at once.
 
 import type { RenewalTime } from '../../store/records/acme.ts'
 import type { RenewalInfo } from './authority.ts'
@@ -13,10 +12,7 @@ const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
 
-/**
- * Ms; each further failure doubles it. Five attempts fit into the first hour, as much as the strictest public
- * authority allows.
- */
+/** Ms, doubled each time: five attempts an hour are as much as the strictest public authority allows. */
 const firstPause = 2 * minute
 const maxPause = 6 * hour
 

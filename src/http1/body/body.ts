@@ -1,5 +1,4 @@
-// The body of a message and where it ends (RFC 9112 sections 6 and 7), without copying: it points into the
-// caller's buffer.
+// The body of a message (RFC 9112 sections 6 and 7), without copies: views into the caller's buffer.
 
 import { backslash, cr, dquote, hexValue, isFieldByte, lf, semicolon } from '../fields/characters.ts'
 import { TrailerSection } from './trailers.ts'

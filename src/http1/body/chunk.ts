@@ -1,8 +1,6 @@
 // Chunked bodies as we write them (RFC 9112 section 7.1).
 
-/**
- * Writes one chunk of at least one byte as latin1 text: copying a small one is cheaper than another write.
- */
+/** Writes a chunk of at least one byte as text: copying a small one is cheaper than another write. */
 export function chunkText(bytes: Buffer): string {
   return `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`
 }

@@ -1,5 +1,4 @@
-// The trailer section of a chunked body (RFC 9112 section 7.1.2): the field lines after its last chunk,
-// without those that are not allowed there.
+// The trailer section of a chunked body, without the field lines that are not allowed there.
 
 import { cr, lf } from '../fields/characters.ts'
 import { crosses, type FieldId, field } from '../fields/fields.ts'
@@ -52,9 +51,7 @@ export class TrailerSection implements FieldReader {
   }
 }
 
-/**
- * Fields that control, route or authenticate a message come too late after its body (RFC 9110 section 6.5.1).
- */
+/** Fields that come too late after the body (RFC 9110 section 6.5.1). */
 const spentBeforeBody = new Set([
   'age',
   'authorization',

@@ -1,5 +1,5 @@
-// The fields, besides X-Forwarded-For, -Proto, -Host and Forwarded, in which proxies, CDNs and platforms
-// describe the client; removed unless it is trusted. The table in docs/proxying.md is generated from this.
+// The fields in which proxies and platforms describe the client, besides X-Forwarded-For, -Proto, -Host and
+// Forwarded. The table in docs/proxying.md is generated from this.
 
 /** In lower case; a name that ends in `*` is a prefix. */
 export const claimedNames = {

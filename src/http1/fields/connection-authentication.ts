@@ -1,5 +1,5 @@
-// Authentication of a connection rather than a request: after NTLM or Negotiate has succeeded, the server
-// attributes every further request on the connection to the same user (RFC 4559 section 6, MS-NTHT, MS-N2HT).
+// After NTLM or Negotiate, a server attributes every further request on the connection to the same user (RFC
+// 4559 section 6, MS-NTHT, MS-N2HT).
 
 import { type FieldLines, field } from './fields.ts'
 

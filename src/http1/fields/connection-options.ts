@@ -12,10 +12,7 @@ interface ConnectionOptions {
 
 const maxLength = 1024
 
-/**
- * Reads all Connection fields of a message, joined with commas; null if they are implausibly long, since each
- * costs time.
- */
+/** Takes all Connection fields, joined; null if they are implausibly long, since each costs time. */
 export function connectionOptions(value: string | null): ConnectionOptions | null {
   if (value === null) return nothing
   if (value.length > maxLength) return null

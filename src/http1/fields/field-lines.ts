@@ -1,5 +1,4 @@
-// Ends of heads and their field lines, read as strictly as RFC 9112 allows: no folded lines, no bare CR or
-// LF, no space before a colon.
+// Field lines, read strictly: no folded lines, no bare CR or LF, no space before a colon.
 
 import { colon, cr, htab, isFieldByte, isTokenByte, lf, sp } from './characters.ts'
 import { type FieldId, fieldId } from './fields.ts'
@@ -17,10 +16,7 @@ export function endOfHead(bytes: Buffer, start: number): number {
   return at === -1 ? -1 : at + 4
 }
 
-/**
- * Whether an incomplete head can still become valid, judged by its bytes from `from` on: otherwise the peer
- * would hang until its timeout.
- */
+/** Whether an incomplete head can still become valid: otherwise the peer would hang until its timeout. */
 export function mayContinue(bytes: Buffer, from: number): boolean {
   for (let i = from; i < bytes.length; i++) {
     const byte = bytes[i]!

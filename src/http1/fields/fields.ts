@@ -27,10 +27,7 @@ export const field = {
   expect: 15,
   /** CGI turns it into the variable `HTTP_PROXY` (CVE-2016-5385). */
   proxy: 16,
-  /**
-   * Used by some frameworks in place of the request's path (`X-Original-URL`), although no rule has checked
-   * it.
-   */
+  /** Some frameworks take it for the request's path (`X-Original-URL`), although no rule has checked it. */
   otherPath: 17,
   /** As other proxies pass it on. */
   claimedCertificate: 18,
@@ -290,10 +287,7 @@ function index(ids: Record<string, FieldId>): (KnownField[] | undefined)[] {
 /** The last five bits of an X in either case. */
 const x = 24
 
-/**
- * The last five bits of the first two letters, or of the two after `X-`: most names differ in them from those
- * of all families.
- */
+/** The last five bits of the first two letters, or of the two after `X-`: most names differ in them. */
 function familyKey(name: string): number {
   const first = name.charCodeAt(0) & 31
   if (first !== x) return first * 32 + (name.charCodeAt(1) & 31)

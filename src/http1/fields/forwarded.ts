@@ -1,5 +1,4 @@
-// The Forwarded field (RFC 7239): what each hop said about the one before it, used only if the hop is
-// trusted.
+// The Forwarded field (RFC 7239): what each hop says about the one before it.
 
 import { backslash, dquote, htab, isTokenByte, sp } from './characters.ts'
 

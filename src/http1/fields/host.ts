@@ -1,13 +1,11 @@
-// The Host field and the authority of an absolute target (RFC 9110 section 7.2, RFC 3986 section 3.2.2),
-// reduced to the name that zones are looked up by.
+// The Host field and the authority of an absolute target (RFC 9110 section 7.2, RFC 3986 section 3.2.2).
 
 import { isIPv6 } from 'node:net'
 import { canonicalAddress } from '../../net/address/address.ts'
 
 /**
- * The lower-case host name of a Host value (RFC 9110 section 7.2), without port, brackets and trailing dot;
- * null if it is neither a host name nor an IP address. No zone can have a name with the other freedoms of a
- * reg-name.
+ * Lower-case, without port, brackets and trailing dot; null if it is neither a host name nor an IP address.
+ * No zone can have a name with the other freedoms of a reg-name.
  */
 export function hostName(value: string): string | null {
   if (value.charCodeAt(0) === 0x5b) return ipv6Name(value)

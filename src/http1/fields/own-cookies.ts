@@ -1,10 +1,7 @@
 // Browsers send a cookie to every port of a host (RFC 6265 section 8.5): an origin that shares a host name
 // with our pages would receive people's sessions, and could plant its own.
 
-/**
- * Without the prefix added over https: two for our pages, and two that bind an authorization request to its
- * browser.
- */
+/** Without the prefix added over https; the last two bind an authorization request to its browser. */
 export const ownCookies = {
   session: 'gatehouse',
   visit: 'gatehouse-visit',
@@ -49,10 +46,7 @@ export function withoutOwnCookies(value: string): string | null {
   return hasOthers ? others : null
 }
 
-/**
- * Whether a Set-Cookie value sets one of our cookies, even without a name: browsers send such a value alone
- * (RFC 6265bis section 5.7).
- */
+/** Even without a name: browsers send such a value alone (RFC 6265bis section 5.7). */
 export function setsOwnCookie(value: string): boolean {
   if (!value.includes(mark)) return false
   const end = value.indexOf(';')

@@ -2,10 +2,7 @@
 
 import { equalsIgnoreCase } from './fields.ts'
 
-/**
- * Ms after `now` at which the server allows a retry (RFC 9110 section 10.2.3): the longest of several; null
- * if unreadable, Infinity if too large.
- */
+/** Ms after `now` (RFC 9110 section 10.2.3), of several the longest; null if unreadable. */
 export function retryAfterIn(fields: readonly string[], now: number): number | null {
   let longest: number | null = null
   for (let i = 0; i < fields.length; i += 2) {

@@ -34,10 +34,7 @@ export function traceParentText({ traceId, parentId, flags }: TraceParent): stri
   return `00-${traceId}-${parentId}-0${flags}`
 }
 
-/**
- * The joined fields as they may be passed on (section 3.3); null for a malformed member, a duplicate key, or
- * too many members.
- */
+/** As it may be passed on (section 3.3); null if invalid. */
 export function parseTraceState(joined: string): string | null {
   const members: string[] = []
   const keys = new Set<string>()

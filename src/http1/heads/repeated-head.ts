@@ -1,5 +1,4 @@
-// Most heads on one connection repeat the field lines of the previous one: those are compared as bytes, not
-// parsed again.
+// Compares repeated field lines of a connection as bytes, instead of parsing them again.
 
 import { colon, htab, lf, sp } from '../fields/characters.ts'
 import { field } from '../fields/fields.ts'
@@ -7,10 +6,7 @@ import { type HeadLimits, parseRequestHead, RequestHead, settle } from './reques
 import { type HeadFault, readRequestLine } from './request-line.ts'
 
 const maxBytes = 4096
-/**
- * After so many different heads in a row the connection probably carries many clients, and nothing is
- * remembered.
- */
+/** After so many different heads the connection probably carries many clients. */
 const maxMisses = 8
 
 export class RepeatedHead {

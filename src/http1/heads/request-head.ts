@@ -1,5 +1,4 @@
-// A request head (RFC 9112 sections 2 and 3). Whatever two readers could understand differently is a fault,
-// so that nothing ambiguous reaches an origin.
+// A request head (RFC 9112 sections 2 and 3). What two readers could understand differently is a fault.
 
 import { ownText } from '../../base/text/own-text.ts'
 import { BodyReader } from '../body/body.ts'
@@ -203,10 +202,7 @@ export function requestBody(head: RequestHead): BodyReader {
   return head.contentLength > 0 ? new BodyReader('length', head.contentLength) : new BodyReader('none', 0)
 }
 
-/**
- * Other codings, then `chunked` once: any other order leaves the end of the body unknown (RFC 9112 section
- * 6.3).
- */
+/** Other codings, then `chunked` once (RFC 9112 section 6.3). */
 const codingsUnderChunked = /^(?:(?!chunked[ \t]*,)[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*,[ \t]*)+chunked$/i
 
 function isLineOpen(bytes: Buffer, start: number): boolean {

@@ -1,5 +1,4 @@
-// The first line of a request: method, target and version (RFC 9112 section 3), with the target brought into
-// origin form.
+// The request line (RFC 9112 section 3), with the target brought into origin form.
 
 import { isTokenByte, sp } from '../fields/characters.ts'
 import { isTargetByte } from './target-bytes.ts'

@@ -2,8 +2,5 @@
 
 import { byteTable } from '../fields/characters.ts'
 
-/**
- * Wider than RFC 3986: clients send raw `|`, `"` and UTF-8, and origins accept them; never a fragment (RFC
- * 9112 section 3.2).
- */
+/** Wider than RFC 3986: clients send raw `|`, `"` and UTF-8. Never a fragment (RFC 9112 section 3.2). */
 export const isTargetByte = byteTable(byte => byte > 0x20 && byte !== 0x7f && byte !== 0x23)

@@ -43,9 +43,7 @@ export class FrameBorders {
     }
   }
 
-  /**
-   * Reads to the end of the current frame, or of the bytes if that comes first; returns the index after it.
-   */
+  /** Reads at most to the end of the current frame; returns the index after it. */
   next(bytes: Buffer, from: number): number {
     const { length } = bytes
     const at = this.#left === 0 && !this.isLost ? this.#readHead(bytes, from) : from

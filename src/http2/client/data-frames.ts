@@ -1,5 +1,4 @@
-// Takes the DATA frames of an origin (RFC 9113 section 6.1): checks them against the response, and removes
-// the padding.
+// Checks the DATA frames of an origin (RFC 9113 section 6.1), and removes the padding.
 
 import { flag } from '../frames/frames.ts'
 import type { Inflow } from './inflow.ts'
@@ -8,10 +7,7 @@ import type { SessionParts } from './session-parts.ts'
 import type { ClientStream } from './stream.ts'
 import type { Streams } from './streams.ts'
 
-/**
- * Frames of fewer bytes for a stream that is over count as carrying nothing; larger ones are bounded by its
- * window.
- */
+/** Smaller frames for a finished stream count as carrying nothing; its window bounds larger ones. */
 const minStray = 256
 
 export class DataFrames {

@@ -1,5 +1,4 @@
-// Takes the header blocks of an origin: each is an interim response, the head of the final one, or its
-// trailer section.
+// Header blocks of an origin: an interim response, the head of the final one, or its trailer section.
 
 import { flag } from '../frames/frames.ts'
 import type { BlockLimits } from '../frames/header-block.ts'
@@ -80,8 +79,7 @@ export class HeaderBlocks implements BlockTaker {
     if (lacks || (head.status === 204 && head.contentLength > 0))
       return void this.#streams.spoil(stream, 'bad_framing')
     this.#inflow.touch(stream)
-    // Nothing more comes, so the length is known: otherwise a client of HTTP/1.1 would wait for the end of
-    // its connection.
+    // Otherwise a client of HTTP/1.1 would wait for the end of its connection.
     if (isEnd && stream.mayHaveBody) head.contentLength = 0
     stream.user.head(head, stream.mayHaveBody)
     if (isEnd && !stream.isOver) this.#streams.end(stream, null)

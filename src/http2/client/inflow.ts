@@ -4,15 +4,9 @@ import type { FrameWriter } from '../frames/frame-writer.ts'
 import { firstWindow } from '../frames/peer-settings.ts'
 import type { ClientStream } from './stream.ts'
 
-/**
- * Bytes. Given back as bytes arrive, so that a slow reader holds up no other stream; each stream's own window
- * bounds what may wait.
- */
+/** Given back as bytes arrive: a slow reader holds up no other stream. Their own windows bound them. */
 const connectionWindow = 16 * 1024 * 1024
-/**
- * How far a stream's window may grow, and by how much those of all streams together: 1 MiB is 50 MB/s over 20
- * ms.
- */
+/** Growth of one stream's window, and of all together: 1 MiB is 50 MB/s over 20 ms. */
 const maxStreamWindow = 1024 * 1024
 const maxGrowth = 8 * 1024 * 1024
 

@@ -2,10 +2,7 @@
 
 /** Ms for our settings, and for a PING if the origin seems dead. */
 const ackTimeout = 10_000
-/**
- * Min ms of silence before a PING: some servers hang up on clients that send it often. Also the ms in which
- * the reply is expected soon.
- */
+/** Ms of silence before a PING, which some servers punish if frequent; also until a reply counts as late. */
 const minSilence = 1_000
 /** Ms after which an origin that owes responses gets a PING before further requests. */
 const maxSilence = 5_000

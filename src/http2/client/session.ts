@@ -1,5 +1,4 @@
-// The client's side of an HTTP/2 connection (RFC 9113), without socket or clock: its owner brings bytes,
-// takes bytes, and sets the time.
+// The client's side of an HTTP/2 connection (RFC 9113); its owner moves the bytes, and sets the time.
 
 import { FrameReader } from '../frames/frame-reader.ts'
 import { FrameWriter } from '../frames/frame-writer.ts'
@@ -123,9 +122,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     return this.#streams.opened
   }
 
-  /**
-   * How many requests the origin has accepted, if it left in good order and refused later ones; 0 otherwise.
-   */
+  /** Requests that the origin accepted before it left in good order and refused others; else 0. */
   get requestsTaken(): number {
     return this.#streams.taken
   }
@@ -230,10 +227,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     if (this.#liveness.isDead) this.fail('silence')
   }
 
-  /**
-   * If it returns false, the caller must bring no more, and call `readOn` in other turns until that returns
-   * true.
-   */
+  /** If false, the caller must bring no more until `readOn`, in other turns, returns true. */
   receive(bytes: Buffer): boolean {
     this.#liveness.received()
     this.#unread = this.#unread === null ? bytes : Buffer.concat([this.#unread, bytes])
@@ -272,10 +266,7 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     return !this.isClosed
   }
 
-  /**
-   * A window update that no body waits for carries as little as a PING; one in small pieces costs a frame
-   * each.
-   */
+  /** Without a waiting body it carries as little as a PING; in small pieces it costs a frame each. */
   spendWindowUpdate(stream: ClientStream | null | undefined): boolean {
     return (stream !== undefined && this.#outflow.stalledCount > 0) || this.spendControl()
   }

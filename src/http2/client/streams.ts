@@ -18,9 +18,7 @@ const untouched: ReadonlyMap<number, StreamFault> = new Map([
 export class Streams {
   /** The origin accepts no further stream, or the ids are used up. */
   areLast = false
-  /**
-   * How many requests the origin has accepted, if it left in good order and refused later ones; 0 otherwise.
-   */
+  /** Requests that the origin accepted before it left in good order and refused others; else 0. */
   taken = 0
   readonly #session: SessionCalls
   readonly #writer: FrameWriter

@@ -1,5 +1,4 @@
-// Splits received bytes into frames (RFC 9113 section 4.1). DATA is passed on as it comes, any other frame
-// whole.
+// Splits received bytes into frames (RFC 9113 section 4.1): DATA as it comes, any other frame whole.
 
 import { frameType } from './frames.ts'
 
@@ -28,10 +27,7 @@ export class FrameReader {
     this.#taker = taker
   }
 
-  /**
-   * Reads at most to the end of one frame; returns the offset after what it read, or -1 if the connection
-   * failed.
-   */
+  /** Reads at most one frame; returns the offset after it, or -1 if the connection failed. */
   next(bytes: Buffer, at: number): number {
     if (this.#missing === -1) {
       at = this.#head(bytes, at)

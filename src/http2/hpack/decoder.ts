@@ -1,5 +1,4 @@
-// Reads header blocks (RFC 7541). Facts about a field are stored with its table entry, so that a repeated
-// field costs a look-up.
+// Reads header blocks (RFC 7541), with facts about fields in the table: repeated ones cost a look-up.
 
 import { isFieldByte, isTokenByte, htab, sp } from '../../http1/fields/characters.ts'
 import { type FieldId, field, fieldId } from '../../http1/fields/fields.ts'

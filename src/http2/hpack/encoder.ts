@@ -1,5 +1,4 @@
-// Writes header blocks (RFC 7541) without a dynamic table: finding a field in one costs more than writing it,
-// and saves only a few bytes.
+// Writes header blocks (RFC 7541) without a dynamic table: finding a field costs more than writing it.
 
 import { staticFields } from './static-table.ts'
 
@@ -13,10 +12,7 @@ interface KnownName {
 /** Fields of an HTTP/1 connection (RFC 9113 section 8.2.2). */
 const dropped = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']
 
-/**
- * No later hop may add them to a table (RFC 7541 section 7.1.3); names in the static table first, then those
- * of providers' keys.
- */
+/** Not for tables (RFC 7541 section 7.1.3): names in the static table, then those of providers' keys. */
 const secrets = ['authorization', 'cookie', 'proxy-authorization', 'set-cookie']
 const unlistedSecrets = ['x-api-key', 'x-goog-api-key', 'api-key']
 const neverIndexed = 0x10
@@ -76,10 +72,7 @@ export class HpackEncoder {
     return at + 5
   }
 
-  /**
-   * Writes latin1 lines (`Name: value\r\n`), names in lower case, without those of a connection. Needs room
-   * for twice their length.
-   */
+  /** Lower-cases names, leaves out those of a connection. Needs room for twice the length of the lines. */
   lines(lines: string, into: Buffer, at: number): number {
     let from = 0
     while (from < lines.length) {

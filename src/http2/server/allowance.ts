@@ -1,13 +1,10 @@
-// What a client may cost a session: how many frames that carry nothing, and how much time for what it has
-// begun.
+// What a client may cost a session: frames that carry nothing, and time for what it has begun.
 
 import type { Budgets } from './budget.ts'
 import { type ErrorCode, errorCode } from '../frames/frames.ts'
 import type { SessionFault } from './session-user.ts'
 
-/**
- * What a response earns of a reset, and what a request or a DATA frame earns of frames that carry nothing.
- */
+/** What a response earns of a reset, and a request or a DATA frame of frames that carry nothing. */
 const resetsPerResponse = 0.25
 const controlFramesPerFrame = 4
 const settingsTimeout = 30_000

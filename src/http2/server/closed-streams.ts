@@ -1,5 +1,4 @@
-// How recently closed streams have ended, which decides what may still arrive for them (RFC 9113 section
-// 5.1).
+// How recent streams have ended, which decides what may still arrive for them (RFC 9113 section 5.1).
 
 const capacity = 256
 

@@ -1,5 +1,4 @@
-// Turns the fields of a header block into a request head (RFC 9113 section 8.3) as if it had come over
-// HTTP/1.
+// Makes a request head of a header block (RFC 9113 section 8.3), as if it had come over HTTP/1.
 
 import { randomBytes } from 'node:crypto'
 import { isTokenByte } from '../../http1/fields/characters.ts'

@@ -1,5 +1,4 @@
-// Whether a client reads its responses fast enough: a stream that waits for its window costs memory, and a
-// connection to its origin.
+// A client must read its responses: a waiting stream costs memory, and a connection to its origin.
 
 import type { Stream } from './stream.ts'
 
@@ -17,10 +16,7 @@ export class ResponsePace {
     this.#lookedAt = now
   }
 
-  /**
-   * `sentOfAll` is what all streams have sent since the last sweep. If the client `isOverdrawn`, each must
-   * have sent something.
-   */
+  /** `sentOfAll`: by all streams since the last sweep; each must have sent something if `isOverdrawn`. */
   look(now: number, sentOfAll: number, isOverdrawn: boolean): void {
     this.#isOverdrawn = isOverdrawn
     this.#since = Math.min(now - this.#lookedAt, maxInterval)

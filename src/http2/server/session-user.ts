@@ -48,9 +48,6 @@ export interface SessionUser<Owner> {
   drained(stream: Stream<Owner>): void
   /** Called once, until `takeOutput` has returned null. */
   outputReady(): void
-  /**
-   * Called after `aborted` of all streams; the last output, which tells the client why, must still be
-   * written.
-   */
+  /** Called after `aborted` of all streams; the last output tells the client why. */
   failed(fault: SessionFault, detail: string): void
 }

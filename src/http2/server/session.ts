@@ -91,10 +91,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     return this.#streams.size
   }
 
-  /**
-   * Streams whose responses have not begun, or wait for the client; those that pause in between are left out
-   * once a second.
-   */
+  /** Streams whose responses have not begun or wait for the client; those in a pause are left out. */
   get waitingCount(): number {
     return this.#streams.waitingCount
   }
@@ -208,10 +205,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#isLeaving = true
   }
 
-  /**
-   * What to write next, null for nothing. To be called again when that is written, since its memory is
-   * reused.
-   */
+  /** Null for nothing. To be called again when that is written, since its memory is reused. */
   takeOutput(): Buffer | null {
     this.#writer.reclaim()
     this.#outflow.fill()
@@ -241,10 +235,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#announce()
   }
 
-  /**
-   * Lines likewise, names in any case; fields that belong to a connection are left out. `ended` if there is
-   * no body.
-   */
+  /** Lines likewise, names in any case; `ended` if there is no body. */
   respond(stream: Stream<Owner>, status: number, lines: string, ended: boolean): void {
     if (stream.isClosed) return
     stream.hasResponded = true
@@ -299,10 +290,7 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     if (!isCut) this.#allowance.earnByFrame()
   }
 
-  /**
-   * Ends the connection in two steps (RFC 9113 section 6.8): for a second, requests on their way are
-   * accepted.
-   */
+  /** In two steps (RFC 9113 section 6.8): for a second, requests on their way are accepted. */
   shutdown(now: number): void {
     if (this.#shutdownAt !== Number.POSITIVE_INFINITY || this.#isOver) return
     this.#writer.goAway(maxWindow, errorCode.none, '')

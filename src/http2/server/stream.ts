@@ -22,10 +22,7 @@ export class Stream<Owner> extends SendingStream {
   isBodyOver = false
   requestTrailers: readonly string[] | null = null
   hasResponded = false
-  /**
-   * Monotonic ms until which the client may still finish a request that has its response; 0 for other
-   * streams.
-   */
+  /** Monotonic ms until which the client may still finish the request after its response; 0 before. */
   lingersUntil = 0
   /** Ms in which something waited, and the part of them that the bytes read since make up for. */
   waited = 0

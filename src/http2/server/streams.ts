@@ -1,5 +1,4 @@
-// The streams of a session: which are open, what may still arrive for closed ones, and deadlines of both
-// directions.
+// The streams of a session, what may still arrive for closed ones, and their deadlines.
 
 import { ClosedStreams, type StreamEnd } from './closed-streams.ts'
 import type { FrameWriter } from '../frames/frame-writer.ts'
@@ -9,10 +8,7 @@ import { ResponsePace } from './response-pace.ts'
 import type { SessionUser } from './session-user.ts'
 import type { Stream } from './stream.ts'
 
-/**
- * Ms to send the rest of a body whose response is sent, since some clients take a reset for a failure even
- * then (RFC 9113 section 8.1).
- */
+/** Ms for the rest of a body: some clients take a reset for a failure (RFC 9113 section 8.1). */
 const linger = 2_000
 
 export class Streams<Owner> {
@@ -48,10 +44,7 @@ export class Streams<Owner> {
     return this.#open.size
   }
 
-  /**
-   * Streams whose responses have not begun, or wait for the client; each sweep leaves out those that pause in
-   * between.
-   */
+  /** Streams whose responses have not begun or wait for the client; sweeps leave out those in a pause. */
   get waitingCount(): number {
     return Math.max(0, this.#open.size - this.#pausingCount)
   }

@@ -236,10 +236,7 @@ export class IncomingFrames<Stream extends SendingStream> implements FrameTaker 
     else this.#wrongSize('PRIORITY of a wrong size')
   }
 
-  /**
-   * Whether a closed stream was open before, so that the frame may have been on its way; else the session
-   * fails.
-   */
+  /** Whether the frame may have been on its way before the stream was closed; else the session fails. */
   #isClosed(id: number, what: string): boolean {
     return !this.#parts.streams.isIdle(id) || this.#violated(`${what} on an idle stream`)
   }

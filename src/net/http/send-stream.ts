@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { reset } from '../socket/reset.ts'
 
 /**
- * Resolves when all are sent, or the reader has left. If the stream fails, rejects and resets the connection:
+ * Resolves when all are sent, or the reader has left. Rejects and resets the connection if the stream fails:
  * HTTP/1.0 takes a clean close for the end (RFC 9112 section 6.3).
  */
 export async function sendStream(

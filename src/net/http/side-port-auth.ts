@@ -1,5 +1,4 @@
-// What the edge tells its side port about a request, signed with a secret that lasts as long as the gateway
-// runs.
+// What the edge tells its side port about a request, signed with a secret of this run.
 
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'

@@ -7,10 +7,7 @@ export function ignoreErrors(socket: Socket): void {
   socket.on('error', ignore)
 }
 
-/**
- * V8 allocates one closure of each Node socket in the old generation, which would keep a closed socket and
- * its listeners until the next full garbage collection.
- */
+/** V8 allocates a closure of each socket in the old generation, which keeps it until a full collection. */
 export function forget(socket: Socket): void {
   for (const event of events) socket.removeAllListeners(event)
 }

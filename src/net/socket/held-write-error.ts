@@ -11,9 +11,8 @@ interface Inner {
 }
 
 /**
- * Keeps Node from destroying a socket when a write fails: a server that refuses an upload responds and
- * closes, and its response may still be in the receive buffer. An `end` or `error` always follows; the owner
- * must destroy the socket then.
+ * A server that refuses an upload responds and closes: its response may still be in the receive buffer. An
+ * `end` or `error` always follows; the owner must destroy the socket then.
  */
 export class HeldWriteError {
   /** Until a write has succeeded, nothing received is a response, and a failure is final. */

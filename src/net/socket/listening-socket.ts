@@ -1,5 +1,4 @@
-// Listening sockets as processes pass them to each other, so that a process that ends loses no connecting
-// client.
+// Listening sockets that processes pass to each other, so that no connecting client is lost.
 
 import { type Server, Socket } from 'node:net'
 
