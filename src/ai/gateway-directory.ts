@@ -12,7 +12,6 @@ interface DirectoryOptions {
   readonly store: Store
   /** Ms. */
   readonly grace: number
-  /** Called with the key of each gateway that is in the store. */
   readonly found?: ((key: string) => void) | undefined
   /** Requests known gateways from other processes; never rejects. */
   readonly borrow?: ((key: string) => Promise<Lent<Gateway> | null>) | undefined
@@ -27,7 +26,6 @@ const gatewayId = /^[a-z0-9_-]{1,64}$/
 
 export class GatewayDirectory {
   readonly #gateways: ReadThrough<Gateway>
-  /** Mostly the next names are the same. */
   #last: { readonly account: string; readonly id: string; readonly key: string } | null = null
 
   constructor({ store, grace, found, borrow, clock = systemClock }: DirectoryOptions) {
@@ -53,7 +51,6 @@ export class GatewayDirectory {
     return this.#gateways.recall(key)
   }
 
-  /** The cached gateway, for another process on this machine; null for none. */
   lend(key: string): Lent<Gateway> | null {
     return this.#gateways.lend(key)
   }

@@ -19,12 +19,10 @@ import { UsageRefusals } from './usage-refusals.ts'
 export interface Call {
   readonly provider: Provider
   readonly model: string
-  /** Path and query at the provider, base path included. */
   readonly path: string
   readonly body: Buffer
   /** In which the caller expects errors within a stream. */
   readonly dialect: Dialect | 'responses'
-  /** Of the provider. */
   readonly asks: Dialect
   readonly translation: Translation | null
   /** Whether a JSON response is wrapped in the `result` of the API envelope. */
@@ -37,19 +35,15 @@ export interface Call {
 }
 
 interface Wishes {
-  /** Whether providers may be asked for usage. */
   readonly streamUsage: boolean
   /** The gateway needs the usage even if the caller does not request it. */
   readonly isLogged: boolean
-  /** The caller had a valid token. */
   readonly isChecked: boolean
-  /** The models that reject a request for usage. */
   readonly refusals: Pick<UsageRefusals, 'has'>
   /** An alias names the model, so that the query, and a credential in it, may be for another provider. */
   readonly isRouted: boolean
 }
 
-/** Refuses a body that cannot be understood. */
 export function readCall(target: RestTarget | CompatTarget, body: Buffer): CallRequest | Refusal {
   return target.operation === 'run' ? readRun(body, target.model) : readRequest(body)
 }
@@ -110,13 +104,11 @@ const translations = {
 
 const asItIs = { hidesUsage: false, asksUsage: false, callersBody: null }
 
-/** The call without the request for usage that the gateway added. */
 export function withoutUsage(call: Call): Call {
   const body = call.callersBody ?? withoutMember(call.body, 'stream_options')
   return { ...call, ...asItIs, body }
 }
 
-/** The member is not the first. */
 function withoutMember(body: Buffer, name: string): Buffer {
   const members = membersOf(body)
   const at = members.findIndex(member => member.name === name)

@@ -7,14 +7,12 @@ import type { Refusal } from '../errors/catalogue/refusal.ts'
 import { bounds, type Member, membersOf, membersWithin, splice } from './parsing/json-members.ts'
 
 export interface CallRequest {
-  /** As the caller wrote it. */
   readonly model: string
   /** JSON pointer; null if the path named the model. */
   readonly modelPointer: string | null
   readonly bytes: Buffer
   readonly request: Readonly<Record<string, unknown>>
   readonly members: readonly Member[]
-  /** Of the request within the body. */
   readonly pointer: '' | '/input'
 }
 
@@ -48,7 +46,6 @@ export function readRun(body: Buffer, pathModel: string | null): CallRequest | R
   return checkedInput({ model, modelPointer, ...inner, pointer: '/input' })
 }
 
-/** Keeps every other byte as received. */
 export function withModel({ bytes, members }: Pick<CallRequest, 'bytes' | 'members'>, name: string): Buffer {
   const member = members.find(({ name }) => name === 'model')
   if (member) return splice(bytes, member.start, member.end, JSON.stringify(name))
@@ -79,7 +76,6 @@ function readBareInput(body: Buffer, model: string): CallRequest | Refusal {
   return checkedInput({ model, modelPointer: null, bytes: body, ...parsed, pointer: '' })
 }
 
-/** Refuses duplicate members, and a second name for the model. */
 function checkedInput(input: CallRequest): CallRequest | Refusal {
   const seen = new Set<string>()
   for (const member of input.members) {
@@ -121,7 +117,6 @@ function isRepeated(members: readonly Member[], name: string): boolean {
   return count > 1
 }
 
-/** A long name is cut. */
 function pointerOf(name: string): string {
   return pointerStep(name.slice(0, 100))
 }

@@ -2,7 +2,6 @@
 
 export type Operation = 'chat' | 'messages' | 'responses' | 'embeddings' | 'run'
 
-/** Or of `/ai/run/{model}`. */
 export interface RestTarget {
   readonly api: 'rest'
   readonly account: string
@@ -40,7 +39,6 @@ export function parseAiTarget(target: string): AiTarget | null {
   return null
 }
 
-/** Valid or not. */
 export function isAmongAiRoutes(target: string): boolean {
   if (target.startsWith(native)) return accountAt(target, native.length) !== null
   if (!target.startsWith(rest) || accountAt(target, rest.length) === null) return false

@@ -4,9 +4,7 @@ export interface FailedAttempt {
   /** This one included, and how many the call may make. */
   readonly attempts: number
   readonly maxAttempts: number
-  /** Further attempts that the route allows at the same model. */
   readonly retries: number
-  /** Whether another model could take the call. */
   readonly hasNext: boolean
   /** Ms of the attempt, and after how many none is followed by another; 0 for any. */
   readonly duration: number

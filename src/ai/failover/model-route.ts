@@ -1,9 +1,7 @@
 // The models that a call tries in turn, compiled from an alias; without circles.
 
-/** Null is the end of a route. */
 export type RouteNode = ModelNode | ShareNode
 
-/** A model to be called, and where a call goes if that fails. */
 export interface ModelNode {
   readonly type: 'model'
   /** As callers write it: provider/model. */
@@ -16,7 +14,6 @@ export interface ModelNode {
 
 interface ShareNode {
   readonly type: 'share'
-  /** Percentages, which add up to 100. */
   readonly shares: readonly { readonly percent: number; readonly next: RouteNode }[]
 }
 

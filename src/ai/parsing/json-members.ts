@@ -2,7 +2,6 @@
 
 export interface Member {
   readonly name: string
-  /** Including its quotes. */
   readonly nameStart: number
   /** From its first byte to the one after its last. */
   readonly start: number
@@ -63,7 +62,6 @@ export function splice(bytes: Buffer, start: number, end: number, text: string):
   return spliced
 }
 
-/** How deeply objects and arrays may be nested, and how many values they may contain. */
 interface Bounds {
   readonly depth: number
   readonly values: number
@@ -144,7 +142,6 @@ class Scan {
   }
 }
 
-/** With or without escapes. */
 function isNamed(json: Buffer, start: number, end: number, quoted: Buffer): boolean {
   let i = 0
   while (i < quoted.length && json[start + i] === quoted[i]) i++
@@ -203,7 +200,6 @@ function isDelimiter(byte: number | undefined): boolean {
 
 const nearBy = 64
 
-/** UTF-8. */
 const mark = [0xef, 0xbb, 0xbf]
 
 const quote = 0x22

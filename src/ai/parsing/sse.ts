@@ -12,15 +12,12 @@ export class SseReader {
   readonly #decoder = new StringDecoder('utf8')
   #line = ''
   #event = ''
-  /** Of the incomplete event, each with its line feed. */
   #data = ''
   #isAtStart = true
   /** A line feed that comes next belongs to the previous line end. */
   #isAfterReturn = false
-  /** An event exceeded the bound: nothing more is read. */
   isOverfull = false
 
-  /** Takes bytes cut anywhere, also within a character. */
   push(bytes: Buffer, onEvent: OnEvent): void {
     this.#take(this.#decoder.write(bytes), onEvent)
   }

@@ -3,9 +3,7 @@
 import { nearest } from '../../base/text/nearest.ts'
 import { priceRows } from '../usage/price-rows.ts'
 
-/** Names that a caller may read. */
 export interface Names {
-  /** Candidates for the nearest name. */
   readonly known: readonly string[]
   /** Empty for a caller whose token was not checked. */
   readonly usable: readonly string[]
@@ -18,7 +16,6 @@ export function providerHint(name: string, { known, usable }: Names): string {
   return phrase(nearest(name, known), usable)
 }
 
-/** Likewise for an unknown model. */
 export function modelHint(model: string, { known, usable, aliases }: Names): string {
   const slash = model.indexOf('/')
   const offered = [...aliases, ...usable]
@@ -49,10 +46,8 @@ function withAuthor(model: string): string | null {
   return near === null ? null : `${models.get(near)}/${near}`
 }
 
-/** Maximum length of a model that may be one of ours. */
 const longest = 100
 
-/** The authors of models whose prices come with Gatehouse. */
 const models: ReadonlyMap<string, string> = new Map(
   Object.entries(priceRows).flatMap(([author, rows]) =>
     Object.keys(rows).map(model => [model, author] as const),

@@ -10,7 +10,6 @@ export interface Key {
   limits: readonly string[]
   /** With which it was last set aside; 0 for never. */
   status: number
-  /** In a row, without a retry time. */
   failures: number
   /** Monotonic ms at which the provider last accepted it; -Infinity if not since it was refused. */
   workedAt: number
@@ -63,7 +62,6 @@ export class KeyRing {
     return soonest
   }
 
-  /** Except for keys that a call has tried. */
   hasAnother(now: number, tried: readonly Key[]): boolean {
     return this.#keys.some(key => key.restsUntil <= now && !tried.includes(key))
   }

@@ -11,9 +11,7 @@ export class ProviderCalls {
   badAt = 0
   badStatus = 0
   badError: ErrorName | null = null
-  /** Of the system, TLS or DNS; empty for none. */
   badCode = ''
-  /** Since the provider last accepted a call. */
   failures = 0
 
   /** `isOurs`: the call had a configured key, or the provider needs none. */

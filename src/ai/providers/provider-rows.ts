@@ -7,10 +7,8 @@ import {
   providerApis,
 } from '../../config/model/config.ts'
 
-/** An API whose REST calls can be forwarded unchanged. */
 export type Endpoint = ProviderApi
 
-/** Of errors and events. */
 export type Dialect = 'openai' | 'anthropic'
 
 interface Credential {
@@ -22,7 +20,6 @@ interface Credential {
 export interface ProviderRow extends Credential {
   /** `{resource}` is listed in the configuration, and named by callers in the path or model. */
   readonly base: string
-  /** Between the base and the path of a native call. */
   readonly nativeRoot: string
   /** The cheapest GET that shows whether a key is valid, without running a model. */
   readonly check: string
@@ -30,18 +27,14 @@ export interface ProviderRow extends Credential {
   readonly sdkRoot: string
   readonly dialect: Dialect
   readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
-  /** Native calls of these are refused too. */
   readonly lacks: readonly Endpoint[]
-  /** If different from native calls. */
   readonly restCredential: Credential | null
   /** In lower case; where callers may send a credential of their own. */
   readonly credentialFields: readonly string[]
   readonly credentialParameter: string | null
-  /** Added if the caller sent none. */
   readonly defaultFields: readonly (readonly [name: string, value: string])[]
   /** Whether a streamed chat may request its usage; other providers report usage always or never. */
   readonly streamsUsage: boolean
-  /** Prefixes of model names that imply the provider. */
   readonly aliases: readonly string[]
 }
 
@@ -159,7 +152,6 @@ const paths = {
   embeddings: '/embeddings',
 } as const satisfies Record<Endpoint, string>
 
-/** A provider that only the configuration knows. */
 export function customRow({
   speaks,
   apis,

@@ -19,14 +19,11 @@ import {
 
 export interface Provider {
   readonly name: string
-  /** Named by callers; null if the provider has none. */
   readonly resource: string | null
   /** Only scheme, host and port are used for the connection; every path here includes its path. */
   readonly base: URL
   readonly dialect: Dialect
-  /** Base path included. */
   readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
-  /** The cheapest GET that shows whether a key is valid. */
   readonly check: string
   /** In lower case, and what precedes the key. */
   readonly keyField: string
@@ -35,7 +32,6 @@ export interface Provider {
   /** In lower case, and the query parameter in which a caller may send a credential of its own. */
   readonly credentialFields: readonly string[]
   readonly credentialParameter: string | null
-  /** Added if the caller sent none. */
   readonly defaultFields: readonly (readonly [name: string, value: string])[]
   readonly streamsUsage: boolean
   readonly config: ProviderConfig | null
@@ -43,7 +39,6 @@ export interface Provider {
   readonly withoutKey: Refusal | null
 }
 
-/** Path and query at the provider, base path included. */
 interface NativeCall {
   readonly provider: Provider
   readonly path: string
@@ -58,25 +53,19 @@ export interface Model {
 interface Entry {
   readonly native: Provider
   readonly rest: Provider
-  /** Of the path of a native call. */
   readonly nativeRoot: string
-  /** Removed from that path; '' for none. */
   readonly sdkRoot: string
   /** The last segment of the base path with its slash, if it is a version such as /v1; '' for none. */
   readonly version: string
-  /** The paths of APIs that it lacks. */
   readonly absent: ReadonlyMap<string, Endpoint>
 }
 
 export class Providers {
   /** Several may share a name and a base. */
   readonly all: readonly Provider[]
-  /** By name, or by name/resource. */
   readonly #entries = new Map<string, Entry>()
   readonly #withResources = new Set<string>()
-  /** The names that stand for models of several providers. */
   readonly #aliases: readonly string[]
-  /** Provider names by the prefixes of their models. */
   readonly #authors = new Map<string, string>()
 
   /** Null for an unknown provider, or a name without a model. Mostly the model is the previous one. */
@@ -250,7 +239,6 @@ const unconfigured: Pick<ProviderConfig, 'url' | 'keys' | 'keyVariables'> = {
   keyVariables: [],
 }
 
-/** The end of the first segment. */
 function resourceEnd(path: string): number {
   for (let i = 1; i < path.length; i++) if (path[i] === '/' || path[i] === '?') return i
   return path.length

@@ -23,11 +23,9 @@ export function argumentsText(value: unknown): string {
   return value === undefined || value === null || isEmpty ? '' : JSON.stringify(value)
 }
 
-/** Detects the end of a JSON object that arrives in pieces. */
 export class ObjectEnd {
   /** Only space may follow. */
   isReached = false
-  /** Whether there was anything but space. */
   hasBegun = false
   #depth = 0
   #isInString = false
@@ -61,7 +59,6 @@ export class StreamedCall {
   readonly end = new ObjectEnd()
   id = ''
   name = ''
-  /** Arguments that have not been written yet. */
   unsent = ''
   /** A name again behind the end is a repetition, and with arguments to follow another call. */
   isNamedAgain = false
@@ -70,7 +67,6 @@ export class StreamedCall {
     this.place = place
   }
 
-  /** Returns false if the arguments do not belong to the call. */
   take(piece: JsonObject): boolean {
     const { name, arguments: value } = objectIn(piece.function)
     this.id ||= textIn(piece.id)

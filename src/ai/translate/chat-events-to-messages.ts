@@ -14,7 +14,6 @@ import { type JsonObject, objectIn, readObject, textIn } from './json.ts'
 import { countsOfChat, messagesErrorType, messagesUsage, stopReason } from './outcome.ts'
 import { EventTranslator } from './translation.ts'
 
-/** A text with a part that is still to be written. */
 interface Text {
   readonly kind: 'text'
   unsent: string
@@ -26,7 +25,6 @@ export class MessageEvents extends EventTranslator {
   readonly #calls = new StreamedCalls()
   readonly #ids = new CallIds()
   #isOpen = false
-  /** Of the block that is being written, or else of the next one. */
   #index = 0
   #finish = ''
   #refusal = ''
@@ -78,7 +76,6 @@ export class MessageEvents extends EventTranslator {
     else this.#blocks.push({ kind: 'text', unsent: text })
   }
 
-  /** Returns false if the arguments belong to no call. */
   #call(piece: JsonObject): boolean {
     let call = this.#calls.continuedBy(piece)
     if (call === undefined) {

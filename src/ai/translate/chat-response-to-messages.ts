@@ -14,7 +14,6 @@ export function messagesResponse(json: string): string | null {
   return translated && JSON.stringify(translated)
 }
 
-/** Messages has a single response. */
 export function firstChoice(choices: unknown): JsonObject | undefined {
   return objectsIn(choices).find(({ index = 0 }) => index === 0)
 }
@@ -34,12 +33,10 @@ export function message(completion: JsonObject, content: readonly JsonObject[], 
   }
 }
 
-/** Empty for none. */
 export function refusalDetails(explanation: string): { readonly stop_details?: JsonObject } {
   return explanation === '' ? {} : { stop_details: { type: 'refusal', category: null, explanation } }
 }
 
-/** A stream begins a block before its input is known. */
 export function toolUse(id: string, name: string, input: unknown) {
   return { type: 'tool_use' as const, id, name, input }
 }

@@ -11,7 +11,6 @@ interface Level {
   step: string | number
 }
 
-/** At any depth. Expects a text that JSON.parse accepts. */
 export function refuseDuplicate(json: string): Refusal | null {
   const steps = duplicateIn(json)
   if (steps === null) return null

@@ -129,7 +129,6 @@ const userTurn = map(
   },
 )
 
-/** Under the name of its type. */
 const droppedBlock: Rule<never> = (block, at) => at.step((block as { type: string }).type).drop()
 
 const assistantTurn = map(

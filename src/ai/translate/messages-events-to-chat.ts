@@ -6,7 +6,6 @@ import { chatServiceTier, createdAt, refusalOf } from './messages-response-to-ch
 import { chatUsage, countsOfMessages, finishReason } from './outcome.ts'
 import { EventTranslator } from './translation.ts'
 
-/** A tool call that the provider is still writing. */
 interface OpenCall {
   readonly index: number
   readonly input: unknown
@@ -25,7 +24,6 @@ export class ChatEvents extends EventTranslator {
   #usage: JsonObject = {}
   #calls = 0
   readonly #ids = new CallIds()
-  /** By index, with the call of each tool block. */
   readonly #blocks = new Map<unknown, OpenCall | null>()
   #lastBlock: unknown
 

@@ -15,12 +15,10 @@ export function chatResponse(json: string, now: number, { asFunction = false } =
   return JSON.stringify(completionOf(message, calls, now, asFunction))
 }
 
-/** The time of `created`, in seconds since the epoch. */
 export function createdAt(now: number): number {
   return Math.floor(now / 1000)
 }
 
-/** The tier that served the call; empty for none. */
 export function chatServiceTier(usage: JsonObject): { service_tier?: 'default' | 'priority' } {
   if (usage.service_tier === 'standard') return { service_tier: 'default' }
   return usage.service_tier === 'priority' ? { service_tier: 'priority' } : {}

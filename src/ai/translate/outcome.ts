@@ -55,7 +55,6 @@ export function countsOfChat(usage: JsonObject): TokenCounts {
   }
 }
 
-/** Undefined if the provider counted nothing. */
 export function chatUsage({ prompt, completion, cacheRead, cacheWrite, reasoning }: TokenCounts) {
   if (prompt === undefined || completion === undefined) return undefined
   return {
@@ -78,7 +77,6 @@ export function messagesUsage({ prompt = 0, completion = 0, cacheRead, cacheWrit
   }
 }
 
-/** Undefined if none is known. */
 function detailsOf(counts: Readonly<Record<string, number | undefined>>) {
   return Object.values(counts).some(count => count !== undefined) ? counts : undefined
 }

@@ -4,7 +4,6 @@ import { pointerStep } from '../../base/text/json.ts'
 import { faultAt } from '../../errors/catalogue/api-faults.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 
-/** The names of the two APIs, for messages. */
 interface Direction {
   readonly from: string
   readonly to: string
@@ -44,7 +43,6 @@ export class Place {
     return new Place(this.findings, this, key)
   }
 
-  /** The rule follows the name of the member. */
   fault(rule: string): undefined {
     this.findings.add(() => faultAt(this.#pointer, 'invalid', this.#name || 'the body', rule))
   }
@@ -54,12 +52,10 @@ export class Place {
     this.fault(`has no equivalent in ${this.findings.direction.to}: ${advice}`)
   }
 
-  /** The omission is reported to the caller. */
   drop(): undefined {
     this.findings.dropped.add(this.#path)
   }
 
-  /** Without indexes. */
   get #path(): string {
     if (!this.#parent) return ''
     const before = this.#parent.#path

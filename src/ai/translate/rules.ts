@@ -11,7 +11,6 @@ type Read<N extends Rules, O extends Rules> = { readonly [K in keyof N]: Meaning
   readonly [K in keyof O]?: Meaning<O[K]> | undefined
 }
 
-/** An object with required members, optional ones, and no others; null counts as absent. */
 export function record<const N extends Rules, const O extends Rules>(
   needed: N,
   optional: O,
@@ -65,7 +64,6 @@ export function list<T>(rule: Rule<T>): Rule<readonly T[]> {
   }
 }
 
-/** A string as it is, and anything else by the rule. */
 export function textOr<T>(rule: Rule<T>): Rule<string | T> {
   return (value, at) => (typeof value === 'string' ? value : rule(value, at))
 }
@@ -107,7 +105,6 @@ export const truth: Rule<boolean> = (value, at) =>
 export const object: Rule<Readonly<Record<string, unknown>>> = (value, at) =>
   isObject(value) ? value : at.fault('must be an object')
 
-/** A whole number from `least` up. */
 export function whole(least: number): Rule<number> {
   return (value, at) => {
     const number = numberIn(value)
@@ -117,7 +114,6 @@ export function whole(least: number): Rule<number> {
   }
 }
 
-/** Both ends included. */
 export function number(least: number, most: number, why = ''): Rule<number> {
   return (value, at) => {
     const number = numberIn(value)

@@ -2,7 +2,6 @@
 
 import { dropped, map, object, off, record, text, textOr, truth, variants, words } from './rules.ts'
 
-/** As in tools, and in the older `functions`. */
 export const chatFunction = map(
   record({ name: text }, { description: text, parameters: object, strict: truth }),
   ({ name, description, parameters = { properties: {} }, strict }) => ({
@@ -30,7 +29,6 @@ export const chatToolChoice = map(textOr(variants('type', { function: namedTool 
   typeof choice === 'string' ? toolChoiceWord(choice, at) : choice,
 )
 
-/** Among the older `functions`. */
 export const chatFunctionChoice = map(
   textOr(map(record({ name: text }, {}), ({ name }) => ({ type: 'tool' as const, name }))),
   (choice, at) => (typeof choice === 'string' ? functionChoiceWord(choice, at) : choice),

@@ -9,11 +9,9 @@ export interface Translation {
   readonly dropped: readonly string[]
   /** Takes a whole 2xx JSON response; null when it cannot be understood. */
   response(json: string): string | null
-  /** For one 2xx event stream. */
   events(): EventTranslator
 }
 
-/** Translates one event stream. */
 export abstract class EventTranslator {
   readonly #reader = new SseReader()
   protected state: 'new' | 'open' | 'complete' | 'broken' = 'new'
@@ -37,7 +35,6 @@ export abstract class EventTranslator {
     return text
   }
 
-  /** Ends the provider's stream, and returns what is still to be sent. */
   end(): string {
     let text = ''
     this.#reader.end((_name, data) => {

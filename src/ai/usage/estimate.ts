@@ -11,7 +11,6 @@ export function tokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / bytesOfToken)
 }
 
-/** From the retained beginning of a stream of `size` bytes: events, or lines of JSON. */
 export function estimatedOut(
   { head, isEventStream }: Pick<Kept, 'head' | 'isEventStream'>,
   size: number,
@@ -46,7 +45,6 @@ export function textIn(event: unknown): number {
   return bytesBelow(event, spoken, 0)
 }
 
-/** The names of strings that models write, in the events of any API. */
 const spoken: ReadonlySet<string> | null = new Set([
   'content',
   'reasoning_content',

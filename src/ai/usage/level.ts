@@ -51,7 +51,6 @@ function stringEnd(bytes: Buffer, start: number, most: number): number {
   return i
 }
 
-/** Whether a line ends there, and the next one is empty. */
 function isBlank(bytes: Buffer, at: number): boolean {
   const byte = bytes[at]
   if (byte !== lf && byte !== cr) return false

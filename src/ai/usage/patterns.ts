@@ -3,7 +3,6 @@
 import { levelOf } from './level.ts'
 import { type Counts, countsIn, type Tokens, tokensIn, tokensOf, usageName } from './usage-member.ts'
 
-/** Few models are in use at a time. */
 const mostRemembered = 4
 
 export class UsagePatterns {
@@ -51,9 +50,7 @@ function patternOf(member: string): Pattern | null {
 type Places = readonly number[] | null
 
 class Pattern {
-  /** The text around the numbers. */
   readonly #parts: readonly Buffer[]
-  /** Which numbers are to be added up. */
   readonly #places: Counts
   readonly #tier: string | null
   readonly #numbers: number[]
@@ -103,7 +100,6 @@ class Pattern {
   }
 }
 
-/** -1 if none begins near the end. */
 function lastUsage(bytes: Buffer, near: number): number {
   const from = Math.max(0, bytes.length - near)
   for (let at = bytes.length - name.length; at >= from; at--) {
@@ -112,7 +108,6 @@ function lastUsage(bytes: Buffer, near: number): number {
   return -1
 }
 
-/** -1 if the part does not begin there. */
 function behind(bytes: Buffer, at: number, part: Buffer): number {
   if (at === -1 || at + part.length > bytes.length) return -1
   for (let i = 0; i < part.length; i++) if (bytes[at + i] !== part[i]) return -1

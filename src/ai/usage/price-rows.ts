@@ -1,7 +1,6 @@
 // The prices of well-known models, in US dollars for a million tokens, from the providers' own price pages.
 // `ai.price_list` of the configuration replaces them, and `ai.prices` overrides and adds to both.
 
-/** The day on which these prices were read. */
 export const priceDate = '2025-12-31'
 
 /** `cached`: if no factor of the provider applies. */
@@ -14,7 +13,6 @@ export interface CacheFactors {
   readonly writeLong: number
 }
 
-/** By provider; others have the default factors. */
 export const cacheFactors: Readonly<Record<string, CacheFactors>> = {
   anthropic: { read: 0.1, write: 1.25, writeLong: 2 },
   'google-ai-studio': { read: 0.1, write: 1, writeLong: 1 },
@@ -29,7 +27,6 @@ export const longRows: Readonly<Record<string, { readonly above: number; readonl
   'google-ai-studio/gemini-2.5-pro': { above: 200_000, row: [2.5, 15] },
 }
 
-/** At service tiers other than the usual one. */
 export const tierRows: Readonly<Record<string, Readonly<Record<string, PriceRow>>>> = {
   'openai/gpt-5.1': { flex: [0.625, 5, 0.0625], priority: [2.5, 20, 0.25] },
   'openai/gpt-5': { flex: [0.625, 5, 0.0625], priority: [2.5, 20, 0.25] },
@@ -44,7 +41,6 @@ export const tierRows: Readonly<Record<string, Readonly<Record<string, PriceRow>
   'openai/o4-mini': { flex: [0.55, 2.2, 0.138], priority: [2, 8, 0.5] },
 }
 
-/** The same for all models of a provider. */
 export const tierFactors: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   anthropic: { batch: 0.5 },
   openai: { batch: 0.5 },

@@ -26,7 +26,6 @@ export class PriceTable {
   readonly #overrides = new Map<string, Price>()
   /** Those that end with a star, without it; longest first. */
   readonly #beginnings: readonly { readonly model: string; readonly price: Price }[]
-  /** Mostly the next lookup is the same. */
   #last: { readonly provider: string; readonly model: string; readonly price: Price | null } | null = null
   readonly #reported = memoizeLast((name: string) => this.#find(name))
 
@@ -91,7 +90,6 @@ const fineTuned = /(\/ft:[^:]+):.*$/
 
 const usualTiers: ReadonlySet<string | null> = new Set([null, 'default', 'standard', 'auto', 'on_demand'])
 
-/** By tier and length; null if unknown. */
 function ratesFor({ rates, long, tiers }: Price, provider: string, usage: Usage): Rates | null {
   const usual = long !== null && (usage.tokensIn ?? 0) > long.above ? long.rates : rates
   const { tier } = usage
@@ -101,7 +99,6 @@ function ratesFor({ rates, long, tiers }: Price, provider: string, usage: Usage)
   return factors !== undefined && Object.hasOwn(factors, tier!) ? scaled(usual, factors[tier!]!) : null
 }
 
-/** US dollars; null if a rate that is needed is unknown. */
 function costAt(rates: Rates, usage: Usage): number | null {
   const { cacheRead, cacheWritten, cacheWrittenLong, audioIn, audioOut } = usage
   if ((audioIn > 0 && rates.audioIn === null) || (audioOut > 0 && rates.audioOut === null)) return null

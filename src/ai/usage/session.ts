@@ -9,19 +9,16 @@ import { noTokens, type Usage } from './usage.ts'
 const most = 1000
 
 export class SessionUsage {
-  /** As the events name it; null for none. */
   model: string | null = null
   readonly #responses: Usage[] = []
   /** Bytes of text of a response that has not ended. */
   #open = 0
 
-  /** Of an unfinished response, an estimate. */
   get responses(): readonly Usage[] {
     if (!this.isEstimated) return this.#responses
     return [...this.#responses, { ...noTokens, model: this.model, tokensOut: tokensOfBytes(this.#open) }]
   }
 
-  /** The last response did not end. */
   get isEstimated(): boolean {
     return this.#open > 0
   }
@@ -57,7 +54,6 @@ export class SessionUsage {
 
 const longestName = 256
 
-/** The events with which a response ends. */
 const ends: ReadonlySet<string> = new Set([
   'response.done',
   'response.completed',

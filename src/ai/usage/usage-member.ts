@@ -16,7 +16,6 @@ export interface Tokens {
   readonly searches: number
   /** US dollars, if the provider reports them; else null. */
   readonly cost: number | null
-  /** Null if the counts name no tier. */
   readonly tier: string | null
 }
 
@@ -75,10 +74,8 @@ const counted = {
 
 type Count = keyof typeof counted
 
-/** The numbers to add up; null for none. */
 export type Counts = Readonly<Record<Count, readonly number[] | null>>
 
-/** Null without an object of token counts. */
 export function usageAt(text: string, at: number): UsageMember | null {
   usageMember.lastIndex = at
   if (!usageMember.test(text)) return null
@@ -89,7 +86,6 @@ export function usageAt(text: string, at: number): UsageMember | null {
 
 const usageMember = /"usage(?:Metadata)?"\s*:\s*(?=\{)/y
 
-/** Null for invalid JSON, and for an object without counts. */
 export function tokensIn(object: string): Tokens | null {
   const members = parse(object)
   const counts = members && countsOf(members)
@@ -121,7 +117,6 @@ export function tokensOf(
   }
 }
 
-/** Null for invalid JSON. */
 export function countsIn(object: string): Counts | null {
   const members = parse(object)
   return members && countsOf(members)
@@ -185,7 +180,6 @@ function countAt(members: Record<string, unknown>, path: Path): number | null {
   return numberOf(value)
 }
 
-/** In Google's lists. */
 function countOfKind(list: readonly unknown[], kind: string): unknown {
   for (const item of list as readonly ({ modality?: unknown; tokenCount?: unknown } | null)[])
     if (item?.modality === kind) return item.tokenCount

@@ -5,14 +5,12 @@ import { endOfEvents, levelOf } from './level.ts'
 import { numberOf, type Tokens, tokensIn as tokensOfObject, usageName, usageAt } from './usage-member.ts'
 import { UsagePatterns } from './patterns.ts'
 
-/** Null if not reported, or not in the retained parts of a truncated response. */
 export interface Usage extends Tokens {
   readonly model: string | null
 }
 
 export interface Kept {
   readonly head: Buffer
-  /** Empty if the head is complete. */
   readonly tail: Buffer
   readonly isEventStream: boolean
   /** Whether the response, and the retained part of it, came to its end. */
@@ -148,7 +146,6 @@ function firstOfStream(bytes: Buffer): Tokens | null {
 const mostTried = 64
 const largest = 4200
 
-/** Null if the usage is not that of the response itself. */
 function usageIn(bytes: Buffer, at: number, isEventStream: boolean): Tokens | null {
   const member = usageAt(bytes.toString('latin1', at, at + largest), 0)
   if (member === null) return null
@@ -176,7 +173,6 @@ function parentIn(bytes: Buffer, at: number): keyof typeof parents | null {
   return null
 }
 
-/** In the events of Responses, Anthropic and Groq. */
 const parents = {
   response: Buffer.from('"response"'),
   message: Buffer.from('"message"'),

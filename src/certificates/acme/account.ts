@@ -55,7 +55,6 @@ export class Accounts {
     await this.#options.records.replace({ ...stored.record, restUntil, failures }, stored.version)
   }
 
-  /** The authority no longer knows the account. */
   async forget(config: AcmeConfig): Promise<void> {
     this.close()
     const stored = await this.#options.records.get(acmeOwner, idOf(config))

@@ -53,7 +53,6 @@ interface Begun {
   readonly key: string
 }
 
-/** An earlier order that can still lead to a certificate. */
 async function resumed(lease: Lease, { authority, config, secrets }: AttemptParts): Promise<Begun | null> {
   const { order, id } = lease.record
   if (order === null || order.directory !== config.directory) return null
@@ -174,7 +173,6 @@ async function problemOf(order: AuthorityOrder, authority: Authority): Promise<A
   return invalid?.challenges.find(({ problem }) => problem !== null)?.problem ?? null
 }
 
-/** TLS must be able to use the chain with the key, now and for the host. */
 function checkPair(chain: string, key: string, host: string, now: number): void {
   const flaw = flawOf(chain, key, host, now)
   if (flaw !== null) throw refusal(`the certificate of the authority ${flaw}`)

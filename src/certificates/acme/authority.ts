@@ -34,7 +34,6 @@ export interface RenewalInfo {
 export interface Authority {
   /** Ms that the last response requests; null for none. */
   readonly pause: number | null
-  /** The URL of the new or existing account. */
   register(): Promise<string>
   updateContact(email: string | null): Promise<void>
   /** `replaces` is the id of the previous certificate (RFC 9773 section 5). */
@@ -86,7 +85,6 @@ export class AcmeProblem extends Error {
     return this.type === 'rateLimited' || this.status === 429
   }
 
-  /** The order is still good then. */
   get isOutage(): boolean {
     return this.status === null ? this.type === null : this.status >= 500
   }

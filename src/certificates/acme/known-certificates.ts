@@ -56,7 +56,6 @@ export class KnownCertificates {
   readonly #copy: LocalCopy<CopiedCertificates> | null
   readonly #follower: Follower<string, CopiedCertificates>
   #entries: ReadonlyMap<string, Entry> = new Map()
-  /** Written or about to be. */
   #copied: CopiedCertificates['certificates'] | null = null
   changed: () => void = () => {}
 

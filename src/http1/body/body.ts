@@ -68,7 +68,6 @@ export class BodyReader {
     else if (!this.done) this.faulty = true
   }
 
-  /** Flat; null for none. */
   get trailers(): string[] | null {
     return this.#trailers === null ? null : this.#trailers.fields
   }
@@ -132,7 +131,6 @@ export class BodyReader {
     return this.#digits > 0 && (byte === cr || byte === semicolon)
   }
 
-  /** A quoted string must end on its line. */
   #extensionByte(byte: number): boolean {
     const state = this.#state
     if (state === chunk.quotedPair) this.#state = chunk.quoted

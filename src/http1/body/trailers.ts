@@ -6,11 +6,9 @@ import { endOfHead, type FieldReader, mayContinue, readFieldLines } from '../fie
 
 const limit = 16 * 1024
 
-/** Reads one trailer section (RFC 9112 section 7.1.2) incrementally. */
 export class TrailerSection implements FieldReader {
   done = false
   faulty = false
-  /** Flat; null for none. */
   fields: string[] | null = null
   readonly #hopByHop: ReadonlySet<string> | null
   #partial: Buffer | null = null

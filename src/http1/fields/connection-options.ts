@@ -6,7 +6,6 @@ interface ConnectionOptions {
   readonly close: boolean
   readonly keepAlive: boolean
   readonly upgrade: boolean
-  /** Lower-case; null for none. */
   readonly hopByHop: ReadonlySet<string> | null
 }
 

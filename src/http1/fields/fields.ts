@@ -19,7 +19,6 @@ export const field = {
   proxyAuthorization: 9,
   contentLength: 10,
   ray: 11,
-  /** From this gateway to its own side port. */
   hop: 12,
   /** A look-alike (`content_length`, `content.length`), which CGI turns into the real field. */
   twin: 13,
@@ -29,7 +28,6 @@ export const field = {
   proxy: 16,
   /** Some frameworks take it for the request's path (`X-Original-URL`), although no rule has checked it. */
   otherPath: 17,
-  /** As other proxies pass it on. */
   claimedCertificate: 18,
   /** Set by this gateway only (RFC 9440 section 2.4). */
   clientCertificate: 19,
@@ -111,7 +109,6 @@ function passes(id: FieldId, first: FieldId): boolean {
   return id === field.other || id >= first
 }
 
-/** Whether an operator may set the field. */
 export function isSettable(id: FieldId, kind: FieldLines['kind']): boolean {
   return crosses(id, kind) || isClaim(id)
 }
@@ -166,13 +163,11 @@ export function equalsIgnoreCase(text: string, lower: string): boolean {
   return text.length === lower.length && compare(text, lower) === same
 }
 
-/** The first value of a field by its lower-case name; null for none. */
 export function firstValue(fields: readonly string[], name: string): string | null {
   for (let i = 0; i < fields.length; i += 2) if (equalsIgnoreCase(fields[i]!, name)) return fields[i + 1]!
   return null
 }
 
-/** Whether a comma-separated list holds a lower-case token. */
 export function listHas(list: string, token: string): boolean {
   let from = 0
   while (from <= list.length) {
@@ -294,7 +289,6 @@ function familyKey(name: string): number {
   return 1024 + (name.charCodeAt(2) & 31) * 32 + (name.charCodeAt(3) & 31)
 }
 
-/** By `familyKey`. */
 const byFamily: readonly (readonly KnownField[] | undefined)[] = familyIndex()
 
 function familyIndex(): (KnownField[] | undefined)[] {

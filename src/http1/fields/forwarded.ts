@@ -8,7 +8,6 @@ interface ForwardedElement {
   proto: string | null
 }
 
-/** More than any request needs. */
 const maxElements = 100
 const maxLength = 16 * 1024
 
@@ -58,7 +57,6 @@ function afterToken(list: string, from: number): number {
   return at
 }
 
-/** Returns -1 without a value. */
 function afterValue(list: string, from: number): number {
   if (list.charCodeAt(from) === dquote) return afterQuoted(list, from + 1)
   let at = from

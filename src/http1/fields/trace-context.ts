@@ -29,7 +29,6 @@ export function traceFlagsOf(value: string): number {
   return hexValue[value.charCodeAt(54)]! & (traceFlag.sampled | traceFlag.random)
 }
 
-/** In version 00. */
 export function traceParentText({ traceId, parentId, flags }: TraceParent): string {
   return `00-${traceId}-${parentId}-0${flags}`
 }
@@ -59,7 +58,6 @@ function hasEnd(value: string): boolean {
   return value.length === wholeLength || (!value.startsWith('00') && value.charCodeAt(wholeLength) === hyphen)
 }
 
-/** Lower-case hex digits, not all 0. */
 function isId(value: string, from: number, to: number): boolean {
   let at = from
   while (at < to && value.charCodeAt(at) === zero) at++

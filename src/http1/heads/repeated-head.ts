@@ -29,7 +29,6 @@ export class RepeatedHead {
     return head
   }
 
-  /** Returns null if the lines differ, or if anything else needs a full parse. */
   #parseAgain(
     last: RequestHead,
     bytes: Buffer,

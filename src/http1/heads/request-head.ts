@@ -16,13 +16,11 @@ export interface HeadLimits {
   readonly headers: number
 }
 
-/** A parsed request head; the fields are as received. */
 export class RequestHead implements FieldReader, RequestLine {
   readonly kind = 'request'
   method = ''
   /** In origin form, bytes as received (latin1). */
   target = ''
-  /** 0 for HTTP/1.0, 1 for all others. */
   minor = 1
   version: HttpVersion = '1.1'
   fields: string[] = []
@@ -46,7 +44,6 @@ export class RequestHead implements FieldReader, RequestLine {
   connection: string | null = null
   /** Names that Connection lists, lower-case. */
   hopByHop: ReadonlySet<string> | null = null
-  /** Offset after the head. */
   end = 0
   fault: HeadFault | null = null
   #maxFields: number
@@ -74,7 +71,6 @@ export class RequestHead implements FieldReader, RequestLine {
     return this.#crossing
   }
 
-  /** Adopts the field lines of another head, and what they mean. */
   takeLines(from: RequestHead): void {
     this.fields = from.fields
     this.ids = from.ids
@@ -196,7 +192,6 @@ export function startsBadly(bytes: Buffer, start: number): HeadFault | null {
   return isGood ? null : (head.fault ?? 'bad_request')
 }
 
-/** The reader for the body that follows a head (RFC 9112 section 6.3). */
 export function requestBody(head: RequestHead): BodyReader {
   if (head.chunked) return new BodyReader('chunked', 0, head.hopByHop)
   return head.contentLength > 0 ? new BodyReader('length', head.contentLength) : new BodyReader('none', 0)
@@ -209,7 +204,6 @@ function isLineOpen(bytes: Buffer, start: number): boolean {
   return bytes.indexOf(0x0a, start) === -1
 }
 
-/** Checks what depends on the whole head: framing, target form and Host, persistence. */
 export function settle(head: RequestHead): RequestHead | HeadFault {
   if (head.chunked && (head.contentLength !== -1 || head.minor === 0)) return 'bad_request'
   if (head.host === null && head.minor === 1) return 'bad_request'

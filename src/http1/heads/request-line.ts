@@ -14,7 +14,6 @@ export type HeadFault =
   | 'not_implemented'
   | 'host_invalid'
 
-/** The part of the head that the line fills in. */
 export interface RequestLine {
   method: string
   target: string

@@ -42,7 +42,6 @@ export class ResponseHead implements FieldReader {
     return this.contentEncoding !== null
   }
 
-  /** Returns false to refuse the head. */
   field(name: string, value: string, id: FieldId): boolean {
     this.fields.push(name, value)
     if (this.ids.push(id) > maxFields) this.fault = 'unparsable'
@@ -140,7 +139,6 @@ function readStatusLine(bytes: Buffer, text: string, start: number, head: Respon
   return at + 2
 }
 
-/** Returns false for implausible options. */
 function settleConnection(head: ResponseHead): boolean {
   const options = connectionOptions(head.connection)
   if (options === null) return false

@@ -26,7 +26,6 @@ export class FrameBorders {
     this.#masked = sender === 'client' ? maskBit : 0
   }
 
-  /** Whether no frame is incomplete. */
   get isAtBorder(): boolean {
     return this.#left === 0 && this.#read === 0 && !this.isLost
   }

@@ -12,7 +12,6 @@ export class FrameMessages {
   #left = 0
   #isFinal = false
   #isData = false
-  /** Null while the message is skipped. */
   #pieces: Buffer[] | null = null
   #size = 0
 

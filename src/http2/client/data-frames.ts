@@ -48,7 +48,6 @@ export class DataFrames {
     if (isLast && this.#endsStream && !stream.isOver) this.#streams.end(stream, null)
   }
 
-  /** Returns the offset after the length. */
   #readPadding(bytes: Buffer, at: number): number {
     const stream = this.#stream
     this.#padding = bytes[at]!

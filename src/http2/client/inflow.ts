@@ -20,7 +20,6 @@ export class Inflow {
   /** Bytes that may still arrive for streams that are over. */
   #strays = 0
 
-  /** `mayFlush` is called when there is something to send. */
   constructor(writer: FrameWriter, mayFlush: () => void) {
     this.#writer = writer
     this.#mayFlush = mayFlush
@@ -42,13 +41,11 @@ export class Inflow {
     return (stream.receiveWindow -= length) >= 0
   }
 
-  /** Delivers bytes of a body, or keeps them while its reader is paused. */
   take(stream: ClientStream, bytes: Buffer): void {
     if (stream.isPaused || stream.held.length > 0) stream.hold(bytes)
     else this.#deliver(stream, bytes)
   }
 
-  /** Delivers what was kept to a reader that has resumed. */
   release(stream: ClientStream): void {
     while (stream.held.length > 0 && !stream.isPaused && !stream.isOver)
       this.#deliver(stream, stream.held.shift()!)
@@ -78,7 +75,6 @@ export class Inflow {
     this.#touched.push(stream)
   }
 
-  /** Everything read so far is delivered. */
   flush(): void {
     for (const stream of this.#touched.splice(0)) {
       stream.isTouched = false

@@ -35,7 +35,6 @@ export class Liveness {
     return this.isPingPending && this.#pingBy - this.#now > ackTimeout - minSilence
   }
 
-  /** Returns the ms since the last call. */
   tick(now: number): number {
     const passed = now - this.#now
     this.#now = now
@@ -65,7 +64,6 @@ export class Liveness {
     return true
   }
 
-  /** Returns whether a PING was sent. */
   pingAcknowledged(): boolean {
     const wasPending = this.isPingPending
     this.#pingBy = never

@@ -5,7 +5,6 @@ import { field } from '../../http1/fields/fields.ts'
 import { ResponseHead } from '../../http1/heads/response-head.ts'
 import type { FieldSink, HeaderField } from '../hpack/decoder.ts'
 
-/** The head of one response, made of a header block (RFC 9113 sections 8.2 and 8.3). */
 export class ResponseFields implements FieldSink {
   readonly head = new ResponseHead()
   isMalformed = false

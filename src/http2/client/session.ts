@@ -22,7 +22,6 @@ interface SessionOwner {
   mayFlush(): void
   /** The remaining output is for the origin, and then the connection must be closed. */
   broken(fault: SessionFault): void
-  /** The number of streams that may be opened has changed, or an open stream is over. */
   changed(): void
 }
 
@@ -35,7 +34,6 @@ const idleFramesPerSecond = 100
 const idleFramesPerFrame = 4
 /** Servers take more cancelled streams for an attack (rapid reset), and end all streams. */
 const maxCancelled = 100
-/** Before the origin has sent its settings. */
 const initialStreams = 1
 
 export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
@@ -94,12 +92,10 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     return this.#frames.hasSettings
   }
 
-  /** The origin owes responses and has sent nothing for so long that it may be dead. */
   get isSilent(): boolean {
     return this.#streams.size > 0 && this.#liveness.isSilent
   }
 
-  /** The reply may be on its way. */
   get isPingFresh(): boolean {
     return this.#liveness.isPingFresh
   }
@@ -113,7 +109,6 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     return this.#cancelled >= maxCancelled
   }
 
-  /** The origin accepts no further stream, or the ids are used up. */
   get isLeaving(): boolean {
     return this.#streams.areLast || this.isClosed
   }
@@ -127,7 +122,6 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     return this.#streams.taken
   }
 
-  /** There must be room. */
   open(user: StreamUser, fields: RequestFields, isWhole: boolean): ClientStream {
     this.#idleFrames += idleFramesPerFrame
     if (this.#streams.size === 0) this.#liveness.owes()
@@ -145,7 +139,6 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     return this.#outflow.write(stream, bytes)
   }
 
-  /** Trailers are lines, null for none. */
   endRequest(stream: ClientStream, trailers: string | null): void {
     if (stream.isClosed || stream.isWritten) return
     this.#outflow.end(stream, trailers)
@@ -190,7 +183,6 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     if (mayGoOn && this.#outflow.canSend) this.wantFlush()
   }
 
-  /** Part of sending, like `sent` and `sentFrame`. */
   drained({ user }: ClientStream): void {
     user.drained()
   }
@@ -204,7 +196,6 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     this.#idleFrames += idleFramesPerFrame
   }
 
-  /** No further stream will be opened. */
   leave(): void {
     if (this.isClosed) return
     this.#streams.areLast = true
@@ -212,7 +203,6 @@ export class ClientSession implements FrameRole<ClientStream>, SessionCalls {
     this.wantFlush()
   }
 
-  /** Without events for the streams. */
   close(): void {
     this.isClosed = true
     this.#unread = null

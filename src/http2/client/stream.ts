@@ -23,9 +23,7 @@ export interface StreamUser {
   /** `mayHaveBody` if a body may follow, even an empty one. */
   head(head: ResponseHead, mayHaveBody: boolean): void
   data(bytes: Buffer): void
-  /** Everything that was read is delivered for now. */
   flush(): void
-  /** Trailers are flat, null for none. */
   end(trailers: string[] | null): void
   /** More of the request may be sent after `send` returned false. */
   drained(): void
@@ -38,7 +36,6 @@ export class ClientStream extends SendingStream {
   readonly user: StreamUser
   /** Bytes; a full window may wait here for a paused reader. */
   receiveWindow = firstWindow
-  /** Doubles for a response whose reader keeps up. */
   fullWindow = firstWindow
   consumed = 0
   hasHead = false
@@ -47,7 +44,6 @@ export class ClientStream extends SendingStream {
   mayHaveBody = true
   isPaused = false
   held: Buffer[] = []
-  /** The end of the response, if it waits for what is held to be read. */
   heldEnd: { readonly trailers: string[] | null } | null = null
   isOver = false
   isTouched = false

@@ -50,7 +50,6 @@ export class Streams {
     return stream
   }
 
-  /** A stream whose request or response is not over. */
   get(id: number): ClientStream | undefined {
     return this.#open.get(id)
   }
@@ -78,7 +77,6 @@ export class Streams {
     if (!stream.isPaused && stream.held.length === 0) this.#ended(stream, trailers)
   }
 
-  /** Ends a stream whose reader has read everything before its end. */
   endHeld(stream: ClientStream): void {
     if (stream.heldEnd !== null && !stream.isPaused && !stream.isOver)
       this.#ended(stream, stream.heldEnd.trailers)
@@ -90,7 +88,6 @@ export class Streams {
     this.#session.changed()
   }
 
-  /** Resets a stream for what its origin sent; the connection goes on. */
   spoil(stream: ClientStream, fault: StreamFault, code: ErrorCode = errorCode.protocol): null {
     this.#writer.rstStream(stream.id, code)
     this.#session.spendControl()
@@ -127,7 +124,6 @@ export class Streams {
     stream.user.failed(fault)
   }
 
-  /** Without events for the users. */
   close(): void {
     for (const stream of this.#open.values()) {
       stream.isOver = true
@@ -143,7 +139,6 @@ export class Streams {
     this.#session.changed()
   }
 
-  /** Resets the stream if there is a code. */
   #drop(stream: ClientStream, code: number | null): void {
     if (!this.#open.delete(stream.id)) return
     this.#outflow.close(stream)

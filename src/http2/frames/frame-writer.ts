@@ -24,7 +24,6 @@ export class FrameWriter {
   readonly encoder = new HpackEncoder()
   length = 0
   #bytes: Buffer = nothing
-  /** The large output that was taken last. */
   #lent: Buffer | null = null
   /** The last frame, as long as it can still end its stream; -1 for none. */
   #lastAt = -1
@@ -67,7 +66,6 @@ export class FrameWriter {
     this.#lastStream = stream
   }
 
-  /** HEADERS, and CONTINUATION frames if needed. */
   request(stream: number, fields: RequestFields, isEnd: boolean): void {
     const room = 2 * fields.lines.length + fields.authority.length + fields.target.length + 64
     this.#begin(0, frameType.headers, flag.endHeaders | (isEnd ? flag.endStream : 0), stream, room)
@@ -110,7 +108,6 @@ export class FrameWriter {
     this.#begin(0, frameType.settings, flag.ack, 0, 0)
   }
 
-  /** The eight bytes are at `at`. */
   pingAck(bytes: Buffer, at: number): void {
     this.#begin(8, frameType.ping, flag.ack, 0, 8)
     this.length += bytes.copy(this.#bytes, this.length, at, at + 8)

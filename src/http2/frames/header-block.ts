@@ -8,7 +8,6 @@ export interface BlockLimits {
 }
 
 export class HeaderBlock {
-  /** 0 if no block is open. */
   stream = 0
   flags = 0
   #bytes: Buffer | null = null

@@ -7,14 +7,12 @@ import { setting } from './frames.ts'
 export const maxWindow = 2 ** 31 - 1
 export const firstWindow = 65_535
 
-/** Nine are defined. */
 const maxSettings = 64
 
 /** `window`: too wide. */
 type SettingsFlaw = 'too_many' | 'window' | 'value'
 
 export class PeerSettings {
-  /** Bytes that may be sent on a new stream. */
   initialWindow = firstWindow
   maxConcurrentStreams = Number.POSITIVE_INFINITY
   /** Whether the last frame set the size of the compression table. */

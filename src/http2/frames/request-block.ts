@@ -7,7 +7,6 @@ export interface RequestFields {
   readonly scheme: 'http' | 'https'
   readonly authority: string
   readonly target: string
-  /** `Name: value` and CRLF each, without fields of the connection. */
   readonly lines: string
 }
 

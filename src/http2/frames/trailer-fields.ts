@@ -8,7 +8,6 @@ export class TrailerFields implements FieldSink {
   isMalformed = false
   readonly #section = new TrailerSection(null)
 
-  /** Flat; null for none. */
   get fields(): string[] | null {
     return this.#section.fields
   }

@@ -34,7 +34,6 @@ export interface FieldSink {
   take(field: HeaderField): void
 }
 
-/** Bytes, the default of the protocol. */
 const tableSize = 4096
 
 const overhead = 32
@@ -44,7 +43,6 @@ const firstDynamic = statics.length
 const nothing = statics[0]!
 
 export class HpackDecoder {
-  /** The dynamic table as a ring. */
   readonly #fields: HeaderField[] = []
   #next = 0
   #count = 0
@@ -123,7 +121,6 @@ export class HpackDecoder {
     this.#size += added.size
   }
 
-  /** Removes the oldest fields until the others take at most `size` bytes. */
   #evict(size: number): void {
     while (this.#size > size && this.#count > 0) {
       const oldest = (this.#next - this.#count--) & (maxFields - 1)

@@ -17,7 +17,6 @@ const secrets = ['authorization', 'cookie', 'proxy-authorization', 'set-cookie']
 const unlistedSecrets = ['x-api-key', 'x-goog-api-key', 'api-key']
 const neverIndexed = 0x10
 
-/** By length and the last five bits of their first letter. */
 const names: (KnownName[] | undefined)[] = []
 const statuses = new Map<number, number>()
 for (const [index, [name, value]] of staticFields.entries()) {
@@ -41,7 +40,6 @@ const colon = 0x3a
 const shortString = 0x7f
 
 export class HpackEncoder {
-  /** Whether the peer must be told that we use no table. */
   #mustResize = false
 
   /** RFC 7541 section 4.2. */

@@ -26,7 +26,6 @@ const short = new Uint16Array(256)
 
 fillTables()
 
-/** Holds the longest string of a block; grows as needed. */
 let scratch: Buffer = Buffer.allocUnsafeSlow(4096)
 
 /** Decodes to latin1; null if invalid, or badly padded. */

@@ -9,14 +9,12 @@ const resetsPerResponse = 0.25
 const controlFramesPerFrame = 4
 const settingsTimeout = 30_000
 
-/** Ends the session of a client that costs too much. */
 interface Failing {
   fail(fault: SessionFault, code: ErrorCode, detail: string): false
 }
 
 export class Allowance {
   readonly budgets: Budgets
-  /** Monotonic ms, as of the last received bytes or sweep. */
   now: number
   readonly #session: Failing
   /** The second is that of a header block, or of the start of the connection. */
@@ -65,7 +63,6 @@ export class Allowance {
     this.budgets.controlFrames.earn(controlFramesPerFrame)
   }
 
-  /** Fails the session if the client has missed a deadline. */
   isInTime(): boolean {
     if (this.now >= this.#settingsDeadline)
       return this.#session.fail(

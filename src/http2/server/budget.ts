@@ -1,10 +1,8 @@
 // How many resets and frames that carry nothing one connection may send: some at once, and some a second.
 
-/** Resets of requests that a client may cause. */
 const resets = { max: 200, perSecond: 33 }
 const controlFrames = { max: 2_000, perSecond: 100 }
 
-/** The budgets of a connection, or of several of one client. */
 export class Budgets {
   readonly resets: Budget
   readonly controlFrames: Budget
@@ -16,7 +14,6 @@ export class Budgets {
   }
 }
 
-/** A budget that refills at a constant rate. */
 export class Budget {
   readonly #max: number
   readonly #perMs: number

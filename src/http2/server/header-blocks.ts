@@ -75,7 +75,6 @@ export class HeaderBlocks<Owner> implements BlockTaker {
     if (size !== -1) this.#begin(id, isLast, size)
   }
 
-  /** Returns the size of the list, or -1 if the connection failed. */
   #decode(bytes: Buffer, at: number, end: number, sink: FieldSink): number {
     const { headerSection } = this.#user.limits
     const bearable = headerSection + maxExcess

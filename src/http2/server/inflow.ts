@@ -94,7 +94,6 @@ export class Inflow<Owner> {
     if (isLast && !stream.isClosed && (this.#flags & flag.endStream) !== 0) this.requestWhole(stream, null)
   }
 
-  /** `trailers` are flat, null for none. */
   requestWhole(stream: Stream<Owner>, trailers: readonly string[] | null): void {
     if (stream.bodyLeft > 0) return void this.#session.streamError(stream, errorCode.protocol)
     stream.isRequestWhole = true
@@ -102,7 +101,6 @@ export class Inflow<Owner> {
     if (stream.isBodyWanted) this.#end(stream)
   }
 
-  /** Hands over what has arrived of a body, and from now on what arrives. */
   read(stream: Stream<Owner>): void {
     if (stream.isClosed || stream.isBodyWanted || stream.isBodyOver) return
     stream.isBodyWanted = true
@@ -114,7 +112,6 @@ export class Inflow<Owner> {
     if (stream.isRequestWhole && stream.isBodyWanted && !stream.isClosed) this.#end(stream)
   }
 
-  /** Reopens the window of a body that will not be read. */
   discard(stream: Stream<Owner>): void {
     this.#giveBack(stream, firstWindow - stream.receiveWindow - stream.toGiveBack)
   }

@@ -48,7 +48,6 @@ export class RequestFields implements FieldSink {
     else this.#field(taken)
   }
 
-  /** Checks what depends on the whole head; `size` is that of the list as received. */
   settle(size: number, limits: HeadLimits): void {
     if (size > limits.headerSection) this.fault = 'http_headers_exceed_limit'
     // A refusal depends on the host.

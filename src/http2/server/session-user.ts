@@ -15,7 +15,6 @@ export type SessionFault =
   | 'control_frames'
   /** Too many bytes or frames, which cannot be skipped since they change the compression state. */
   | 'header_block'
-  /** Also the start of the connection. */
   | 'slow_head'
 
 /** Each is the label of a metric. */

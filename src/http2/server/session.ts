@@ -129,7 +129,6 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#pending = this.#pending === null ? bytes : Buffer.concat([this.#pending, bytes])
   }
 
-  /** Reads on in another turn. */
   readOn(now: number, work = workOfTurn): ReadState {
     this.#work.left = work
     return this.#readNow(now)
@@ -214,7 +213,6 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     return null
   }
 
-  /** Hands over what has arrived of the body, and from now on what arrives. */
   readBody(stream: Stream<Owner>): void {
     this.#inflow.read(stream)
     this.#announce()
@@ -267,7 +265,6 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
     this.#announce()
   }
 
-  /** What waits is dropped. */
   reset(stream: Stream<Owner>, code: ErrorCode): void {
     if (stream.isClosed) return
     this.#streams.reset(stream, code)
@@ -318,12 +315,10 @@ export class ServerSession<Owner> implements FrameRole<Stream<Owner>>, FaultTake
       if (lingersUntil === 0 && !this.#allowance.spendReset()) return
   }
 
-  /** Ends the session of a client that has exceeded a limit over several connections. */
   exhaust(fault: SessionFault): void {
     this.fail(fault, errorCode.enhanceYourCalm, 'too much over several connections')
   }
 
-  /** Ends the session after the connection was lost. */
   close(): void {
     if (!this.#isOver) this.#end()
   }

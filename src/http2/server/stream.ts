@@ -11,12 +11,10 @@ export class Stream<Owner> extends SendingStream {
   isRequestWhole: boolean
   /** An extended CONNECT (RFC 8441); the head is that of a WebSocket handshake over HTTP/1. */
   isTunnel = false
-  /** Whether the client brought the key of that handshake itself. */
   hasKey = false
   /** Bytes that the client may still send, and bytes that were read but not given back yet. */
   receiveWindow: number
   toGiveBack = 0
-  /** Bytes; -1 if unknown. */
   bodyLeft = -1
   isBodyWanted = false
   isBodyOver = false

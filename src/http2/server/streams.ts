@@ -49,7 +49,6 @@ export class Streams<Owner> {
     return Math.max(0, this.#open.size - this.#pausingCount)
   }
 
-  /** Whether no further stream is accepted. */
   get areLast(): boolean {
     return this.#last !== Number.POSITIVE_INFINITY
   }
@@ -85,7 +84,6 @@ export class Streams<Owner> {
     this.#closed.add(id, 'reset_by_us')
   }
 
-  /** Accepts no further stream; returns the last accepted one. */
   takeNoMore(): number {
     this.#last = this.highest
     return this.#last

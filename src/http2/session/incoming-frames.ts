@@ -9,7 +9,6 @@ import type { TurnWork } from '../frames/turn-work.ts'
 import type { Outflow } from './outflow.ts'
 import type { SendingStream } from './sending-stream.ts'
 
-/** What depends on the role. */
 export interface FrameRole<Stream> {
   /** Always false. */
   violated(code: ErrorCode, detail: string): false

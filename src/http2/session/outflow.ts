@@ -6,7 +6,6 @@ import { firstWindow, maxWindow } from '../frames/peer-settings.ts'
 import type { SendingStream } from './sending-stream.ts'
 
 interface Sender<Stream> {
-  /** A stream whose writer was told to wait can go on. */
   drained(stream: Stream): void
   sent(stream: Stream): void
   /** `isCut` if a window made the frame shorter than possible. */
@@ -31,7 +30,6 @@ export class Outflow<Stream extends SendingStream> {
     this.goal = goal
   }
 
-  /** Bytes of bodies since the last call. */
   takeSent(): number {
     const sent = this.#sent
     this.#sent = 0

@@ -14,9 +14,7 @@ export class SendingStream {
   /** RFC 9113 section 5.1: everything was sent, or the stream was reset. */
   isClosed = false
   isReady = false
-  /** Whether its writer waits for `drained`. */
   isStalled = false
-  /** Bytes of the body since the last sweep. */
   sentSince = 0
   readonly #queue: Buffer[] = []
   #queueAt = 0
@@ -40,7 +38,6 @@ export class SendingStream {
     this.waiting += bytes.length
   }
 
-  /** At most the rest of the first buffer. */
   unqueue(length: number): void {
     this.waiting -= length
     this.#queueAt += length
