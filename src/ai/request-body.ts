@@ -32,14 +32,18 @@ export function readRequest(body: Buffer): CallRequest | Refusal {
 
 /** `{model, input}`, or the bare input if the path names the model. */
 export function readRun(body: Buffer, pathModel: string | null): CallRequest | Refusal {
-  if (pathModel !== null) return readBareInput(body, pathModel)
+  if (pathModel !== null) {
+    const parsed = parseObject(body)
+    if ('error' in parsed) return parsed
+    return checkedInput({ model: pathModel, modelPointer: null, bytes: body, ...parsed, pointer: '' })
+  }
   const asked = readRequest(body)
   if ('error' in asked) return asked
   const { model, modelPointer, members, request } = asked
   const stranger = members.find(({ name }) => name !== 'model' && name !== 'input')
   if (stranger) return fault(pointerOf(stranger.name), 'is unknown: the body is {model, input}')
-  const input = members.find(({ name }) => name === 'input')
-  if (isRepeated(members, 'input')) return fault('/input', 'must be given once')
+  const input = members.find(isInput)
+  if (members.findLast(isInput) !== input) return fault('/input', 'must be given once')
   if (!input || !isObject(request.input)) return fault('/input', 'must be an object')
   const bytes = body.subarray(input.start, input.end)
   const inner = { bytes, request: request.input, members: membersOf(bytes) }
@@ -68,12 +72,6 @@ export function promptAsMessage(asked: CallRequest): CallRequest {
 export function fault(pointer: string | null, rule: string): Refusal {
   const name = pointer === null ? 'The body' : pointer.slice(1).replaceAll('/', '.')
   return refuseCallAt(pointer, 'invalid', name, rule)
-}
-
-function readBareInput(body: Buffer, model: string): CallRequest | Refusal {
-  const parsed = parseObject(body)
-  if ('error' in parsed) return parsed
-  return checkedInput({ model, modelPointer: null, bytes: body, ...parsed, pointer: '' })
 }
 
 function checkedInput(input: CallRequest): CallRequest | Refusal {
@@ -111,10 +109,8 @@ function isModel({ name }: Member): boolean {
   return name.length === 5 && name.toLowerCase() === 'model'
 }
 
-function isRepeated(members: readonly Member[], name: string): boolean {
-  let count = 0
-  for (const member of members) if (member.name === name) count++
-  return count > 1
+function isInput({ name }: Member): boolean {
+  return name === 'input'
 }
 
 function pointerOf(name: string): string {

@@ -8,36 +8,20 @@ import { keySetting, needsKey } from '../../config/settings/ai-rules.ts'
 import { refuseCall } from '../../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../../errors/catalogue/refusal.ts'
 import { type Names, providerHint } from './hints.ts'
-import {
-  customRow,
-  pathsOf,
-  type Dialect,
-  type Endpoint,
-  type ProviderRow,
-  providerRows,
-} from './provider-rows.ts'
+import { customRow, pathsOf, type Endpoint, type ProviderRow, providerRows } from './provider-rows.ts'
 
-export interface Provider {
+export interface Provider extends Omit<ProviderRow, RowOnly> {
   readonly name: string
   readonly resource: string | null
   /** Only scheme, host and port are used for the connection; every path here includes its path. */
   readonly base: URL
-  readonly dialect: Dialect
-  readonly endpoints: Readonly<Partial<Record<Endpoint, string>>>
-  readonly check: string
-  /** In lower case, and what precedes the key. */
-  readonly keyField: string
-  readonly keyPrefix: 'Bearer ' | ''
   readonly keys: readonly string[]
-  /** In lower case, and the query parameter in which a caller may send a credential of its own. */
-  readonly credentialFields: readonly string[]
-  readonly credentialParameter: string | null
-  readonly defaultFields: readonly (readonly [name: string, value: string])[]
-  readonly streamsUsage: boolean
   readonly config: ProviderConfig | null
   /** For calls without a key, if none is configured and one is required; null otherwise. */
   readonly withoutKey: Refusal | null
 }
+
+type RowOnly = 'base' | 'nativeRoot' | 'sdkRoot' | 'lacks' | 'restCredential' | 'aliases'
 
 interface NativeCall {
   readonly provider: Provider
@@ -169,18 +153,13 @@ function entryOf(
   const url = new URL(config?.url ?? base)
   const basePath = url.pathname.replace(/\/$/, '')
   const native: Provider = {
+    ...row,
     name,
     resource,
     base: url,
-    dialect: row.dialect,
     endpoints: Object.fromEntries(Object.entries(row.endpoints).map(([api, path]) => [api, basePath + path])),
     check: basePath + row.check,
-    keyField: row.keyField,
-    keyPrefix: row.keyPrefix,
     keys: config?.keys ?? [],
-    credentialFields: row.credentialFields,
-    credentialParameter: row.credentialParameter,
-    defaultFields: row.defaultFields,
     streamsUsage: config?.streamUsage ?? row.streamsUsage,
     config,
     withoutKey: withoutKey(name, config),
@@ -228,15 +207,9 @@ function withVersionOnce(path: string, version: string): string {
 const letterV = 0x76
 
 function withoutKey(name: string, config: ProviderConfig | null): Refusal | null {
-  const { url, keys, keyVariables } = config ?? unconfigured
+  const { url = null, keys = [], keyVariables = [] } = config ?? {}
   if (keys.length > 0 || !needsKey(name, url)) return null
   return refuseCall('no_key', name, keySetting(name, keyVariables))
-}
-
-const unconfigured: Pick<ProviderConfig, 'url' | 'keys' | 'keyVariables'> = {
-  url: null,
-  keys: [],
-  keyVariables: [],
 }
 
 function resourceEnd(path: string): number {

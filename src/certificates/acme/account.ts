@@ -75,21 +75,14 @@ export class Accounts {
     this.close()
     const { url, email } = stored.record
     const authority = await this.#options.connect(config, { key, url })
-    if (url === null) await this.#keep(stored, { url: await authority.register(), email: config.email })
-    else if (email !== config.email) {
-      await authority.updateContact(config.email)
-      await this.#keep(stored, { url, email: config.email })
+    if (url === null || email !== config.email) {
+      if (url !== null) await authority.updateContact(config.email)
+      const known = { url: url ?? (await authority.register()), email: config.email }
+      // If it fails, a concurrent process has written the same.
+      await this.#options.records.replace({ ...stored.record, ...known }, stored.version)
     }
     this.#authority = { config, key, authority }
     return authority
-  }
-
-  /** A concurrent process has written the same. */
-  async #keep(
-    { record, version }: Versioned<AcmeAccount>,
-    change: Pick<AcmeAccount, 'url' | 'email'>,
-  ): Promise<void> {
-    await this.#options.records.replace({ ...record, ...change }, version)
   }
 
   async #keyed(config: AcmeConfig, isForced: boolean): Promise<Versioned<AcmeAccount>> {

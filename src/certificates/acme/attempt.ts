@@ -163,14 +163,10 @@ async function settled(
 }
 
 async function failureOf(order: AuthorityOrder, authority: Authority): Promise<AcmeProblem> {
-  const problem = (await problemOf(order, authority)) ?? order.problem
-  return problem ?? refusal('the authority gave the order up without a reason')
-}
-
-async function problemOf(order: AuthorityOrder, authority: Authority): Promise<AcmeProblem | null> {
   const authorizations = await authority.authorizations(order)
   const invalid = authorizations.find(({ status }) => status === 'invalid')
-  return invalid?.challenges.find(({ problem }) => problem !== null)?.problem ?? null
+  const problem = invalid?.challenges.find(({ problem }) => problem !== null)?.problem ?? order.problem
+  return problem ?? refusal('the authority gave the order up without a reason')
 }
 
 function checkPair(chain: string, key: string, host: string, now: number): void {

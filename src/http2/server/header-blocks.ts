@@ -87,7 +87,10 @@ export class HeaderBlocks<Owner> implements BlockTaker {
   }
 
   #begin(id: number, isWhole: boolean, size: number): void {
-    if (!this.#streams.admits(id)) return this.#refuse(id)
+    if (!this.#streams.admits(id)) {
+      this.#streams.refuse(id)
+      return void this.#allowance.spendReset()
+    }
     const fields = this.#fields
     fields.settle(size, this.#user.limits)
     const { head, fault } = fields
@@ -103,11 +106,6 @@ export class HeaderBlocks<Owner> implements BlockTaker {
     this.requestCount++
     this.#allowance.earnByFrame()
     this.#user.begin(stream, head, fault)
-  }
-
-  #refuse(id: number): void {
-    this.#streams.refuse(id)
-    this.#allowance.spendReset()
   }
 
   #trailers(stream: Stream<Owner>, isLast: boolean, bytes: Buffer, at: number, end: number): void {
