@@ -1,47 +1,26 @@
 // Chooses the content coding of a response from Accept-Encoding (RFC 9110 section 12.5.3).
 
 import Negotiator from 'negotiator'
-import { ownText } from '../../base/text/own-text.ts'
+import { memoizeTexts } from '../../base/text/own-text.ts'
 import type { ContentCoding } from '../../config/model/compression-config.ts'
 
-/** Clients send few different lines. Overlong ones are not cached. */
-const maxCached = 64
-const maxCachedLength = 256
+/** Clients send few different lines. */
+const cached = { max: 64, maxLength: 256 }
 const maxLength = 4096
 
-export class AcceptedCodings {
-  readonly #codings: readonly string[]
-  readonly #cache = new Map<string, ContentCoding | null>()
-
-  constructor(codings: readonly ContentCoding[]) {
-    this.#codings = [...codings, identity]
-  }
-
-  /**
-   * The highest weight, among equals the most preferred. Null if plain content weighs more, none is accepted,
-   * or the line is malformed.
-   */
-  choose(line: string): ContentCoding | null {
-    const cached = this.#cache.get(line)
-    return cached === undefined ? this.#store(line, this.#negotiate(line)) : cached
-  }
-
-  #negotiate(line: string): ContentCoding | null {
+/**
+ * Makes a function that returns the coding with the highest weight, among equals the most preferred. Null if
+ * plain content weighs more, none is accepted, or the line is malformed.
+ */
+export function acceptedCoding(available: readonly ContentCoding[]): (line: string) => ContentCoding | null {
+  const codings = [...available, identity]
+  return memoizeTexts(cached, line => {
     if (line.length > maxLength || !wellFormed.test(line)) return null
     const headers = { 'accept-encoding': line.toLowerCase().replaceAll(oldGzip, 'gzip') }
     const negotiator = new Negotiator({ headers }) as unknown as Ranking
-    const [best] = negotiator.encodings(this.#codings, { preferred: this.#codings })
+    const [best] = negotiator.encodings(codings, { preferred: codings })
     return best === undefined || best === identity ? null : (best as ContentCoding)
-  }
-
-  #store(line: string, coding: ContentCoding | null): ContentCoding | null {
-    const cache = this.#cache
-    if (line.length > maxCachedLength) return coding
-    if (cache.size === maxCached) cache.delete(cache.keys().next().value!)
-    // A slice would keep the whole head in memory.
-    cache.set(ownText(line), coding)
-    return coding
-  }
+  })
 }
 
 interface Ranking {

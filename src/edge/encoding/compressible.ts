@@ -12,7 +12,7 @@ interface Response {
 }
 
 export function isCompressible(
-  { types, minimum }: Pick<Compression, 'types' | 'minimum'>,
+  { isOfType, minimum }: Pick<Compression, 'isOfType' | 'minimum'>,
   { head, message }: Response,
 ): boolean {
   const { status, contentLength } = head
@@ -29,7 +29,7 @@ export function isCompressible(
       type = fields[2 * i + 1]!
     } else if (id === field.other && forbids(fields[2 * i]!, fields[2 * i + 1]!)) return false
   }
-  return type !== null && types.has(type)
+  return type !== null && isOfType(type)
 }
 
 /** RFC 9111 section 5.2.1.6. */

@@ -1,37 +1,32 @@
 // What a route compresses: which responses, and how.
 
+import { memoizeEach } from '../../base/memo.ts'
 import type { CompressionConfig, ContentCoding } from '../../config/model/compression-config.ts'
 import { equalsIgnoreCase } from '../../http1/fields/fields.ts'
 import type { RequestHead } from '../../http1/heads/request-head.ts'
-import { AcceptedCodings } from './accept-encoding.ts'
-import { MediaTypes } from './media-types.ts'
-
-/** Most routes share a configuration. */
-const cache = new WeakMap<CompressionConfig, Compression>()
+import { acceptedCoding } from './accept-encoding.ts'
+import { mediaTypeMatcher } from './media-types.ts'
 
 export class Compression {
   readonly levels: CompressionConfig['levels']
   readonly minimum: number
-  readonly types: MediaTypes
-  readonly #accepted: AcceptedCodings
+  readonly isOfType: (contentType: string) => boolean
+  readonly #choose: (line: string) => ContentCoding | null
 
-  static of(config: CompressionConfig): Compression {
-    const compression = cache.get(config) ?? new Compression(config)
-    cache.set(config, compression)
-    return compression
-  }
+  /** Most routes share a configuration. */
+  static readonly of = memoizeEach((config: CompressionConfig) => new Compression(config))
 
   constructor({ encodings, levels, minimum, types }: CompressionConfig) {
     this.levels = levels
     this.minimum = minimum
-    this.types = new MediaTypes(types)
-    this.#accepted = new AcceptedCodings(encodings)
+    this.isOfType = mediaTypeMatcher(types)
+    this.#choose = acceptedCoding(encodings)
   }
 
   /** HTTP/1.0 could not tell the end of the body from a failure. */
   codingFor(head: RequestHead): ContentCoding | null {
     const line = head.version === '1.0' ? null : acceptEncodingOf(head)
-    return line === null ? null : this.#accepted.choose(line)
+    return line === null ? null : this.#choose(line)
   }
 }
 

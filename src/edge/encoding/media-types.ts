@@ -1,44 +1,24 @@
 // A list of media types and patterns of them.
 
-import { ownText } from '../../base/text/own-text.ts'
+import { memoizeTexts } from '../../base/text/own-text.ts'
 
 /** Origins send few types. */
-const maxCached = 64
-const maxCachedLength = 128
+const cached = { max: 64, maxLength: 128 }
 
-export class MediaTypes {
-  readonly #types: ReadonlySet<string>
-  readonly #cache = new Map<string, boolean>()
-
-  /** In lower case: `type/subtype`, `type/*` or `type/*+suffix`. */
-  constructor(types: Iterable<string>) {
-    this.#types = new Set(types)
-  }
-
-  /** Event streams match only by name, and gRPC calls never. */
-  has(contentType: string): boolean {
-    return this.#cache.get(contentType) ?? this.#store(contentType, this.#matches(contentType))
-  }
-
-  #matches(contentType: string): boolean {
+/**
+ * Makes a function that matches lower-case `type/subtype`, `type/*` or `type/*+suffix`. Event streams match
+ * only by name, and gRPC calls never.
+ */
+export function mediaTypeMatcher(list: Iterable<string>): (contentType: string) => boolean {
+  const types = new Set(list)
+  return memoizeTexts(cached, contentType => {
     const [, type, subtype] = start.exec(contentType.toLowerCase()) ?? []
     if (type === undefined || neverEncoded.test(`${type}/${subtype}`)) return false
-    if (this.#types.has(`${type}/${subtype}`)) return true
+    if (types.has(`${type}/${subtype}`)) return true
     if (`${type}/${subtype}` === eventStream) return false
     const suffix = subtype!.lastIndexOf('+')
-    return (
-      this.#types.has(`${type}/*`) || (suffix > 0 && this.#types.has(`${type}/*${subtype!.slice(suffix)}`))
-    )
-  }
-
-  #store(contentType: string, has: boolean): boolean {
-    const cache = this.#cache
-    if (contentType.length > maxCachedLength) return has
-    if (cache.size === maxCached) cache.delete(cache.keys().next().value!)
-    // A slice would keep the whole head in memory.
-    cache.set(ownText(contentType), has)
-    return has
-  }
+    return types.has(`${type}/*`) || (suffix > 0 && types.has(`${type}/*${subtype!.slice(suffix)}`))
+  })
 }
 
 const token = "[\\w!#$%&'*+.^`|~-]+"

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
-import { ownText } from '../../../src/base/text/own-text.ts'
+import { memoizeTexts, ownText } from '../../../src/base/text/own-text.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -20,6 +20,14 @@ test('short copies do not keep long texts alive', () => {
   collect()
   const grown = process.memoryUsage().heapUsed - before
   assert.ok(grown < 2_000_000, `${copies.length} copies hold ${grown} bytes`)
+})
+
+test('the results of recent short texts are remembered', () => {
+  const computed: string[] = []
+  const results = [true, false, true, false, false, true, false, false]
+  const isShort = memoizeTexts({ max: 2, maxLength: 3 }, text => computed.push(text) > 0 && text.length < 2)
+  assert.deepEqual(['a', 'bb', 'a', 'ccc', 'bb', 'a', 'dddd', 'dddd'].map(isShort), results)
+  assert.deepEqual(computed, ['a', 'bb', 'ccc', 'a', 'dddd', 'dddd'])
 })
 
 function longText(i: number): string {
