@@ -1,5 +1,6 @@
 // The compiled access rules of one zone or of all zones: the first match decides.
 
+import { managedRuleIdOf } from '../config/model/rule-id.ts'
 import { AddressWords } from '../net/address/address-words.ts'
 import { clientKey } from '../net/address/client-key.ts'
 import type { EdgeMetrics } from '../metrics/counters/edge-metrics.ts'
@@ -74,9 +75,9 @@ export class AccessPolicy {
   ) {
     const whose = banOwner(zone)
     this.isEmpty = rules.length === 0 && otherwise === 'allow' && ban === null
-    const ownRules = file.filter(rule => idOf(rule) === null)
+    const ownRules = file.filter(rule => managedRuleIdOf(rule) === null)
     const numberOf = (rule: AccessRule) => ownRules.indexOf(rule) + 1 || null
-    const placeOf = (rule: AccessRule) => `access rule ${idOf(rule) ?? numberOf(rule)} ${whose}`
+    const placeOf = (rule: AccessRule) => `access rule ${managedRuleIdOf(rule) ?? numberOf(rule)} ${whose}`
     const compiled = rules.map(rule => new CompiledRule(rule, placeOf(rule), parts))
     this.readsPath = compiled.some(rule => rule.readsPath)
     this.#ruleCache = new RuleCache(compiled)
@@ -158,8 +159,3 @@ export class AccessPolicy {
 }
 
 const nothingDecided = { rule: null, number: null, visit: null, isMatch: true, left: 0 } as const
-
-/** Null for a rule of the file. */
-function idOf(rule: AccessRule): string | null {
-  return 'id' in rule ? String(rule.id) : null
-}

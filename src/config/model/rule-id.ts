@@ -7,3 +7,8 @@ import { memoizeEach } from '../../base/memo.ts'
 export const ruleIdOf = memoizeEach((rule: object): string =>
   'id' in rule ? String(rule.id) : hash('sha256', JSON.stringify(rule)).slice(0, 32),
 )
+
+/** Returns the id of an API-managed rule; null for a rule of the file. */
+export function managedRuleIdOf(rule: object): string | null {
+  return 'id' in rule ? String(rule.id) : null
+}

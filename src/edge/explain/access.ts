@@ -1,5 +1,6 @@
 // Which access rule decided, and what it compared.
 
+import { managedRuleIdOf } from '../../config/model/rule-id.ts'
 import type { AccessDecision } from '../../access/policy.ts'
 import type { RuleInput } from '../../access/rules/access-request.ts'
 import { AddressTable } from '../../net/address/address-table.ts'
@@ -44,7 +45,7 @@ function sentenceOf(x: Exchange, { by, rule, number, zone, isMatch, verdict, lef
     case 'default':
       return `No rule matches, and the default ${scope} denies`
     case 'rule': {
-      const name = `rule ${number ?? idOf(rule!)} ${scope}`
+      const name = `rule ${number ?? managedRuleIdOf(rule!)} ${scope}`
       if (!isMatch) return `The access ${name} cannot be evaluated`
       return verdict === 'allow' ? `Allowed by access ${name}` : `Denied by access ${name}`
     }
@@ -53,7 +54,7 @@ function sentenceOf(x: Exchange, { by, rule, number, zone, isMatch, verdict, lef
 
 function ruleOf({ by, rule, number, zone }: AccessDecision): DecidingRule {
   const kind = { ban: 'ban', work: 'access_work', default: 'access_default', rule: 'access_rule' } as const
-  const id = rule === null ? null : idOf(rule)
+  const id = rule === null ? null : managedRuleIdOf(rule)
   return {
     kind: kind[by],
     name: null,
@@ -64,11 +65,6 @@ function ruleOf({ by, rule, number, zone }: AccessDecision): DecidingRule {
     line: rule?.line ?? null,
     description: rule?.description ?? null,
   }
-}
-
-/** Returns the id of an API-managed rule; null for a rule of the file. */
-function idOf(rule: AccessRule): string | null {
-  return 'id' in rule ? String(rule.id) : null
 }
 
 function bannedAddress(x: Exchange): Compared {

@@ -1,6 +1,6 @@
 // The response that the gateway itself would send, parsed from its bytes.
 
-import type { ErrorRule } from '../../config/model/custom-errors-config.ts'
+import { managedRuleIdOf } from '../../config/model/rule-id.ts'
 import type { ExplainedResponse } from '../../zones/explanation.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { factsOf } from '../exchange/facts.ts'
@@ -28,14 +28,9 @@ function contentOf(x: Exchange): ExplainedResponse['content'] {
   const { source, rule, page } = match
   return {
     source,
-    rule_id: rule === null ? null : idOf(rule),
+    rule_id: rule === null ? null : managedRuleIdOf(rule),
     line: rule?.line ?? null,
     page,
     description: rule?.description ?? null,
   }
-}
-
-/** Returns the id of an API-managed rule; null for a rule of the file. */
-function idOf(rule: ErrorRule): string | null {
-  return 'id' in rule ? String(rule.id) : null
 }
