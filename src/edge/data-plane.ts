@@ -250,7 +250,7 @@ export class DataPlane implements Plane {
     return ai === null ? [] : providerStates(ai, this.clock)
   }
 
-  explain(didRequest: RequestInQuestion): Promise<Explained> {
+  explain(question: RequestInQuestion): Promise<Explained> {
     return rehearse(
       {
         plane: this,
@@ -259,7 +259,7 @@ export class DataPlane implements Plane {
         bans: this.#bans,
         snapshotParts: this.#partsWith(this.#access),
       },
-      didRequest,
+      question,
     )
   }
 

@@ -37,7 +37,7 @@ export class Http2Connection implements StreamConnection, SessionUser<StreamClie
   readonly isAnonymous: boolean
   readonly node: string
   readonly tls: ClientTls | null
-  readonly shown = new LastToken()
+  readonly lastToken = new LastToken()
   readonly last = new LastRequest()
   pinned: PinnedConnections | null = null
   readonly session: ServerSession<StreamClient>

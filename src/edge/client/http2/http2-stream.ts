@@ -24,7 +24,7 @@ export interface StreamConnection {
   readonly peer: string
   readonly node: string
   readonly tls: ClientTls | null
-  readonly shown: LastToken
+  readonly lastToken: LastToken
   readonly last: LastRequest
   pinned: PinnedConnections | null
   readonly session: ServerSession<StreamClient>
@@ -68,7 +68,7 @@ export class StreamClient implements Client, ResponseSink {
     this.peer = connection.peer
     this.node = connection.node
     this.tls = connection.tls
-    this.lastToken = connection.shown
+    this.lastToken = connection.lastToken
     this.last = connection.last
   }
 
