@@ -4,10 +4,7 @@ import type { Duplex } from 'node:stream'
 import { STATUS_CODES } from '../net/http/node-http.ts'
 import { type ApiResponse, failure } from './http/envelope.ts'
 
-/**
- * Responds to bytes that are no request, or whose head exceeds `mostHead` bytes, so that the sender reads the
- * reason instead of a reset.
- */
+/** Responds to invalid bytes, so that their sender reads the reason instead of a reset. */
 export function refuseBytes(error: NodeJS.ErrnoException, socket: Duplex, mostHead: number): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   endWith(bytesFailure(error, mostHead), socket)

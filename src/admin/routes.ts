@@ -30,9 +30,7 @@ import { logRows } from './ai-logs/routes.ts'
 
 export interface Facts {
   readonly unready: () => Unready
-  /** Writes all metrics in the text format of Prometheus. */
   readonly metrics: () => Promise<string>
-  /** Who sees the metrics without a token. */
   readonly metricsAccess: ManagementConfig['metrics']
   /** The health of the store; null before it is open. */
   readonly storeHealth?: () => StoreHealth | null

@@ -41,15 +41,10 @@ const strictHeaders = [
   ['x-frame-options', 'SAMEORIGIN'],
 ] as const
 
-/**
- * The share of the free file descriptors that connections of one listener may take, so that others get some.
- */
+/** The share of the free file descriptors for the connections of one listener. */
 const shareOfDescriptors = 1 / 3
 
-/**
- * How long a new connection may take to send its first request once the port is left to another gateway, in
- * ms.
- */
+/** The timeout in ms of a first request once the port is left to another gateway. */
 const firstRequest = 1_000
 
 /** Parts of a response whose length is computed in one turn. */
@@ -58,11 +53,9 @@ const partsInATurn = 16
 /** Fields that a response cannot set, since each may occur only once. */
 const ownNames: ReadonlySet<string> = new Set(['content-length', 'svc-ray'])
 
-/** A request from code of this process to the management API. */
 export interface Question {
   readonly method: Method
   readonly target: string
-  /** The sender on whose behalf it is made. */
   readonly sender: Sender
   /** Sent as JSON, or as text if it has another type; absent for none. */
   readonly body?: unknown
@@ -74,7 +67,6 @@ export interface Question {
 
 export class AdminServer {
   readonly #server: Server
-  /** Serves the edge only. */
   readonly #facesServer: Server
   readonly #router = new Router(routes)
   readonly #facts: Facts
@@ -84,11 +76,8 @@ export class AdminServer {
   #isLeaving = false
   /** When it stopped listening, in monotonic ms. */
   #hushedAt = 0
-  /** Connections that have yet to send their first request. */
   readonly #fresh = new Set<Socket>()
-  /** Connections to the side port that wait for another request. */
   readonly #idle = new Set<Socket>()
-  /** The last token of each connection. */
   readonly #shown = new WeakMap<Socket, LastToken>()
   readonly #bug: (cause: unknown) => void
   /** Authenticates the edge, whose client addresses are then trusted; null to trust none. */
@@ -112,10 +101,7 @@ export class AdminServer {
     this.#facesServer = this.#serverFor((request, response) => this.#serveFaces(request, response))
   }
 
-  /**
-   * Listens on loopback for the edge of this gateway alone, and serves only the published apps there; returns
-   * the address.
-   */
+  /** Listens on loopback for the edge alone, which gets only the published apps. */
   async listenForEdge(): Promise<Endpoint> {
     const host = '127.0.0.1'
     this.#facesServer.listen({ host, port: 0 })
@@ -123,11 +109,7 @@ export class AdminServer {
     return { host, port: (this.#facesServer.address() as AddressInfo).port }
   }
 
-  /**
-   * Listens and returns the real port, also when 0 was requested; rejects with the error of the socket.
-   * `handle` is a socket that is bound already; with `reusePort` it listens beside another socket of this
-   * user that shares its port.
-   */
+  /** Returns the real port, also for 0. With `reusePort` it listens beside another socket of this user. */
   async listen(
     { host, port }: Endpoint,
     handle: SocketHandle | null = null,
@@ -140,7 +122,6 @@ export class AdminServer {
     return { host, port: (this.#server.address() as AddressInfo).port }
   }
 
-  /** The socket of the side port, while it listens. */
   get handle(): SocketHandle | null {
     return this.#server.listening ? handleOf(this.#server) : null
   }
@@ -152,10 +133,7 @@ export class AdminServer {
     this.leaving = true
   }
 
-  /**
-   * Sets whether it serves only one request per connection while it still listens: further ones are for the
-   * gateway that listens beside it.
-   */
+  /** While leaving, it serves one request per connection: further ones are for the next gateway. */
   set leaving(isLeaving: boolean) {
     this.#isLeaving = isLeaving
     if (isLeaving) for (const socket of this.#idle) socket.destroySoon()
@@ -174,20 +152,14 @@ export class AdminServer {
     this.#facesServer.close()
   }
 
-  /**
-   * Ends idle connections. Node counts those among them whose first request is still arriving; these are
-   * kept.
-   */
+  /** Node counts connections whose first request is still arriving as idle; these are kept. */
   #closeIdle(): void {
     if (this.#fresh.size > 0 && performance.now() - this.#hushedAt < firstRequest) return
     this.#server.closeIdleConnections()
     this.#facesServer.closeIdleConnections()
   }
 
-  /**
-   * Handles an in-process call on behalf of an authenticated caller, exactly like a request with that
-   * caller's token: same rows, rules, limits and audit.
-   */
+  /** Handles an in-process call exactly like a request with the token of the caller. */
   askAs(caller: Token, question: Question): Promise<ApiResponse> {
     const { method, target, sender, body, contentType = 'application/json' } = question
     const isText = contentType !== 'application/json' && typeof body === 'string'
@@ -271,7 +243,6 @@ export class AdminServer {
     await this.#send(lead ?? this.#nothing(request, refusal), request, response, sender)
   }
 
-  /** Returns a page in place of a refusal in JSON, for a browser. */
   #nothing(request: IncomingMessage, refusal: ApiResponse): ApiResponse {
     const isJson = refusal.headers['content-type']?.includes('json') === true
     return isJson && isBrowser(request) ? noPage(this.front) : refusal
@@ -365,10 +336,7 @@ function isBrowser({ headers }: IncomingMessage): boolean {
   return /\btext\/html\b/.test(headers.accept ?? '')
 }
 
-/**
- * Stops accepting connections, and resolves when none is left; at once if the server never listened. Node's
- * own `close` would end connections whose request has not been read yet.
- */
+/** Node's own `close` would end connections whose request has not been read yet. */
 function stopListening(server: Server): Promise<void> {
   if (!server.listening) return Promise.resolve()
   return new Promise(resolve => NetServer.prototype.close.call(server, () => resolve()))
@@ -415,9 +383,7 @@ function requesterOf(request: IncomingMessage, sender: Sender, shown: LastToken)
   }
 }
 
-/**
- * Returns the value of a field that must occur once; if it occurs more often, empty, which is never valid.
- */
+/** Empty if it occurs more often, which is never valid. */
 function onlyOne({ headers, rawHeaders }: IncomingMessage, name: string): string | null {
   const value = headers[name]
   if (value === undefined) return null

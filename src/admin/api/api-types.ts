@@ -41,7 +41,6 @@ interface Deleting {
 
 interface Writing {
   readonly method: Exclude<Method, 'GET' | 'DELETE'>
-  /** Any effect that would outlast the grant of an app. */
   readonly lastingAccess: LastingAccess
 }
 
@@ -62,7 +61,6 @@ export type ApiRow = Row & {
   readonly handle: (call: Call, api: Api) => Promise<ApiResponse>
 }
 
-/** A row outside of accounts: for any token, or for those that act for a user. */
 export type PlainRow = Row & {
   readonly permission: null
   readonly handle: (call: Call, api: Api) => ApiResponse | Promise<ApiResponse>
@@ -79,7 +77,6 @@ export type ZoneRow = Row & {
   readonly handle: (call: ZoneCall, api: Api) => Promise<ApiResponse>
 }
 
-/** Returns a row of a table. */
 export function row<const M extends Method, const P extends Permission | null, H, const More = object>(
   method: M,
   path: string,
@@ -94,7 +91,6 @@ export interface Api {
   readonly store: Store
   readonly verifier: TokenVerifier
   readonly tags: TokenTags
-  /** The server keys under which client secrets are stored. */
   readonly secrets: SecretKeys
   readonly log: Logger
   readonly zones: Zones

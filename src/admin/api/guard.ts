@@ -32,7 +32,6 @@ type Facts = { readonly api?: () => Api | null; readonly storeHealth?: () => Sto
 type Asked = Pick<Row, 'method' | 'path' | 'permission' | 'scope' | 'lastingAccess'>
 type Refuse = (caller: Token) => ApiResponse | null
 
-/** Puts the guard in front of a row. */
 export function guarded(row: ApiRow): Route<Facts> {
   const { method, path } = row
   return { method, path, handle: (request, facts) => withApi(facts, api => admit(row, request, api)) }
@@ -53,10 +52,7 @@ export function guardedForUser(row: UserRow): Route<Facts> {
   return { method, path, handle: (request, facts) => withApi(facts, api => admitUser(row, request, api)) }
 }
 
-/**
- * Makes a row about the gateway as a whole, which belongs to the oldest account: for its tokens with the
- * permission; public if `isOpen`.
- */
+/** A row about the gateway as a whole, which belongs to the oldest account; public if `isOpen`. */
 export function guardedUnless<F extends Facts>(
   isOpen: (requester: Requester, facts: F) => boolean,
   { path, permission }: { readonly path: string; readonly permission: Permission },
@@ -93,7 +89,6 @@ function respondUnreachable(error: unknown): ApiResponse {
   throw error
 }
 
-/** Finds the token of the caller, and counts its attempted changes, permitted or not. */
 async function callerOf(row: Asked, requester: Requester, api: Api): Promise<Token | ApiResponse> {
   const caller = await verified(row, requester, api)
   if ('body' in caller) return caller
@@ -236,10 +231,7 @@ async function callOf(
   }
 }
 
-/**
- * Confirms an obstacle to a write before reporting it: it may exist, or be gone, by a write that got 503 and
- * can still be lost.
- */
+/** Confirms an obstacle, which may be there by a write that got 503 and can still be lost. */
 async function settled({ method }: Row, response: ApiResponse, { store }: Api): Promise<ApiResponse> {
   const { status } = response
   if (status === 409 || status === 412 || (status === 404 && method === 'DELETE')) await store.confirm()

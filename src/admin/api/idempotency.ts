@@ -5,17 +5,14 @@ import type { StoredResponse } from '../../store/records/records.ts'
 import { type ApiResponse, failure } from '../http/envelope.ts'
 import type { Api, Call } from './api-types.ts'
 
-/**
- * Makes the record of a response that is written together with its changes; empty if the request has no key.
- */
+/** The response, to be written together with its changes; empty if the request has no key. */
 type Keep = (response: ApiResponse) => { readonly response?: StoredResponse }
 
 const lifetime = 24 * 60 * 60_000
 
 /**
- * Returns the stored response for the key of the request, or makes one: `make` writes its changes together
- * with the response, and returns null when another write came between, so that everything is checked again.
- * `request` distinguishes the requests of one caller, as method and path do.
+ * Returns the stored response for the key of the request, or makes one; `make` returns null when another
+ * write came between. `request` tells apart the requests of one caller.
  */
 export async function once(
   call: Call,

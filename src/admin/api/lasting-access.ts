@@ -5,20 +5,16 @@ import type { Token } from '../../store/records/records.ts'
 import { type ApiResponse, failure } from '../http/envelope.ts'
 
 /**
- * Whether an operation leaves access behind that no longer depends on the app's grant: to the management API,
- * to an AI gateway, or as a user or OAuth client. Creating or redirecting credentials does, and so does
- * changing what members may do or what protects any of these. Deleting, ending and restricting do not, nor
- * does content for the visitors of a zone. Every row that writes must state it.
+ * Whether an operation leaves access behind that no longer depends on the app's grant: new or redirected
+ * credentials, and changes of what members may do or of what protects these. Every row that writes must state
+ * it.
  */
 export type LastingAccess = 'nothing' | LastingEffect
 
 export interface LastingEffect {
   /** What an app cannot do, as it follows "an app cannot". */
   readonly cannot: string
-  /**
-   * Which requests of the row do it: all, so that the guard refuses apps, or those that the handler finds
-   * out.
-   */
+  /** `always`: the guard refuses apps; `found`: the handler finds out. */
   readonly when: 'always' | 'found'
 }
 

@@ -1,5 +1,4 @@
-// What a client without a token learns of the management API: the challenge of a refusal, and the metadata
-// that it names (RFC 9728).
+// What a client without a token learns: the challenge of a refusal, and the metadata it names (RFC 9728).
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { challengeOf, metadataOf, metadataPath, resourceAt } from '../../oauth/grants/protected-resource.ts'
@@ -14,10 +13,7 @@ import type { Sender } from '../http/caller-address.ts'
 
 const api = '/client/v4'
 
-/**
- * Returns the value of WWW-Authenticate for a request without a valid token; `isShown` if it has an invalid
- * one.
- */
+/** Returns WWW-Authenticate for a request without a valid token; `isShown` if it has an invalid one. */
 export function missingToken(
   { base }: Pick<Sender, 'base'>,
   issuer: string | null,

@@ -3,10 +3,7 @@
 import type { ZoneConfig } from '../../config/model/config.ts'
 import type { Accounts } from '../../store/contract/store.ts'
 
-/**
- * Returns the account whose tokens may see and change a zone: the oldest, unless the configuration names
- * another; null if there is none.
- */
+/** The oldest account, unless the configuration names another; null if there is none. */
 export async function ownerOf(
   { account }: Pick<ZoneConfig, 'account'>,
   accounts: Accounts,
@@ -14,15 +11,11 @@ export async function ownerOf(
   return account ?? (await oldestOf(accounts))
 }
 
-/**
- * Returns the oldest account, which owns everything that the configuration assigns to no account; null if
- * there is none.
- */
+/** It owns everything that the configuration assigns to no account; null if there is none. */
 export function oldestOf(accounts: Accounts): Promise<string | null> {
   return accounts.oldest()
 }
 
-/** Returns the zones that belong to an account. */
 export async function zonesOf(
   account: string,
   zones: readonly ZoneConfig[],

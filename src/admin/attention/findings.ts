@@ -53,13 +53,10 @@ export interface Scene {
   readonly secrets: SecretKeys
   readonly account: string
   readonly now: number
-  /** Differing limits on machines of the store. */
   readonly limits: Pick<LimitsWatch, 'differences'>
-  /** The certificates of the hosts of the account's zones, by zone. */
   readonly certificates: () => Promise<
     readonly (readonly [zone: string, certificates: readonly HostCertificateInfo[]])[]
   >
-  /** The pools of the zones of the account, by zone. */
   readonly pools: () => Promise<readonly (readonly [zone: string, pools: readonly PoolState[]])[]>
 }
 

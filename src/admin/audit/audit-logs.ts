@@ -19,7 +19,6 @@ const spanParameters = ['since', 'before', 'direction'] as const
 export const auditParameters = [...pageParameters, ...spanParameters, ...filterParameters] as const
 export const auditExportParameters = [...spanParameters, ...filterParameters, 'format'] as const
 
-/** Maximum of entries that one response scans for filters, and of entries in an export. */
 const mostScanned = 10_000
 const mostExported = 100_000
 
@@ -27,7 +26,6 @@ interface Asked extends AuditSpan {
   readonly holds: ((entry: AuditEntry) => boolean) | null
 }
 
-/** Responds with the entries from `since` up to but not at `before`, newest first by default. */
 export async function listAuditLogs({ account, query }: Call, { store }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()

@@ -17,7 +17,6 @@ interface AuditWalk extends AuditSpan {
 
 const step = 200
 
-/** Passes on the entries of a time behind a position. */
 export async function* auditWithin(
   audit: AuditLog,
   account: string,
@@ -39,7 +38,6 @@ export async function* auditWithin(
   }
 }
 
-/** Returns the position that comes later in the list. */
 function behind(one: Position | null, other: Position | null, descending: boolean): Position | null {
   if (one === null || other === null) return one ?? other
   const isLater = one.at === other.at ? one.id > other.id : one.at > other.at

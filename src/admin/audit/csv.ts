@@ -45,10 +45,7 @@ export function csvLine(entry: AuditEntry): string {
   return `${columns.map(([, of]) => cellOf(of(entry))).join(',')}\r\n`
 }
 
-/**
- * Quotes a value. An apostrophe turns what a spreadsheet would take for a formula into text; some also accept
- * full-width signs.
- */
+/** An apostrophe turns what a spreadsheet would take for a formula into text, full-width signs included. */
 function cellOf(value: string): string {
   const text = /^[=+\-@＝＋－＠\t\r\n]/.test(value) ? `'${value}` : value
   return `"${text.replaceAll('"', '""')}"`

@@ -7,7 +7,6 @@ import { type Document, type Operation, operationsOf, type Parameter, type Respo
 import { type DocsPage, paragraphs, withCode } from './page.ts'
 import { type SchemaRow, schemaRow, schemaRows } from './schema-rows.ts'
 
-/** The pages of a document's operations, by id, and the list that leads to them. */
 export class ApiPages {
   readonly #document: Document
   readonly #operations: ReadonlyMap<string, Operation>
@@ -41,7 +40,6 @@ ${this.#ofTag(name).map(
     return { title: 'Management API', content, crumbs: [] }
   }
 
-  /** Returns the page of an operation; null for an unknown id. */
   operation(id: string): DocsPage | null {
     const operation = this.#operations.get(id)
     if (operation === undefined) return null
@@ -146,7 +144,6 @@ function permissionOf({ permission, token }: Operation): HtmlValue {
   return token === 'maybe' ? 'A token is required where the configuration says so.' : 'Any token; see above.'
 }
 
-/** Lists the possible envelope codes of a refusal. */
 function codesOf({ content }: Response): HtmlValue {
   const codes = content.flatMap(({ schema }) => codesIn(schema))
   if (codes.length === 0) return null

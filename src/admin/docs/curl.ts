@@ -4,10 +4,7 @@ import type { Operation } from './operations.ts'
 
 const sidePort = 'http://127.0.0.1:8081'
 
-/**
- * Returns a command that calls an operation: `{account_id}` in its path becomes `$ACCOUNT`, and the first
- * example is its body.
- */
+/** Returns a command with the first example as its body; `{account_id}` becomes `$ACCOUNT`. */
 export function curlOf({ method, path, token, body, good }: Operation): string {
   const url = sidePort + path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${variableOf(name)}`)
   const [example] = body?.examples ?? []
@@ -24,7 +21,6 @@ export function curlOf({ method, path, token, body, good }: Operation): string {
     .join(' \\\n  ')
 }
 
-/** Returns the variable that stands for a segment of a path. */
 export function variableOf(segment: string): string {
   return segment.replace(/^account_id$/, 'account').toUpperCase()
 }

@@ -9,12 +9,10 @@ import { guide, guideIndex } from './guides.ts'
 import type { Document } from './operations.ts'
 import { docsPage } from './page.ts'
 
-/** Responds with the list of the operations of the API. */
 export function apiIndex(request: ApiRequest, rows: readonly Row[]): ApiResponse {
   return docsPage(pagesOf(rows).index(), homeOf(request))
 }
 
-/** Responds with the page of an operation of the API. */
 export function apiOperation(request: ApiRequest, rows: readonly Row[]): ApiResponse {
   const { operation } = request.params
   const page = pagesOf(rows).operation(operation!)

@@ -12,9 +12,7 @@ const folder = ['docs/', '../../../docs/']
 
 const ending = '.md'
 
-/**
- * Their names, which are those of their files. Without the pictures of the dashboard, which are not shipped.
- */
+/** Without the pictures of the dashboard, which are not shipped. */
 const names = (folder === undefined ? [] : readdirSync(folder))
   .filter(file => file.endsWith(ending) && file !== 'screenshots.md')
   .map(file => file.slice(0, -ending.length))
@@ -22,7 +20,6 @@ const names = (folder === undefined ? [] : readdirSync(folder))
 
 const cached = new Map<string, DocsPage>()
 
-/** Returns the list of the guides. */
 export function guideIndex(): DocsPage {
   const items = names.map(
     name => html`<li><a href="docs/${name}">${titleOf(textOf(name))}</a></li>
@@ -34,7 +31,6 @@ ${items}</ul>`
   return { title: 'Documentation', content, crumbs: [] }
 }
 
-/** Returns the page of a guide; null for an unknown name. */
 export async function guide(name: string): Promise<DocsPage | null> {
   if (!names.includes(name)) return null
   const known = cached.get(name)

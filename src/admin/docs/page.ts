@@ -57,7 +57,6 @@ ul.links a{display:inline-block;padding-block:.15rem}
   null,
 )
 
-/** Writes a page; `home` is the target of its mark. */
 export function docsPage({ title, content, crumbs }: DocsPage, home: string): ApiResponse {
   const body = frame.page(
     `${title} · Gatehouse`,
@@ -90,7 +89,6 @@ export function paragraphs(text: string): Html {
     )}`
 }
 
-/** Makes markup of a text with code in backticks. */
 export function withCode(text: string): Html {
   const parts = text.split('`')
   return html`${parts.map((part, at) => (at % 2 === 1 && at < parts.length - 1 ? html`<code>${part}</code>` : part))}`

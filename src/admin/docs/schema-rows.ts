@@ -27,7 +27,6 @@ export function schemaRows(
   )
 }
 
-/** Returns the row of one value. */
 export function schemaRow(name: string, isRequired: boolean, schema: Schema, schemas: Schemas): SchemaRow {
   const own = resolved(schema, schemas)
   const description = (schema.description ?? own.description ?? '') as string
@@ -116,7 +115,6 @@ function plural(type: string): string {
     .join(' or ')
 }
 
-/** Returns the values of a schema, or of the items of its list. */
 function valuesOf(schema: Schema, schemas: Schemas): readonly string[] {
   if (Array.isArray(schema.enum)) return schema.enum.map(value => JSON.stringify(value))
   if ('const' in schema) return [JSON.stringify(schema.const)]
@@ -125,7 +123,6 @@ function valuesOf(schema: Schema, schemas: Schemas): readonly string[] {
   return items.properties === undefined ? valuesOf(items, schemas) : []
 }
 
-/** Words for each keyword that a row shows beside its type, its values and its description. */
 const words: Readonly<Record<string, (value: never, schema: Schema) => string | null>> = {
   minimum: (value: number, { maximum }) =>
     maximum === undefined ? `at least ${value}` : `from ${value} to ${maximum}`,
@@ -153,7 +150,6 @@ const words: Readonly<Record<string, (value: never, schema: Schema) => string | 
     `for example ${value.map(one => code(JSON.stringify(one))).join(', ')}`,
 }
 
-/** Keywords that rows show outside of their rules. */
 const elsewhere: ReadonlySet<string> = new Set([
   ...['type', 'format', 'items', 'anyOf', 'enum', 'const', 'description'],
   ...['properties', 'required', 'additionalProperties'],

@@ -30,7 +30,6 @@ export interface ProviderFact {
   readonly badStatus: number
   readonly badError: ErrorName | null
   readonly badCode: string
-  /** Failures since the last accepted call. */
   readonly failures: number
   /** The models that have a price; a * at the end of one stands for any rest. */
   readonly pricedModels: readonly string[]
@@ -47,7 +46,6 @@ export interface KeyFact {
 export interface ProviderTest {
   /** Ms since the epoch. */
   readonly at: number
-  /** The path of its url, which is part of its address; empty for none. */
   readonly basePath: string
   readonly path: string
   readonly results: readonly KeyTest[]

@@ -10,11 +10,8 @@ export interface Zones {
   all(): readonly ZoneConfig[]
   find(name: string): ZoneConfig | null
   ofAll(): Pick<Config, 'access' | 'errors' | 'rateLimits'>
-  /** The address lists that rules may name. */
   readonly lists: () => readonly string[]
-  /** Whether rules may use countries and networks. */
   readonly hasGeo: () => boolean
-  /** The custom errors in effect for a zone: those of the API before those of the file. */
   customErrors(name: string): CustomErrors
   /** The base of the `type` URIs of errors, without a trailing slash. */
   readonly documentation: string | null

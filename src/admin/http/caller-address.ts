@@ -1,6 +1,4 @@
-// The sender of a request to the admin listener: the peer of its connection, or the client reported by the
-// authenticated edge of this gateway. Other proxies are not trusted, since anyone could say the same. Their
-// requests are recognized by the fields that proxies add, and then the client is unknown.
+// The sender of a request to the admin listener: the peer, or the client reported by the authenticated edge.
 
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
@@ -11,26 +9,18 @@ import { field, fieldId, tellsOfHop } from '../../http1/fields/fields.ts'
 import { hostName } from '../../http1/fields/host.ts'
 
 export interface Sender {
-  /** The client's address; null behind an untrusted proxy. */
   readonly address: string | null
-  /** The address of the other end of the connection. */
   readonly peer: string
-  /**
-   * Whether the request came without a proxy, that of this gateway included, and not from a page of a site
-   * that could read the response.
-   */
+  /** Without a proxy, ours included, and not from a page of a site that could read the response. */
   readonly isDirect: boolean
   /** Whether the edge of this gateway passed it on. */
   readonly isVouched: boolean
   /** Scheme and authority by which the client reaches the side port, in lower case; null if unknown. */
   readonly base: string | null
-  /**
-   * The id of the request, which the response shows in `svc-ray`: that of the edge, if it is authenticated.
-   */
+  /** Shown in `svc-ray`; the one of the edge, if that is authenticated. */
   readonly ray: string
 }
 
-/** Determines the sender of a request. */
 export function senderOf(
   { headers, rawHeaders, socket }: IncomingMessage,
   sidePortAuth: SidePortAuth | null,
@@ -70,10 +60,7 @@ function baseOf(host: string | string[] | undefined, proto: string | string[] = 
   return proto === 'http' || proto === 'https' ? `${proto}://${host.toLowerCase()}` : null
 }
 
-/**
- * Whether a Host cannot be the name of a site, whose pages could otherwise read what is served here (DNS
- * rebinding).
- */
+/** Other names may be sites whose pages could read what is served here (DNS rebinding). */
 function namesThisMachine(host: string | undefined): boolean {
   if (host === undefined) return true
   const name = hostName(host)
@@ -82,10 +69,7 @@ function namesThisMachine(host: string | undefined): boolean {
 
 const via = 'via '
 
-/**
- * Returns the address of the sender for the audit log, or `via ` and that of the proxy in front of an unknown
- * client.
- */
+/** Returns the address for the audit log; `via ` and that of the proxy if the client is unknown. */
 export function addressOf({ address, peer }: Sender): string {
   return address ?? via + peer
 }

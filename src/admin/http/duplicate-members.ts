@@ -6,17 +6,13 @@ const token = /"(?:[^"\\]+|\\.)*"|[{}[\],:]/g
 
 const deepest = 20
 
-/** An object or array that is not closed yet. */
 interface Open {
   /** The names seen so far; null for an array. */
   readonly names: Set<string> | null
-  /** The last name, or the index of the element. */
   at: string | number
 }
 
-/**
- * Returns the pointers (RFC 6901) of repeated members in a text that is valid JSON, at most `most` of them.
- */
+/** Returns the pointers (RFC 6901) of at most `most` repeated members of valid JSON. */
 export function repeatedMembers(json: string, most: number): readonly string[] {
   const found: string[] = []
   const path: Open[] = []
@@ -36,10 +32,7 @@ export function repeatedMembers(json: string, most: number): readonly string[] {
   return found
 }
 
-/**
- * Points at a place, or at an enclosing one if it is deeper than any valid body, so that no response outgrows
- * its request.
- */
+/** Or at an enclosing place, if deeper than any valid body: no response may outgrow its request. */
 function pointerOf(path: readonly Open[]): string {
   return path
     .slice(0, deepest)

@@ -21,12 +21,10 @@ interface Window {
   readonly cursor?: string | null
 }
 
-/** Wraps a result; `headers` are added, as `ETag`. */
 export function success(result: unknown, headers: ApiResponse['headers'] = {}): ApiResponse {
   return wrap(200, { success: true, errors: [], messages: [], result }, headers)
 }
 
-/** Wraps a part of a list; `headers` are added, as `ETag`. */
 export function list(
   result: readonly unknown[],
   { page, perPage, total }: Window,
@@ -96,12 +94,10 @@ function infoOf({ page, perPage, total, cursor = null }: Window, count: number) 
   return cursor === null ? info : { ...info, cursor }
 }
 
-/** Refuses a request by a row of the catalogue. */
 export function failure<Name extends ApiFaultName>(name: Name, ...words: WordsOf<Name>): ApiResponse {
   return failures([fault(name, ...words)], apiFaults[name].status)
 }
 
-/** Refuses a request with all of its mistakes. */
 export function failures(faults: readonly Fault[], status = 400): ApiResponse {
   const errors = faults.map(({ code, message, pointer }) =>
     pointer === null ? { code, message } : { code, message, source: { pointer } },
@@ -109,7 +105,6 @@ export function failures(faults: readonly Fault[], status = 400): ApiResponse {
   return wrap(status, { success: false, errors, messages: [], result: null })
 }
 
-/** Adds headers to a response, as `Allow` to a 405. */
 export function withHeaders(response: ApiResponse, headers: ApiResponse['headers']): ApiResponse {
   return { ...response, headers: { ...response.headers, ...headers } }
 }

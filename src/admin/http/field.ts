@@ -10,7 +10,6 @@ type JsonObject = Readonly<Record<string, unknown>>
 
 type PlaceFault = 'invalid' | 'missing' | 'unknown' | 'repeated' | 'owned'
 
-/** Maximum of faults reported for one request. */
 const mostFaults = 100
 /** Maximum of characters of a caller's member name in messages. */
 const longestName = 100
@@ -55,7 +54,6 @@ export class Field {
     return this.refuse(`must be a whole number from ${least} to ${most}`)
   }
 
-  /** Reads a line of text that can be shown anywhere. */
   text(most: number): string | null {
     const { value } = this
     if (value === undefined) return null

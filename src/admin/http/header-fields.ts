@@ -11,9 +11,7 @@ const longest = 8 * 1024
 
 type Pair = readonly [name: string, value: string]
 
-/**
- * Reads an object of names with one value, or a list of values, each; pairs that break a rule are left out.
- */
+/** Reads an object of names with one or more values; pairs that break a rule are left out. */
 export function readHeaderFields(field: Field): readonly Pair[] {
   const names = Object.keys(field.object() ?? {})
   if (names.length > mostFields) field.refuse(`must have at most ${mostFields} members`)
@@ -37,6 +35,5 @@ export function fieldValueFault(text: string): string | null {
     : `must be a valid header field value of at most ${longest} characters`
 }
 
-/** Accepts an IP address, in canonical form. */
 export const ipAddress: Rule<string> = text =>
   accept(canonicalAddress(text) ?? undefined, 'must be an IP address')

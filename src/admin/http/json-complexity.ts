@@ -1,5 +1,4 @@
-// Estimates the cost of JSON before it is parsed: a mebibyte of tiny values takes a parser as long as
-// hundreds of requests take.
+// Estimates the cost of JSON: a mebibyte of tiny values takes as long to parse as hundreds of requests.
 
 import { nextTurn } from '../../base/turns/turns.ts'
 
@@ -7,8 +6,7 @@ import { nextTurn } from '../../base/turns/turns.ts'
 const step = 256 * 1024
 
 /**
- * Whether JSON has more than `most` commas, colons and opening brackets outside of strings; counts in several
- * turns. For invalid JSON, either result is possible.
+ * Counts commas, colons and opening brackets outside of strings. For invalid JSON, either result is possible.
  */
 export async function hasMoreParts(json: Uint8Array, most: number): Promise<boolean> {
   const count = new PartCount()

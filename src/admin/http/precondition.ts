@@ -1,5 +1,4 @@
-// If-Match and If-None-Match (RFC 9110 section 13.1): a change only of the state that the caller has seen, or
-// only if there is none yet.
+// If-Match and If-None-Match (RFC 9110 section 13.1).
 
 import { type ApiResponse, failure, withHeaders } from './envelope.ts'
 
@@ -8,15 +7,11 @@ interface Revision {
   readonly revision: number | string
 }
 
-/** Returns the header with the entity tag of the current state. */
 export function etagOf({ revision }: Revision): ApiResponse['headers'] {
   return { etag: `"${revision}"` }
 }
 
-/**
- * Refuses a change if If-Match names another tag than the current one, or nothing exists (412), or the field
- * is invalid (400); null lets it pass.
- */
+/** Refuses a change with 412 for another tag or no resource, with 400 for an invalid field. */
 export function unmet(ifMatch: string | null, current: Revision | null): ApiResponse | null {
   if (ifMatch === null) return null
   const tags = parseIfMatch(ifMatch)
@@ -26,10 +21,7 @@ export function unmet(ifMatch: string | null, current: Revision | null): ApiResp
   return tags === '*' || tags.includes(headers.etag!) ? null : withHeaders(failure('stale'), headers)
 }
 
-/**
- * Refuses to set a resource if If-None-Match names the tag of the current state, or anything with `*` (412),
- * or the field is invalid (400); null lets it pass.
- */
+/** Refuses with 412 if `*` or a tag matches the current state, with 400 for an invalid field. */
 export function unmetByNone(ifNoneMatch: string | null, current: Revision | null): ApiResponse | null {
   if (ifNoneMatch === null) return null
   const tags = parseIfMatch(ifNoneMatch, true)
@@ -39,10 +31,7 @@ export function unmetByNone(ifNoneMatch: string | null, current: Revision | null
   return tags === '*' || tags.includes(headers.etag!) ? withHeaders(failure('stale'), headers) : null
 }
 
-/**
- * Reads the strong tags of a list, and the weak ones only if they count, which match nothing in If-Match;
- * null if it is not a list of tags.
- */
+/** Weak tags match nothing in If-Match, and are read only if they count; null for an invalid field. */
 export function parseIfMatch(field: string, countsWeak = false): readonly string[] | '*' | null {
   if (field.trim() === '*') return '*'
   const tags: string[] = []

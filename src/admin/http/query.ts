@@ -5,7 +5,6 @@ import { parseMoment } from '../../base/text/moment.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 import type { Position } from '../../store/contract/store.ts'
 
-/** The requested part of a list. */
 export interface PageQuery {
   readonly page: number
   readonly perPage: number
@@ -22,7 +21,6 @@ const lastPage = 1_000_000
 const mostFaults = 20
 const longestText = 500
 
-/** Finds unknown and duplicate parameters. */
 export function strayParameters(query: URLSearchParams, known: readonly string[]): readonly Fault[] {
   if (query.size === 0) return []
   const faults = [...new Set(query.keys())].flatMap(name => {
@@ -107,7 +105,6 @@ export class Parameters {
   }
 }
 
-/** Writes a position in a list as a cursor to the items behind it. */
 export function cursorOf({ at, id }: Position): string {
   return Buffer.from(`${at} ${id}`).toString('base64url')
 }

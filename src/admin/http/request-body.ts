@@ -14,11 +14,8 @@ export interface BodyKind {
   readonly type: string
   readonly isType: RegExp
   readonly most: number
-  /** Returns the content of a body, or a refusal. */
   readonly parse: (text: string) => { value: unknown } | ApiResponse
-  /**
-   * Maximum of commas, colons and opening brackets outside of strings; Infinity for other types than JSON.
-   */
+  /** Maximum of commas, colons and opening brackets outside of strings. */
   readonly mostParts: number
 }
 
@@ -49,10 +46,7 @@ export const htmlBody: BodyKind = {
 /** JSON that may contain such a page, escaped. */
 export const largeJsonBody: BodyKind = { ...jsonBody, most: 4 * mebibyte }
 
-/**
- * Reads a body of a kind, or an empty one for null; refuses it if too large (413), of another type (415), or
- * invalid (400).
- */
+/** Refuses a body that is too large (413), of another type (415), or invalid (400). */
 export async function readInput(
   kind: BodyKind | null,
   contentType: string | null,
@@ -67,10 +61,7 @@ export async function readInput(
 
 export const noInput: Input = { value: null, bytes: null }
 
-/**
- * Reads a body to its end; null when it is too large. The rest is then read and discarded, so that its sender
- * gets to see the response.
- */
+/** Null when it is too large: the rest is then discarded, so that its sender gets to see the response. */
 export async function readBody(request: IncomingMessage, most: number): Promise<Buffer | null> {
   const isTooLarge = Number(request.headers['content-length'] ?? 0) > most
   const body = isTooLarge ? null : await collect(request, most)
@@ -96,10 +87,7 @@ async function parseBody(
   }
 }
 
-/**
- * Accepts an object without members, which some clients always send; anything else would be ignored, and is
- * refused.
- */
+/** Some clients always send an empty object; anything else would be ignored, and is refused. */
 function expectNothing(value: unknown): Input | ApiResponse {
   const faults: Fault[] = []
   new Field(value, faults).members([])
@@ -108,7 +96,6 @@ function expectNothing(value: unknown): Input | ApiResponse {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const mostRepeated = 100
-/** Size in bytes from which decoding and parsing are separate steps. */
 const large = 64 * 1024
 
 function parseJson(text: string): { value: unknown } | ApiResponse {

@@ -53,9 +53,7 @@ export class Router<Facts> {
     }
   }
 
-  /**
-   * Responds with the handler of the first row that matches; HEAD as GET, its body is dropped by the server.
-   */
+  /** HEAD is handled as GET; the server drops its body. */
   async respond(method: string, target: string, requester: Requester, facts: Facts): Promise<ApiResponse> {
     const [path, query] = splitTarget(target)
     const segments = path.split('/')

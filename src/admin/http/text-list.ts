@@ -14,7 +14,6 @@ export function readList(
   return field.value === null && least === 0 ? [] : textsOf(distinct(field.items(least, most)), faultOf)
 }
 
-/** Returns the texts that pass a rule, and refuses the others. */
 export function textsOf(
   items: readonly Field[],
   faultOf: (text: string) => string | null,

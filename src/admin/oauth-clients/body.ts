@@ -77,7 +77,6 @@ const blank: ClientSettings = {
   clientUri: null,
 }
 
-/** Reads the body of a new client, or returns all mistakes in it. */
 export function readNewClient(body: unknown): ClientSettings | readonly Fault[] {
   const faults: Fault[] = []
   const members = new Field(body, faults).members(requiredMembers, [

@@ -90,7 +90,6 @@ export async function updateClient(call: Call, api: Api): Promise<ApiResponse> {
   return success(viewClient(record, api.secrets, value), etagOf(record))
 }
 
-/** Removes a client, its secrets and all that they open. */
 export async function deleteClient(call: Call, { store, log, grants }: Api): Promise<ApiResponse> {
   const id = call.params.client_id!
   for (;;) {

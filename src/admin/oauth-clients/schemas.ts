@@ -106,7 +106,6 @@ const lastAnswer = open(
   { hint: about('What may be wrong.', text) },
 )
 
-/** The progress of proving that the owner of a client owns the host of client_uri. */
 export const verification = open(
   {
     status: oneOf(['pending', 'in_progress', 'verified', 'failed'] satisfies VerificationStatus[]),
@@ -174,7 +173,6 @@ const shownWhereSet: Members = {
 
 export const oauthClient = open(shown, shownWhereSet)
 
-/** A client in a response that contains a secret if one was created. */
 export const oauthClientWithSecret = open(shown, { ...shownWhereSet, client_secret: secret })
 
 export const oauthScope = open({

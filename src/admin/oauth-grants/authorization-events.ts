@@ -16,7 +16,6 @@ export const eventParameters = ['page', 'per_page', 'result'] as const
 
 export const mostEvents = mostProven + maxUnproven
 
-/** Responds with the last events of a client, newest first. */
 export async function listAuthorizationEvents(call: Call, api: Api): Promise<ApiResponse> {
   const { query } = call
   const parameters = new Parameters(query)

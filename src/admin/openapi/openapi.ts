@@ -16,7 +16,6 @@ export function openapi(rows: readonly Row[]): ApiResponse {
   return { status: 200, headers: { 'content-type': 'application/json' }, body: cached }
 }
 
-/** Makes the document of the rows of the API, and of the plain ones beside them. */
 export function openapiDocument(rows: readonly Row[]) {
   return {
     openapi: '3.1.1',

@@ -6,7 +6,6 @@ import { type Body, type Operation, type Refusal, refusal, refusals } from '../s
 import { type Row, takesNoBody } from '../api/api-types.ts'
 import type { Members, Schema } from '../schema/schema.ts'
 
-/** Lists the refusals of an operation, one for each status. */
 export function refusalsOf(operation: Operation, row: Row | null, path: string): readonly Refusal[] {
   const all = [...givenBy(operation, row, path), ...(operation.refusals ?? [])]
   return [...Map.groupBy(all, ({ status }) => status).values()]
@@ -49,7 +48,6 @@ function badQuery(query: Members): Refusal {
   return refusals(['unknown', ...repeated, ...invalid], 'A query parameter is invalid.')
 }
 
-/** Whether a parameter restricts its text. */
 function isNarrow({ description, type, ...rules }: Schema): boolean {
   return type !== 'string' || Object.keys(rules).length > 0
 }
@@ -92,7 +90,6 @@ function noneOf(type: string): Refusal {
 const tooLarge = largerThan(jsonBody.most)
 const noJson = noneOf(jsonBody.type)
 
-/** The refusals that a header field of the request can cause. */
 function ofHeader(name: NonNullable<Row['headers']>[number], hasBody: boolean): readonly Refusal[] {
   switch (name) {
     case 'if-match':
@@ -113,7 +110,6 @@ const ofIdempotencyKey = [
 ]
 const otherBody = refusal('key_used')
 
-/** The refusal for an unforeseen error. */
 export const bug = refusal('internal_error')
 
 export const storeUnreachable: Refusal = {

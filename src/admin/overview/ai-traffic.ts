@@ -6,9 +6,7 @@ import type { Api } from '../api/api-types.ts'
 
 const hour = 3_600_000
 const hours = 24
-/**
- * Gateways that are read concurrently, and ms after which no more are read: the rest is read at another time.
- */
+/** Beyond this time in ms, the other gateways are read at another time. */
 const atOnce = 8
 const patience = 40
 const mostListed = 100

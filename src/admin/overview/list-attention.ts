@@ -7,7 +7,6 @@ import type { Api, Call } from '../api/api-types.ts'
 import { zonesOf } from '../api/zone-owner.ts'
 import { severities } from '../attention/findings.ts'
 
-/** Responds with what the token may see, most severe first. */
 export async function listAttention({ account, caller, now }: Call, api: Api): Promise<ApiResponse> {
   const { store, secrets, zones, attention, limits } = api
   const pools = async () => {

@@ -47,7 +47,6 @@ export async function updateAccount(call: Call, { store, log }: Api): Promise<Ap
 
 const noAccount = failure('no_such', 'Account')
 
-/** Reads the body that replaces the settings of an account; an absent setting returns to its default. */
 function readAccount(body: unknown, account: string) {
   const faults: Fault[] = []
   const { id, name, type, settings } = new Field(body, faults).members(

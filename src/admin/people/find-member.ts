@@ -12,7 +12,6 @@ import type { Api, Call } from '../api/api-types.ts'
 
 export const noMember = failure('no_such', 'Member')
 
-/** Finds the member of the path; null if the account has none with this id. */
 export async function findMember(
   { account, params }: Call,
   { store }: Api,

@@ -8,7 +8,6 @@ import { Field } from '../http/field.ts'
 import { distinct } from '../http/text-list.ts'
 
 interface Invitee {
-  /** In its stored form. */
   readonly email: string
   readonly roles: readonly string[]
 }

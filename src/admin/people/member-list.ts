@@ -11,7 +11,6 @@ import { usersOf } from '../records/member-users.ts'
 
 export const memberParameters = [...pageParameters, 'order', 'direction', 'status', 'search'] as const
 
-/** The sort keys of the list; the default is the creation. */
 export const memberOrders = ['user.first_name', 'user.last_name', 'user.email', 'status'] as const
 
 interface Asked {

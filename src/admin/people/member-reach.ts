@@ -17,7 +17,6 @@ export function givingBeyond(roles: readonly string[], caller: Token, account: s
   return faults.length > 0 ? failures(faults, apiFaults.beyond_token.status) : null
 }
 
-/** Refuses to change a member with such roles; null if the token may. */
 export function touchingBeyond(roles: readonly string[], caller: Token, account: string): ApiResponse | null {
   const beyond = permissionsOver(roles, caller, account)
   if (beyond.length === 0) return null

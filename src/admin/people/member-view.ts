@@ -6,7 +6,6 @@ import { roleOf } from '../../permissions/roles.ts'
 import { isEmailVerified, type Member, type User } from '../../store/records/people.ts'
 import { viewRole } from './roles.ts'
 
-/** Shows a member, and the user as far as the account may know. */
 export function viewMember(member: Member, user: User) {
   const { id, status, roles } = member
   return {
@@ -39,7 +38,6 @@ function viewUserOf(member: Member, user: User) {
   }
 }
 
-/** Returns a revision of the members that can change. */
 export function revisionOf({ id, status, roles, modifiedAt }: Member) {
   return { revision: hash('sha256', JSON.stringify([id, status, roles, modifiedAt])).slice(0, 32) }
 }

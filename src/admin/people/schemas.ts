@@ -41,7 +41,6 @@ export const changedAccount = closed(
 
 const roleId = oneOf(roles.map(({ id }) => id))
 
-/** Permissions by resource, such as `read` of `oauth_clients`. */
 const grants = {
   ...open(
     {},

@@ -9,7 +9,6 @@ import type { Api, UserCall } from '../api/api-types.ts'
 
 export const sessionParameters = ['page', 'per_page'] as const
 
-/** Responds with the sessions of the user, the last used first. */
 export async function listSessions({ actor, query }: UserCall, api: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()
@@ -39,7 +38,6 @@ function sessionsOf({ store, clock }: Api): Sessions {
   return new Sessions(store, clock)
 }
 
-/** Records in the audit logs of the user's accounts what the token did for them. */
 async function write(
   { actor: { user: id, email }, caller, address, ray, now }: UserCall,
   { store }: Api,

@@ -25,7 +25,6 @@ interface Sum {
   latest: number
 }
 
-/** Sums up the calls of the last 7 days by provider and model. */
 export async function callsOf(account: string, { store, logSeries }: Api, now: number) {
   const since = Math.floor(now / day) * day - (days - 1) * day
   const windows = { since, width: day, count: days }

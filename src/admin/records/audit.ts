@@ -11,7 +11,6 @@ export function tellAudit(log: Logger, entry: AuditEntry, message = 'audit'): vo
   log.info({ id, account, ...who, address, ray, ...what }, message)
 }
 
-/** Makes the entry of a change from one view of a record to another. */
 export function updateOf(
   call: Parameters<typeof auditOf>[0],
   resource: Resource,
@@ -22,7 +21,6 @@ export function updateOf(
   return auditOf(call, 'update', resource, changed, openValues(before, after, changed))
 }
 
-/** Lists the members that differ between two views of a record, or that only one has. */
 export function changedMembers(before: object, after: object): readonly string[] {
   const values = new Map(Object.entries(before))
   const later = new Map(Object.entries(after))
@@ -42,10 +40,8 @@ const openMembers: ReadonlySet<string> = new Set([
   ...['action', 'enabled', 'description', 'ip', 'country', 'asn', 'content_type', 'status_code'],
 ])
 
-/** Maximum of characters of JSON for the values of one entry. */
 const mostValues = 2_000
 
-/** Returns the values of the recordable members, as many as fit; null if there are none. */
 function openValues(before: object, after: object, changed: readonly string[]): ChangedValues | null {
   const [then, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))]
   const values = { before: {} as Record<string, unknown>, after: {} as Record<string, unknown> }

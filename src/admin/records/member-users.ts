@@ -3,7 +3,6 @@
 import type { Member, User } from '../../store/records/people.ts'
 import type { Users } from '../../store/contract/store.ts'
 
-/** Returns the users of members, by their ids. */
 export async function usersOf(
   users: Users,
   members: readonly Pick<Member, 'user'>[],

@@ -13,13 +13,10 @@ import { tellAudit } from './audit.ts'
 import { type ApiResponse, listInTurns } from '../http/envelope.ts'
 import { cursorOf, type PageQuery } from '../http/query.ts'
 
-/** A new record with its audit entry, or a refusal. */
 export type Revised<T> = { readonly record: T; readonly audit: AuditEntry } | ApiResponse
 
-/** What every write of the API writes with the record. */
 type SideWrites = Together & { readonly audit: AuditEntry }
 
-/** Contents and order of a list of records. */
 interface Listed<T> {
   readonly createdAt: (record: T) => number
   readonly view: (record: T) => unknown
@@ -50,7 +47,6 @@ export function cutOf({ page, perPage, after }: PageQuery): Page {
   return { offset: after === null ? (page - 1) * perPage : 0, limit: perPage + 1, after }
 }
 
-/** Responds with what was cut for a page. */
 export function responseOf<T>(
   found: readonly T[],
   { page, perPage }: PageQuery,

@@ -25,7 +25,6 @@ export const headers = {
   ),
 }
 
-/** Segments of paths, and header fields of requests, by name. */
 export const parameters = {
   account_id: segment('account_id', 'The account.', id),
   client_id: segment('client_id', 'The OAuth client.', id),

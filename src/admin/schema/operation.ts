@@ -4,7 +4,6 @@ import { type ApiFaultName, apiFaults } from '../../errors/catalogue/api-faults.
 import type { HeaderName } from './headers.ts'
 import { type Members, named, page, type Schema, success } from './schema.ts'
 
-/** Complements one row of the table of routes. */
 export interface Operation {
   readonly id: string
   readonly tag: Tag
@@ -15,7 +14,6 @@ export interface Operation {
   readonly query?: Members
   readonly body?: Body
   readonly response: Good
-  /** Further responses, beyond those that follow from the row. */
   readonly refusals?: readonly Refusal[]
 }
 
@@ -87,7 +85,6 @@ export function one(name: string, headers?: readonly HeaderName[]): Good {
   return json(success(named(name)), headers)
 }
 
-/** Responds with a page of a list of such. */
 export function many(name: string, headers?: readonly HeaderName[]): Good {
   return json(page(named(name)), headers)
 }

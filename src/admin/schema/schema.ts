@@ -1,9 +1,7 @@
 // Shorthands for JSON Schemas (2020-12).
 
-/** A JSON Schema, or a reference to one. */
 export type Schema = Readonly<Record<string, unknown>>
 
-/** The schemas of an object's members, by name. */
 export type Members = Readonly<Record<string, Schema>>
 
 /** Returns an object of a request: unknown members are refused. */
@@ -57,7 +55,6 @@ export function named(name: string): Schema {
 
 export const text: Schema = { type: 'string' }
 export const flag: Schema = { type: 'boolean' }
-/** Accompanies each address of a user. */
 export const emailVerified: Schema = {
   ...flag,
   description:
@@ -94,12 +91,10 @@ export function page(item: Schema): Schema {
   return open({ ...envelope(true, none), result: listOf(item), result_info })
 }
 
-/** Returns a part of a list of which `info` is known. */
 export function piece(item: Schema, info: Schema): Schema {
   return open({ ...envelope(true, none), result: listOf(item), result_info: info })
 }
 
-/** Returns the envelope of a refusal, with its possible codes. */
 export function refusal(codes: readonly number[]): Schema {
   const error = open({ code: oneOf(codes), message: text }, { source: named('Source') })
   return open({ ...envelope(false, listOf(error, 1)), result: { type: 'null' } })

@@ -16,7 +16,6 @@ const links = [
   ['client/v4/openapi.json', 'The same for programs, as OpenAPI 3.1'],
 ] as const
 
-/** Returns links to what a browser can open, as a page, or as JSON if that is accepted instead. */
 export function home(accept: string | null, unready: Unready, store: StoreHealth | null): ApiResponse {
   const { status, reason }: State = JSON.parse(ready(unready, store).body)
   if (negotiate(accept) !== 'html') {

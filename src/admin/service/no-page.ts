@@ -4,7 +4,6 @@ import { html } from '../../base/text/html.ts'
 import { Frame } from '../../errors/render/page.ts'
 import type { ApiResponse } from '../http/envelope.ts'
 
-/** Returns a page that leads to the start page; `front` is null without one. */
 export function noPage(front: string | null): ApiResponse {
   const content = html`<main>
 <h1>Page not found</h1>

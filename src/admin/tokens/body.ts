@@ -12,7 +12,6 @@ export interface TokenBody extends Required<TokenSettings> {
   readonly status: Token['status'] | null
 }
 
-/** The member of a policy's `resources` that stands for an account, less its id. */
 export const resourcePrefix = 'svc.api.account.'
 
 const longestName = 120

@@ -42,7 +42,6 @@ export async function createOwnToken(call: UserCall, api: Api): Promise<ApiRespo
   })
 }
 
-/** Responds with the tokens of the user, newest first. */
 export async function listOwnTokens({ actor, query, now }: UserCall, { store }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()

@@ -53,7 +53,6 @@ export function viewLimits({ notBefore, expiresOn }: Token) {
   }
 }
 
-/** Returns the state of a token for callers: after its end it is expired, unless it was disabled before. */
 export function statusOf({ status, expiresOn }: Token, now: number): Token['status'] | 'expired' {
   return status === 'active' && expiresOn !== null && now >= expiresOn ? 'expired' : status
 }

@@ -59,7 +59,6 @@ export class AuditKeeper {
     await this.#looking
   }
 
-  /** Drops what is beyond the bounds, in all accounts. */
   async trim(): Promise<void> {
     const now = this.#clock.now()
     const { retention, entriesPerToken } = this.#bounds

@@ -38,10 +38,7 @@ export async function endGrant(
   return true
 }
 
-/**
- * Ends all grants that depend on a user's membership of an account: for the account, and to its private
- * clients.
- */
+/** For the account, and to its private clients. */
 export async function endGrantsOf(
   { account, user }: Pick<Member, 'account' | 'user'>,
   ender: Ender,
@@ -57,10 +54,7 @@ export async function endGrantsOf(
     await mapInTurns(grants, async grant => (await rests(grant)) && endGrant(grant, ender, tools))
 }
 
-/**
- * Removes from a grant the scopes that its client may no longer request, so that they stay removed if the
- * client gets them again; with none left it ends.
- */
+/** Removed scopes stay so if the client gets them again; a grant with none left ends. */
 export async function trimGrant(
   grant: OAuthGrant,
   { scopes }: Pick<OAuthClient, 'scopes'>,
@@ -92,9 +86,7 @@ function resourceOf({ id }: OAuthGrant): Resource {
   return { resourceKind: 'oauth_grant', resource: id }
 }
 
-/**
- * Returns the actor for the account of the consent: another account does not learn who acts, nor from where.
- */
+/** Another account does not learn who acts, nor from where. */
 function originIn({ account }: OAuthGrant, ender: Ender): Ender {
   return ender.account === account ? ender : { ...ender, account, caller: keeper, address: '' }
 }

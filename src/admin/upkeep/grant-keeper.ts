@@ -59,7 +59,6 @@ export class GrantKeeper {
     return this.#work
   }
 
-  /** Removes, after the response, the remains of a deleted client. */
   endClient(client: string, ender: Ender): void {
     this.#do(async () => {
       await this.#store.credentials.removeOf({ client })
@@ -72,7 +71,6 @@ export class GrantKeeper {
     this.#do(() => this.#endGrants(client, ender))
   }
 
-  /** Removes from all grants of a client, after the response, the scopes that it no longer has. */
   trimGrants(client: OAuthClient, ender: Ender): void {
     this.#do(() => this.#each(client.id, grant => trimGrant(grant, client, ender, this.#tools)))
   }
@@ -98,7 +96,6 @@ export class GrantKeeper {
     else await endGrant(grant, ender, this.#tools)
   }
 
-  /** Whether the user exists, and is a member of all accounts that the grant requires. */
   async #hasUser({ account, user }: OAuthGrant, client: OAuthClient): Promise<boolean> {
     const { users, members } = this.#store
     if ((await users.get(everybody, user)) === null) return false

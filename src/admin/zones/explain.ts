@@ -28,10 +28,8 @@ export async function explainRequest(call: ZoneCall, { store, zones }: Api): Pro
 }
 
 /**
- * Leaves out what the token may not see elsewhere: routes, limits, origins, gateways and the operator's
- * content. The verdict of a limit stays, since any client learns it from the response. Its use does not: for
- * limits over all zones (`others`), that includes the traffic of other accounts. That a host belongs to
- * another zone is visible to anyone who sends it a request; which zone, and whose, is never shown.
+ * Leaves out what the token may not see elsewhere. The verdict of a limit stays, since any client learns it;
+ * its use does not: for limits over all zones (`others`), it includes the traffic of other accounts.
  */
 function shownTo(
   { caller, account }: ZoneCall,

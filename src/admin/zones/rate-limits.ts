@@ -20,7 +20,6 @@ interface Listed {
   readonly view: object
 }
 
-/** Responds with the limits of all zones, of the zone and of its routes, and with its quotas. */
 export async function listRateLimits(call: ZoneCall, { store, zones }: Api): Promise<ApiResponse> {
   const { zone, account, now } = call
   const isOldest = account === (await oldestOf(store.accounts))

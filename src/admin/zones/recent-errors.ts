@@ -15,7 +15,6 @@ import { oldestOf } from '../api/zone-owner.ts'
 export const errorParameters = ['page', 'per_page', 'code', 'since', 'order', 'ray'] as const
 export const errorOrders = ['last', 'count'] as const
 
-/** The place of errors, and the zone under which they are shown. */
 interface Place {
   readonly scope: string
   readonly zone: string | null

@@ -15,7 +15,6 @@ export const zoneParameters = ['page', 'per_page', 'direction', 'name', 'account
 
 type Owned = readonly [zone: ZoneConfig, owner: Account]
 
-/** Responds with the zones of all accounts in which the token may see them, by name. */
 export async function listZones({ caller, query }: Call, { store, zones }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
   const page = parameters.page()

@@ -19,7 +19,6 @@ export async function listErrorPages({ zone }: ZoneCall, { store }: Api): Promis
   const set: object[] = []
   for (const type of errorPageTypes) {
     const current = await store.errorPages.get(zoneOwner, `${zone.name}/${type}`)
-    // Each may be large.
     await nextTurn()
     if (current) set.push(viewPage(current.record))
   }

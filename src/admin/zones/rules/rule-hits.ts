@@ -20,13 +20,11 @@ interface Ruled<Rule> {
   readonly number: number | null
 }
 
-/** The rule or other part that decided, by its name in counts. */
 interface Decider {
   readonly name: string
   readonly view: object
 }
 
-/** Responds with the access rules of a zone in order, the bans before them and the default behind. */
 export async function listAccessRuleHits(call: ZoneCall, { store, zones }: Api): Promise<ApiResponse> {
   const { zone } = call
   const current = await store.accessRules.get(zoneOwner, zone.name)
@@ -48,7 +46,6 @@ export async function listAccessRuleHits(call: ZoneCall, { store, zones }: Api):
   return respond(call, 'access_rule', deciders, store)
 }
 
-/** Responds with the error rules of a zone in order, without their content. */
 export async function listErrorRuleHits(call: ZoneCall, { store, zones }: Api): Promise<ApiResponse> {
   const { zone } = call
   const current = await store.errorRules.get(zoneOwner, zone.name)

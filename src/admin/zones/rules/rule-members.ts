@@ -49,7 +49,6 @@ export function readPosition(field: Field): Position {
   return before.value !== undefined ? { before: before.text(100) ?? '' } : { after: after.text(100) ?? '' }
 }
 
-/** Finds the index of a place among rules, or reports that it does not exist. */
 export function placeAmong(rules: readonly { readonly id: string }[], position: Position): number | Fault {
   if (position === null) return rules.length
   if ('index' in position)

@@ -11,7 +11,6 @@ export function readOrder(body: unknown, faults: Fault[]): readonly string[] {
   return ids.items(0, mostRules).map(item => item.ruled(idFault) ?? '')
 }
 
-/** Returns which ids are unknown or duplicate, and which are missing. */
 export function orderFaults(
   ids: readonly string[],
   rules: readonly { readonly id: string }[],

@@ -160,7 +160,6 @@ function tagOf(rules: readonly object[]): ApiResponse['headers'] {
   return etagOf(revisionOf(rules))
 }
 
-/** Returns a revision by the content of a list: one that was changed back is the same again. */
 function revisionOf(rules: readonly object[]) {
   return { revision: hash('sha256', JSON.stringify(rules)).slice(0, 32) }
 }
