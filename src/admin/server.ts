@@ -67,7 +67,7 @@ export interface Question {
 
 export class AdminServer {
   readonly #server: Server
-  readonly #facesServer: Server
+  readonly #edgeServer: Server
   readonly #router = new Router(routes)
   readonly #facts: Facts
   /** Resolves with the end of the last connection; null while it listens, and before. */
@@ -83,7 +83,7 @@ export class AdminServer {
   /** Authenticates the edge, whose client addresses are then trusted; null to trust none. */
   sidePortAuth: SidePortAuth | null
   /** The apps besides the table; the first that takes a path serves it. */
-  faces: readonly SidePortApp[] = []
+  apps: readonly SidePortApp[] = []
   /** Those of them that the edge may reach. */
   published: readonly SidePortApp[] = []
   /** Where `/` leads browsers; null for nowhere. */
@@ -98,15 +98,15 @@ export class AdminServer {
     this.#bug = bug
     this.sidePortAuth = sidePortAuth
     this.#server = this.#serverFor((request, response) => this.#serve(request, response), this.#idle)
-    this.#facesServer = this.#serverFor((request, response) => this.#serveFaces(request, response))
+    this.#edgeServer = this.#serverFor((request, response) => this.#serveEdge(request, response))
   }
 
   /** Listens on loopback for the edge alone, which gets only the published apps. */
   async listenForEdge(): Promise<Endpoint> {
     const host = '127.0.0.1'
-    this.#facesServer.listen({ host, port: 0 })
-    await once(this.#facesServer, 'listening')
-    return { host, port: (this.#facesServer.address() as AddressInfo).port }
+    this.#edgeServer.listen({ host, port: 0 })
+    await once(this.#edgeServer, 'listening')
+    return { host, port: (this.#edgeServer.address() as AddressInfo).port }
   }
 
   /** Returns the real port, also for 0. With `reusePort` it listens beside another socket of this user. */
@@ -142,21 +142,21 @@ export class AdminServer {
   /** Stops listening, finishes running requests and ends idle connections. */
   async close(): Promise<void> {
     this.hush()
-    const closed = Promise.all([this.#closed, stopListening(this.#facesServer)])
+    const closed = Promise.all([this.#closed, stopListening(this.#edgeServer)])
     // A connection that got its response before its body had arrived becomes idle only later.
     const idle = setInterval(() => this.#closeIdle(), 50)
     await closed
     clearInterval(idle)
     // Their timers would otherwise keep running.
     this.#server.close()
-    this.#facesServer.close()
+    this.#edgeServer.close()
   }
 
   /** Node counts connections whose first request is still arriving as idle; these are kept. */
   #closeIdle(): void {
     if (this.#fresh.size > 0 && performance.now() - this.#hushedAt < firstRequest) return
     this.#server.closeIdleConnections()
-    this.#facesServer.closeIdleConnections()
+    this.#edgeServer.closeIdleConnections()
   }
 
   /** Handles an in-process call exactly like a request with the token of the caller. */
@@ -223,8 +223,8 @@ export class AdminServer {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     await nextTurn()
     const sender = senderOf(request, this.sidePortAuth)
-    const face = faceOf(this.faces, request)
-    if (face !== undefined) return this.#serveByFace(face, request, response, sender)
+    const app = appOf(this.apps, request)
+    if (app !== undefined) return this.#serveByFace(app, request, response, sender)
     // A client that accepts anything, such as curl, gets the page of links.
     const lead = isBrowser(request) ? this.#leadFrom(request) : null
     const made = lead ?? (await this.#respond(request, sender))
@@ -233,11 +233,11 @@ export class AdminServer {
   }
 
   /** Serves a request at the listener for the edge, which must authenticate itself. */
-  async #serveFaces(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #serveEdge(request: IncomingMessage, response: ServerResponse): Promise<void> {
     await nextTurn()
     const sender = senderOf(request, this.sidePortAuth)
-    const face = sender.isVouched ? faceOf(this.published, request) : undefined
-    if (face !== undefined) return this.#serveByFace(face, request, response, sender)
+    const app = sender.isVouched ? appOf(this.published, request) : undefined
+    if (app !== undefined) return this.#serveByFace(app, request, response, sender)
     const lead = sender.isVouched ? this.#leadFrom(request) : null
     const refusal = failure('no_route', pathOf(request.url!).slice(0, 200))
     await this.#send(lead ?? this.#nothing(request, refusal), request, response, sender)
@@ -255,7 +255,7 @@ export class AdminServer {
   }
 
   async #serveByFace(
-    face: SidePortApp,
+    app: SidePortApp,
     request: IncomingMessage,
     response: ServerResponse,
     sender: Sender,
@@ -264,7 +264,7 @@ export class AdminServer {
     for (const [name, value] of strictHeaders) response.setHeader(name, value)
     if (this.#isLeaving) response.setHeader('connection', 'close')
     try {
-      await face.serve(request, response, sender)
+      await app.serve(request, response, sender)
     } catch (cause) {
       if (cause !== request.errored) this.#bug(cause)
       // A response that has begun must not look complete.
@@ -342,9 +342,9 @@ function stopListening(server: Server): Promise<void> {
   return new Promise(resolve => NetServer.prototype.close.call(server, () => resolve()))
 }
 
-function faceOf(faces: readonly SidePortApp[], { url }: IncomingMessage): SidePortApp | undefined {
+function appOf(apps: readonly SidePortApp[], { url }: IncomingMessage): SidePortApp | undefined {
   const path = pathOf(url!)
-  return faces.find(face => face.takes(path))
+  return apps.find(app => app.takes(path))
 }
 
 function pathOf(target: string): string {

@@ -108,7 +108,7 @@ export async function startApi(
   // Of a machine that has much else to do, nobody expects sums in 40 ms.
   const logSeries = new LogSeries(store, { timeout: 2_000 })
   t.after(() => logSeries.close())
-  const attention = new Attention(store, { patience })
+  const attention = new Attention(store, { timeout: patience })
   t.after(() => attention.close())
   /** The limits that other machines have otherwise. */
   const limits: { differences: readonly LimitDifference[] } = { differences: [] }
@@ -138,7 +138,7 @@ export async function startApi(
   }
   const sidePortAuth = new SidePortAuth(randomBytes(32))
   const server = new AdminServer(facts, bug => bugs.push(bug), sidePortAuth)
-  server.faces = [new ManagementMetadata(() => issuer)]
+  server.apps = [new ManagementMetadata(() => issuer)]
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
   t.after(() => server.close())
   const origin = `http://127.0.0.1:${port}`

@@ -158,7 +158,7 @@ test('a face gets the whole requests below its paths, and the table all others',
       response.end(`${request.method} ${request.url} ${body} ${sender.peer} ${sender.ray}`)
     },
   }
-  server.faces = [face]
+  server.apps = [face]
   const response = await fetch(`${url}/own?a=b`, { method: 'POST', body: 'c' })
   const ray = response.headers.get('svc-ray')!
   assert.match(ray, /^[0-9a-f]{16}$/)
@@ -184,7 +184,7 @@ test('an exception in a face is reported to the process; a response that has beg
       throw bug
     },
   }
-  server.faces = [face]
+  server.apps = [face]
   const response = await fetch(`${url}/own/early`)
   assert.equal(response.status, 500)
   assert.equal(response.headers.get('x-half'), null)
@@ -199,7 +199,7 @@ test('a bug on the way to a handler, or behind it, costs the one request', async
   const sidePortAuth = new SidePortAuth(new Uint8Array(32))
   server.sidePortAuth = sidePortAuth
   const broken: SidePortApp = { takes: () => assert.fail('planted'), serve: () => Promise.resolve() }
-  server.faces = [broken]
+  server.apps = [broken]
   server.published = [broken]
   await assert.rejects(fetch(url))
   const published = await server.listenForEdge()
@@ -209,7 +209,7 @@ test('a bug on the way to a handler, or behind it, costs the one request', async
     `GET / HTTP/1.1\r\nHost: a\r\nVia: 1.1 a\r\nsvc-hop: ${hop}\r\n\r\n`,
   )
   assert.equal(answer, '')
-  server.faces = []
+  server.apps = []
   server.front = 'http://a/\r\n'
   await assert.rejects(fetch(url, { headers: { accept: 'text/html' } }))
   assert.equal(bugs.length, 3)
@@ -243,7 +243,7 @@ test('the listener for the edge serves what is published to whom the edge vouche
     takes: () => true,
     serve: async (_, response) => void response.end('kept'),
   } satisfies SidePortApp
-  server.faces = [...server.published, kept]
+  server.apps = [...server.published, kept]
   const { host, port } = await server.listenForEdge()
   assert.equal(host, '127.0.0.1')
   const ray = '0123456789abcdef'

@@ -46,7 +46,7 @@ export async function openDashboard(t: TestContext, role: RoleName = 'Super Admi
   })
   const parts = { people, origins: () => [origin], knowsScheme: () => true }
   const edge: { entrance: GatewayEndpoint | null } = { entrance: null }
-  server.faces = [
+  server.apps = [
     new SignInFace({
       ...parts,
       grants: new Grants(store, () => 'management', clock),
@@ -61,7 +61,7 @@ export async function openDashboard(t: TestContext, role: RoleName = 'Super Admi
       askAs: (...question) => server.askAs(...question),
       clock,
     }),
-    ...server.faces,
+    ...server.apps,
   ]
 
   /** Adds a user with the password, who is a member of an account by a role. */

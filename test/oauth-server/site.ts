@@ -91,7 +91,7 @@ export async function startSite(t: TestContext, options: SiteOptions = {}): Prom
     apiOf: resource =>
       resource === `${issuer}/client/v4` ? 'management' : resource === 'https://ai.example/' ? 'ai' : null,
   })
-  server.faces = [oauth]
+  server.apps = [oauth]
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
   issuer = `http://127.0.0.1:${port}`
   t.after(async () => {

@@ -6,7 +6,7 @@ import type { Token } from '../../store/records/records.ts'
 import { addressOf, type Sender } from '../http/caller-address.ts'
 
 /** Lines per second; a flood of refusals would drown all others. */
-const mostLines = 10
+const maxLines = 10
 const second = 1_000
 
 export class Refusals {
@@ -29,7 +29,7 @@ export class Refusals {
   ): void {
     this.#counts?.[reason].inc()
     if (this.#inSecond++ === 0) setTimeout(() => this.#endSecond(), second).unref()
-    if (this.#inSecond > mostLines) return
+    if (this.#inSecond > maxLines) return
     const who = caller && { account: caller.account, actor: caller.id }
     this.#log.warn(
       { reason, method, path, ...who, address: addressOf(sender), ray: sender.ray },
@@ -38,7 +38,7 @@ export class Refusals {
   }
 
   #endSecond(): void {
-    const untold = this.#inSecond - mostLines
+    const untold = this.#inSecond - maxLines
     this.#inSecond = 0
     if (untold > 0) this.#log.warn({ count: untold }, 'more management requests refused')
   }

@@ -5,7 +5,7 @@ import { type Change, type Store, StoreDegraded, StoreUnreachable } from '../../
 import { type Finding, finds, type FindingKind, type Scene } from './findings.ts'
 
 /** Maximum of findings per kind; others are only counted. */
-const mostOfKind = 20
+const maxPerKind = 20
 
 interface Found {
   readonly permission: Permission
@@ -27,23 +27,23 @@ interface Page {
 
 interface AttentionOptions {
   /** How long a reader waits, in ms. */
-  readonly patience?: number
+  readonly timeout?: number
   /** How long a report is valid while nothing changes, in ms. */
   readonly lifetime?: number
 }
 
 export class Attention {
   readonly #pages = new Map<string, Page>()
-  readonly #patience: number
+  readonly #timeout: number
   readonly #lifetime: number
   readonly #unfollow: (() => void)[]
   #isClosed = false
 
   constructor(
     { changes, degradation }: Pick<Store, 'changes' | 'degradation'>,
-    { patience = 40, lifetime = 30_000 }: AttentionOptions = {},
+    { timeout = 40, lifetime = 30_000 }: AttentionOptions = {},
   ) {
-    this.#patience = patience
+    this.#timeout = timeout
     this.#lifetime = lifetime
     this.#unfollow = [
       changes.follow(change => this.#hear(change)),
@@ -59,7 +59,7 @@ export class Attention {
     page.search ??= this.#search(scene, page)
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<Report | null>(resolve => {
-      timer = setTimeout(resolve, this.#patience, report)
+      timer = setTimeout(resolve, this.#timeout, report)
     })
     try {
       return await Promise.race([page.search, late])
@@ -115,7 +115,7 @@ export class Attention {
           if (this.#isClosed) throw new StoreUnreachable()
           const count = (counts.get(finding.kind) ?? 0) + 1
           counts.set(finding.kind, count)
-          if (count <= mostOfKind) findings.push(finding)
+          if (count <= maxPerKind) findings.push(finding)
         }
       } catch (cause) {
         // A distrusted store has been found, and is the only finding possible.

@@ -19,8 +19,8 @@ const spanParameters = ['since', 'before', 'direction'] as const
 export const auditParameters = [...pageParameters, ...spanParameters, ...filterParameters] as const
 export const auditExportParameters = [...spanParameters, ...filterParameters, 'format'] as const
 
-const mostScanned = 10_000
-const mostExported = 100_000
+const maxScanned = 10_000
+const maxExported = 100_000
 
 interface Asked extends AuditSpan {
   readonly holds: ((entry: AuditEntry) => boolean) | null
@@ -70,10 +70,10 @@ async function* lines(
 ): AsyncGenerator<string> {
   let count = 0
   for await (const some of entries) {
-    const shown = (holds === null ? some : some.filter(holds)).slice(0, mostExported - count)
+    const shown = (holds === null ? some : some.filter(holds)).slice(0, maxExported - count)
     if (shown.length > 0) yield shown.map(write).join('')
     count += shown.length
-    if (count === mostExported) return
+    if (count === maxExported) return
   }
 }
 
@@ -111,7 +111,7 @@ async function scan(
   let [scanned, last] = [0, null as AuditEntry | null]
   for await (const some of entries)
     for (const entry of some) {
-      if (items.length === perPage || scanned === mostScanned) {
+      if (items.length === perPage || scanned === maxScanned) {
         const info = { count: items.length, per_page: perPage, scanned, cursor: cursorOf(last!) }
         return pieceInTurns(items, view, info)
       }

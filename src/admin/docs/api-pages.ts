@@ -156,12 +156,12 @@ function codesIn({ properties }: Schema): readonly number[] {
   return code?.enum ?? []
 }
 
-const mostValues = 12
+const maxValues = 12
 
 function valuesOf({ values }: SchemaRow): HtmlValue {
   if (values.length === 0) return null
   const list = values.map(value => html`<code>${value}</code> `)
-  if (values.length <= mostValues) return html`<p class="values">${list}</p>`
+  if (values.length <= maxValues) return html`<p class="values">${list}</p>`
   return html`<details><summary>${values.length} values</summary><p class="values">${list}</p></details>`
 }
 

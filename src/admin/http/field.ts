@@ -10,9 +10,9 @@ type JsonObject = Readonly<Record<string, unknown>>
 
 type PlaceFault = 'invalid' | 'missing' | 'unknown' | 'repeated' | 'owned'
 
-const mostFaults = 100
+const maxFaults = 100
 /** Maximum of characters of a caller's member name in messages. */
-const longestName = 100
+const maxNameLength = 100
 
 export class Field {
   readonly value: unknown
@@ -31,7 +31,7 @@ export class Field {
 
   /** Records a violation, in words that follow the name of the field; the first one is reported. */
   refuse(rule: string, fault: PlaceFault = 'invalid'): null {
-    if (!this.#isRefused && this.#faults.length < mostFaults)
+    if (!this.#isRefused && this.#faults.length < maxFaults)
       this.#faults.push(faultAt(this.#pointer, fault, this.#name || 'The body', rule))
     this.#isRefused = true
     return null
@@ -129,7 +129,7 @@ export class Field {
   }
 
   #member(value: unknown, name: string): Field {
-    const short = name.slice(0, longestName).toWellFormed()
+    const short = name.slice(0, maxNameLength).toWellFormed()
     return this.#at(value, short, this.#name === '' ? short : `${this.#name}.${short}`)
   }
 

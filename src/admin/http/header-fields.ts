@@ -6,7 +6,7 @@ import type { Rule } from '../../config/shape/shape.ts'
 import type { Field } from './field.ts'
 
 /** Maximum of fields, of values of one, and of characters of a value. */
-const mostFields = 100
+const maxFields = 100
 const longest = 8 * 1024
 
 type Pair = readonly [name: string, value: string]
@@ -14,14 +14,14 @@ type Pair = readonly [name: string, value: string]
 /** Reads an object of names with one or more values; pairs that break a rule are left out. */
 export function readHeaderFields(field: Field): readonly Pair[] {
   const names = Object.keys(field.object() ?? {})
-  if (names.length > mostFields) field.refuse(`must have at most ${mostFields} members`)
-  const members = Object.entries(field.members([], names.slice(0, mostFields)))
+  if (names.length > maxFields) field.refuse(`must have at most ${maxFields} members`)
+  const members = Object.entries(field.members([], names.slice(0, maxFields)))
   return members.flatMap(([name, member]) => readOne(name, member))
 }
 
 function readOne(name: string, field: Field): readonly Pair[] {
   if ('flaw' in headerName(name)) field.refuse('is not a valid header field name')
-  const values = Array.isArray(field.value) ? field.items(1, mostFields) : [field]
+  const values = Array.isArray(field.value) ? field.items(1, maxFields) : [field]
   return values.flatMap(value => {
     const text = value.ruled(fieldValueFault)
     return text === null ? [] : [[name, text] as const]

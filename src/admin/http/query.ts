@@ -14,12 +14,12 @@ export interface PageQuery {
 
 export const pageParameters = ['page', 'per_page', 'cursor'] as const
 
-export const mostPerPage = 100
+export const maxPerPage = 100
 /** The size of a list that the published clients read as a single page. */
-export const mostOfSinglePage = 1_000
+export const maxSinglePage = 1_000
 const lastPage = 1_000_000
-const mostFaults = 20
-const longestText = 500
+const maxFaults = 20
+const maxTextLength = 500
 
 export function strayParameters(query: URLSearchParams, known: readonly string[]): readonly Fault[] {
   if (query.size === 0) return []
@@ -27,7 +27,7 @@ export function strayParameters(query: URLSearchParams, known: readonly string[]
     if (!known.includes(name)) return [wrong('unknown', name, 'is an unknown query parameter')]
     return query.getAll(name).length > 1 ? [wrong('repeated', name, 'must be given once')] : []
   })
-  return faults.slice(0, mostFaults)
+  return faults.slice(0, maxFaults)
 }
 
 /** Reads parameters by rule; violations are recorded, so that all faults are reported at once. */
@@ -40,7 +40,7 @@ export class Parameters {
   }
 
   /** Reads `page` (from 1) or `cursor`, and `per_page`. */
-  page(usual = 20, most = mostPerPage): PageQuery {
+  page(usual = 20, most = maxPerPage): PageQuery {
     return {
       page: this.wholeNumber('page', 1, lastPage, 1),
       perPage: this.wholeNumber('per_page', 1, most, usual),
@@ -66,8 +66,8 @@ export class Parameters {
 
   text(name: string): string | null {
     const value = this.#query.get(name)
-    if (value === null || (value !== '' && value.length <= longestText)) return value
-    return this.#refuse(name, `must have 1 to ${longestText} characters`, null)
+    if (value === null || (value !== '' && value.length <= maxTextLength)) return value
+    return this.#refuse(name, `must have 1 to ${maxTextLength} characters`, null)
   }
 
   /** Reads a whole number between two bounds of at least 0; `usual` if absent. */

@@ -16,7 +16,7 @@ export interface BodyKind {
   readonly most: number
   readonly parse: (text: string) => { value: unknown } | ApiResponse
   /** Maximum of commas, colons and opening brackets outside of strings. */
-  readonly mostParts: number
+  readonly maxParts: number
 }
 
 interface Input {
@@ -32,7 +32,7 @@ export const jsonBody: BodyKind = {
   most: mebibyte,
   parse: parseJson,
   // Fifty times as many as the largest valid one.
-  mostParts: 20_000,
+  maxParts: 20_000,
 }
 
 export const htmlBody: BodyKind = {
@@ -40,7 +40,7 @@ export const htmlBody: BodyKind = {
   isType: /^text\/html[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/i,
   most: largestErrorPage,
   parse: html => ({ value: html }),
-  mostParts: Infinity,
+  maxParts: Infinity,
 }
 
 /** JSON that may contain such a page, escaped. */
@@ -72,12 +72,12 @@ export async function readBody(request: IncomingMessage, most: number): Promise<
 async function parseBody(
   body: Buffer | null,
   contentType: string | null,
-  { type, isType, most, parse, mostParts }: BodyKind,
+  { type, isType, most, parse, maxParts }: BodyKind,
 ): Promise<{ value: unknown } | ApiResponse> {
   if (body === null) return failure('too_large', most)
   if (!isType.test(contentType ?? '')) return failure('wrong_type', type)
-  if (body.length > mostParts && (await hasMoreParts(body, mostParts)))
-    return failure('unreadable_body', `JSON with at most ${mostParts} values`)
+  if (body.length > maxParts && (await hasMoreParts(body, maxParts)))
+    return failure('unreadable_body', `JSON with at most ${maxParts} values`)
   try {
     const text = utf8.decode(body)
     if (body.length > large) await nextTurn()
@@ -95,12 +95,12 @@ function expectNothing(value: unknown): Input | ApiResponse {
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
-const mostRepeated = 100
+const maxRepeated = 100
 const large = 64 * 1024
 
 function parseJson(text: string): { value: unknown } | ApiResponse {
   const value: unknown = JSON.parse(text)
-  const repeated = repeatedMembers(text, mostRepeated)
+  const repeated = repeatedMembers(text, maxRepeated)
   return repeated.length === 0 ? { value } : failures(repeated.map(repetition))
 }
 

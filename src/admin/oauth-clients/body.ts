@@ -44,7 +44,7 @@ export const authMethods = [
   'client_secret_post',
   'none',
 ] as const satisfies readonly TokenEndpointAuthMethod[]
-export const mostUris = 20
+export const maxUris = 20
 
 const owned = [
   'client_id',
@@ -137,15 +137,15 @@ function readUris(members: Members, current: ClientSettings) {
   const faultOf = (uri: string) => redirectUriFault(uri, method)
   return {
     tokenEndpointAuthMethod: method,
-    redirectUris: readList(redirect_uris, 1, mostUris, current.redirectUris, faultOf),
+    redirectUris: readList(redirect_uris, 1, maxUris, current.redirectUris, faultOf),
     postLogoutRedirectUris: readList(
       post_logout_redirect_uris,
       0,
-      mostUris,
+      maxUris,
       current.postLogoutRedirectUris,
       faultOf,
     ),
-    allowedCorsOrigins: readList(allowed_cors_origins, 0, mostUris, current.allowedCorsOrigins, originFault),
+    allowedCorsOrigins: readList(allowed_cors_origins, 0, maxUris, current.allowedCorsOrigins, originFault),
   }
 }
 

@@ -16,7 +16,7 @@ import { once } from '../api/idempotency.ts'
 import { add, cutOf, drop, pageOf, responseOf } from '../records/record-handlers.ts'
 import { findClient, noClient, resourceOf, reviseClient } from './find-client.ts'
 import { etagOf, unmet } from '../http/precondition.ts'
-import { mostOfSinglePage, pageParameters, Parameters } from '../http/query.ts'
+import { maxSinglePage, pageParameters, Parameters } from '../http/query.ts'
 
 export const clientParameters = [...pageParameters, 'client_name', 'visibility'] as const
 
@@ -40,7 +40,7 @@ export async function createClient(call: Call, api: Api): Promise<ApiResponse> {
 /** By default as large as possible, since published clients take the first page for the whole list. */
 export async function listClients({ account, query }: Call, { store, secrets }: Api): Promise<ApiResponse> {
   const parameters = new Parameters(query)
-  const page = parameters.page(mostOfSinglePage, mostOfSinglePage)
+  const page = parameters.page(maxSinglePage, maxSinglePage)
   const visibility = query.has('visibility') ? parameters.choice('visibility', ['private', 'public']) : null
   if (parameters.faults.length > 0) return failures(parameters.faults)
   const name = query.get('client_name') ?? ''

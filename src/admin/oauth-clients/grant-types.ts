@@ -11,7 +11,7 @@ export const grantTypes = ['authorization_code', 'refresh_token'] as const satis
 type GrantMembers = Readonly<Record<'grant_types' | 'response_types' | 'scopes' | 'optional_scopes', Field>>
 
 /** How many elements of a short list are checked, so that each wrong one is named. */
-const mostNamed = 20
+const maxNamed = 20
 
 /** Reads the given members; others stay as stored, except the scope that follows refresh_token. */
 export function readGrants(members: GrantMembers, current: ClientSettings) {
@@ -29,7 +29,7 @@ export function readGrants(members: GrantMembers, current: ClientSettings) {
 
 function readGrantTypes(field: Field): readonly GrantType[] | null {
   if (field.value === undefined) return null
-  const items = distinct(field.items(1, mostNamed))
+  const items = distinct(field.items(1, maxNamed))
   const grants = items.flatMap(item => grantTypes.find(grant => grant === item.value) ?? [])
   for (const item of items)
     if (!grantTypes.some(grant => grant === item.value))
@@ -40,7 +40,7 @@ function readGrantTypes(field: Field): readonly GrantType[] | null {
 
 function readResponseTypes(field: Field): readonly 'code'[] | null {
   if (field.value === undefined) return null
-  for (const item of distinct(field.items(1, mostNamed)))
+  for (const item of distinct(field.items(1, maxNamed)))
     if (item.value !== 'code')
       item.refuse(
         `cannot be ${quote(item.value)}: only the Authorization Code flow is supported, whose response type is code`,

@@ -3,7 +3,7 @@
 import { apiFaults } from '../../errors/catalogue/api-faults.ts'
 import { json, many, one, refusal, refusals, tagged } from '../schema/operation.ts'
 import { about, id, oneOf, open, success, text, whole } from '../schema/schema.ts'
-import { mostOfSinglePage } from '../http/query.ts'
+import { maxSinglePage } from '../http/query.ts'
 import { changedClient, newClient, secret } from './schemas.ts'
 import { pageQuery } from '../schema/query-schemas.ts'
 
@@ -56,7 +56,7 @@ export const clientOperations = tagged('OAuth clients', {
     summary: 'List OAuth clients',
     query: {
       ...pageQuery,
-      per_page: about('1,000 by default.', whole(1, mostOfSinglePage)),
+      per_page: about('1,000 by default.', whole(1, maxSinglePage)),
       client_name: about('Part of the name, case-insensitive.', text),
       visibility: oneOf(['private', 'public']),
     },

@@ -4,7 +4,7 @@ import { checkOutcomes } from '../../metrics/counters/counts.ts'
 import { oauthScopes } from '../../permissions/scopes.ts'
 import { challengePrefix } from '../../domains/challenge.ts'
 import type { DnsOutcome, VerificationStatus } from '../../store/records/oauth-client.ts'
-import { authMethods, mostUris } from './body.ts'
+import { authMethods, maxUris } from './body.ts'
 import { grantTypes } from './grant-types.ts'
 import {
   about,
@@ -58,7 +58,7 @@ const required: Members = {
     description: 'Only the Authorization Code flow is supported.',
     contains: exactly('authorization_code'),
   },
-  redirect_uris: about('App schemes are only for the method `none`.', setOf(redirectUri, 1, mostUris)),
+  redirect_uris: about('App schemes are only for the method `none`.', setOf(redirectUri, 1, maxUris)),
   response_types: responseTypes,
   scopes: {
     ...setOf(oneOf(scopeIds), 1, scopeIds.length),
@@ -76,8 +76,8 @@ const optional: Members = {
     'Scopes that a user may decline; also listed in `scopes`.',
     setOf(oneOf(declinable), 0, declinable.length),
   ),
-  post_logout_redirect_uris: setOf(redirectUri, 0, mostUris),
-  allowed_cors_origins: setOf(origin, 0, mostUris),
+  post_logout_redirect_uris: setOf(redirectUri, 0, maxUris),
+  allowed_cors_origins: setOf(origin, 0, maxUris),
   logo_uri: pageUri,
   policy_uri: pageUri,
   tos_uri: pageUri,

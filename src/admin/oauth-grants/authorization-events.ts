@@ -14,12 +14,12 @@ import type { Api, Call } from '../api/api-types.ts'
 
 export const eventParameters = ['page', 'per_page', 'result'] as const
 
-export const mostEvents = mostProven + maxUnproven
+export const maxEvents = mostProven + maxUnproven
 
 export async function listAuthorizationEvents(call: Call, api: Api): Promise<ApiResponse> {
   const { query } = call
   const parameters = new Parameters(query)
-  const page = parameters.page(mostEvents, mostEvents)
+  const page = parameters.page(maxEvents, maxEvents)
   const result = query.has('result') ? parameters.choice('result', ['success', 'failure']) : null
   if (parameters.faults.length > 0) return failures(parameters.faults)
   const current = await findClient(call, api)

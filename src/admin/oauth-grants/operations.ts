@@ -4,7 +4,7 @@ import { json, many, one, tagged } from '../schema/operation.ts'
 import { pageQuery } from '../schema/query-schemas.ts'
 import { about, id, oneOf, open, success, whole } from '../schema/schema.ts'
 import { maxEvents as mostProven, maxUnproven } from '../../store/records/authorization-event.ts'
-import { mostEvents } from './authorization-events.ts'
+import { maxEvents } from './authorization-events.ts'
 
 const account = '/client/v4/accounts/{account_id}'
 const client = `${account}/oauth_clients/{client_id}`
@@ -55,7 +55,7 @@ export const grantOperations = tagged('OAuth grants', {
     description: `The last ${mostProven} of the client, for 30 days, the newest first; failures with their exact reason. The last ${maxUnproven} that anyone could have caused who knows its id are kept beside them, and push out no others.`,
     query: {
       ...countedPages,
-      per_page: about(`${mostEvents} by default.`, whole(1, mostEvents)),
+      per_page: about(`${maxEvents} by default.`, whole(1, maxEvents)),
       result: oneOf(['success', 'failure']),
     },
     response: many('AuthorizationEvent'),

@@ -8,8 +8,8 @@ const hour = 3_600_000
 const hours = 24
 /** Beyond this time in ms, the other gateways are read at another time. */
 const atOnce = 8
-const patience = 40
-const mostListed = 100
+const timeout = 40
+const maxListed = 100
 
 /** Sums up the calls of the last 24 hours by hour and by gateway, busiest first. */
 export async function viewAiTraffic(account: string, { store, logSeries, instance }: Api, now: number) {
@@ -29,7 +29,7 @@ export async function viewAiTraffic(account: string, { store, logSeries, instanc
     if (calls.count > 0) byGateway.push([id, calls])
     return series.completeSince <= windows.since
   }
-  const until = performance.now() + patience
+  const until = performance.now() + timeout
   const lookAll = async () => {
     let isWhole = true
     for await (const gateways of store.gateways.walk(account))
@@ -41,7 +41,7 @@ export async function viewAiTraffic(account: string, { store, logSeries, instanc
     return isWhole
   }
   const isComplete = await lookAll()
-  const busiest = byGateway.toSorted(([, one], [, other]) => other.count - one.count).slice(0, mostListed)
+  const busiest = byGateway.toSorted(([, one], [, other]) => other.count - one.count).slice(0, maxListed)
   return {
     since: isoTime(windows.since),
     is_complete: isComplete,

@@ -12,7 +12,7 @@ import type { Api, Call } from '../api/api-types.ts'
 
 export const accountParameters = ['page', 'per_page', 'direction', 'name'] as const
 
-export const longestName = 100
+export const maxNameLength = 100
 
 /** Responds with the accounts in which the token may do something, by creation. */
 export async function listAccounts({ caller, query }: Call, { store }: Api): Promise<ApiResponse> {
@@ -56,7 +56,7 @@ function readAccount(body: unknown, account: string) {
   id.mustBe(account)
   type.oneOf(['standard'])
   const { enforce_twofactor } = settings.members([], ['enforce_twofactor'])
-  const read = { name: name.text(longestName) ?? '', enforceTwoFactor: enforce_twofactor.flag() ?? false }
+  const read = { name: name.text(maxNameLength) ?? '', enforceTwoFactor: enforce_twofactor.flag() ?? false }
   return faults.length > 0 ? faults : read
 }
 

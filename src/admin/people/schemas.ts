@@ -21,7 +21,7 @@ import {
   text,
   time,
 } from '../schema/schema.ts'
-import { longestName } from './accounts.ts'
+import { maxNameLength } from './accounts.ts'
 
 export const account = open({
   id,
@@ -32,7 +32,7 @@ export const account = open({
 })
 
 export const changedAccount = closed(
-  { id: about('The id in the path.', id), name: printable(longestName), type: exactly('standard') },
+  { id: about('The id in the path.', id), name: printable(maxNameLength), type: exactly('standard') },
   {
     settings: closed({}, { enforce_twofactor: about('`false` if left out.', flag) }),
     created_on: about('As responses show it; read-only.'),
@@ -61,12 +61,12 @@ const email: Schema = {
     "^[A-Za-z0-9_!#$%&'*+/=?^`{|}~-]+(?:\\.[A-Za-z0-9_!#$%&'*+/=?^`{|}~-]+)*@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)*[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$",
 }
 
-const mostRoles = roles.length
+const maxRoles = roles.length
 
 const status = oneOf(['pending', 'accepted'])
 
 export const newMember = closed(
-  { email, roles: about('By their ids.', setOf(roleId, 1, mostRoles)) },
+  { email, roles: about('By their ids.', setOf(roleId, 1, maxRoles)) },
   { status: about('A person who is invited decides on it.', exactly('pending')) },
 )
 
@@ -80,7 +80,7 @@ const writtenRole = closed(
 )
 
 export const changedMember = closed(
-  { roles: listOf(writtenRole, 1, mostRoles) },
+  { roles: listOf(writtenRole, 1, maxRoles) },
   {
     id: about('The id in the path.', id),
     email: about('As responses show it; read-only.', text),

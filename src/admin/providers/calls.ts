@@ -7,9 +7,9 @@ import type { Api } from '../api/api-types.ts'
 const day = 86_400_000
 const days = 7
 /** Ms after which no more gateways are read: the rest is read at another time. */
-const patience = 40
+const timeout = 40
 /** Maximum of listed models per provider: callers choose their names. */
-const mostModels = 50
+const maxModels = 50
 
 export interface CallsOfProvider {
   readonly since: string
@@ -29,7 +29,7 @@ export async function callsOf(account: string, { store, logSeries }: Api, now: n
   const since = Math.floor(now / day) * day - (days - 1) * day
   const windows = { since, width: day, count: days }
   const sums = new Map<string, { all: Sum; models: Map<string, Sum> }>()
-  const until = performance.now() + patience
+  const until = performance.now() + timeout
   let isComplete = true
   walk: for await (const gateways of store.gateways.walk(account))
     for (const { id } of gateways) {
@@ -67,7 +67,7 @@ function add(to: Sum, { count, errors }: Pick<Sum, 'count' | 'errors'>, latest: 
 }
 
 function view(all: Sum, models: ReadonlyMap<string, Sum>, since: number): CallsOfProvider {
-  const listed = [...models].toSorted(([, a], [, b]) => b.latest - a.latest).slice(0, mostModels)
+  const listed = [...models].toSorted(([, a], [, b]) => b.latest - a.latest).slice(0, maxModels)
   return {
     since: isoTime(since),
     count: all.count,

@@ -40,12 +40,12 @@ const openMembers: ReadonlySet<string> = new Set([
   ...['action', 'enabled', 'description', 'ip', 'country', 'asn', 'content_type', 'status_code'],
 ])
 
-const mostValues = 2_000
+const maxValues = 2_000
 
 function openValues(before: object, after: object, changed: readonly string[]): ChangedValues | null {
   const [then, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))]
   const values = { before: {} as Record<string, unknown>, after: {} as Record<string, unknown> }
-  let room = mostValues
+  let room = maxValues
   for (const name of changed) {
     if (!openMembers.has(name)) continue
     const size = [then, now].reduce((sum, all) => sum + (JSON.stringify(all.get(name)) ?? '').length, 0)
@@ -54,7 +54,7 @@ function openValues(before: object, after: object, changed: readonly string[]): 
     if (then.has(name)) values.before[name] = then.get(name)
     if (now.has(name)) values.after[name] = now.get(name)
   }
-  return room === mostValues ? null : values
+  return room === maxValues ? null : values
 }
 
 export function membersSet(body: unknown): readonly string[] {

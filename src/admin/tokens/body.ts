@@ -14,9 +14,9 @@ export interface TokenBody extends Required<TokenSettings> {
 
 export const resourcePrefix = 'svc.api.account.'
 
-const longestName = 120
-const mostPolicies = 50
-const mostAddresses = 200
+const maxNameLength = 120
+const maxPolicies = 50
+const maxAddresses = 200
 
 const required = ['name', 'policies'] as const
 const optional = ['condition', 'expires_on', 'not_before'] as const
@@ -53,8 +53,8 @@ function readMembers(
   if (notBefore !== null && expiresOn !== null && expiresOn <= notBefore)
     members.expires_on.refuse('must be later than not_before')
   return {
-    name: members.name.text(longestName) ?? '',
-    policies: members.policies.items(1, mostPolicies).map(policy => readPolicy(policy, account)),
+    name: members.name.text(maxNameLength) ?? '',
+    policies: members.policies.items(1, maxPolicies).map(policy => readPolicy(policy, account)),
     notBefore,
     expiresOn,
     ...readCondition(members.condition),
@@ -102,7 +102,7 @@ function readCondition(condition: Field): Pick<Token, 'addressesIn' | 'addresses
 }
 
 function readNetworks(networks: Field, least: number): string[] {
-  return networks.items(least, mostAddresses).flatMap(network => {
+  return networks.items(least, maxAddresses).flatMap(network => {
     const { value } = network
     if (typeof value === 'string' && parseNetwork(value)) return [value]
     network.refuse('must be an IP address or a network, such as 192.0.2.0/24 or 2001:db8::/32')

@@ -28,7 +28,7 @@ const period = 3_600_000
 const pause = 60_000
 const day = 86_400_000
 /** Maximum of failed sign-ins per user, so that months of guessing fill nothing. */
-export const mostOfStrangers = 1_000
+export const maxFailedSignIns = 1_000
 
 export class AuditKeeper {
   readonly #store: Store
@@ -66,7 +66,7 @@ export class AuditKeeper {
     const before = Math.floor((now - retention) / day) * day
     const mostOf = (actor: string) => {
       if (actor === keeper.id) return Infinity
-      return isStranger(actor) ? Math.min(mostOfStrangers, entriesPerToken) : entriesPerToken
+      return isStranger(actor) ? Math.min(maxFailedSignIns, entriesPerToken) : entriesPerToken
     }
     for (const { id } of [...(await this.#store.accounts.list()), { id: everybody }]) {
       if (this.#isClosed) return

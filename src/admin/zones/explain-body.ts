@@ -7,11 +7,11 @@ import { Field } from '../http/field.ts'
 import { ipAddress, readHeaderFields } from '../http/header-fields.ts'
 
 /** Maximum of characters of method, path and host: beyond what the gateway accepts by default. */
-export const longestLine = 64 * 1024
+export const maxLineLength = 64 * 1024
 /** Maximum of characters of a body, and of bytes of one that is not given. */
-export const longestBody = 256 * 1024
-export const largestBody = 2 ** 40
-export const longestCertificate = 64 * 1024
+export const maxBodyLength = 256 * 1024
+export const maxBodySize = 2 ** 40
+export const maxCertificateLength = 64 * 1024
 
 type Request = Omit<RequestInQuestion, 'zone' | 'account'>
 
@@ -29,7 +29,7 @@ export function readQuestion(body: unknown): Request | readonly Fault[] {
     method: fields.method.ruled(lineFault) ?? 'GET',
     headers: readHeaderFields(fields.headers),
     body: fields.body.ruled(bodyFault),
-    bodySize: fields.body_size.integer(0, largestBody),
+    bodySize: fields.body_size.integer(0, maxBodySize),
     clientCertificate: fields.client_certificate.ruled(certificateFault),
   }
   if (request.body !== null && request.bodySize !== null)
@@ -39,18 +39,18 @@ export function readQuestion(body: unknown): Request | readonly Fault[] {
 
 function lineFault(text: string): string | null {
   if (!text.isWellFormed()) return 'must not contain lone surrogates'
-  return text.length <= longestLine && /^[^\r\n\0]*$/.test(text)
+  return text.length <= maxLineLength && /^[^\r\n\0]*$/.test(text)
     ? null
-    : `must be one line of at most ${longestLine} characters`
+    : `must be one line of at most ${maxLineLength} characters`
 }
 
 function certificateFault(text: string): string | null {
-  return text.length <= longestCertificate && isCertificate(text)
+  return text.length <= maxCertificateLength && isCertificate(text)
     ? null
-    : `must be a certificate in PEM of at most ${longestCertificate} characters`
+    : `must be a certificate in PEM of at most ${maxCertificateLength} characters`
 }
 
 function bodyFault(text: string): string | null {
   if (!text.isWellFormed()) return 'must not contain lone surrogates'
-  return text.length <= longestBody ? null : `must be text of at most ${longestBody} characters`
+  return text.length <= maxBodyLength ? null : `must be text of at most ${maxBodyLength} characters`
 }

@@ -15,10 +15,10 @@ import {
   text,
   whole,
 } from '../schema/schema.ts'
-import { largestBody, longestBody, longestCertificate, longestLine } from './explain-body.ts'
+import { maxBodySize, maxBodyLength, maxCertificateLength, maxLineLength } from './explain-body.ts'
 import { originStates } from '../facts/zone-facts.ts'
 
-const line = { ...text, maxLength: longestLine, pattern: '^[^\\r\\n\\x00]*$' }
+const line = { ...text, maxLength: maxLineLength, pattern: '^[^\\r\\n\\x00]*$' }
 const address = { ...text, anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] }
 const value = { ...text, maxLength: 8192 }
 
@@ -37,11 +37,11 @@ const members = closed(
       'Header fields: a value or a list of values by name. Values are never in the explanation.',
       { type: 'object', maxProperties: 100, additionalProperties: { anyOf: [value, listOf(value, 1, 100)] } },
     ),
-    body: about('The body of an AI call, which may name its model.', { ...text, maxLength: longestBody }),
-    body_size: about('Bytes of a body that is not given.', whole(0, largestBody)),
+    body: about('The body of an AI call, which may name its model.', { ...text, maxLength: maxBodyLength }),
+    body_size: about('Bytes of a body that is not given.', whole(0, maxBodySize)),
     client_certificate: about('The certificate of the client in PEM, taken for one that the zone accepts.', {
       ...text,
-      maxLength: longestCertificate,
+      maxLength: maxCertificateLength,
     }),
   },
 )

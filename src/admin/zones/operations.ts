@@ -15,7 +15,7 @@ import {
 } from './custom-errors/schemas.ts'
 import { question } from './explain-schemas.ts'
 import { errorOrders } from './recent-errors.ts'
-import { mostRules } from './rules/rule-members.ts'
+import { maxRules } from './rules/rule-members.ts'
 import { order } from './rules/rule-schemas.ts'
 
 const zone = '/client/v4/zones/{zone}'
@@ -68,7 +68,7 @@ interface RuleWords {
 
 const owned = refusal('owned')
 
-const full = refusals(['too_many_rules'], `There are ${mostRules} rules already.`)
+const full = refusals(['too_many_rules'], `There are ${maxRules} rules already.`)
 
 export const zoneOperations = tagged('Zones', {
   'GET /client/v4/zones': {

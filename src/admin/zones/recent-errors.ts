@@ -27,7 +27,7 @@ interface Happened {
   readonly count: number
 }
 
-const mostAtOnce = 20
+const maxConcurrent = 20
 
 export async function listZoneErrors({ zone, query, now }: ZoneCall, { store }: Api): Promise<ApiResponse> {
   return respond([placeOf(zone.name)], query, now, store)
@@ -71,8 +71,8 @@ async function respond(
   if (ray !== null && !/^[0-9a-f]{16}$/.test(ray)) parameters.refuse('ray', 'must be 16 hex digits')
   if (parameters.faults.length > 0) return failures(parameters.faults)
   const found: Happened[] = []
-  for (let from = 0; from < places.length; from += mostAtOnce) {
-    const some = places.slice(from, from + mostAtOnce)
+  for (let from = 0; from < places.length; from += maxConcurrent) {
+    const some = places.slice(from, from + maxConcurrent)
     const sums = await Promise.all(
       some.map(({ scope }) => tallies.list('error', scope, slotOf('error', since))),
     )

@@ -27,7 +27,7 @@ const errorRules = new ZoneRules<ErrorRule>({
   read: readErrorRule,
   view: viewErrorRule,
   work: errorRuleWork,
-  mostWork: maxWork.errors.api,
+  maxWork: maxWork.errors.api,
 })
 
 const accessRules = new ZoneRules<AccessRule>({
@@ -36,7 +36,7 @@ const accessRules = new ZoneRules<AccessRule>({
   read: readAccessRule,
   view: viewAccessRule,
   work: accessRuleWork,
-  mostWork: maxWork.rules.api,
+  maxWork: maxWork.rules.api,
 })
 
 export const zoneRows: readonly ZoneRow[] = [

@@ -1,7 +1,7 @@
 // `gatehouse account`: further accounts, straight from the store, for the operator of the machine.
 
 import { visible } from '../../base/text/visible.ts'
-import { longestName, viewAccount } from '../../admin/people/accounts.ts'
+import { maxNameLength, viewAccount } from '../../admin/people/accounts.ts'
 import { Field } from '../../admin/http/field.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 import { createAccount } from '../store/new-account.ts'
@@ -13,7 +13,7 @@ import { tell, printResult } from '../terminal/output.ts'
 /** Writes only the id of the new account to stdout, so that a script can capture it. */
 export async function create(input: Input): Promise<number> {
   const faults: Fault[] = []
-  new Field(input.name, faults, '', '--name').text(longestName)
+  new Field(input.name, faults, '', '--name').text(maxNameLength)
   for (const { message } of faults) tell(`gatehouse: ${message}`)
   if (faults.length > 0) return 2
   return withConfiguredStore(input, async store => {

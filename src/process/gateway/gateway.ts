@@ -306,7 +306,7 @@ export class Gateway {
         this.#management = await this.#parts.openManagement(this.#config, this.#services.store)
         this.#tls.open(this.#services.store, this.#management, () => this.#plane)
         this.#apps = this.#buildApps(this.#services, this.#management)
-        this.#server.faces = this.#apps?.all ?? []
+        this.#server.apps = this.#apps?.all ?? []
         this.#server.published = this.#apps?.published ?? []
         this.#server.front = this.#apps?.front ?? null
       },

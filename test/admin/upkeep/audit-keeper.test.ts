@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { commandLine, signingIn, strangerAt } from '../../../src/store/records/audit-entry.ts'
-import { type AuditBounds, AuditKeeper, mostOfStrangers } from '../../../src/admin/upkeep/audit-keeper.ts'
+import { type AuditBounds, AuditKeeper, maxFailedSignIns } from '../../../src/admin/upkeep/audit-keeper.ts'
 import { createLogger } from '../../../src/log/log.ts'
 import { StoreUnreachable } from '../../../src/store/contract/store.ts'
 import { auditEntry, auditQuery } from '../../store/contract-specimens.ts'
@@ -31,13 +31,13 @@ test('failed sign-ins with the address of a user push out only each other from t
   const keep = (actor: string, i = 0) => store.audit.append(auditEntry({ account, actor, at: at + i }))
   for (const actor of [ada, signingIn({ id: ada, email: '' }).id, strangerAt({ id: bob }).id])
     await keep(actor)
-  const most = mostOfStrangers + 3
+  const most = maxFailedSignIns + 3
   for (let i = 0; i < most; i++) await keep(strangerAt({ id: ada }).id, i)
   await keeper.trim()
   const { items, total } = await store.audit.list(account, auditQuery({ limit: 2_000 }))
   const of = (wanted: string) => items.filter(({ actor }) => actor === wanted).length
-  assert.equal(of(strangerAt({ id: ada }).id), mostOfStrangers)
-  assert.equal(total, mostOfStrangers + 4)
+  assert.equal(of(strangerAt({ id: ada }).id), maxFailedSignIns)
+  assert.equal(total, maxFailedSignIns + 4)
   const [told] = items.filter(({ action }) => action === 'drop')
   assert.deepEqual([told!.resource, told!.dropped?.count], [strangerAt({ id: ada }).id, 3])
 })

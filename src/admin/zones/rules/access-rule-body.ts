@@ -16,8 +16,8 @@ type Kind = AccessCondition['kind']
 
 export const accessActions = ['allow', 'deny', 'legal'] as const
 /** Maximum of values of one condition: more belong in a list of the configuration. */
-export const mostValues = 100
-export const longestPath = 1000
+export const maxValues = 100
+export const maxPathLength = 1000
 
 const conditions: { readonly [K in Kind]: (field: Field, data: Data) => AccessCondition } = {
   ip: field => ({ kind: 'ip', networks: someOf(field, network) }),
@@ -62,11 +62,11 @@ export function accessRuleWork({ condition }: AccessRule): number {
 const none: AccessCondition = { kind: 'ip', networks: [] }
 
 function someOf<T>(field: Field, rule: Rule<T>): readonly T[] {
-  return field.items(1, mostValues).flatMap(item => item.by(rule) ?? [])
+  return field.items(1, maxValues).flatMap(item => item.by(rule) ?? [])
 }
 
 function readNumbers(field: Field): readonly number[] {
-  return field.items(1, mostValues).flatMap(item => item.integer(1, 2 ** 32 - 1) ?? [])
+  return field.items(1, maxValues).flatMap(item => item.integer(1, 2 ** 32 - 1) ?? [])
 }
 
 function readList(field: Field, lists: readonly string[]): string {
@@ -80,7 +80,7 @@ function known(field: Field, data: Data): Field {
 }
 
 const shortPath: Rule<string> = text =>
-  text.length > longestPath ? { flaw: `must have at most ${longestPath} characters` } : routePath(text)
+  text.length > maxPathLength ? { flaw: `must have at most ${maxPathLength} characters` } : routePath(text)
 
 function shownValue(condition: AccessCondition): unknown {
   switch (condition.kind) {

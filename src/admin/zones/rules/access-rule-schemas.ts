@@ -1,6 +1,6 @@
 // Schemas of access rules, in requests and in responses.
 
-import { accessActions, conditionKinds, longestPath, mostValues } from './access-rule-body.ts'
+import { accessActions, conditionKinds, maxPathLength, maxValues } from './access-rule-body.ts'
 import {
   about,
   closed,
@@ -19,7 +19,7 @@ const network: Schema = { ...text, pattern: '^[0-9A-Fa-f:.]+(?:/(?:0|[1-9][0-9]{
 const country: Schema = { ...text, pattern: '^[A-Za-z]{2}$' }
 const agent: Schema = { ...text, maxLength: 256 }
 const host: Schema = { ...text, minLength: 1, maxLength: 255 }
-const path: Schema = { ...text, maxLength: longestPath, pattern: '^/[!-~]*$' }
+const path: Schema = { ...text, maxLength: maxPathLength, pattern: '^/[!-~]*$' }
 
 const conditions: { readonly [K in (typeof conditionKinds)[number]]: Schema } = {
   ip: about('Addresses, and networks as in 192.0.2.0/24 or 2001:db8::/32.', some(network)),
@@ -51,5 +51,5 @@ function rule(more: Members): Schema {
 }
 
 function some(value: Schema): Schema {
-  return listOf(value, 1, mostValues)
+  return listOf(value, 1, maxValues)
 }

@@ -5,7 +5,7 @@ import { compileExpression, describeFlaw, type Scope } from '../../../expression
 import type { Fault } from '../../../errors/catalogue/refusal.ts'
 import type { Field } from '../../http/field.ts'
 
-export const mostRules = 100
+export const maxRules = 100
 
 export const besideRule = ['id', 'position'] as const
 
@@ -45,7 +45,7 @@ export function readPosition(field: Field): Position {
   if (field.value === undefined) return null
   const isSet = [before, after, index].filter(({ value }) => value !== undefined)
   if (isSet.length !== 1) field.refuse('must have exactly one of before, after or index')
-  if (index.value !== undefined) return { index: index.integer(1, mostRules) ?? 1 }
+  if (index.value !== undefined) return { index: index.integer(1, maxRules) ?? 1 }
   return before.value !== undefined ? { before: before.text(100) ?? '' } : { after: after.text(100) ?? '' }
 }
 

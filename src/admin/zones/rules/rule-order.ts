@@ -4,11 +4,11 @@ import { isId } from '../../../base/ids/id.ts'
 import { faultAt } from '../../../errors/catalogue/api-faults.ts'
 import type { Fault } from '../../../errors/catalogue/refusal.ts'
 import { Field } from '../../http/field.ts'
-import { mostRules } from './rule-members.ts'
+import { maxRules } from './rule-members.ts'
 
 export function readOrder(body: unknown, faults: Fault[]): readonly string[] {
   const { ids } = new Field(body, faults).members(['ids'])
-  return ids.items(0, mostRules).map(item => item.ruled(idFault) ?? '')
+  return ids.items(0, maxRules).map(item => item.ruled(idFault) ?? '')
 }
 
 export function orderFaults(

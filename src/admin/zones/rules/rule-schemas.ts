@@ -1,6 +1,6 @@
 // The common parts of the schemas of zone rules, in requests and in responses.
 
-import { mostRules } from './rule-members.ts'
+import { maxRules } from './rule-members.ts'
 import {
   about,
   closed,
@@ -25,7 +25,7 @@ export const ruleDescription: Members = {
 
 export const placed: Members = {
   position: {
-    ...closed({}, { before: id, after: id, index: whole(1, mostRules) }),
+    ...closed({}, { before: id, after: id, index: whole(1, maxRules) }),
     description: 'Its position, by exactly one of these; at the end by default.',
     minProperties: 1,
     maxProperties: 1,
@@ -34,4 +34,4 @@ export const placed: Members = {
 
 export const sameId: Members = { id: about('The id in the path.', id) }
 
-export const order = closed({ ids: about('The ids of all rules.', setOf(id, 0, mostRules)) })
+export const order = closed({ ids: about('The ids of all rules.', setOf(id, 0, maxRules)) })

@@ -14,7 +14,7 @@ import { Field } from '../../http/field.ts'
 import type { Api, ZoneCall } from '../../api/api-types.ts'
 import { type Revised, upsert } from '../../records/record-handlers.ts'
 import { etagOf, unmet } from '../../http/precondition.ts'
-import { mostRules, placeAmong, type ReadRule, readPosition, workFault } from './rule-members.ts'
+import { maxRules, placeAmong, type ReadRule, readPosition, workFault } from './rule-members.ts'
 import { orderFaults, readOrder } from './rule-order.ts'
 import type { Zones } from '../../facts/zone-facts.ts'
 
@@ -25,7 +25,7 @@ interface RuleKind<Rule extends Described> {
   readonly view: (rule: Kept<Rule>) => object
   /** The steps of a rule for a typical request, and the maximum for all of a zone: see `base/work.ts`. */
   readonly work: (rule: Rule) => number
-  readonly mostWork: number
+  readonly maxWork: number
 }
 
 export interface Described {
@@ -59,7 +59,7 @@ export class ZoneRules<Rule extends Described> {
     const made = { ...rule, id: newId() }
     const audit = auditOf(call, 'create', this.#resource(call, made), membersSet(call.body))
     const rules = await this.#revise(call, api, rules => {
-      if (rules.length >= mostRules) return full
+      if (rules.length >= maxRules) return full
       const at = placeAmong(rules, place)
       return typeof at === 'number' ? { rules: rules.toSpliced(at, 0, made), audit } : failures([at])
     })
@@ -121,7 +121,7 @@ export class ZoneRules<Rule extends Described> {
       const list = current ?? { ...name, rules: [], createdAt: now, modifiedAt: now }
       const changed = unmet(ifMatch, revisionOf(list.rules)) ?? change(list.rules)
       if ('status' in changed) return changed
-      const fault = workFault(this.#workOf(list.rules), this.#workOf(changed.rules), this.#kind.mostWork)
+      const fault = workFault(this.#workOf(list.rules), this.#workOf(changed.rules), this.#kind.maxWork)
       if (fault !== null) return failures([fault])
       return { record: { ...list, rules: changed.rules, modifiedAt: now }, audit: changed.audit }
     }
@@ -134,7 +134,7 @@ export class ZoneRules<Rule extends Described> {
   }
 
   async #showAll(rules: readonly Kept<Rule>[]): Promise<ApiResponse> {
-    const window = { page: 1, perPage: mostRules, total: rules.length }
+    const window = { page: 1, perPage: maxRules, total: rules.length }
     const tag = tagOf(rules)
     await nextTurn()
     return listInTurns(rules, this.#kind.view, window, tag)
@@ -154,7 +154,7 @@ export class ZoneRules<Rule extends Described> {
 
 const noRule = failure('no_such', 'Rule')
 
-const full = failure('too_many_rules', mostRules)
+const full = failure('too_many_rules', maxRules)
 
 function tagOf(rules: readonly object[]): ApiResponse['headers'] {
   return etagOf(revisionOf(rules))
