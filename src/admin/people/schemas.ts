@@ -23,6 +23,8 @@ import {
 } from '../schema/schema.ts'
 import { maxNameLength } from './accounts.ts'
 
+const readOnly = about('As responses show it; read-only.')
+
 export const account = open({
   id,
   name: text,
@@ -33,10 +35,7 @@ export const account = open({
 
 export const changedAccount = closed(
   { id: about('The id in the path.', id), name: printable(maxNameLength), type: exactly('standard') },
-  {
-    settings: closed({}, { enforce_twofactor: about('`false` if left out.', flag) }),
-    created_on: about('As responses show it; read-only.'),
-  },
+  { settings: closed({}, { enforce_twofactor: about('`false` if left out.', flag) }), created_on: readOnly },
 )
 
 const roleId = oneOf(roles.map(({ id }) => id))
@@ -70,23 +69,16 @@ export const newMember = closed(
   { status: about('A person who is invited decides on it.', exactly('pending')) },
 )
 
-const writtenRole = closed(
-  { id: roleId },
-  {
-    name: about('As responses show it; read-only.'),
-    description: about('As responses show it; read-only.'),
-    permissions: about('As responses show it; read-only.'),
-  },
-)
+const writtenRole = closed({ id: roleId }, { name: readOnly, description: readOnly, permissions: readOnly })
 
 export const changedMember = closed(
   { roles: listOf(writtenRole, 1, maxRoles) },
   {
     id: about('The id in the path.', id),
     email: about('As responses show it; read-only.', text),
-    email_verified: about('As responses show it; read-only.'),
+    email_verified: readOnly,
     status: about('As responses show it; read-only.', status),
-    user: about('As responses show it; read-only.'),
+    user: readOnly,
   },
 )
 

@@ -22,6 +22,7 @@ import {
 } from '../schema/schema.ts'
 import { resourcePrefix } from './body.ts'
 
+const setByServer = about('As responses show it; set by the server.')
 const groupId = oneOf(permissionGroups.map(({ id }) => id))
 const groupName = oneOf(permissionGroups.map(({ name }) => name))
 
@@ -55,7 +56,7 @@ const writtenPolicy = closed(
     permission_groups: listOf(writtenGroup, 1, permissionGroups.length),
     resources,
   },
-  { id: about('As responses show it; set by the server.') },
+  { id: setByServer },
 )
 
 const network: Schema = {
@@ -84,9 +85,9 @@ export const changedToken = closed(settings, {
   status: about('Unchanged if left out.', oneOf(['active', 'disabled'])),
   id: about('The id in the path.', id),
   issued_on: about('As responses show it; read-only.'),
-  modified_on: about('As responses show it; set by the server.'),
-  last_used_on: about('As responses show it; set by the server.'),
-  person: about('As responses show it; set by the server.'),
+  modified_on: setByServer,
+  last_used_on: setByServer,
+  person: setByServer,
 })
 
 const shownLimits: Members = { expires_on: time, not_before: time }
