@@ -19,7 +19,7 @@ import { pause } from '../base/turns/turns.ts'
 import { permits } from '../permissions/permit.ts'
 import type { Token } from '../store/records/records.ts'
 import { StoreUnreachable } from '../store/contract/store.ts'
-import { Api, type CallApi, type Failure } from './page/api-client.ts'
+import { Api, type CallApi, type Failure, Refusal } from './page/api-client.ts'
 import type { PageRequest, Handler, Route, SectionLink, View } from './page/page-request.ts'
 import { flashMessageOf } from './page/flash-messages.ts'
 import type { GatewayEndpoint } from './page/gateway-endpoint.ts'
@@ -107,7 +107,7 @@ export class Admission {
     }
     if (method === 'POST') return this.#take(handler, permitted)
     await pause()
-    const outcome = await handler(this.#askOf(known, place, params))
+    const outcome = await run(handler, this.#askOf(known, place, params))
     await pause()
     if ('content' in outcome) await this.#note(place, known)
     return this.#write(outcome, known, place)
@@ -165,13 +165,13 @@ export class Admission {
       return this.#write(askAgain(held), known, place)
     const form: Form = new Map([...sent].filter(([name]) => name !== proofField))
     const proof = needsProof(route.effect) ? await this.#prove(held, ask.client, known) : null
-    if (proof === null) return this.#write(await handler({ ...ask, form }), known, place)
+    if (proof === null) return this.#write(await run(handler, { ...ask, form }), known, place)
     if ('body' in proof) return proof
     if ('view' in proof) return this.#write(proof.view, known, place)
     const cookies = [writeCookie('gatehouse', proof.session, isSecure(known))]
     const proved = await this.#standingOf({ ...known, ...proof })
     if ('body' in proved) return withCookies(proved, cookies)
-    const outcome = await handler({ ...this.#askOf(proved.known, place, params), form })
+    const outcome = await run(handler, { ...this.#askOf(proved.known, place, params), form })
     return withCookies(this.#write(outcome, proved.known, place), cookies)
   }
 
@@ -274,6 +274,15 @@ export class Admission {
     )
     if (!('ok' in outcome) || outcome.retryAfter === null) return response
     return withHeader(response, 'retry-after', String(outcome.retryAfter))
+  }
+}
+
+async function run(handler: Handler, ask: PageRequest): ReturnType<Handler> {
+  try {
+    return await handler(ask)
+  } catch (cause) {
+    if (cause instanceof Refusal) return cause.failure
+    throw cause
   }
 }
 

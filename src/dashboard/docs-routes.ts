@@ -9,8 +9,7 @@ const docs = '/dashboard/{account}/docs'
 const showDocs: Handler = async ({ api, path }) => {
   const [, , , , ...steps] = path.split('/').map(decodeURIComponent)
   const page = await api.docs(steps.length === 0 ? '' : apiPath(...steps))
-  if (!page.ok) return page
-  const { headers, body } = page.result
+  const { headers, body } = page
   const own = ['content-type', 'content-security-policy'].map(name => [name, headers[name]!] as const)
   return { status: 200, headers: [...own, ...strictHeaders], body }
 }

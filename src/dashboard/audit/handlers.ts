@@ -13,7 +13,7 @@ export const showAudit: Handler = async request => {
   const { account, query } = request
   const filters = filtersOf(query)
   const [page, cursor] = [query.get('page'), query.get('cursor')]
-  const response = await request.api.get<AuditEntry[]>(apiPath('accounts', account.id, 'audit_logs'), {
+  const response = await request.api.tryGet<AuditEntry[]>(apiPath('accounts', account.id, 'audit_logs'), {
     ...filters,
     per_page: onAPage,
     ...(cursor ? { cursor } : page && { page }),
@@ -34,8 +34,7 @@ export const exportAudit: Handler = async request => {
     ...filtersOf(query),
     format: query.get('format') === 'ndjson' ? 'ndjson' : 'csv',
   })
-  if (!file.ok) return file
-  const { headers, body, stream } = file.result
+  const { headers, body, stream } = file
   return {
     status: 200,
     headers: [...Object.entries(headers), ...strictHeaders],

@@ -27,7 +27,7 @@ export async function pagesIn(request: PageRequest, entries: readonly AuditEntry
   }
   const sources = [...new Set([...places.values()].flatMap(({ source }) => source ?? []))]
   const found = new Map(
-    await mapInTurns(sources, async source => [source, await request.api.get(source)] as const),
+    await mapInTurns(sources, async source => [source, await request.api.tryGet(source)] as const),
   )
   return (kind, id) => {
     const place = places.get(`${kind} ${id}`)
@@ -49,7 +49,7 @@ function thingsIn({
 }
 
 function holds(
-  response: Awaited<ReturnType<PageRequest['api']['get']>> | undefined,
+  response: Awaited<ReturnType<PageRequest['api']['tryGet']>> | undefined,
   item: string | undefined,
 ): boolean {
   if (response === undefined || !response.ok) return false

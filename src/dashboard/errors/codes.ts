@@ -3,11 +3,11 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { type Entry, entries, factsOf } from '../../errors/docs/entry.ts'
 import { facts, isolated } from '../../pages/parts/components.ts'
+import { missing } from '../page/api-client.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
 import { table } from '../parts/lists.ts'
 import { codeBlock } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
-import { notFound } from '../page/refusal-pages.ts'
 import {
   errorCrumbs,
   findZone,
@@ -18,7 +18,7 @@ import {
   zoneNamed,
   zonesOf,
 } from './page-data.ts'
-import { alone, frame, framed, framedText } from './sandbox.ts'
+import { alone, frame, framed } from './sandbox.ts'
 
 export const showCodes: Handler = async request => {
   const words = (request.query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean)
@@ -75,11 +75,9 @@ const person = 'text/html'
 
 export const showCode: Handler = async request => {
   const entry = entryOf(request)
-  if (entry === null) return notFound
   const zones = await zonesOf(request)
   const name = request.query.get('zone') ?? zones[0]?.id ?? null
   const zone = name === null ? null : await zoneNamed(request, name)
-  if (zone?.ok === false) return zone
   const accepts = [person, ...readers.map(({ accept }) => accept)]
   const previews: Preview[] = []
   for (const result of await Promise.all(
@@ -118,18 +116,14 @@ export const showCode: Handler = async request => {
 /** Shows the page of an error in a zone, for a frame. */
 export const frameError: Handler = async request => {
   const entry = entryOf(request)
-  if (entry === null) return notFound
   const zone = await findZone(request)
-  if (!zone.ok) return zone
   if (request.isAlone) return alone(request, `${entry.code} ${entry.title}`, zoneCrumbs(request))
   const preview = await previewOf(request.api, zone.result.id, { code: entry.code, accept: person })
-  return preview.ok
-    ? framed(preview.result, request)
-    : framedText(preview.status, Object.values(preview.faults))
+  return framed(preview, request)
 }
 
-function entryOf({ params }: PageRequest): Entry | null {
-  return entries.find(({ code }) => String(code) === params.code) ?? null
+function entryOf({ params }: PageRequest): Entry {
+  return entries.find(({ code }) => String(code) === params.code) ?? missing()
 }
 
 function explanation(entry: Entry): Html {

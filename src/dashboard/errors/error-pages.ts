@@ -3,29 +3,25 @@
 import { html } from '../../base/text/html.ts'
 import { facts, notice } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
-import { apiPath } from '../page/api-client.ts'
+import { apiPath, missing } from '../page/api-client.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
 import { withMessage } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { confirmation, dangerZone } from '../parts/forms.ts'
 import { time } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
-import { notFound } from '../page/refusal-pages.ts'
 import { type ErrorPage, findZone, previewOf, sourcesInWords, zoneCrumbs } from './page-data.ts'
 import { type PageType, pageTypeOf } from './page-types.ts'
-import { alone, frame, framed, framedText } from './sandbox.ts'
+import { alone, frame, framed } from './sandbox.ts'
 import { sizeInWords } from './zone-page.ts'
 
 export const showPage: Handler = async request => {
   const type = typeOf(request)
-  if (type === null) return notFound
   const zone = await findZone(request)
-  if (!zone.ok) return zone
   const [pages, preview] = await Promise.all([
     request.api.get<ErrorPage[]>(apiPath('zones', zone.result.id, 'error_pages')),
     previewOf(request.api, zone.result.id, { code: type.sample, accept: 'text/html' }),
   ])
-  if (!pages.ok) return pages
   if (!preview.ok) return preview
   const page = pages.result.find(one => one.type === type.type) ?? null
   const { id } = request.account
@@ -64,29 +60,22 @@ export const showPage: Handler = async request => {
 /** Shows the preview, for a frame. */
 export const framePage: Handler = async request => {
   const type = typeOf(request)
-  if (type === null) return notFound
   const zone = await findZone(request)
-  if (!zone.ok) return zone
   if (request.isAlone) return alone(request, type.title, zoneCrumbs(request))
   const preview = await previewOf(request.api, zone.result.id, { code: type.sample, accept: 'text/html' })
-  return preview.ok
-    ? framed(preview.result, request)
-    : framedText(preview.status, Object.values(preview.faults))
+  return framed(preview, request)
 }
 
 export const confirmPageRemoval: Handler = request => removal(request, new Draft())
 
 async function removal(request: PageRequest, draft: Draft) {
   const type = typeOf(request)
-  if (type === null) return notFound
   const zone = await findZone(request)
-  if (!zone.ok) return zone
   const page = await request.api.get<ErrorPage>(pageOf(request))
-  if (!page.ok) return page
   return {
     title: 'Remove this page?',
     crumbs: zoneCrumbs(request),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: confirmation({
       frame: request.frameFor(request.path),
       draft: draft.with({ [etagField]: page.etag ?? '' }),
@@ -99,7 +88,6 @@ async function removal(request: PageRequest, draft: Draft) {
 
 export const removePage: Handler = async request => {
   const zone = await findZone(request)
-  if (!zone.ok) return zone
   const draft = Draft.of(request.form)
   const removed = await request.api.delete(pageOf(request), { ifMatch: draft.etag })
   if (!removed.ok) return removed.status === 412 ? removal(request, draft.overtaken({}, null)) : removed
@@ -115,6 +103,6 @@ export function pageOf({ params }: PageRequest): string {
   return apiPath('zones', params.zone!, 'error_pages', params.type!)
 }
 
-export function typeOf({ params }: PageRequest): PageType | null {
-  return pageTypeOf(params.type!)
+export function typeOf({ params }: PageRequest): PageType {
+  return pageTypeOf(params.type!) ?? missing()
 }

@@ -1,6 +1,6 @@
 // The requests of the error pages to the management API, and their common headings.
 
-import { type Api, apiPath } from '../page/api-client.ts'
+import { type Api, apiPath, missing, Refusal } from '../page/api-client.ts'
 import type { PageRequest, Crumb } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'
 
@@ -71,17 +71,17 @@ export function findZone(request: PageRequest) {
 
 /** Finds a zone of the account. */
 export async function zoneNamed({ api, account }: PageRequest, name: string) {
-  const response = await api.get<Zone>(apiPath('zones', name))
+  const response = await api.tryGet<Zone>(apiPath('zones', name))
   const isOthers = response.ok ? response.result.account.id !== account.id : response.status === 403
-  return isOthers ? noZone : response
+  if (isOthers) missing()
+  if (!response.ok) throw new Refusal(response)
+  return response
 }
-
-const noZone = { ok: false, status: 404, faults: {}, retryAfter: null } as const
 
 /** Lists the zones of the account, by name; empty if the person may not see them. */
 export async function zonesOf({ api, account, may }: PageRequest): Promise<readonly Zone[]> {
   if (!may('Zones Read')) return []
-  const response = await api.get<Zone[]>('/zones', { 'account.id': account.id, per_page: mostZones })
+  const response = await api.tryGet<Zone[]>('/zones', { 'account.id': account.id, per_page: mostZones })
   return response.ok ? response.result : []
 }
 

@@ -8,7 +8,6 @@ import { Draft, etagField } from '../parts/draft.ts'
 import { areaField, fileField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
 import { paths } from '../page/paths.ts'
-import { notFound } from '../page/refusal-pages.ts'
 import { type ErrorPage, findZone, previewOf, zoneCrumbs } from './page-data.ts'
 import { pageOf, typeOf } from './error-pages.ts'
 import type { PageType } from './page-types.ts'
@@ -21,10 +20,8 @@ const labels = { file: 'File', html: 'HTML' } as const
 
 export const showPageForm: Handler = async request => {
   const type = typeOf(request)
-  if (type === null) return notFound
-  const zone = await findZone(request)
-  if (!zone.ok) return zone
-  const page = await request.api.get<ErrorPage>(pageOf(request))
+  await findZone(request)
+  const page = await request.api.tryGet<ErrorPage>(pageOf(request))
   if (!page.ok && page.status !== 404) return page
   const now = page.ok ? (page.result.html ?? '') : ''
   const tag = { [etagField]: page.ok ? (page.etag ?? '') : '' }
@@ -33,9 +30,7 @@ export const showPageForm: Handler = async request => {
 
 export const setPage: Handler = async request => {
   const type = typeOf(request)
-  if (type === null) return notFound
   const zone = await findZone(request)
-  if (!zone.ok) return zone
   const draft = Draft.of(request.form)
   const text = htmlIn(draft)
   if (text === '') return formView(request, type, draft.withFault('file', missing))
@@ -50,7 +45,7 @@ export const setPage: Handler = async request => {
       withMessage(paths.errorPage(request.account.id, zone.result.id, type.type), 'error-page-set'),
     )
   if (set.status === 412) {
-    const page = await request.api.get<ErrorPage>(pageOf(request))
+    const page = await request.api.tryGet<ErrorPage>(pageOf(request))
     return overtaken(page.ok ? page.etag : null)
   }
   const named = Object.fromEntries(Object.entries(set.faults).map(([, fault]) => ['/html', fault]))
@@ -60,9 +55,7 @@ export const setPage: Handler = async request => {
 /** Shows the preview in a frame. */
 export const frameDraft: Handler = async request => {
   const type = typeOf(request)
-  if (type === null) return notFound
   const zone = await findZone(request)
-  if (!zone.ok) return zone
   const text = htmlIn(Draft.of(request.form))
   if (text === '') return framedText(422, [missing])
   const preview = await previewOf(request.api, zone.result.id, {
@@ -70,9 +63,7 @@ export const frameDraft: Handler = async request => {
     accept: 'text/html',
     page: { type: type.type, html: text },
   })
-  return preview.ok
-    ? framed(preview.result, request)
-    : framedText(preview.status, Object.values(preview.faults))
+  return framed(preview, request)
 }
 
 const missing = 'Choose a file, or write HTML.'
@@ -88,7 +79,7 @@ function formView(request: PageRequest, type: PageType, draft: Draft): View {
     title: `Set “${type.title}”`,
     crumbs: zoneCrumbs(request),
     hasFrames: true,
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: draftForm(
       {
         frame: { ...request.frameFor(request.path), hasFiles: true },

@@ -43,7 +43,6 @@ export const showHappened: Handler = async request => {
   const { query, account } = request
   const name = query.get('zone')
   const [zones, zone] = await Promise.all([zonesOf(request), name ? zoneNamed(request, name) : null])
-  if (zone?.ok === false) return zone
   const code = query.get('code')?.trim() ?? ''
   const ray = query.get('ray')?.trim().toLowerCase() ?? ''
   const place =
@@ -55,7 +54,6 @@ export const showHappened: Handler = async request => {
     order: query.get('order') === 'count' ? 'count' : null,
     ray: /^[0-9a-f]{16}$/.test(ray) ? ray : null,
   })
-  if (!response.ok) return response
   const isFiltered = code !== '' || zone !== null || ray !== ''
   return {
     title: 'Errors',

@@ -13,11 +13,10 @@ import { areaField, selectField, textField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
 import { codeBlock } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
-import { notFound } from '../page/refusal-pages.ts'
 import { findZone, type Preview, previewOf, type Rule, zoneCrumbs } from './page-data.ts'
 import { decided, headOf } from './codes.ts'
 import { findRule, findRules, ruleOf, rulesOf } from './rule-page.ts'
-import { frame, framed, framedText, isPage } from './sandbox.ts'
+import { frame, framed, isPage } from './sandbox.ts'
 
 /** The defaults of a new form. */
 const usual = {
@@ -34,14 +33,12 @@ const frameName = 'preview'
 
 export const showNewRule: Handler = async request => {
   const response = await findRules(request)
-  if (!response.ok) return response
   const draft = new Draft({ ...usual, [etagField]: response.etag ?? '' })
   return formView(request, { draft, rule: null, tried: null })
 }
 
 export const createRule: Handler = async request => {
   const response = await findRules(request)
-  if (!response.ok) return response
   const draft = Draft.of(request.form)
   if (draft.has(testButton)) return test(request, draft, null)
   // A form that is sent again was made for the rules before it.
@@ -56,19 +53,13 @@ export const createRule: Handler = async request => {
 }
 
 export const showRuleForm: Handler = async request => {
-  const response = await findRule(request)
-  if (!response.ok) return response
-  const { rule, etag } = response
-  if (rule === null) return notFound
+  const { rule, etag } = await findRule(request)
   const draft = new Draft({ ...usual, ...valuesOf(rule), ...(etag !== null && { etag }) })
   return formView(request, { draft, rule, tried: null })
 }
 
 export const changeRule: Handler = async request => {
-  const response = await findRule(request)
-  if (!response.ok) return response
-  const { rule, etag } = response
-  if (rule === null) return notFound
+  const { rule, etag } = await findRule(request)
   const draft = Draft.of(request.form)
   if (draft.has(testButton)) return test(request, draft, rule)
   const changed = await request.api.put<Rule>(ruleOf(request), bodyOf(draft), { ifMatch: draft.etag })
@@ -82,12 +73,9 @@ export const changeRule: Handler = async request => {
 
 /** Shows in a frame what a client would get. */
 export const frameRule: Handler = async request => {
-  const zone = await findZone(request)
-  if (!zone.ok) return zone
+  await findZone(request)
   const preview = await tryOut(request, Draft.of(request.form))
-  return preview.ok
-    ? framed(preview.result, request)
-    : framedText(preview.status, Object.values(preview.faults))
+  return framed(preview, request)
 }
 
 async function test(request: PageRequest, draft: Draft, rule: Rule | null): Promise<View | Failure> {
@@ -192,7 +180,7 @@ function formView(request: PageRequest, { draft, rule, tried }: Shown): View {
     title: rule === null ? 'Add an error rule' : 'Edit the error rule',
     crumbs: zoneCrumbs(request),
     hasFrames: true,
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: draftForm(
       {
         frame: request.frameFor(request.path),

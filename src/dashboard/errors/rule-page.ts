@@ -3,28 +3,26 @@
 import { html } from '../../base/text/html.ts'
 import { facts } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
-import { apiPath } from '../page/api-client.ts'
+import { apiPath, missing } from '../page/api-client.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
 import { withMessage } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { confirmation, dangerZone } from '../parts/forms.ts'
 import { codeBlock } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
-import { notFound } from '../page/refusal-pages.ts'
 import { findZone, type Rule, zoneCrumbs } from './page-data.ts'
 
 /** Reads the rules of the zone of a path, with their entity tag. */
 export async function findRules(request: PageRequest) {
-  const zone = await findZone(request)
-  return zone.ok ? request.api.get<Rule[]>(rulesOf(request)) : zone
+  await findZone(request)
+  return request.api.get<Rule[]>(rulesOf(request))
 }
 
 /** Finds the rule of a path, with the entity tag of all rules of its zone. */
 export async function findRule(request: PageRequest) {
   const rules = await findRules(request)
-  if (!rules.ok) return rules
   const rule = rules.result.find(({ id }) => id === request.params.errorrule)
-  return { ok: true, rule: rule ?? null, etag: rules.etag } as const
+  return { rule: rule ?? missing(), etag: rules.etag }
 }
 
 export function rulesOf({ params }: PageRequest): string {
@@ -36,10 +34,7 @@ export function ruleOf({ params }: PageRequest): string {
 }
 
 export const showRule: Handler = async request => {
-  const response = await findRule(request)
-  if (!response.ok) return response
-  const { rule } = response
-  if (rule === null) return notFound
+  const { rule } = await findRule(request)
   const { id } = request.account
   const mayWrite = request.may('Custom Errors Write')
   return {
@@ -70,14 +65,11 @@ export const showRule: Handler = async request => {
 export const confirmRuleDeletion: Handler = request => deletion(request, new Draft())
 
 async function deletion(request: PageRequest, draft: Draft) {
-  const response = await findRule(request)
-  if (!response.ok) return response
-  const { rule, etag } = response
-  if (rule === null) return notFound
+  const { rule, etag } = await findRule(request)
   return {
     title: 'Delete this rule?',
     crumbs: zoneCrumbs(request),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: confirmation({
       frame: request.frameFor(request.path),
       draft: draft.with({ [etagField]: etag ?? '' }),
@@ -89,8 +81,7 @@ async function deletion(request: PageRequest, draft: Draft) {
 }
 
 export const deleteRule: Handler = async request => {
-  const zone = await findZone(request)
-  if (!zone.ok) return zone
+  await findZone(request)
   const draft = Draft.of(request.form)
   const deleted = await request.api.delete(ruleOf(request), { ifMatch: draft.etag })
   if (!deleted.ok && deleted.status === 412) return deletion(request, draft.overtaken({}, null))

@@ -4,7 +4,7 @@
 import { type Html, html } from '../../base/text/html.ts'
 import { type PageResponse, strictHeaders } from '../../pages/parts/layout.ts'
 import type { PageRequest, View } from '../page/page-request.ts'
-import type { Preview } from './page-data.ts'
+import type { Preview, previewOf } from './page-data.ts'
 
 const policy = [
   'sandbox',
@@ -27,10 +27,14 @@ const headers: PageResponse['headers'] = [
  * Writes a preview of the response to a client, for a frame: HTML as a page, anything else as text. Only
  * within a frame: by itself, its links would lead away.
  */
-export function framed(preview: Preview, { isAlone }: PageRequest): PageResponse {
-  const { source, body } = preview
+export function framed(
+  preview: Awaited<ReturnType<typeof previewOf>>,
+  { isAlone }: PageRequest,
+): PageResponse {
+  if (!preview.ok) return framedText(preview.status, Object.values(preview.faults))
+  const { source, body } = preview.result
   if (isAlone) return framedText(200, ['The preview is in the page with the form.'])
-  if (!isPage(preview)) return { status: 200, headers, body: html`<pre>${body}</pre>`.markup }
+  if (!isPage(preview.result)) return { status: 200, headers, body: html`<pre>${body}</pre>`.markup }
   // The script of our own page would only be reported as blocked; the page is complete without it.
   const visible = source === 'default' ? body.replace(/<script>[\s\S]*?<\/script>/, '') : body
   return { status: 200, headers, body: withoutLinks(visible) }

@@ -17,16 +17,12 @@ import { type PageType, pageTypes } from './page-types.ts'
 
 export const showZone: Handler = async request => {
   const zone = await findZone(request)
-  if (!zone.ok) return zone
   const of = (...steps: string[]) => apiPath('zones', zone.result.id, ...steps)
   const [ranked, rules, pages] = await Promise.all([
     request.api.get<RankedRule[]>(of('error_rules', 'hits')),
     request.api.get<Rule[]>(of('error_rules')),
     request.api.get<ErrorPage[]>(of('error_pages')),
   ])
-  if (!ranked.ok) return ranked
-  if (!rules.ok) return rules
-  if (!pages.ok) return pages
   const mayWrite = request.may('Custom Errors Write')
   return {
     title: zone.result.id,
@@ -45,10 +41,8 @@ export const showZone: Handler = async request => {
 /** Moves one rule up or down, if the rules are still those of the form. */
 export const orderRules: Handler = async request => {
   const zone = await findZone(request)
-  if (!zone.ok) return zone
   const path = apiPath('zones', zone.result.id, 'error_rules')
   const rules = await request.api.get<Rule[]>(path)
-  if (!rules.ok) return rules
   const ids = rules.result.map(({ id }) => id)
   const up = ids.indexOf(request.form.get('up') ?? '')
   const down = ids.indexOf(request.form.get('down') ?? '')
@@ -63,7 +57,7 @@ export const orderRules: Handler = async request => {
     { ifMatch: Draft.of(request.form).etag },
   )
   if (!ordered.ok) return ordered
-  const ranked = await request.api.get<RankedRule[]>(`${path}/hits`)
+  const ranked = await request.api.tryGet<RankedRule[]>(`${path}/hits`)
   const moved = order[up > 0 ? at : at + 1]
   const place = ranked.ok ? pageWith(ranked.result.findIndex(({ id }) => id === moved)) : 1
   return redirectTo(`${withMessage(page, 'error-rules-ordered', place)}#rules`)

@@ -16,7 +16,6 @@ export const confirmAuthentication: Handler = request => switching(request, new 
 
 export const switchAuthentication: Handler = async request => {
   const response = await findGateway(request)
-  if (!response.ok) return response
   const draft = Draft.of(request.form)
   const to = draft.value('to')
   // An ambiguous form opens nothing.
@@ -33,8 +32,6 @@ export const switchAuthentication: Handler = async request => {
 
 async function switching(request: PageRequest, draft: Draft) {
   const [response, used] = await Promise.all([findGateway(request), lastUse(request)])
-  if (!response.ok) return response
-  if (!used.ok) return used
   const { authentication, id } = response.result
   const frame = request.frameFor(request.path)
   const parts = {
@@ -45,7 +42,7 @@ async function switching(request: PageRequest, draft: Draft) {
   return {
     title: authentication ? 'Switch authentication off?' : 'Switch authentication on?',
     crumbs: crumbsOf(request, true),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: authentication
       ? confirmation({
           ...parts,

@@ -34,7 +34,7 @@ function newGateway(request: PageRequest, draft: Draft): View {
   return {
     title: 'Create an AI gateway',
     crumbs: crumbsOf(request),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: draftForm(
       {
         frame: request.frameFor(request.path),

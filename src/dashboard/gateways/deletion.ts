@@ -24,14 +24,12 @@ async function deletion(request: PageRequest, draft: Draft) {
     findGateway(request),
     request.api.get<readonly unknown[]>(gatewayOf(request, 'logs'), { per_page: 1 }),
   ])
-  if (!response.ok) return response
-  if (!logs.ok) return logs
   const { id } = response.result
   const { total_count: total } = logs.info!
   return {
     title: 'Delete this gateway?',
     crumbs: crumbsOf(request, true),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: confirmation({
       frame: request.frameFor(request.path),
       draft,

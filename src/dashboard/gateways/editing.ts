@@ -11,13 +11,11 @@ import { settingFields, settingLabels, settingsOf, valuesOf } from './settings.t
 
 export const showSettings: Handler = async request => {
   const response = await findGateway(request)
-  if (!response.ok) return response
   return settingsView(request, new Draft({ ...valuesOf(response.result), [etagField]: response.etag ?? '' }))
 }
 
 export const changeSettings: Handler = async request => {
   const response = await findGateway(request)
-  if (!response.ok) return response
   const draft = Draft.of(request.form)
   // The body replaces all settings.
   const body = { ...response.result, ...settingsOf(draft) }
@@ -38,7 +36,7 @@ function settingsView(request: PageRequest, draft: Draft): View {
   return {
     title: 'Settings',
     crumbs: crumbsOf(request, true),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: draftForm(
       {
         frame: request.frameFor(request.path),

@@ -17,8 +17,6 @@ export const showGateway: Handler = async request => {
     findGateway(request),
     request.api.get<readonly RateLimit[]>(gatewayOf(request, 'rate_limits')),
   ])
-  if (!response.ok) return response
-  if (!limits.ok) return limits
   const gateway = response.result
   const account = request.account.id
   const mayEdit = request.may('AI Gateway Edit')

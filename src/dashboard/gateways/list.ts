@@ -16,7 +16,6 @@ export const showGateways: Handler = async request => {
     page: request.query.get('page'),
     search,
   })
-  if (!response.ok) return response
   const account = request.account.id
   const path = paths.gateways(account)
   const create = stepLink(paths.newGateway(account), 'Create a gateway')

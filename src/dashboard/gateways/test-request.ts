@@ -2,6 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, notice } from '../../pages/parts/components.ts'
+import { missing } from '../page/api-client.ts'
 import type { PageRequest, Handler, View } from '../page/page-request.ts'
 import type { GatewayEndpoint, TestResponse } from '../page/gateway-endpoint.ts'
 import { Draft } from '../parts/draft.ts'
@@ -10,24 +11,19 @@ import { draftForm } from '../parts/forms.ts'
 import { badge } from '../parts/lists.ts'
 import { bodyBlock } from '../parts/body.ts'
 import { paths } from '../page/paths.ts'
-import { notFound } from '../page/refusal-pages.ts'
 import { crumbsOf, findGateway, pageOf } from './page-data.ts'
 
 export const tokenField = 'proof.token'
 
 export const showTest: Handler = async request => {
-  const response = await findGateway(request)
-  if (!response.ok) return response
-  if (request.gatewayEndpoint === null) return notFound
-  const { provider } = request.gatewayEndpoint
+  await findGateway(request)
+  const { provider } = request.gatewayEndpoint ?? missing()
   return testView(request, new Draft({ model: `${provider.name}/${provider.model}` }), null)
 }
 
 export const sendTest: Handler = async request => {
-  const response = await findGateway(request)
-  if (!response.ok) return response
-  const { gatewayEndpoint: entrance } = request
-  if (entrance === null) return notFound
+  await findGateway(request)
+  const entrance = request.gatewayEndpoint ?? missing()
   const draft = Draft.of(request.form)
   const token = draft.value(tokenField).trim()
   const model = draft.value('model').trim()
@@ -65,7 +61,7 @@ function testView(request: PageRequest, draft: Draft, response: TestResponse | s
   return {
     title: 'Test request',
     crumbs: crumbsOf(request, true),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: html`${response !== null && shown(request, response)}<p class="lead">Sends “Say hello.” through the gateway, from this machine, like any client there: conditions on addresses see the address of this machine. The call appears in the logs, and the provider charges for it.</p>${draftForm(
       {
         frame: request.frameFor(request.path),

@@ -20,12 +20,11 @@ const runGroup = permissionGroups.find(({ name }) => name === 'AI Gateway Run')!
 
 export const showNewToken: Handler = async request => {
   const response = await findGateway(request)
-  return response.ok ? newToken(request, new Draft({ name: `gateway ${response.result.id}` })) : response
+  return newToken(request, new Draft({ name: `gateway ${response.result.id}` }))
 }
 
 export const createToken: Handler = async request => {
-  const response = await findGateway(request)
-  if (!response.ok) return response
+  await findGateway(request)
   const draft = Draft.of(request.form)
   const day = draft.value('expires_on')
   const body = {
@@ -51,7 +50,7 @@ function newToken(request: PageRequest, draft: Draft): View {
   return {
     title: 'Create an authentication token',
     crumbs: crumbsOf(request, true),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: html`<p class="lead">It has the permission AI Gateway Run and no other: it calls models through the gateways of this account, and sees and changes nothing.</p>${draftForm(
       {
         frame: request.frameFor(request.path),

@@ -62,7 +62,7 @@ export const showCharts: Handler = async request => {
   const { bucket, width } = bars[name]
   const filters = withoutTime(filtersOf(request.query))
   const since = Math.floor((request.now - ranges[name].length) / width) * width
-  const read = await request.api.get<Series>(gatewayOf(request, 'logs', 'series'), {
+  const read = await request.api.tryGet<Series>(gatewayOf(request, 'logs', 'series'), {
     ...filters,
     group_by: by,
     bucket,

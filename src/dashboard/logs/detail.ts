@@ -2,14 +2,13 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, isolated } from '../../pages/parts/components.ts'
-import { apiPath } from '../page/api-client.ts'
+import { apiPath, missing } from '../page/api-client.ts'
 import { personal } from '../../store/records/audit-entry.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
 import { bodyBlock } from '../parts/body.ts'
 import { compact, dollars, grouped } from '../parts/numbers.ts'
 import { exactTime, oneLine } from '../parts/values.ts'
 import { paths, withQuery } from '../page/paths.ts'
-import { notFound } from '../page/refusal-pages.ts'
 import { crumbsOf, gatewayOf } from '../gateways/page-data.ts'
 import { span, tokensPerSecond, type WholeLog } from './log.ts'
 import { statusBadge } from './table.ts'
@@ -23,7 +22,6 @@ const bodies = [
 
 export const showLog: Handler = async request => {
   const response = await request.api.get<WholeLog>(gatewayOf(request, 'logs', request.params.log!))
-  if (!response.ok) return response
   const log = response.result
   const pages = await pagesOf(request, log)
   const visible = bodies.flatMap(body => bodyOf(request, log, body) ?? [])
@@ -51,16 +49,14 @@ const mostOfOne = 500_000
 
 export const showBody: Handler = async request => {
   const { account, params } = request
-  const body = bodies.find(({ part }) => part === params.part)
-  if (body === undefined) return notFound
-  const response = await request.api.text(gatewayOf(request, 'logs', params.log!, body.part))
-  if (!response.ok) return response
+  const body = bodies.find(({ part }) => part === params.part) ?? missing()
+  const text = await request.api.text(gatewayOf(request, 'logs', params.log!, body.part))
   const log = { title: 'Call', path: paths.log(account.id, params.gateway!, params.log!) }
   return {
     title: body.title,
     crumbs: [...crumbsOfLogs(request), log],
     isWide: true,
-    content: html`<div class="card">${bodyBlock('Body', response.result, null, mostOfOne)}</div>`,
+    content: html`<div class="card">${bodyBlock('Body', text, null, mostOfOne)}</div>`,
   }
 }
 
@@ -83,7 +79,7 @@ async function pagesOf(
   { token_id, client_id }: WholeLog,
 ): Promise<Pages> {
   const isThere = async (...steps: readonly string[]) =>
-    (await api.get(apiPath('accounts', account.id, ...steps))).ok
+    (await api.tryGet(apiPath('accounts', account.id, ...steps))).ok
   // Calls of an app have the id of its consent in place of a token's.
   const isToken = token_id !== null && !isOfApp(client_id) && may('API Tokens Read')
   const isClient = isOfApp(client_id) && may('OAuth Clients Read')

@@ -17,7 +17,7 @@ const mostScanned = 20_000
 export const showLogs: Handler = async request => {
   const filters = filtersOf(request.query)
   const cursor = request.query.get('cursor')
-  const response = await request.api.get<readonly Log[]>(gatewayOf(request, 'logs'), {
+  const response = await request.api.tryGet<readonly Log[]>(gatewayOf(request, 'logs'), {
     ...askedBy(filters, request.now),
     cursor,
     per_page: onAPage,
@@ -50,7 +50,7 @@ export const showLogs: Handler = async request => {
 
 export const showLiveLogs: Handler = async request => {
   const filters = withoutTime(filtersOf(request.query))
-  const response = await request.api.get<readonly Log[]>(gatewayOf(request, 'logs', 'tail'), {
+  const response = await request.api.tryGet<readonly Log[]>(gatewayOf(request, 'logs', 'tail'), {
     ...filters,
     per_page: onAPage,
   })

@@ -20,7 +20,6 @@ export const showApps: Handler = async request => {
   const response = await request.api.get<Grant[]>(apiPath('accounts', request.account.id, 'oauth_grants'), {
     page: request.query.get('page'),
   })
-  if (!response.ok) return response
   const view = { title, crumbs: crumbsOf(request) }
   if (response.info!.total_count === 0)
     return {
@@ -68,7 +67,6 @@ export const showApps: Handler = async request => {
 
 export const confirmEndApp: Handler = async request => {
   const response = await request.api.get<Grant>(grantOf(request))
-  if (!response.ok) return response
   const { user } = response.result
   const apps = paths.apps(request.account.id)
   return {

@@ -17,8 +17,6 @@ export const showMembers: Handler = async request => {
     request.api.get<Member[]>(membersOf(request), { page: request.query.get('page') }),
     request.api.get<Account>(apiPath('accounts', request.account.id)),
   ])
-  if (!response.ok) return response
-  if (!account.ok) return account
   return listView({
     account: account.result,
     members: response.result,
@@ -62,7 +60,6 @@ export const changeRoles: Handler = async request => {
 /** Shows another link for a person who has not accepted; the one before it ends. */
 export const newLink: Handler = async request => {
   const response = await request.api.get<Member>(memberOf(request))
-  if (!response.ok) return response
   const outcome = await request.api.post<{ readonly invitation_url: string }>(
     `${memberOf(request)}/invitation`,
   )
@@ -96,7 +93,6 @@ const rolesField = { '/roles': 'roles' } as const
 
 async function invitation(request: PageRequest, draft: Draft) {
   const roles = await request.api.get<Role[]>(apiPath('accounts', request.account.id, 'roles'))
-  if (!roles.ok) return roles
   return invitationView({
     account: request.account.id,
     roles: roles.result,
@@ -111,8 +107,6 @@ async function member(request: PageRequest, sent: Draft | null) {
     request.api.get<Member>(memberOf(request)),
     request.api.get<Role[]>(apiPath('accounts', request.account.id, 'roles')),
   ])
-  if (!response.ok) return response
-  if (!roles.ok) return roles
   const ticked = Object.fromEntries(response.result.roles.map(({ id }) => [`roles.${id}`, 'on']))
   const { id } = response.result
   return memberView({
@@ -146,7 +140,6 @@ function pathOf({ account, params }: PageRequest): string {
 function confirming(view: typeof removalView): Handler {
   return async request => {
     const response = await request.api.get<Member>(memberOf(request))
-    if (!response.ok) return response
     return view({
       account: request.account.id,
       member: response.result,

@@ -14,13 +14,11 @@ import type { Account } from './member.ts'
 
 export const showTwoFactor: Handler = async request => {
   const response = await request.api.get<Account>(accountOf(request))
-  if (!response.ok) return response
   return view(request, new Draft(valuesOf(response.result)))
 }
 
 export const changeTwoFactor: Handler = async request => {
   const response = await request.api.get<Account>(accountOf(request))
-  if (!response.ok) return response
   const draft = Draft.of(request.form)
   const now = valuesOf(response.result)
   // Saving an outdated page would revert a change that the person has not seen.
@@ -48,7 +46,7 @@ function view(request: PageRequest, draft: Draft): View {
   return {
     title: 'Two-step sign-in of members',
     crumbs: [{ title: 'Members', path: members }],
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: draftForm(
       { frame: request.frameFor(request.path), draft, labels: {}, send: 'Save', cancel: members },
       html`${checkbox(draft, {

@@ -63,7 +63,7 @@ export function invitationView({ account, roles, frame, draft }: Invitation): Vi
   return {
     title: 'Invite a person',
     crumbs: crumbsOf(account),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: draftForm(
       {
         frame,
@@ -135,7 +135,7 @@ export function memberView(one: OneMember): View {
   return {
     title: nameOf(member) ?? member.email,
     crumbs: crumbsOf(account),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: html`<div class="card">${factsOf(member)}</div>${mayWrite && [isPending && linkCard(one), rolesCard(one), dangerZone(isPending ? dangers.slice(1) : dangers)]}`,
   }
 }

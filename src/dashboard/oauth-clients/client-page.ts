@@ -29,10 +29,6 @@ export const showClient: Handler = async request => {
       per_page: shownEvents,
     }),
   ])
-  if (!response.ok) return response
-  if (!scopes.ok) return scopes
-  if (!grants.ok) return grants
-  if (!events.ok) return events
   const client = response.result
   const mayWrite = request.may('OAuth Clients Write')
   return {

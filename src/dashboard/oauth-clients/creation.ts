@@ -66,7 +66,7 @@ function detailsView(request: PageRequest, draft: Draft): View {
   return {
     title: 'Create an OAuth client',
     crumbs: crumbsOf(request),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: html`<p class="lead">Step 1 of 2: what it is</p>${draftForm(
       {
         frame: { ...request.frameFor(paths.newClient(id)), hidden: carried(draft, isOfScopes) },
@@ -82,11 +82,10 @@ function detailsView(request: PageRequest, draft: Draft): View {
 
 async function scopesView(request: PageRequest, draft: Draft) {
   const scopes = await listScopes(request)
-  if (!scopes.ok) return scopes
   return {
     title: 'Create an OAuth client',
     crumbs: crumbsOf(request),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: html`<p class="lead">Step 2 of 2: what ${draft.value('client_name')} may ask for</p>${draftForm(
       {
         frame: {

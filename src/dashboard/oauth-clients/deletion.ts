@@ -14,7 +14,6 @@ export const confirmDeletion: Handler = request => deletion(request, new Draft()
 
 export const deleteClient: Handler = async request => {
   const response = await findClient(request)
-  if (!response.ok) return response
   const draft = Draft.of(request.form)
   if (!isTyped(draft, response.result.client_name)) return deletion(request, notTyped(draft))
   const deleted = await request.api.delete(clientOf(request))
@@ -26,14 +25,12 @@ async function deletion(request: PageRequest, draft: Draft) {
     findClient(request),
     request.api.get<readonly unknown[]>(clientOf(request, 'grants'), { per_page: 5 }),
   ])
-  if (!response.ok) return response
-  if (!grants.ok) return grants
   const { client_name: name } = response.result
   const { total_count: total } = grants.info!
   return {
     title: 'Delete this client?',
     crumbs: crumbsOf(request, response.result),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: confirmation({
       frame: request.frameFor(request.path),
       draft,

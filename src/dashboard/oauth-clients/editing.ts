@@ -29,7 +29,6 @@ import {
 
 export const showDetails: Handler = async request => {
   const response = await findClient(request)
-  if (!response.ok) return response
   return detailsView(
     request,
     response.result,
@@ -39,7 +38,6 @@ export const showDetails: Handler = async request => {
 
 export const changeDetails: Handler = async request => {
   const response = await findClient(request)
-  if (!response.ok) return response
   const draft = compactDetails(Draft.of(request.form))
   if (draft.isGrowing) return detailsView(request, response.result, draft)
   const body = changesIn(bodyOfDetails(draft), response.result)
@@ -65,16 +63,12 @@ export const changeDetails: Handler = async request => {
 
 export const showScopes: Handler = async request => {
   const [response, scopes] = await Promise.all([findClient(request), listScopes(request)])
-  if (!response.ok) return response
-  if (!scopes.ok) return scopes
   const draft = new Draft({ ...valuesOfScopes(response.result), [etagField]: response.etag ?? '' })
   return scopesView(request, response.result, scopes.result, draft)
 }
 
 export const changeScopes: Handler = async request => {
   const [response, scopes] = await Promise.all([findClient(request), listScopes(request)])
-  if (!response.ok) return response
-  if (!scopes.ok) return scopes
   const draft = Draft.of(request.form)
   if (isPicking(draft))
     return scopesView(request, response.result, scopes.result, pickScopes(draft, scopes.result))
@@ -97,7 +91,7 @@ function detailsView(request: PageRequest, client: Client, draft: Draft): View {
   return {
     title: 'Edit the client',
     crumbs: crumbsOf(request, client),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: draftForm(
       {
         frame: request.frameFor(request.path),
@@ -120,7 +114,7 @@ function scopesView(
   return {
     title: 'Change the scopes',
     crumbs: crumbsOf(request, client),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: draftForm(
       {
         frame: request.frameFor(request.path),

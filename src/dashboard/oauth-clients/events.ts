@@ -33,8 +33,6 @@ export const showEvents: Handler = async request => {
       result,
     }),
   ])
-  if (!response.ok) return response
-  if (!events.ok) return events
   const path = paths.clientEvents(request.account.id, request.params.client!)
   const other =
     result === null

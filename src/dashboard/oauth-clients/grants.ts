@@ -26,8 +26,6 @@ export const showGrants: Handler = async request => {
     findClient(request),
     request.api.get<Grant[]>(clientOf(request, 'grants'), { page: request.query.get('page') }),
   ])
-  if (!response.ok) return response
-  if (!grants.ok) return grants
   const { id } = request.account
   const client = request.params.client!
   const mayWrite = request.may('OAuth Clients Write')
@@ -69,7 +67,6 @@ export const showGrants: Handler = async request => {
 
 export const confirmEndGrant: Handler = async request => {
   const response = await findClient(request)
-  if (!response.ok) return response
   return {
     title: 'End this consent?',
     crumbs: crumbsOf(request, response.result),
@@ -93,8 +90,6 @@ export const confirmEndAll: Handler = async request => {
     findClient(request),
     request.api.get<Grant[]>(clientOf(request, 'grants'), { per_page: 5 }),
   ])
-  if (!response.ok) return response
-  if (!grants.ok) return grants
   const { total_count: total } = grants.info!
   // With nothing to end, there is nothing to confirm.
   if (total === 0) return redirectTo(grantsPage(request))

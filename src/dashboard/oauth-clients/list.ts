@@ -22,7 +22,6 @@ export const showClients: Handler = async request => {
     client_name: name,
     visibility: visibility === 'private' || visibility === 'public' ? visibility : null,
   })
-  if (!response.ok) return response
   const { id } = request.account
   const isSearch = Boolean(name || visibility)
   const create = stepLink(paths.newClient(id), 'Create a client')

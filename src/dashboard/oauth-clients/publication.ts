@@ -13,7 +13,6 @@ import type { Client } from './client.ts'
 /** Sends the home page unchanged, which restarts its verification. */
 export const restartVerification: Handler = async request => {
   const response = await findClient(request)
-  if (!response.ok) return response
   const { client_uri } = response.result
   if (client_uri === undefined) return redirectTo(pageOf(request))
   const restarted = await request.api.patch<Client>(
@@ -36,11 +35,10 @@ export const publish: Handler = async request => {
 
 async function publication(request: PageRequest, draft: Draft) {
   const response = await findClient(request)
-  if (!response.ok) return response
   return {
     title: 'Publish this client?',
     crumbs: crumbsOf(request, response.result),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: confirmation({
       frame: request.frameFor(request.path),
       draft: draft.with({ [etagField]: response.etag ?? '' }),

@@ -37,7 +37,6 @@ function actions(request: PageRequest, client: Client): Html {
 /** Creates a second secret, and shows it once. */
 export const createSecret: Handler = async request => {
   const response = await findClient(request)
-  if (!response.ok) return response
   const { key } = Draft.of(request.form)
   const outcome = await request.api.post<{ readonly client_secret: string }>(
     clientOf(request, 'rotate_secret'),
@@ -55,7 +54,6 @@ export const createSecret: Handler = async request => {
 
 export const confirmDrop: Handler = async request => {
   const response = await findClient(request)
-  if (!response.ok) return response
   const [, old] = response.result.client_secrets
   if (old === undefined) return redirectTo(pageOf(request))
   return {

@@ -82,11 +82,11 @@ interface Gateway {
 async function stepsOfCalls(request: PageRequest): Promise<readonly Step[]> {
   const { account, api, gatewayEndpoint: entrance, may } = request
   const of = (...steps: string[]) => apiPath('accounts', account.id, 'ai-gateway', 'gateways', ...steps)
-  const response = await api.get<readonly Gateway[]>(of(), { per_page: mostGateways })
+  const response = await api.tryGet<readonly Gateway[]>(of(), { per_page: mostGateways })
   if (!response.ok) return []
   const gateways = response.result
   const logs = await Promise.all(
-    gateways.map(({ id }) => api.get<readonly unknown[]>(of(id, 'logs'), { per_page: 1 })),
+    gateways.map(({ id }) => api.tryGet<readonly unknown[]>(of(id, 'logs'), { per_page: 1 })),
   )
   const hasCalls = logs.some(log => log.ok && log.result.length > 0)
   const [first] = gateways
@@ -120,7 +120,7 @@ async function stepsOfCalls(request: PageRequest): Promise<readonly Step[]> {
 
 /** Counts the items of a list of the account; null if that is not possible now. */
 async function countOf({ api, account }: PageRequest, kind: string): Promise<number | null> {
-  const response = await api.get(apiPath('accounts', account.id, kind), { per_page: 5 })
+  const response = await api.tryGet(apiPath('accounts', account.id, kind), { per_page: 5 })
   return response.ok ? response.info!.total_count : null
 }
 

@@ -18,9 +18,6 @@ export const showOverview: Handler = async request => {
       ? request.api.get<FrequentError[]>(of('errors'), { order: 'count', per_page: most })
       : null,
   ])
-  if (!overview.ok) return overview
-  if (!attention.ok) return attention
-  if (errors?.ok === false) return errors
   return overviewView({
     ask: request,
     overview: overview.result,

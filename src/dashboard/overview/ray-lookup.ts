@@ -42,10 +42,13 @@ export function isRay(words: string): boolean {
 async function gatewayOf({ api, account }: PageRequest, ray: string): Promise<string | Failure | null> {
   const gateways = (...steps: string[]) => apiPath('accounts', account.id, 'ai-gateway', 'gateways', ...steps)
   for (let page = 1; page <= mostGateways / atOnce; page++) {
-    const response = await api.get<readonly { readonly id: string }[]>(gateways(), { page, per_page: atOnce })
+    const response = await api.tryGet<readonly { readonly id: string }[]>(gateways(), {
+      page,
+      per_page: atOnce,
+    })
     if (!response.ok) return isOutage(response) ? response : null
     const ids = response.result.map(({ id }) => id)
-    const found = await Promise.all(ids.map(id => api.get(gateways(id, 'logs', ray))))
+    const found = await Promise.all(ids.map(id => api.tryGet(gateways(id, 'logs', ray))))
     const at = found.findIndex(({ ok }) => ok)
     if (at >= 0) return ids[at]!
     const failure = found.find(one => !one.ok && isOutage(one))
@@ -56,7 +59,7 @@ async function gatewayOf({ api, account }: PageRequest, ray: string): Promise<st
 }
 
 async function isError({ api, account }: PageRequest, ray: string): Promise<boolean | Failure> {
-  const response = await api.get<readonly unknown[]>(apiPath('accounts', account.id, 'errors'), { ray })
+  const response = await api.tryGet<readonly unknown[]>(apiPath('accounts', account.id, 'errors'), { ray })
   if (!response.ok) return isOutage(response) && response
   return response.result.length > 0
 }

@@ -114,7 +114,7 @@ export const search: Handler = async request => {
 async function findIn(request: PageRequest, kind: Kind, words: string): Promise<Html | Failure | null> {
   const { id } = request.account
   if (!request.may(kind.permission)) return null
-  const response = await request.api.get<readonly unknown[]>(kind.list(id), {
+  const response = await request.api.tryGet<readonly unknown[]>(kind.list(id), {
     ...kind.query(words, id),
     per_page: mostOfKind,
   })

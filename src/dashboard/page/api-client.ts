@@ -65,6 +65,16 @@ interface File {
 
 type Result<T> = Success<T> | Failure
 
+/** Thrown by reads that fail: admission makes a page of the failure. */
+export class Refusal extends Error {
+  readonly failure: Failure
+
+  constructor(failure: Failure) {
+    super(`the management API responded with ${failure.status}`)
+    this.failure = failure
+  }
+}
+
 interface Conditions {
   /** The change requires that this is still the current tag; else the status is 412. */
   readonly ifMatch?: string | undefined
@@ -79,6 +89,11 @@ interface Conditions {
 
 type Query = Readonly<Record<string, string | number | null | undefined>>
 
+/** Refuses what does not exist, or belongs to another account. */
+export function missing(): never {
+  throw new Refusal({ ok: false, status: 404, faults: {}, retryAfter: null })
+}
+
 /** Paths are those of the document of the API, below `/client/v4`. */
 export class Api {
   readonly #ask: CallApi
@@ -87,26 +102,39 @@ export class Api {
     this.#ask = ask
   }
 
-  /** Reads one thing, or a list with its `info`; null and empty values in the query are left out. */
-  get<T>(path: string, query: Query = {}): Promise<Result<T>> {
+  /**
+   * Reads one thing, or a list with its `info`, or throws a `Refusal`. Null and empty values in the query are
+   * left out.
+   */
+  async get<T>(path: string, query?: Query): Promise<Success<T>> {
+    return orThrow(await this.tryGet<T>(path, query))
+  }
+
+  /** Like `get`, for pages that do something else after a failure. */
+  tryGet<T>(path: string, query?: Query): Promise<Result<T>> {
     return this.#send('GET', targetOf(path, query))
   }
 
   /** Reads stored content without an envelope: bodies of calls. */
-  async text(path: string): Promise<Result<string>> {
-    const response = await this.#ask({ method: 'GET', target: targetOf(path) })
-    if (response.status >= 300) return read(response)
-    return { ok: true, result: bodyOf(response), info: null, etag: null }
+  async text(path: string): Promise<string> {
+    return (await this.file(path)).body
   }
 
   /** Reads a file while it is read from the store. */
-  async file(path: string, query: Query = {}): Promise<Result<File>> {
-    return fileIn(await this.#ask({ method: 'GET', target: targetOf(path, query) }))
+  file(path: string, query?: Query): Promise<File> {
+    return this.#file(targetOf(path, query))
   }
 
   /** Reads a page of the documentation, which is below `/docs`. */
-  async docs(path: string): Promise<Result<File>> {
-    return fileIn(await this.#ask({ method: 'GET', target: `/docs${path}` }))
+  docs(path: string): Promise<File> {
+    return this.#file(`/docs${path}`)
+  }
+
+  async #file(target: string): Promise<File> {
+    const response = await this.#ask({ method: 'GET', target })
+    const { status, headers, stream } = response
+    if (status >= 300) orThrow(read(response))
+    return { headers, body: bodyOf(response), stream }
   }
 
   post<T>(path: string, body?: unknown, conditions?: Conditions): Promise<Result<T>> {
@@ -189,10 +217,9 @@ function read<T>(response: ApiResponse): Result<T> {
   }
 }
 
-function fileIn(response: ApiResponse): Result<File> {
-  if (response.status >= 300) return read(response)
-  const { headers, stream } = response
-  return { ok: true, result: { headers, body: bodyOf(response), stream }, info: null, etag: null }
+function orThrow<T>(result: Result<T>): Success<T> {
+  if (!result.ok) throw new Refusal(result)
+  return result
 }
 
 function bodyOf({ body, rest = [] }: ApiResponse): string {

@@ -52,7 +52,7 @@ export interface View {
   readonly title: string
   readonly content: Html
   /** 200 by default; 422 for a form with faults. */
-  readonly status?: number
+  readonly status?: number | undefined
   /** The pages above this one, from the section down. */
   readonly crumbs?: readonly Crumb[]
   /** Actions beside the title. */

@@ -11,7 +11,6 @@ import { nameOf, type Provider, providersOf, sourceOf, stateBadge } from './prov
 
 export const showProviders: Handler = async request => {
   const response = await request.api.get<readonly Provider[]>(providersOf(request))
-  if (!response.ok) return response
   const providers = response.result
   const title = 'Providers'
   const isNew = !providers.some(({ is_configured }) => is_configured)

@@ -2,13 +2,12 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { button, facts, form, isolated } from '../../pages/parts/components.ts'
-import { apiPath } from '../page/api-client.ts'
+import { apiPath, missing } from '../page/api-client.ts'
 import type { PageRequest, Handler, View } from '../page/page-request.ts'
 import { badge, table } from '../parts/lists.ts'
 import { grouped } from '../parts/numbers.ts'
 import { time } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
-import { notFound } from '../page/refusal-pages.ts'
 import {
   failureInWords,
   nameOf,
@@ -47,9 +46,8 @@ export const testProvider: Handler = async request => {
 
 async function show(request: PageRequest, test: Test | null) {
   const response = await request.api.get<readonly Provider[]>(providersOf(request))
-  if (!response.ok) return response
   const provider = response.result.find(({ id }) => id === request.params.provider)
-  return provider === undefined ? notFound : view(request, provider, test)
+  return view(request, provider ?? missing(), test)
 }
 
 function view(request: PageRequest, provider: Provider, test: Test | null): View {

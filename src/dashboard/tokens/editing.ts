@@ -13,7 +13,6 @@ import { editTokenView, stateView } from './views.ts'
 
 export const showEditToken: Handler = async request => {
   const response = await request.api.get<Token>(tokenOf(request))
-  if (!response.ok) return response
   return edit(
     request,
     response.result,
@@ -23,7 +22,6 @@ export const showEditToken: Handler = async request => {
 
 export const changeToken: Handler = async request => {
   const response = await request.api.get<Token>(tokenOf(request))
-  if (!response.ok) return response
   const token = response.result
   const draft = Draft.of(request.form).compact('addresses')
   if (draft.isGrowing || isPicking(draft)) return edit(request, token, draft)
@@ -46,13 +44,11 @@ export const changeToken: Handler = async request => {
 
 export const confirmState: Handler = async request => {
   const response = await request.api.get<Token>(tokenOf(request))
-  if (!response.ok) return response
   return state(request, response.result, new Draft({ [etagField]: response.etag ?? '' }))
 }
 
 export const switchState: Handler = async request => {
   const response = await request.api.get<Token>(tokenOf(request))
-  if (!response.ok) return response
   const draft = Draft.of(request.form)
   const status = draft.value('to') === 'active' ? 'active' : 'disabled'
   const changed = await request.api.put<Token>(
@@ -107,7 +103,6 @@ function changedBy(draft: Draft, token: Token, account: string) {
 
 async function edit(request: PageRequest, token: Token, draft: Draft) {
   const groups = await request.api.get<PermissionGroup[]>(`${tokensOf(request)}/permission_groups`)
-  if (!groups.ok) return groups
   return editTokenView({
     account: request.account.id,
     token,

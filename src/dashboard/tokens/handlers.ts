@@ -19,7 +19,6 @@ export const showTokens: Handler = async request => {
     direction: 'desc',
     include_expired: 'true',
   })
-  if (!response.ok) return response
   return listView({
     account: request.account.id,
     tokens: response.result,
@@ -63,7 +62,6 @@ export const createToken: Handler = async request => {
 
 export const showToken: Handler = async request => {
   const response = await request.api.get<Token>(tokenOf(request))
-  if (!response.ok) return response
   return tokenView({
     account: request.account.id,
     token: response.result,
@@ -75,7 +73,6 @@ export const confirmRoll = confirming(rollView)
 
 export const rollToken: Handler = async request => {
   const response = await request.api.get<Token>(tokenOf(request))
-  if (!response.ok) return response
   const { key } = Draft.of(request.form)
   const rolled = await request.api.put<string>(`${tokenOf(request)}/value`, undefined, {
     idempotencyKey: key,
@@ -100,7 +97,6 @@ export const revokeToken: Handler = async request => {
 function confirming(view: typeof rollView): Handler {
   return async request => {
     const response = await request.api.get<Token>(tokenOf(request))
-    if (!response.ok) return response
     const frame = request.frameFor(request.path)
     return view({ account: request.account.id, token: response.result, frame, draft: new Draft() })
   }
@@ -108,7 +104,6 @@ function confirming(view: typeof rollView): Handler {
 
 async function newToken(request: PageRequest, draft: Draft) {
   const groups = await request.api.get<PermissionGroup[]>(`${tokensOf(request)}/permission_groups`)
-  if (!groups.ok) return groups
   return newTokenView({
     account: request.account.id,
     groups: groups.result,

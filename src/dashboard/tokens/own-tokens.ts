@@ -22,7 +22,6 @@ export const showOwnTokens: Handler = async request => {
     page: request.query.get('page'),
     account_id: request.account.id,
   })
-  if (!response.ok) return response
   const account = request.account.id
   const create = html`<a class="button" href="${paths.newOwnToken(account)}">Create a token</a>`
   if (response.info!.total_count === 0)
@@ -93,7 +92,7 @@ function newToken(request: PageRequest, draft: Draft): View {
   return {
     title: 'Create a token of your own',
     crumbs: crumbsOf(request),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: draftForm(
       {
         frame: request.frameFor(request.path),

@@ -70,7 +70,7 @@ export function newTokenView({ account, groups, frame, draft }: NewToken): View 
   return {
     title: 'Create an API token',
     crumbs: crumbsOf(account),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: draftForm(
       {
         frame,
@@ -130,7 +130,7 @@ export function editTokenView({ account, token, groups, frame, draft }: EditedTo
   return {
     title: 'Edit this token',
     crumbs: [...crumbsOf(account), { title: token.name, path: paths.token(account, token.id) }],
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: draftForm(
       { frame, draft, labels, send: 'Save', cancel: paths.token(account, token.id) },
       fieldsOf(
@@ -149,7 +149,7 @@ export function stateView({ account, token, frame, draft }: Change): View {
   return {
     title: isOn ? 'Disable this token?' : 'Enable this token?',
     crumbs: [...crumbsOf(account), { title: token.name, path: paths.token(account, token.id) }],
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: confirmation({
       frame: { ...frame, hidden: { to: isOn ? 'disabled' : 'active' } },
       draft,

@@ -25,7 +25,6 @@ export const showOrder = inZone(async ({ account }, { name }) =>
 export const moveRule = inZone(async (request, zone) => {
   const draft = Draft.of(request.form)
   const rules = await listRules(request)
-  if (!rules.ok) return rules
   const before = rules.result.map(rule => rule.id)
   const move = draft.value(moveField)
   const isByNumber = move === byNumbers
@@ -48,7 +47,7 @@ export const moveRule = inZone(async (request, zone) => {
 
 /** Leads to a rule in the list, with a sentence about the previous action. */
 export async function toRule(request: PageRequest, { name }: Zone, id: string, deed: FlashMessage) {
-  const deciders = await listDeciders(request)
+  const deciders = await request.api.tryGet<Decider[]>(zoneOf(request, 'access_rules', 'hits'))
   const page = deciders.ok ? pageWith(deciders.result.findIndex(rule => rule.id === id)) : 1
   return redirectTo(`${withMessage(paths.accessRules(request.account.id, name), deed, page)}#rule-${id}`)
 }
@@ -100,9 +99,7 @@ async function rulesPage(
 ) {
   // The tag first: if the list changes between the two, nothing can be moved by what is shown.
   const rules = await listRules(request)
-  if (!rules.ok) return rules
   const deciders = await listDeciders(request)
-  if (!deciders.ok) return deciders
   const { account } = request
   const mayWrite = request.may('Access Rules Write')
   const { shown: visible, info, isAll } = cutPage(deciders.result, request.query)

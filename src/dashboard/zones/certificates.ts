@@ -21,7 +21,6 @@ interface HostCertificate {
 
 export const showCertificates = inZone(async (request, zone) => {
   const response = await request.api.get<HostCertificate[]>(zoneOf(request, 'certificates'))
-  if (!response.ok) return response
   const { shown: visible, info } = cutPage(response.result, request.query)
   return {
     title: 'Certificates',

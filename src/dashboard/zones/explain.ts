@@ -136,7 +136,7 @@ function explainView(request: PageRequest, zone: Zone, draft: Draft, explanation
     title: 'What would happen to this request?',
     crumbs: crumbsOf(request, zone),
     isWide: true,
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     ...(explanation !== null && {
       actions: html`<a class="button plain" href="#method">Change the request</a>`,
     }),

@@ -28,7 +28,6 @@ interface Limit {
 
 export const showLimits = inZone(async (request, zone) => {
   const response = await request.api.get<Limit[]>(zoneOf(request, 'rate_limits'))
-  if (!response.ok) return response
   return {
     title: 'Limits',
     crumbs: crumbsOf(request, zone),

@@ -19,7 +19,6 @@ export const showZones: Handler = async ({ api, account, query }) => {
     per_page: onAPage,
     name,
   })
-  if (!response.ok) return response
   const { result, info } = response
   const path = paths.zones(account.id)
   if (info!.total_count === 0 && name === '')

@@ -39,7 +39,6 @@ interface Origin {
 
 export const showOrigins = inZone(async (request, zone) => {
   const response = await request.api.get<Pool[]>(zoneOf(request, 'origins'))
-  if (!response.ok) return response
   return {
     title: 'Origins',
     crumbs: crumbsOf(request, zone),

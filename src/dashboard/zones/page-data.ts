@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import type { PageResponse } from '../../pages/parts/layout.ts'
-import { apiPath, type Failure } from '../page/api-client.ts'
+import { apiPath, type Failure, missing } from '../page/api-client.ts'
 import type { PageRequest, Handler, View } from '../page/page-request.ts'
 import { paths } from '../page/paths.ts'
 import type { Zone } from './zone.ts'
@@ -15,13 +15,11 @@ type Made = View | PageResponse | Failure
  */
 export function inZone(handle: (request: PageRequest, zone: Zone) => Promise<Made>): Handler {
   return async request => {
-    const response = await request.api.get<Zone>(zoneOf(request))
-    if (!response.ok) return response.status === 403 ? noZone : response
-    return response.result.account.id === request.account.id ? handle(request, response.result) : noZone
+    const response = await request.api.tryGet<Zone>(zoneOf(request))
+    if (!response.ok) return response.status === 403 ? missing() : response
+    return response.result.account.id === request.account.id ? handle(request, response.result) : missing()
   }
 }
-
-const noZone: Failure = { ok: false, status: 404, faults: {}, retryAfter: null }
 
 /** Returns the API path of the page's zone, or one below it. */
 export function zoneOf({ params }: PageRequest, ...below: readonly string[]): string {

@@ -3,11 +3,11 @@
 import { html } from '../../base/text/html.ts'
 import { facts } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
+import { missing } from '../page/api-client.ts'
 import type { PageRequest, View } from '../page/page-request.ts'
 import { withMessage } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { confirmation, draftForm } from '../parts/forms.ts'
-import { notFound } from '../page/refusal-pages.ts'
 import { paths } from '../page/paths.ts'
 import { type AccessRule, actionBadge, conditionInWords } from './access-rule.ts'
 import { listDeciders, listRules, toRule } from './access-rules.ts'
@@ -25,7 +25,6 @@ import type { Zone } from './zone.ts'
 
 export const showNewRule = inZone(async (request, zone) => {
   const rules = await listRules(request)
-  if (!rules.ok) return rules
   return newRuleView(request, zone, rules.result, newDraft().with(tagged(rules.etag)))
 })
 
@@ -37,15 +36,12 @@ export const createRule = inZone(async (request, zone) => {
   })
   if (outcome.ok) return toRule(request, zone, outcome.result.id, 'access-rule-created')
   const rules = await listRules(request)
-  if (!rules.ok) return rules
   const next = outcome.status === 412 ? draft.overtaken({}, rules.etag) : refusedRule(draft, outcome)
   return newRuleView(request, zone, rules.result, next)
 })
 
 export const showRule = inZone(async (request, zone) => {
-  const response = await findRule(request)
-  if (!('rule' in response)) return response
-  const { rule, etag } = response
+  const { rule, etag } = await findRule(request)
   return ruleView(request, zone, new Draft({ ...valuesOfRule(rule), ...tagged(etag) }))
 })
 
@@ -53,12 +49,9 @@ export const changeRule = inZone(async (request, zone) => {
   const draft = Draft.of(request.form)
   const changed = await request.api.put<AccessRule>(ruleOf(request), bodyOf(draft), { ifMatch: draft.etag })
   if (changed.ok) return toRule(request, zone, request.params.rule!, 'access-rule-changed')
-  const response = await findRule(request)
-  if (!('rule' in response)) return response
+  const { rule, etag } = await findRule(request)
   const next =
-    changed.status === 412
-      ? draft.overtaken(valuesOfRule(response.rule), response.etag)
-      : refusedRule(draft, changed)
+    changed.status === 412 ? draft.overtaken(valuesOfRule(rule), etag) : refusedRule(draft, changed)
   return ruleView(request, zone, next)
 })
 
@@ -72,10 +65,7 @@ export const deleteRule = inZone(async (request, zone) => {
 })
 
 async function deletion(request: PageRequest, zone: Zone, draft: Draft) {
-  const [response, deciders] = await Promise.all([findRule(request), listDeciders(request)])
-  if (!('rule' in response)) return response
-  if (!deciders.ok) return deciders
-  const { rule, etag } = response
+  const [{ rule, etag }, deciders] = await Promise.all([findRule(request), listDeciders(request)])
   const hits = deciders.result.find(({ id }) => id === rule.id)?.hits ?? 0
   const what = html`<p>Requests that it decided on are decided by the rules after it. In the last 24 hours these were ${hits === 0 ? 'none' : hits}.</p>${facts(
     [
@@ -87,7 +77,7 @@ async function deletion(request: PageRequest, zone: Zone, draft: Draft) {
   return {
     title: 'Delete this rule?',
     crumbs: crumbsOfRules(request, zone),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: confirmation({
       frame: request.frameFor(request.path),
       draft: draft.with(tagged(etag)),
@@ -117,7 +107,7 @@ function formView(
   return {
     title,
     crumbs: crumbsOfRules(request, zone),
-    ...(draft.status !== undefined && { status: draft.status }),
+    status: draft.status,
     content: draftForm(
       {
         frame: request.frameFor(request.path),
@@ -134,9 +124,8 @@ function formView(
 /** Finds the rule of the path in the list, whose tag is also that of the rule. */
 async function findRule(request: PageRequest) {
   const rules = await listRules(request)
-  if (!rules.ok) return rules
   const rule = rules.result.find(({ id }) => id === request.params.rule)
-  return rule === undefined ? notFound : { rule, etag: rules.etag }
+  return { rule: rule ?? missing(), etag: rules.etag }
 }
 
 function ruleOf(request: PageRequest): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Api, apiPath, type CallApi } from '../../../src/dashboard/page/api-client.ts'
+import { Api, apiPath, type CallApi, Refusal } from '../../../src/dashboard/page/api-client.ts'
 
 /** Asks an API that responds so, and returns what it was asked as well. */
 function apiOf(status: number, json: unknown, headers: Readonly<Record<string, string>> = {}) {
@@ -72,12 +72,10 @@ test('faults are sentences by their members, without the name that is beside the
 
 test('a stored response is returned byte for byte, and a missing one is an error', async () => {
   const stored = apiOf(200, '{"success":false,"errors":[]}')
-  assert.deepEqual(await stored.api.text('/a'), {
-    ok: true,
-    result: '{"success":false,"errors":[]}',
-    info: null,
-    etag: null,
-  })
-  const absent = await apiOf(404, failed({ code: 7003, message: 'Log not found' })).api.text('/a')
-  assert.deepEqual(absent, { ok: false, status: 404, faults: { '': 'Log not found.' }, retryAfter: null })
+  assert.equal(await stored.api.text('/a'), '{"success":false,"errors":[]}')
+  const { api } = apiOf(404, failed({ code: 7003, message: 'Log not found' }))
+  const failure = { ok: false as const, status: 404, faults: { '': 'Log not found.' }, retryAfter: null }
+  await assert.rejects(api.text('/a'), new Refusal(failure))
+  await assert.rejects(api.get('/a'), new Refusal(failure))
+  assert.deepEqual(await api.tryGet('/a'), failure)
 })
