@@ -44,7 +44,6 @@ type Question = Parameters<CallApi>[0] & { readonly sender: Sender }
 export interface AdmissionParts {
   readonly people: People
   readonly persons: PersonTokens
-  /** Calls the management API with the permissions of a token. */
   readonly askAs: (caller: Token, question: Question) => ReturnType<CallApi>
   readonly issuer: () => string
   readonly entrance: () => GatewayEndpoint | null
@@ -62,7 +61,6 @@ interface Request {
   readonly session: string
 }
 
-/** A request with its sender's permissions. */
 interface Known extends Request {
   readonly person: PersonToken
 }
@@ -286,7 +284,6 @@ async function run(handler: Handler, ask: PageRequest): ReturnType<Handler> {
   }
 }
 
-/** Permissions for something that can be searched. */
 const seen = [
   'OAuth Clients Read',
   'API Tokens Read',

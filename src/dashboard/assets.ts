@@ -45,7 +45,6 @@ export function assetAt(path: string): PageResponse | null {
   return { status: 200, headers, body: asset.text }
 }
 
-/** Removes comments, and insignificant spaces. */
 function compacted(css: string): string {
   return css
     .replaceAll(/\/\*.*?\*\//gs, '')

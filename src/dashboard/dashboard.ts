@@ -32,7 +32,6 @@ export class DashboardFace {
     this.#admission = new Admission({ clock: systemClock, ...parts, routes })
   }
 
-  /** Whether a path is one of these pages, or would be. */
   takes(path: string): boolean {
     return isOfDashboard(path)
   }

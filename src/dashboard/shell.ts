@@ -23,7 +23,6 @@ interface Viewer {
   readonly accounts: readonly (Account & { readonly path: string })[]
   readonly sections: readonly SectionLink[]
   readonly path: string
-  /** Whether they may see something that can be searched. */
   readonly mayFind: boolean
 }
 

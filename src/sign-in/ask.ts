@@ -95,7 +95,6 @@ export function pageOf(page: Page | PageResponse): PageResponse {
   return 'headers' in page ? page : writePage(page)
 }
 
-/** Explains that a link is no longer valid. */
 export const linkIsOver: Page = messagePage({
   status: 404,
   title: 'This link is over',

@@ -19,7 +19,6 @@ import { messagePage } from '../pages/views/message.ts'
 import type { Retry } from '../pages/views/sign-in.ts'
 import { type Again, type Ask, fieldOf, type Handler, type Handlers, tokenFor } from './ask.ts'
 
-/** Requests of apps to people. */
 export interface Interactions {
   /** Returns the app of a request; null if the request is over. */
   clientOf(uid: string): Promise<OAuthClient | null>

@@ -37,7 +37,6 @@ interface SignInParts {
   readonly interactions: Interactions | null
   /** Returns the origins of the pages; other hosts lead to the first, which is that of consents. */
   readonly origins: () => readonly string[]
-  /** Whether the dashboard is served at an origin. */
   readonly hasDashboard: (origin: string) => boolean
   /** Whether the edge trusts proxies in front of it, and so knows which clients used plain HTTP. */
   readonly knowsScheme: () => boolean
@@ -67,7 +66,6 @@ export class SignInFace {
     ])
   }
 
-  /** Whether a path is one of these pages, or would be. */
   takes(path: string): boolean {
     return isOfSignIn(path)
   }

@@ -175,7 +175,6 @@ class SignInPages {
     return codePage({ ...retry, token: tokenFor(ask, paths.code), ticket, next })
   }
 
-  /** Returns the name of the app that waits for the sign-in. */
   async #appBehind(next: string): Promise<string | null> {
     const uid = consentIn(next)
     const client = uid === null ? null : await this.#interactions?.clientOf(uid)

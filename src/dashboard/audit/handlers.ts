@@ -43,7 +43,6 @@ export const exportAudit: Handler = async request => {
   }
 }
 
-/** Returns the filters of the API for those of the page. */
 function filtersOf(query: PageRequest['query']) {
   const actor = query.get('actor')?.trim() ?? ''
   return {

@@ -46,7 +46,6 @@ export const proofMethods: Readonly<Record<string, string>> = {
   recovery_code: 'a recovery code',
 }
 
-/** Why a proof failed. */
 export const proofFailures: Readonly<Record<string, string>> = {
   wrong: 'wrong',
   throttled: 'not looked at, after too many wrong ones',

@@ -52,7 +52,6 @@ function noneInWords(isFiltered: boolean, { scanned, cursor }: AuditInfo): strin
   return `None of the ${scanned} entries looked at so far matches. There are older ones.`
 }
 
-/** Makes the links of a list of unknown length. */
 function onward(path: string, query: URLSearchParams, { cursor, scanned }: AuditInfo): Html | null {
   const { cursor: here, page, done, ...kept } = Object.fromEntries(query)
   if (here === undefined && cursor === undefined) return null
@@ -98,7 +97,6 @@ function whoOf(entry: AuditEntry, pageOf: PageOf): Html {
   ).map(means => html` <span class="hint">${oneLine(means)}</span>`)}</div>`
 }
 
-/** Returns from where, and by what, somebody acted. */
 function meansOf({
   actor: { ip },
   interface: means,

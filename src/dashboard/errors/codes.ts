@@ -64,7 +64,6 @@ function whoActs({ owner_action_required }: Entry): string {
   return owner_action_required ? 'you' : 'no one, or the client'
 }
 
-/** Accept values, by kind of client. */
 const readers = [
   { who: 'A program', accept: 'application/json' },
   { who: 'A program that knows problem details', accept: 'application/problem+json' },

@@ -50,7 +50,6 @@ export interface Preview {
   readonly rule_id?: string
 }
 
-/** The source of a response's content. */
 export const sourcesInWords = {
   draft_rule: 'this rule',
   draft_page: 'this page',

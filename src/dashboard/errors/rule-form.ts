@@ -18,7 +18,6 @@ import { decided, headOf } from './codes.ts'
 import { findRule, findRules, ruleOf, rulesOf } from './rule-page.ts'
 import { frame, framed, isPage } from './sandbox.ts'
 
-/** The defaults of a new form. */
 const usual = {
   expression: 'response.code == 502',
   content_type: 'text/html',
@@ -85,7 +84,6 @@ async function test(request: PageRequest, draft: Draft, rule: Rule | null): Prom
   return formView(request, { draft: draft.refused(tried, renamed), rule, tried: null })
 }
 
-/** The fields of the members of a test's body. */
 const renamed = {
   '/rule/expression': 'expression',
   '/rule/content': 'content',
@@ -129,7 +127,6 @@ function headersIn(text: string): Readonly<Record<string, readonly string[]>> {
   )
 }
 
-/** Makes the body of a rule from a form. */
 function bodyOf(draft: Draft) {
   const status = draft.value('status_code').trim()
   const description = draft.value('description').trim()

@@ -115,7 +115,6 @@ function sourceInWords({ source, number }: RankedRule): HtmlValue {
     : `in the file, for all zones, no. ${number}`
 }
 
-/** Makes the buttons that move a rule past its neighbour. */
 function movesOf(rule: RankedRule, own: readonly RankedRule[]): HtmlValue {
   const at = own.indexOf(rule)
   if (at < 0) return null

@@ -19,7 +19,6 @@ export interface Member {
   }
 }
 
-/** The settings of a whole account. */
 export interface Account {
   readonly id: string
   readonly name: string
@@ -27,7 +26,6 @@ export interface Account {
   readonly settings: { readonly enforce_twofactor: boolean }
 }
 
-/** A member's grant to an app in the account. */
 export interface Grant {
   readonly id: string
   readonly scopes: readonly string[]

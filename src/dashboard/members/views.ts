@@ -19,7 +19,6 @@ interface MemberList {
   readonly query: URLSearchParams
   readonly mayWrite: boolean
   readonly mayRule: boolean
-  /** What to do if there are no other members. */
   readonly first: Html
 }
 

@@ -28,7 +28,6 @@ type Method = 'client_secret_basic' | 'client_secret_post' | 'none'
 
 export interface Secret {
   readonly created_at: string
-  /** The last characters of its value. */
   readonly tail: string
   readonly status?: 'key_lost'
   /** To the hour. */
@@ -72,7 +71,6 @@ export const methodsInWords: Readonly<Record<Method, string>> = {
   none: 'Browser, mobile, desktop or command-line app, with PKCE and no secret (none)',
 }
 
-/** The state of a verification, for a badge. */
 export const statesInWords: Readonly<Record<Verification['status'], string>> = {
   pending: 'verification pending',
   in_progress: 'verifying',

@@ -104,7 +104,6 @@ async function scopesView(request: PageRequest, draft: Draft) {
   }
 }
 
-/** Returns the input of one step that the other carries in hidden fields. */
 function carried(draft: Draft, isCarried: (name: string) => boolean): Readonly<Record<string, string>> {
   const own = new Set(['back', 'more', presetField, keyField])
   return Object.fromEntries(

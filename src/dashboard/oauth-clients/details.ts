@@ -19,7 +19,6 @@ export const detailLabels = {
   allowed_cors_origins: 'Allowed origin',
 } as const
 
-/** The fields of members of the body with other names. */
 export const renamedDetails = { '/token_endpoint_auth_method': 'kind', '/grant_types': 'refresh' } as const
 
 const lists = ['redirect_uris', 'post_logout_redirect_uris', 'allowed_cors_origins'] as const
@@ -51,7 +50,6 @@ function methodIn(draft: Draft): string | undefined {
   return draft.value('secret_in') === 'body' ? 'client_secret_post' : 'client_secret_basic'
 }
 
-/** The initial form of a new client. */
 export const blankDetails = new Draft({ kind: 'server', secret_in: 'header', refresh: 'on' })
 
 /** Makes the draft of an existing client. */

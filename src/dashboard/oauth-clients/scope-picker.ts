@@ -10,7 +10,6 @@ export const scopeLabels = { scopes: 'Scopes' } as const
 /** Single scopes have no place in the form, but the list has. */
 export const renamedScopes = { '/scopes': 'scopes', '/optional_scopes': 'scopes' } as const
 
-/** The fault if none is ticked. */
 export const chooseOne = 'Choose at least one.'
 
 /** Makes the members of the body from a form. A scope that is not requested cannot be optional. */

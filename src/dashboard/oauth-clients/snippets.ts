@@ -115,7 +115,6 @@ tokens = app.fetch_token(
 `
 }
 
-/** Writes a string literal valid in all of these languages. */
 function text(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }

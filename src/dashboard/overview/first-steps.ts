@@ -19,7 +19,6 @@ interface Step {
   readonly isDone: boolean
 }
 
-/** Gateways in whose logs a call is looked for. */
 const mostGateways = 5
 
 /**
@@ -78,7 +77,6 @@ interface Gateway {
   readonly authentication: boolean
 }
 
-/** Returns the steps from a provider to calls that need a token. */
 async function stepsOfCalls(request: PageRequest): Promise<readonly Step[]> {
   const { account, api, gatewayEndpoint: entrance, may } = request
   const of = (...steps: string[]) => apiPath('accounts', account.id, 'ai-gateway', 'gateways', ...steps)

@@ -6,7 +6,6 @@ import type { Attention, FrequentError, Overview } from './overview.ts'
 import { firstSteps } from './first-steps.ts'
 import { overviewView } from './views.ts'
 
-/** Maximum of listed errors. */
 const most = 10
 
 export const showOverview: Handler = async request => {

@@ -80,7 +80,6 @@ export interface FrequentError {
   readonly last_at: string
 }
 
-/** Requests of a zone, and those of them that failed. */
 interface Traffic {
   readonly zone: string
   readonly requests: number

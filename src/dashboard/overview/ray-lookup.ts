@@ -7,7 +7,6 @@ import type { PageRequest, Handler } from '../page/page-request.ts'
 import { emptyState } from '../parts/lists.ts'
 import { paths, withQuery } from '../page/paths.ts'
 
-/** Maximum of gateways whose logs are searched, and how many at once. */
 const mostGateways = 200
 const atOnce = 20
 

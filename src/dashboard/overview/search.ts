@@ -81,7 +81,6 @@ const kinds: readonly Kind[] = [
   },
 ]
 
-/** Maximum of listed hits per kind. */
 const mostOfKind = 5
 const mostCharacters = 100
 

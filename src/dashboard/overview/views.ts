@@ -80,7 +80,6 @@ function attentionPart(request: PageRequest, { at, counts, items: found }: Atten
   )
 }
 
-/** Makes the link to the page that fixes a finding. */
 function placeOf(request: PageRequest, { kind, resource }: Finding): Html | null {
   if (kind === 'few_super_administrators' && request.may('Members Write'))
     return html`<a href="${paths.newMember(request.account.id)}">Invite somebody</a>`
@@ -109,7 +108,6 @@ function pathOf(
   }
 }
 
-/** Maximum of zones in a table, those with the most traffic. */
 const mostZones = 10
 
 function moreZones(count: number, account: string): Html | null {
@@ -163,7 +161,6 @@ function trafficPart({ since, minutes, hours }: NonNullable<Overview['requests']
   )
 }
 
-/** Draws the requests of all zones, hour by hour. */
 function hourChart({ hours }: NonNullable<Overview['requests']>): Promise<Html> {
   const sums = hours.map(sumOf)
   const others = sums.map(
@@ -220,7 +217,6 @@ function costOf({ cost, count, count_without_cost: unknown }: CallSums): string 
   return unknown === 0 ? dollars(cost) : `${dollars(cost)} and ${grouped(unknown)} unknown`
 }
 
-/** Draws the calls of all gateways, hour by hour. */
 function callChart({ hours }: NonNullable<Overview['ai']>): Promise<Html> {
   return chart({
     id: 'call-hours',

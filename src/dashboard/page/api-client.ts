@@ -11,7 +11,6 @@ interface ApiResponse {
   readonly stream?: AsyncIterable<string>
 }
 
-/** Calls the management API on behalf of the person whose request is served. */
 export type CallApi = (question: {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly target: string
@@ -23,7 +22,6 @@ export type CallApi = (question: {
   readonly idempotencyKey?: string | undefined
 }) => Promise<ApiResponse>
 
-/** The position and size of a list. */
 export interface ListInfo {
   readonly page: number
   readonly per_page: number
@@ -35,9 +33,7 @@ export interface ListInfo {
 interface Success<T> {
   readonly ok: true
   readonly result: T
-  /** Of lists. */
   readonly info: ListInfo | null
-  /** The tag to send with a change of what was read here. */
   readonly etag: string | null
 }
 
@@ -120,7 +116,6 @@ export class Api {
     return (await this.file(path)).body
   }
 
-  /** Reads a file while it is read from the store. */
   file(path: string, query?: Query): Promise<File> {
     return this.#file(targetOf(path, query))
   }

@@ -11,7 +11,6 @@ export interface GatewayEndpoint {
 }
 
 export interface ExampleProvider {
-  /** As in paths and models. */
   readonly name: string
   readonly model: string
   /** The path of a chat in its own API, below its name. */

@@ -10,7 +10,6 @@ import type { PageResponse } from '../../pages/parts/layout.ts'
 import type { Api, Failure } from './api-client.ts'
 import type { GatewayEndpoint } from './gateway-endpoint.ts'
 
-/** The input of handlers. */
 export interface PageRequest {
   readonly path: string
   /** The decoded values of the `{name}` segments of the path. */
@@ -18,13 +17,10 @@ export interface PageRequest {
   readonly query: URLSearchParams
   /** Empty unless a form was sent. */
   readonly form: Form
-  /** The signed-in user. */
   readonly actor: Actor
   /** The account of the path, of which the user is a member. */
   readonly account: { readonly id: string; readonly name: string }
-  /** The sections of the dashboard that this person may see there. */
   readonly sections: readonly SectionLink[]
-  /** The management API, with this person's permissions. */
   readonly api: Api
   readonly client: ClientInfo
   /** Whether the response is shown by itself, and not in a frame of one of our pages. */
@@ -33,17 +29,14 @@ export interface PageRequest {
   readonly now: number
   /** The origin of the pages, without a trailing slash. */
   readonly origin: string
-  /** The URL of the authorization server. */
   readonly issuer: string
   /** The endpoint of AI gateways; null if the configuration has no host for them. */
   readonly gatewayEndpoint: GatewayEndpoint | null
-  /** Hides the first steps in this account from the person. */
   hideFirstSteps(): Promise<void>
   /** Whether the person may do this in the account: forbidden actions are not drawn. */
   may(permission: Permission): boolean
   /** Returns the source of a frame for a path, with a proof for browsers that do not mark frame requests. */
   framePathOf(path: string): string
-  /** Returns the hidden fields of a form that leads to a path. */
   frameFor(path: string): FormFrame
 }
 
@@ -53,9 +46,7 @@ export interface View {
   readonly content: Html
   /** 200 by default; 422 for a form with faults. */
   readonly status?: number | undefined
-  /** The pages above this one, from the section down. */
   readonly crumbs?: readonly Crumb[]
-  /** Actions beside the title. */
   readonly actions?: Html
   /** Whether it shows pictures of other sites, over https. */
   readonly hasPictures?: boolean
@@ -70,13 +61,11 @@ export interface Crumb {
   readonly path: string
 }
 
-/** A section, and the place of its operations in the list of those of the API. */
 export interface SectionLink extends Crumb {
   readonly api: string
   readonly guide: string
 }
 
-/** A failure of the API becomes a page that says so. */
 export type Handler = (request: PageRequest) => Promise<View | PageResponse | Failure>
 
 /**
@@ -106,9 +95,7 @@ interface ShownPage {
   readonly show?: Handler
 }
 
-/** A page with a form, or the target of a form. */
 interface FormPage extends ShownPage {
-  /** POST, with a form of one of our pages. */
   readonly take: Handler
   readonly effect: Effect
   /** Whether it handles the form of the page one step above, which has a button that leads here. */

@@ -11,7 +11,6 @@ import type { Effect, View } from './page-request.ts'
  * Prefix of the names of fields whose input no page shows or retains: the API has no member with such a name.
  */
 const unheld = 'proof.'
-/** The field of the password. */
 export const proofField = `${unheld}password`
 
 /** Whether a form requires a fresh proof of identity. */

@@ -36,7 +36,6 @@ export const noAccount: View = {
 <p><a href="${ownPaths.account}">Your profile</a></p></div>`,
 }
 
-/** For a person who lacks the second factor that the account requires. */
 export const shutAccount: View = {
   title: 'Turn on two-step sign-in first',
   status: 403,

@@ -5,9 +5,7 @@ import { paths } from './paths.ts'
 interface Section {
   readonly title: string
   readonly path: (account: string) => string
-  /** The place of its operations, in the list of those of the API. */
   readonly api: string
-  /** The guide that explains it. */
   readonly guide: string
 }
 

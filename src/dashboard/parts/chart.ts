@@ -26,7 +26,6 @@ interface Chart {
   readonly write: (value: number) => string
 }
 
-/** How many series have a colour of their own. */
 export const mostSeries = 5
 
 /** Makes a chart, in several turns; if all values are 0 it says so. */
@@ -43,7 +42,6 @@ export async function chart(parts: Chart): Promise<Html> {
 }
 
 interface Row extends Series {
-  /** The class of its colour. */
   readonly look: string
 }
 

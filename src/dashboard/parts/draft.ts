@@ -8,7 +8,6 @@ type Values = Readonly<Record<string, string>>
 
 /** The hidden field of the key under which the API creates something once. */
 export const keyField = 'idempotency_key'
-/** The hidden field with the entity tag of the resource to change. */
 export const etagField = 'etag'
 
 export class Draft {
@@ -52,12 +51,10 @@ export class Draft {
     return new Draft(values, { '': changedMeanwhile, ...Object.fromEntries(faults) }, 412)
   }
 
-  /** Returns the draft with a fault of a field. */
   withFault(name: string, sentence: string): Draft {
     return new Draft(this.values, { ...this.faults, [pointerOf(name)]: sentence }, 422)
   }
 
-  /** Returns the draft with additional values. */
   with(values: Values): Draft {
     return new Draft({ ...this.values, ...values }, this.faults, this.status)
   }
@@ -66,18 +63,15 @@ export class Draft {
     return this.values[name] ?? ''
   }
 
-  /** Whether a box is ticked. */
   has(name: string): boolean {
     return Object.hasOwn(this.values, name)
   }
 
-  /** Returns the values of the ticked boxes of a name. */
   ticked(name: string): readonly string[] {
     const prefix = `${name}.`
     return Object.keys(this.values).flatMap(key => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []))
   }
 
-  /** Returns the draft with exactly these boxes of a name ticked. */
   ticking(name: string, ticked: readonly string[]): Draft {
     const others = Object.entries(this.values).filter(([key]) => !key.startsWith(`${name}.`))
     const boxes = ticked.map(value => [`${name}.${value}`, 'on'])

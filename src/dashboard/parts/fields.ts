@@ -18,12 +18,10 @@ interface Field {
 
 interface TextField extends Field {
   readonly type?: 'text' | 'url' | 'email' | 'number' | 'date' | 'datetime-local' | 'search'
-  /** Maximum length. */
   readonly most?: number
   readonly placeholder?: string
   /** A token of the HTML standard's autofill. */
   readonly autocomplete?: string
-  /** For numbers. */
   readonly minimum?: number
   readonly maximum?: number
   readonly hasFocus?: boolean
@@ -35,7 +33,6 @@ interface Option {
   readonly value: string
   readonly label: string
   readonly hint?: string | null
-  /** Why it cannot be chosen now. */
   readonly isDisabled?: boolean
 }
 
@@ -228,7 +225,6 @@ function faultOf(draft: Draft, name: string): Html | false {
   return fault !== undefined && html`<p class="fault" id="${name}-fault">${fault}</p>`
 }
 
-/** The attributes that lead a screen reader to the hint and the fault. */
 function described(draft: Draft, { name, hint }: Field): Html | false {
   const isFaulty = draft.fault(name) !== undefined
   const describedBy = [hint !== undefined && `${name}-hint`, isFaulty && `${name}-fault`].filter(Boolean)

@@ -12,12 +12,9 @@ interface FormParts {
   readonly labels: Readonly<Record<string, string>>
   /** Whether its resource is created once, however often it is sent. */
   readonly isOnce?: boolean
-  /** The text of the button. */
   readonly send: string
   readonly look?: '' | 'danger'
-  /** Where to go instead. */
   readonly cancel?: string
-  /** Further content beside the button. */
   readonly beside?: Html
 }
 
@@ -62,7 +59,6 @@ function summary(draft: Draft, labels: Readonly<Record<string, string>>): Html |
 interface Confirmation {
   readonly frame: FormFrame
   readonly draft: Draft
-  /** What will happen, in numbers. */
   readonly what: Html
   readonly send: string
   readonly cancel: string

@@ -8,7 +8,6 @@ import { withQuery } from '../page/paths.ts'
 interface Column<T> {
   readonly title: string
   readonly cell: (item: T) => HtmlValue
-  /** Whether it names its row. */
   readonly isName?: boolean
   /** Whether it contains figures, which are aligned at their ends. */
   readonly isNumber?: boolean

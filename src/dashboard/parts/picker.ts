@@ -10,14 +10,11 @@ interface Picker<T> {
   readonly name: string
   readonly label: string
   readonly hint: string
-  /** The label of the filter field. */
   readonly find: string
   /** The name of the preset of everything; by default that of its row. */
   readonly all?: string
   readonly items: readonly T[]
-  /** Whether this person could choose it. */
   readonly isOpen?: (item: T) => boolean
-  /** Makes the box of one, with its label. */
   readonly option: (item: T) => Html
 }
 

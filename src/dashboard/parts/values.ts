@@ -20,7 +20,6 @@ export function resourceOf(resource: readonly string[]): Html {
     : html`${resource.map((one, i) => html`${i > 0 && ', '}<code>${one}</code>`)}`
 }
 
-/** Characters of a text in a list. */
 const briefly = 100
 
 /** Cuts a long text for lists: all of it is on a page of its own. */

@@ -84,7 +84,6 @@ function valuesOf(token: Token): Record<string, string> {
   }
 }
 
-/** Makes the body that changes the fields of the form, and nothing else. */
 function changedBy(draft: Draft, token: Token, account: string) {
   const { status, condition, expires_on, ...rest } = token
   const addresses = draft.list('addresses')

@@ -93,7 +93,6 @@ export const revokeToken: Handler = async request => {
   return revoked.ok ? redirectTo(withMessage(paths.tokens(request.account.id), 'token-revoked')) : revoked
 }
 
-/** Makes a handler that shows a token and asks for confirmation. */
 function confirming(view: typeof rollView): Handler {
   return async request => {
     const response = await request.api.get<Token>(tokenOf(request))

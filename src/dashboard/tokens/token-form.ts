@@ -2,7 +2,6 @@
 
 import type { Draft } from '../parts/draft.ts'
 
-/** The fields of the members of the body. */
 export const renamed = {
   '/policies': 'permissions',
   '/condition/request_ip/in/': 'addresses',

@@ -25,13 +25,11 @@ interface Policy {
   readonly permission_groups: readonly { readonly id: string; readonly name: string }[]
 }
 
-/** A permission that a token can be given. */
 export interface PermissionGroup {
   readonly id: string
   readonly name: string
   readonly category: string
   readonly description: string
-  /** Whether this person could grant it. */
   readonly is_selectable: boolean
 }
 

@@ -20,7 +20,6 @@ interface TokenList {
   readonly info: ListInfo
   readonly query: URLSearchParams
   readonly mayWrite: boolean
-  /** What to do if there are none. */
   readonly first: Html
 }
 
@@ -56,7 +55,6 @@ export function listView({ account, tokens, info, query, mayWrite, first }: Toke
   }
 }
 
-/** The names of the fields in the summary of faults. */
 const labels = { name: 'Name', permissions: 'Permissions', expires_on: 'Last day', addresses: 'Address' }
 
 interface NewToken {

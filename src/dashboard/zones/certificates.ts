@@ -44,7 +44,6 @@ const kinds = {
 
 const sources = { file: 'from a file', acme: 'automatic' } as const
 
-/** Maximum of certificate names that are shown. */
 const mostNames = 4
 
 const columns = [

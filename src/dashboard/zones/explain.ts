@@ -71,7 +71,6 @@ function headersIn(text: string): Readonly<Record<string, readonly string[]>> | 
   return headers
 }
 
-/** Returns a host of the zone. */
 function usualHost({ hosts }: Zone): string {
   const exact = hosts.find(host => !host.startsWith('*.'))
   return exact ?? hosts[0]?.replace('*', 'www') ?? ''

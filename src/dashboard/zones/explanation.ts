@@ -61,7 +61,6 @@ function whyOf(request: PageRequest, zone: Zone, { reason, error, rule, compared
   }</div>`
 }
 
-/** Links to the deciding rule, if it can be changed here. */
 function ruleOf({ account, may }: PageRequest, zone: Zone, rule: DecidingRule): Html {
   const { kind, id, line, set_by, description, zone: owner } = rule
   const isHere = kind === 'access_rule' && set_by === 'api' && id !== null && owner === zone.name

@@ -29,7 +29,6 @@ const noAgent = 'user_agent_missing'
 
 const isKind = (text: string): text is Kind => Object.hasOwn(kinds, text)
 
-/** The names of the kinds in the choice. */
 const kinds: Readonly<Record<Kind, string>> = {
   ip: 'From addresses',
   list: 'From the addresses of a list',

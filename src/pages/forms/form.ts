@@ -1,18 +1,13 @@
 // Forms as browsers send them (application/x-www-form-urlencoded), read strictly: a browser never sends what
 // is refused here.
 
-/** The values of a form, by field name. */
 export type Form = ReadonlyMap<string, string>
 
-/** The limits of a form. */
 export interface FormRules {
   /** The largest body, in bytes. */
   readonly most: number
-  /** Maximum of fields. */
   readonly fields: number
-  /** Whether values may have several lines. */
   readonly hasLines: boolean
-  /** Whether it may have files. */
   readonly hasFiles?: boolean
 }
 

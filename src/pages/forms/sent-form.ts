@@ -8,7 +8,6 @@ import type { Page, PageResponse } from '../parts/layout.ts'
 import { boundaryOf, readMultipart } from './multipart.ts'
 import { messagePage } from '../views/message.ts'
 
-/** Where a person continues whose form is rejected. */
 interface Link {
   readonly href: string
   readonly text: string

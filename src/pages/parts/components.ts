@@ -7,9 +7,7 @@ import { type Html, type HtmlValue, html } from '../../base/text/html.ts'
 export interface FormFrame {
   readonly action: string
   readonly token: string
-  /** Whether it has files. */
   readonly hasFiles?: boolean
-  /** Hidden fields. */
   readonly hidden?: Readonly<Record<string, string>>
 }
 
@@ -25,7 +23,6 @@ interface Field {
   readonly autocomplete: string
   readonly isOptional?: boolean
   readonly isCode?: boolean
-  /** Maximum length. */
   readonly most?: number
   readonly minimum?: number
   readonly hasFocus?: boolean

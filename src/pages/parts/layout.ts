@@ -5,11 +5,9 @@ import { type Html, html } from '../../base/text/html.ts'
 import { Frame, gate } from '../../errors/render/page.ts'
 import { style } from './style.ts'
 
-/** A page before it is written. */
 export interface Page {
   readonly title: string
   readonly content: Html
-  /** Whether it has more than one column of a form. */
   readonly isWide?: boolean
   /** 200 by default. */
   readonly status?: number
@@ -20,9 +18,7 @@ export interface Page {
   readonly formScheme?: string | null
   /** Seconds until a retry is useful. */
   readonly retryAfter?: number
-  /** Where the browser continues by itself. */
   readonly leadsTo?: string
-  /** Whether it shows pictures of other sites, over https. */
   readonly hasPictures?: boolean
 }
 

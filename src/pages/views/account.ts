@@ -33,13 +33,11 @@ export interface ShownGrant {
 }
 
 interface ShownInvitation {
-  /** The id of the membership. */
   readonly id: string
   readonly account: string
   readonly roles: readonly string[]
 }
 
-/** The result of the previous form. */
 export const accountMessages = {
   password: 'Your password is changed. All other sessions were ended.',
   two_step_on: 'Two-step sign-in is on.',
@@ -52,21 +50,16 @@ export const accountMessages = {
 export type AccountMessage = keyof typeof accountMessages
 
 interface AccountView extends Retry {
-  /** Returns the token of a form by its action. */
   readonly tokenFor: (action: string) => string
   readonly email: string
   readonly name: string | null
   readonly hasPassword: boolean
   readonly hasTwoStep: boolean
-  /** The number of recovery codes left. */
   readonly recoveryCodes: number
-  /** Whether an account of the person requires two steps. */
   readonly mustTwoStep?: boolean
-  /** Whether the person is a member of an account. */
   readonly isMember: boolean
   /** Accounts in which the person may call models. */
   readonly running: readonly { readonly id: string; readonly name: string }[]
-  /** Whether the dashboard is where these pages are. */
   readonly hasDashboard: boolean
   readonly invitations: readonly ShownInvitation[]
   readonly sessions: readonly ShownSession[]
@@ -222,7 +215,6 @@ ${form({ action, token: tokenFor(action), hidden: { grant: id } }, namedButton('
 }</section>`
 }
 
-/** A short button in a list, with a full name for screen readers. */
 function namedButton(text: string, name: string): Html {
   return html`<button class="danger small" aria-label="${name}">${text}</button>`
 }

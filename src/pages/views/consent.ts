@@ -16,7 +16,6 @@ import { page, type Retry, trouble } from './sign-in.ts'
 export interface ShownScope {
   readonly id: string
   readonly name: string
-  /** A sentence. */
   readonly description: string
   readonly category: string
   readonly isOptional: boolean
@@ -34,10 +33,8 @@ export interface ShownApp {
   readonly termsUri: string | null
 }
 
-/** A person's earlier choices. */
 export interface Chosen {
   readonly account: string
-  /** Optional scopes that they unticked. */
   readonly declined: readonly string[]
 }
 
@@ -45,7 +42,6 @@ export interface ConsentView extends Retry {
   readonly token: string
   readonly action: string
   readonly app: ShownApp
-  /** The destination of the code. */
   readonly redirectUri: string
   readonly email: string
   /** The accounts to choose from; empty if the request concerns no account. */
@@ -56,7 +52,6 @@ export interface ConsentView extends Retry {
   /** Whether they allowed the same before, and whether that was for the same host; null if they did not. */
   readonly remembered: { readonly isHostSeen: boolean } | null
   readonly chosen: Chosen | null
-  /** Where to return after signing in as somebody else. */
   readonly self: string
 }
 
@@ -103,7 +98,6 @@ ${members.map((scope, at) => scopeRow(scope, at, view.chosen))}</ul></div>
   }
 }
 
-/** Explains why a person is asked again about an earlier consent. */
 function rememberedNote({ remembered, redirectUri }: ConsentView): HtmlValue {
   if (remembered === null) return null
   const isOfWeb = redirectUri.startsWith('https:')
@@ -122,7 +116,6 @@ function access({ apis, scopes }: ConsentView): HtmlValue {
   return isSignIn ? null : capitalized(wordsOf(apis))
 }
 
-/** Scopes that open no API. */
 const ofSignIn: ReadonlySet<string> = new Set(['openid', 'offline_access'])
 
 function capitalized(words: string): string {
@@ -235,7 +228,6 @@ function scopeRow(scope: ShownScope, at: number, chosen: Chosen | null): Html {
 `
 }
 
-/** Prefix of the names of the checkboxes of optional scopes. */
 export const optionalPrefix = 'optional.'
 
 interface RefusedView {

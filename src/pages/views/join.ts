@@ -11,7 +11,6 @@ export const passwordHint =
 
 interface SetUpView extends Retry {
   readonly token: string
-  /** The secret of the link. */
   readonly link: string
   /** The address that it is for; null if the person enters it. */
   readonly email: string | null
@@ -39,14 +38,12 @@ interface InvitationView extends Retry {
   readonly token: string
   readonly link: string
   readonly account: string
-  /** The invited person. */
   readonly email: string
   readonly roles: readonly string[]
   /** Whether a user with this address exists, who signs in to accept. */
   readonly isKnown: boolean
   /** The signed-in user; null for none. */
   readonly signedInAs: string | null
-  /** The token of the form that signs them out. */
   readonly signOutToken: string
   readonly provider?: string | null
 }

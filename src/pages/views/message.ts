@@ -8,7 +8,6 @@ interface MessageView {
   readonly status: number
   readonly title: string
   readonly text: HtmlValue
-  /** Details for whoever is asked for help, by name. */
   readonly details?: readonly (readonly [name: string, value: string])[]
   readonly link?: { readonly href: string; readonly text: string }
 }
@@ -57,7 +56,6 @@ interface OAuthErrorView {
   readonly description: string | null
   readonly app: string | null
   readonly ray: string
-  /** The URL that explains the error. */
   readonly uri?: string
 }
 

@@ -7,13 +7,9 @@ import type { Page } from '../parts/layout.ts'
 import { safeReturnPath } from '../parts/return-path.ts'
 import { leadingOn, paths } from '../parts/paths.ts'
 
-/** The previous input of a form, and its flaws. */
 export interface Retry {
-  /** The input, by field name. */
   readonly kept?: Readonly<Record<string, string>>
-  /** Flaws of fields. */
   readonly faults?: Readonly<Record<string, string>>
-  /** A flaw of the whole form. */
   readonly trouble?: string
   /** The HTTP status, and in how many seconds to retry. */
   readonly status?: number
@@ -23,16 +19,12 @@ export interface Retry {
 interface SignInView extends Retry {
   readonly token: string
   readonly next: string
-  /** The app that waits behind the sign-in. */
   readonly app?: string | null
-  /** The name of the OpenID provider. */
   readonly provider?: string | null
   readonly canSignUp?: boolean
   /** Whether the provider must ask who they are, even if it knows them. */
   readonly isFresh?: boolean
-  /** Whether there are no users yet. */
   readonly isFirst?: boolean
-  /** The result of the previous form. */
   readonly done?: string
 }
 
@@ -144,7 +136,6 @@ ${provider !== null && html`<a class="button plain full" href="${leadingOn(paths
 interface SignOutView extends Retry {
   readonly token: string
   readonly email: string
-  /** Where to continue after staying, or after signing in again. */
   readonly next: string
 }
 
