@@ -2,12 +2,11 @@
 
 import { html } from '../../base/text/html.ts'
 import { facts, notice } from '../../pages/parts/components.ts'
-import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath, missing } from '../page/api-client.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
-import { confirmation, dangerZone } from '../parts/forms.ts'
+import { confirmationPage, dangerZone } from '../parts/forms.ts'
 import { time } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
 import { type ErrorPage, findZone, previewOf, sourcesInWords, zoneCrumbs } from './page-data.ts'
@@ -72,18 +71,15 @@ async function removal(request: PageRequest, draft: Draft) {
   const type = typeOf(request)
   const zone = await findZone(request)
   const page = await request.api.get<ErrorPage>(pageOf(request))
-  return {
+  return confirmationPage({
     title: 'Remove this page?',
     crumbs: zoneCrumbs(request),
-    status: draft.status,
-    content: confirmation({
-      frame: request.frameFor(request.path),
-      draft: draft.with({ [etagField]: page.etag ?? '' }),
-      what: html`<p>“${type.title}” of ${zone.result.id} is deleted, and people get the page of the file or of Gatehouse at once. This cannot be undone.</p>`,
-      send: 'Remove the page',
-      cancel: paths.errorPage(request.account.id, zone.result.id, type.type),
-    }),
-  }
+    frame: request.frameFor(request.path),
+    draft: draft.with({ [etagField]: page.etag ?? '' }),
+    what: html`<p>“${type.title}” of ${zone.result.id} is deleted, and people get the page of the file or of Gatehouse at once. This cannot be undone.</p>`,
+    send: 'Remove the page',
+    cancel: paths.errorPage(request.account.id, zone.result.id, type.type),
+  })
 }
 
 export const removePage: Handler = async request => {
@@ -91,11 +87,9 @@ export const removePage: Handler = async request => {
   const draft = Draft.of(request.form)
   const removed = await request.api.delete(pageOf(request), { ifMatch: draft.etag })
   if (!removed.ok) return removed.status === 412 ? removal(request, draft.overtaken({}, null)) : removed
-  return redirectTo(
-    withMessage(
-      paths.errorPage(request.account.id, zone.result.id, request.params.type!),
-      'error-page-removed',
-    ),
+  return redirectWith(
+    paths.errorPage(request.account.id, zone.result.id, request.params.type!),
+    'error-page-removed',
   )
 }
 

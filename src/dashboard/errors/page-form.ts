@@ -1,9 +1,8 @@
 // The form to upload or write an error page, with a preview before it is served.
 
 import { html } from '../../base/text/html.ts'
-import { redirectTo } from '../../pages/parts/layout.ts'
 import type { PageRequest, Handler, View } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { areaField, fileField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
@@ -41,9 +40,7 @@ export const setPage: Handler = async request => {
   const seen = draft.etag === '' ? { ifNoneMatch: '*' } : { ifMatch: draft.etag }
   const set = await request.api.putText(pageOf(request), text, 'text/html', seen)
   if (set.ok)
-    return redirectTo(
-      withMessage(paths.errorPage(request.account.id, zone.result.id, type.type), 'error-page-set'),
-    )
+    return redirectWith(paths.errorPage(request.account.id, zone.result.id, type.type), 'error-page-set')
   if (set.status === 412) {
     const page = await request.api.tryGet<ErrorPage>(pageOf(request))
     return overtaken(page.ok ? page.etag : null)

@@ -1,10 +1,9 @@
 // The form of an error rule, with a test that shows what a client would get, before anything is saved.
 
 import { type Html, html } from '../../base/text/html.ts'
-import { redirectTo } from '../../pages/parts/layout.ts'
 import type { Failure } from '../page/api-client.ts'
 import type { PageRequest, Handler, View } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { entries } from '../../errors/docs/entry.ts'
 import { errorContentTypes } from '../../config/model/custom-errors-config.ts'
 import { Draft, etagField } from '../parts/draft.ts'
@@ -46,9 +45,7 @@ export const createRule: Handler = async request => {
     const next = outcome.status === 412 ? draft.overtaken({}, response.etag) : draft.refused(outcome)
     return formView(request, { draft: next, rule: null, tried: null })
   }
-  return redirectTo(
-    withMessage(paths.errorZone(request.account.id, request.params.zone!), 'error-rule-created'),
-  )
+  return redirectWith(paths.errorZone(request.account.id, request.params.zone!), 'error-rule-created')
 }
 
 export const showRuleForm: Handler = async request => {
@@ -63,8 +60,9 @@ export const changeRule: Handler = async request => {
   if (draft.has(testButton)) return test(request, draft, rule)
   const changed = await request.api.put<Rule>(ruleOf(request), bodyOf(draft), { ifMatch: draft.etag })
   if (changed.ok)
-    return redirectTo(
-      withMessage(paths.errorRule(request.account.id, request.params.zone!, rule.id), 'error-rule-changed'),
+    return redirectWith(
+      paths.errorRule(request.account.id, request.params.zone!, rule.id),
+      'error-rule-changed',
     )
   const next = changed.status === 412 ? draft.overtaken(valuesOf(rule), etag) : draft.refused(changed)
   return formView(request, { draft: next, rule, tried: null })

@@ -2,12 +2,11 @@
 
 import { html } from '../../base/text/html.ts'
 import { facts } from '../../pages/parts/components.ts'
-import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath, missing } from '../page/api-client.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
-import { confirmation, dangerZone } from '../parts/forms.ts'
+import { confirmationPage, dangerZone } from '../parts/forms.ts'
 import { codeBlock } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
 import { findZone, type Rule, zoneCrumbs } from './page-data.ts'
@@ -66,18 +65,15 @@ export const confirmRuleDeletion: Handler = request => deletion(request, new Dra
 
 async function deletion(request: PageRequest, draft: Draft) {
   const { rule, etag } = await findRule(request)
-  return {
+  return confirmationPage({
     title: 'Delete this rule?',
     crumbs: zoneCrumbs(request),
-    status: draft.status,
-    content: confirmation({
-      frame: request.frameFor(request.path),
-      draft: draft.with({ [etagField]: etag ?? '' }),
-      what: html`<p>Errors that match <code class="long">${rule.expression}</code> get what the next rule or page says, at once. This cannot be undone.</p>`,
-      send: 'Delete the rule',
-      cancel: paths.errorRule(request.account.id, request.params.zone!, rule.id),
-    }),
-  }
+    frame: request.frameFor(request.path),
+    draft: draft.with({ [etagField]: etag ?? '' }),
+    what: html`<p>Errors that match <code class="long">${rule.expression}</code> get what the next rule or page says, at once. This cannot be undone.</p>`,
+    send: 'Delete the rule',
+    cancel: paths.errorRule(request.account.id, request.params.zone!, rule.id),
+  })
 }
 
 export const deleteRule: Handler = async request => {
@@ -86,7 +82,5 @@ export const deleteRule: Handler = async request => {
   const deleted = await request.api.delete(ruleOf(request), { ifMatch: draft.etag })
   if (!deleted.ok && deleted.status === 412) return deletion(request, draft.overtaken({}, null))
   if (!deleted.ok) return deleted
-  return redirectTo(
-    withMessage(paths.errorZone(request.account.id, request.params.zone!), 'error-rule-deleted'),
-  )
+  return redirectWith(paths.errorZone(request.account.id, request.params.zone!), 'error-rule-deleted')
 }

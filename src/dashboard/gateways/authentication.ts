@@ -2,9 +2,8 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { notice, isolated } from '../../pages/parts/components.ts'
-import { redirectTo } from '../../pages/parts/layout.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { confirmation } from '../parts/forms.ts'
 import { time } from '../parts/values.ts'
@@ -24,9 +23,7 @@ export const switchAuthentication: Handler = async request => {
   const body = { ...response.result, authentication }
   const changed = await request.api.put<Gateway>(gatewayOf(request), body, { ifMatch: draft.etag })
   if (changed.ok)
-    return redirectTo(
-      withMessage(pageOf(request), authentication ? 'authentication-on' : 'authentication-off'),
-    )
+    return redirectWith(pageOf(request), authentication ? 'authentication-on' : 'authentication-off')
   return changed.status === 412 ? switching(request, draft.refused(changed)) : changed
 }
 

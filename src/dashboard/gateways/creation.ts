@@ -1,9 +1,8 @@
 // A new AI gateway.
 
 import { html } from '../../base/text/html.ts'
-import { redirectTo } from '../../pages/parts/layout.ts'
 import type { PageRequest, Handler, View } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { checkbox, textField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
@@ -23,8 +22,7 @@ export const createGateway: Handler = async request => {
     ...settingsOf(draft),
   }
   const outcome = await request.api.post<Gateway>(gatewaysOf(request), body)
-  if (outcome.ok)
-    return redirectTo(withMessage(paths.gateway(request.account.id, outcome.result.id), 'gateway-created'))
+  if (outcome.ok) return redirectWith(paths.gateway(request.account.id, outcome.result.id), 'gateway-created')
   if (outcome.status === 409)
     return newGateway(request, draft.withFault('id', 'A gateway of this account has this id.'))
   return newGateway(request, draft.refused(outcome))

@@ -1,11 +1,10 @@
 // Deletion of an AI gateway, with its logs.
 
 import { html } from '../../base/text/html.ts'
-import { redirectTo } from '../../pages/parts/layout.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
-import { confirmation, isTyped, notTyped } from '../parts/forms.ts'
+import { confirmationPage, isTyped, notTyped } from '../parts/forms.ts'
 import { grouped } from '../parts/numbers.ts'
 import { paths } from '../page/paths.ts'
 import { crumbsOf, findGateway, gatewayOf, pageOf } from './page-data.ts'
@@ -16,7 +15,7 @@ export const deleteGateway: Handler = async request => {
   const draft = Draft.of(request.form)
   if (!isTyped(draft, request.params.gateway!)) return deletion(request, notTyped(draft))
   const deleted = await request.api.delete(gatewayOf(request))
-  return deleted.ok ? redirectTo(withMessage(paths.gateways(request.account.id), 'gateway-deleted')) : deleted
+  return deleted.ok ? redirectWith(paths.gateways(request.account.id), 'gateway-deleted') : deleted
 }
 
 async function deletion(request: PageRequest, draft: Draft) {
@@ -26,17 +25,14 @@ async function deletion(request: PageRequest, draft: Draft) {
   ])
   const { id } = response.result
   const { total_count: total } = logs.info!
-  return {
+  return confirmationPage({
     title: 'Delete this gateway?',
     crumbs: crumbsOf(request, true),
-    status: draft.status,
-    content: confirmation({
-      frame: request.frameFor(request.path),
-      draft,
-      what: html`<p>Calls to <b>${id}</b> are refused at once. ${total === 0 ? 'It has no log entries.' : html`<b>${grouped(total)}</b> log ${total === 1 ? 'entry goes' : 'entries go'} with it.`} Tokens stay: they are of the account. This cannot be undone.</p>`,
-      send: 'Delete the gateway',
-      cancel: pageOf(request),
-      typed: { label: 'Type the id to confirm', word: id },
-    }),
-  }
+    frame: request.frameFor(request.path),
+    draft,
+    what: html`<p>Calls to <b>${id}</b> are refused at once. ${total === 0 ? 'It has no log entries.' : html`<b>${grouped(total)}</b> log ${total === 1 ? 'entry goes' : 'entries go'} with it.`} Tokens stay: they are of the account. This cannot be undone.</p>`,
+    send: 'Delete the gateway',
+    cancel: pageOf(request),
+    typed: { label: 'Type the id to confirm', word: id },
+  })
 }

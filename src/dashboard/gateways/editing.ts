@@ -1,8 +1,7 @@
 // Editing the rate limits and logs of an AI gateway.
 
-import { redirectTo } from '../../pages/parts/layout.ts'
 import type { PageRequest, Handler, View } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { draftForm } from '../parts/forms.ts'
 import { crumbsOf, findGateway, gatewayOf, pageOf } from './page-data.ts'
@@ -20,7 +19,7 @@ export const changeSettings: Handler = async request => {
   // The body replaces all settings.
   const body = { ...response.result, ...settingsOf(draft) }
   const changed = await request.api.put<Gateway>(gatewayOf(request), body, { ifMatch: draft.etag })
-  if (changed.ok) return redirectTo(withMessage(pageOf(request), 'gateway-changed'))
+  if (changed.ok) return redirectWith(pageOf(request), 'gateway-changed')
   if (changed.status === 404) return changed
   if (changed.status === 412)
     return settingsView(request, draft.overtaken(shownOf(response.result), response.etag))

@@ -4,12 +4,10 @@ import { html } from '../../base/text/html.ts'
 import { mixedScripts } from '../../oauth/clients/name-scripts.ts'
 import { markedName } from '../../pages/parts/app-mark.ts'
 import { isolated } from '../../pages/parts/components.ts'
-import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
-import { Draft } from '../parts/draft.ts'
-import { confirmation } from '../parts/forms.ts'
+import { redirectWith } from '../page/flash-messages.ts'
+import { confirmationPage } from '../parts/forms.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
 import { nextStep, stepLink } from '../parts/next-step.ts'
 import { resourceOf, time } from '../parts/values.ts'
@@ -69,22 +67,19 @@ export const confirmEndApp: Handler = async request => {
   const response = await request.api.get<Grant>(grantOf(request))
   const { user } = response.result
   const apps = paths.apps(request.account.id)
-  return {
+  return confirmationPage({
     title: 'End what this app may do?',
     crumbs: [...crumbsOf(request), { title, path: apps }],
-    content: confirmation({
-      frame: request.frameFor(request.path),
-      draft: new Draft(),
-      what: html`<p>${isolated(appOf(response.result))} can no longer act for ${isolated(user.email ?? user.id)} in this account: its tokens end at once. To act for them again, it needs their consent again.</p>`,
-      send: 'End it',
-      cancel: apps,
-    }),
-  }
+    frame: request.frameFor(request.path),
+    what: html`<p>${isolated(appOf(response.result))} can no longer act for ${isolated(user.email ?? user.id)} in this account: its tokens end at once. To act for them again, it needs their consent again.</p>`,
+    send: 'End it',
+    cancel: apps,
+  })
 }
 
 export const endApp: Handler = async request => {
   const ended = await request.api.delete(grantOf(request))
-  return ended.ok ? redirectTo(withMessage(paths.apps(request.account.id), 'app-ended')) : ended
+  return ended.ok ? redirectWith(paths.apps(request.account.id), 'app-ended') : ended
 }
 
 const title = 'Apps that act for members'

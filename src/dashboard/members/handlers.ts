@@ -1,9 +1,8 @@
 // Handlers of members: the list, a single member, and its actions.
 
-import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { nextStep, stepLink } from '../parts/next-step.ts'
 import { paths } from '../page/paths.ts'
@@ -52,7 +51,7 @@ export const changeRoles: Handler = async request => {
   const draft = Draft.of(request.form)
   const roles = draft.ticked('roles').map(id => ({ id }))
   const changed = await request.api.put<Member>(memberOf(request), { roles }, { ifMatch: draft.etag })
-  if (changed.ok) return redirectTo(withMessage(pathOf(request), 'roles-changed'))
+  if (changed.ok) return redirectWith(pathOf(request), 'roles-changed')
   if (changed.status === 404) return changed
   return member(request, refusedIn(draft, draft.refused(changed, rolesField)))
 }
@@ -75,14 +74,14 @@ export const confirmSignOut = confirming(signOutView)
 
 export const signOut: Handler = async request => {
   const ended = await request.api.delete(`${memberOf(request)}/sessions`)
-  return ended.ok ? redirectTo(withMessage(pathOf(request), 'member-signed-out')) : ended
+  return ended.ok ? redirectWith(pathOf(request), 'member-signed-out') : ended
 }
 
 export const confirmRemoval = confirming(removalView)
 
 export const removeMember: Handler = async request => {
   const removed = await request.api.delete(memberOf(request))
-  return removed.ok ? redirectTo(withMessage(paths.members(request.account.id), 'member-removed')) : removed
+  return removed.ok ? redirectWith(paths.members(request.account.id), 'member-removed') : removed
 }
 
 /**

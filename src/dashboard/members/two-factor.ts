@@ -1,11 +1,10 @@
 // Whether members of the account must sign in with two steps.
 
 import { html } from '../../base/text/html.ts'
-import { redirectTo } from '../../pages/parts/layout.ts'
 import { lacksSecondFactor } from '../../people/second-factor/second-factor.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { PageRequest, Handler, View } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { checkbox } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
@@ -32,7 +31,7 @@ export const changeTwoFactor: Handler = async request => {
   const settings = { enforce_twofactor: draft.has('required') }
   const changed = await request.api.put(accountOf(request), { id, name, type, settings })
   if (!changed.ok) return view(request, draft.refused(changed))
-  return redirectTo(withMessage(paths.members(request.account.id), 'two-factor-changed'))
+  return redirectWith(paths.members(request.account.id), 'two-factor-changed')
 }
 
 /** Returns the values of the form; the rule itself serves as the tag. */

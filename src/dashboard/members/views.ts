@@ -4,9 +4,9 @@ import { type Html, html } from '../../base/text/html.ts'
 import { button, facts, form, type FormFrame, isolated } from '../../pages/parts/components.ts'
 import type { ListInfo } from '../page/api-client.ts'
 import type { View } from '../page/page-request.ts'
-import { Draft } from '../parts/draft.ts'
+import type { Draft } from '../parts/draft.ts'
 import { checkboxes, textField } from '../parts/fields.ts'
-import { confirmation, dangerZone, draftForm } from '../parts/forms.ts'
+import { confirmationPage, dangerZone, draftForm } from '../parts/forms.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
 import { shownOnce } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
@@ -163,34 +163,28 @@ interface Change {
 }
 
 export function signOutView({ account, member, frame }: Change): View {
-  return {
+  return confirmationPage({
     title: 'Sign this member out?',
     crumbs: crumbsOf(account, member),
-    content: confirmation({
-      frame,
-      draft: new Draft(),
-      what: html`<p>${isolated(member.email)} is signed out in every browser, and the tokens of all apps that act for them end, in other accounts too. They can sign in again, and what they allowed is remembered.</p>`,
-      send: 'Sign the member out',
-      cancel: paths.member(account, member.id),
-    }),
-  }
+    frame,
+    what: html`<p>${isolated(member.email)} is signed out in every browser, and the tokens of all apps that act for them end, in other accounts too. They can sign in again, and what they allowed is remembered.</p>`,
+    send: 'Sign the member out',
+    cancel: paths.member(account, member.id),
+  })
 }
 
 export function removalView({ account, member, frame }: Change): View {
   const isPending = member.status === 'pending'
-  return {
+  return confirmationPage({
     title: isPending ? 'Withdraw this invitation?' : 'Remove this member?',
     crumbs: crumbsOf(account, member),
-    content: confirmation({
-      frame,
-      draft: new Draft(),
-      what: isPending
-        ? html`<p>The link of ${isolated(member.email)} ends. You can invite them again.</p>`
-        : html`<p>This account is closed to ${isolated(member.email)} at once, and what they allowed apps to do in it ends. Tokens and apps that they made for the account stay.</p>${factsOf(member)}`,
-      send: isPending ? 'Withdraw the invitation' : 'Remove the member',
-      cancel: paths.member(account, member.id),
-    }),
-  }
+    frame,
+    what: isPending
+      ? html`<p>The link of ${isolated(member.email)} ends. You can invite them again.</p>`
+      : html`<p>This account is closed to ${isolated(member.email)} at once, and what they allowed apps to do in it ends. Tokens and apps that they made for the account stay.</p>${factsOf(member)}`,
+    send: isPending ? 'Withdraw the invitation' : 'Remove the member',
+    cancel: paths.member(account, member.id),
+  })
 }
 
 function rolesField(draft: Draft, roles: readonly Role[]): Html {

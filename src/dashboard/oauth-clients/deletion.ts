@@ -2,11 +2,10 @@
 
 import { html } from '../../base/text/html.ts'
 import { isolated } from '../../pages/parts/components.ts'
-import { redirectTo } from '../../pages/parts/layout.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
-import { confirmation, isTyped, notTyped } from '../parts/forms.ts'
+import { confirmationPage, isTyped, notTyped } from '../parts/forms.ts'
 import { paths } from '../page/paths.ts'
 import { clientOf, crumbsOf, findClient, pageOf } from './page-data.ts'
 
@@ -17,7 +16,7 @@ export const deleteClient: Handler = async request => {
   const draft = Draft.of(request.form)
   if (!isTyped(draft, response.result.client_name)) return deletion(request, notTyped(draft))
   const deleted = await request.api.delete(clientOf(request))
-  return deleted.ok ? redirectTo(withMessage(paths.clients(request.account.id), 'client-deleted')) : deleted
+  return deleted.ok ? redirectWith(paths.clients(request.account.id), 'client-deleted') : deleted
 }
 
 async function deletion(request: PageRequest, draft: Draft) {
@@ -27,19 +26,16 @@ async function deletion(request: PageRequest, draft: Draft) {
   ])
   const { client_name: name } = response.result
   const { total_count: total } = grants.info!
-  return {
+  return confirmationPage({
     title: 'Delete this client?',
     crumbs: crumbsOf(request, response.result),
-    status: draft.status,
-    content: confirmation({
-      frame: request.frameFor(request.path),
-      draft,
-      what: html`<p>${isolated(name)} is deleted with its secrets. ${endOf(total)} This cannot be undone: a new client has another id.</p>`,
-      send: 'Delete the client',
-      cancel: pageOf(request),
-      typed: { label: 'Type the name to confirm', word: name },
-    }),
-  }
+    frame: request.frameFor(request.path),
+    draft,
+    what: html`<p>${isolated(name)} is deleted with its secrets. ${endOf(total)} This cannot be undone: a new client has another id.</p>`,
+    send: 'Delete the client',
+    cancel: pageOf(request),
+    typed: { label: 'Type the name to confirm', word: name },
+  })
 }
 
 function endOf(grants: number): string {

@@ -1,8 +1,7 @@
 // Handlers that change the details and the scopes of an OAuth client.
 
 import type { PageRequest, Handler, View } from '../page/page-request.ts'
-import { redirectTo } from '../../pages/parts/layout.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { draftForm } from '../parts/forms.ts'
 import { isPicking } from '../parts/picker.ts'
@@ -44,7 +43,7 @@ export const changeDetails: Handler = async request => {
   const changed = await request.api.patch<Client>(clientOf(request), body, { ifMatch: draft.etag })
   if (changed.ok) {
     const { client_secret: secret } = changed.result
-    if (secret === undefined) return redirectTo(withMessage(pageOf(request), 'client-changed'))
+    if (secret === undefined) return redirectWith(pageOf(request), 'client-changed')
     return newSecretView(
       request,
       changed.result,
@@ -75,7 +74,7 @@ export const changeScopes: Handler = async request => {
   const changed = await request.api.patch<Client>(clientOf(request), bodyOfScopes(draft), {
     ifMatch: draft.etag,
   })
-  if (changed.ok) return redirectTo(withMessage(pageOf(request), 'client-scopes-changed'))
+  if (changed.ok) return redirectWith(pageOf(request), 'client-scopes-changed')
   const again = changed.status === 412 ? draft.with({ [etagField]: response.etag ?? '' }) : draft
   const refused = again.refused(changed, renamedScopes)
   const isEmpty = draft.ticked('scopes').length === 0 && refused.fault('scopes') !== undefined

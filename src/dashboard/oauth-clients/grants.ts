@@ -3,9 +3,8 @@
 import { html } from '../../base/text/html.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
-import { Draft } from '../parts/draft.ts'
-import { confirmation } from '../parts/forms.ts'
+import { redirectWith } from '../page/flash-messages.ts'
+import { confirmationPage } from '../parts/forms.ts'
 import { emptyState, pager, table } from '../parts/lists.ts'
 import { resourceOf, time } from '../parts/values.ts'
 import { stepLink } from '../parts/next-step.ts'
@@ -67,22 +66,19 @@ export const showGrants: Handler = async request => {
 
 export const confirmEndGrant: Handler = async request => {
   const response = await findClient(request)
-  return {
+  return confirmationPage({
     title: 'End this consent?',
     crumbs: crumbsOf(request, response.result),
-    content: confirmation({
-      frame: request.frameFor(request.path),
-      draft: new Draft(),
-      what: html`<p>The app can no longer act for this person: its tokens end at once. To act for them again, it needs their consent again.</p>`,
-      send: 'End the consent',
-      cancel: grantsPage(request),
-    }),
-  }
+    frame: request.frameFor(request.path),
+    what: html`<p>The app can no longer act for this person: its tokens end at once. To act for them again, it needs their consent again.</p>`,
+    send: 'End the consent',
+    cancel: grantsPage(request),
+  })
 }
 
 export const endGrant: Handler = async request => {
   const ended = await request.api.delete(clientOf(request, 'grants', request.params.grant!))
-  return ended.ok ? redirectTo(withMessage(grantsPage(request), 'grant-ended')) : ended
+  return ended.ok ? redirectWith(grantsPage(request), 'grant-ended') : ended
 }
 
 export const confirmEndAll: Handler = async request => {
@@ -93,22 +89,19 @@ export const confirmEndAll: Handler = async request => {
   const { total_count: total } = grants.info!
   // With nothing to end, there is nothing to confirm.
   if (total === 0) return redirectTo(grantsPage(request))
-  return {
+  return confirmationPage({
     title: 'End all consents?',
     crumbs: crumbsOf(request, response.result),
-    content: confirmation({
-      frame: request.frameFor(request.path),
-      draft: new Draft(),
-      what: html`<p>${total === 1 ? 'One consent ends' : `${total} consents end`}, with all their tokens. Everybody who wants the app to act for them has to allow it again.</p>`,
-      send: 'End all consents',
-      cancel: grantsPage(request),
-    }),
-  }
+    frame: request.frameFor(request.path),
+    what: html`<p>${total === 1 ? 'One consent ends' : `${total} consents end`}, with all their tokens. Everybody who wants the app to act for them has to allow it again.</p>`,
+    send: 'End all consents',
+    cancel: grantsPage(request),
+  })
 }
 
 export const endAllGrants: Handler = async request => {
   const ended = await request.api.delete(clientOf(request, 'grants'))
-  return ended.ok ? redirectTo(withMessage(grantsPage(request), 'grants-ended')) : ended
+  return ended.ok ? redirectWith(grantsPage(request), 'grants-ended') : ended
 }
 
 function grantsPage({ account, params }: PageRequest): string {

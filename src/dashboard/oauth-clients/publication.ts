@@ -4,9 +4,9 @@ import { html } from '../../base/text/html.ts'
 import { isolated } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
-import { confirmation } from '../parts/forms.ts'
+import { confirmationPage } from '../parts/forms.ts'
 import { clientOf, crumbsOf, findClient, pageOf } from './page-data.ts'
 import type { Client } from './client.ts'
 
@@ -20,7 +20,7 @@ export const restartVerification: Handler = async request => {
     { client_uri },
     { ifMatch: response.etag ?? undefined },
   )
-  return restarted.ok ? redirectTo(withMessage(pageOf(request), 'verification-restarted')) : restarted
+  return restarted.ok ? redirectWith(pageOf(request), 'verification-restarted') : restarted
 }
 
 export const confirmPublication: Handler = request => publication(request, new Draft())
@@ -29,22 +29,19 @@ export const publish: Handler = async request => {
   const draft = Draft.of(request.form)
   const body = { visibility: 'public' }
   const published = await request.api.patch<Client>(clientOf(request), body, { ifMatch: draft.etag })
-  if (published.ok) return redirectTo(withMessage(pageOf(request), 'client-published'))
+  if (published.ok) return redirectWith(pageOf(request), 'client-published')
   return publication(request, published.status === 412 ? draft.overtaken({}, null) : draft.refused(published))
 }
 
 async function publication(request: PageRequest, draft: Draft) {
   const response = await findClient(request)
-  return {
+  return confirmationPage({
     title: 'Publish this client?',
     crumbs: crumbsOf(request, response.result),
-    status: draft.status,
-    content: confirmation({
-      frame: request.frameFor(request.path),
-      draft: draft.with({ [etagField]: response.etag ?? '' }),
-      what: html`<p>Everybody may then allow ${isolated(response.result.client_name)} to act for them, in their own accounts. <strong>This is permanent</strong>: it cannot become private again, and must keep a home page whose host is verified.</p>`,
-      send: 'Publish it for everybody',
-      cancel: pageOf(request),
-    }),
-  }
+    frame: request.frameFor(request.path),
+    draft: draft.with({ [etagField]: response.etag ?? '' }),
+    what: html`<p>Everybody may then allow ${isolated(response.result.client_name)} to act for them, in their own accounts. <strong>This is permanent</strong>: it cannot become private again, and must keep a home page whose host is verified.</p>`,
+    send: 'Publish it for everybody',
+    cancel: pageOf(request),
+  })
 }

@@ -4,9 +4,9 @@ import { type Html, html } from '../../base/text/html.ts'
 import { button, form } from '../../pages/parts/components.ts'
 import { redirectTo } from '../../pages/parts/layout.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft, keyField } from '../parts/draft.ts'
-import { confirmation } from '../parts/forms.ts'
+import { confirmationPage } from '../parts/forms.ts'
 import { badge } from '../parts/lists.ts'
 import { time, usedLately } from '../parts/values.ts'
 import { paths } from '../page/paths.ts'
@@ -56,21 +56,19 @@ export const confirmDrop: Handler = async request => {
   const response = await findClient(request)
   const [, old] = response.result.client_secrets
   if (old === undefined) return redirectTo(pageOf(request))
-  return {
+  return confirmationPage({
     title: 'Delete the old secret?',
     crumbs: crumbsOf(request, response.result),
-    content: confirmation({
-      frame: request.frameFor(request.path),
-      draft: new Draft(response.etag === null ? {} : { etag: response.etag }),
-      what: html`${usedLately(old.last_used_at, 'See that the new one is in place everywhere first.')}<p>The secret that ends with <code>${old.tail}</code>, created ${time(old.created_at)}, is refused from then on. The new one stays.</p>`,
-      send: 'Delete the old secret',
-      cancel: pageOf(request),
-    }),
-  }
+    frame: request.frameFor(request.path),
+    draft: new Draft(response.etag === null ? {} : { etag: response.etag }),
+    what: html`${usedLately(old.last_used_at, 'See that the new one is in place everywhere first.')}<p>The secret that ends with <code>${old.tail}</code>, created ${time(old.created_at)}, is refused from then on. The new one stays.</p>`,
+    send: 'Delete the old secret',
+    cancel: pageOf(request),
+  })
 }
 
 export const dropSecret: Handler = async request => {
   const { etag } = Draft.of(request.form)
   const dropped = await request.api.delete(clientOf(request, 'rotate_secret'), { ifMatch: etag })
-  return dropped.ok ? redirectTo(withMessage(pageOf(request), 'secret-dropped')) : dropped
+  return dropped.ok ? redirectWith(pageOf(request), 'secret-dropped') : dropped
 }

@@ -1,6 +1,8 @@
 // Sentences about the previous action: the address of a page selects one of them, and cannot contain any
 // other text.
 
+import { type PageResponse, redirectTo } from '../../pages/parts/layout.ts'
+
 const messages = {
   'client-changed': 'The client was changed.',
   'client-scopes-changed':
@@ -49,4 +51,9 @@ export function flashMessageOf(query: URLSearchParams): string | null {
 /** Adds the previous action to the path of a page. */
 export function withMessage(path: string, deed: FlashMessage, page = 1): string {
   return `${path}?done=${deed}${page > 1 ? `&page=${page}` : ''}`
+}
+
+/** Redirects to a page that confirms the previous action. */
+export function redirectWith(path: string, deed: FlashMessage): PageResponse {
+  return redirectTo(withMessage(path, deed))
 }

@@ -2,7 +2,8 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { button, form, type FormFrame } from '../../pages/parts/components.ts'
-import { type Draft, etagField, keyField } from './draft.ts'
+import type { View } from '../page/page-request.ts'
+import { Draft, etagField, keyField } from './draft.ts'
 import { textField } from './fields.ts'
 
 interface FormParts {
@@ -58,7 +59,7 @@ function summary(draft: Draft, labels: Readonly<Record<string, string>>): Html |
 
 interface Confirmation {
   readonly frame: FormFrame
-  readonly draft: Draft
+  readonly draft?: Draft
   readonly what: Html
   readonly send: string
   readonly cancel: string
@@ -70,16 +71,17 @@ interface Confirmation {
 /** The field in which a name is typed to confirm. */
 const typedField = 'typed'
 
+/** Makes a page that confirms an irreversible action. */
+export function confirmationPage({
+  title,
+  crumbs,
+  ...parts
+}: Confirmation & Required<Pick<View, 'title' | 'crumbs'>>): View {
+  return { title, crumbs, status: parts.draft?.status, content: confirmation(parts) }
+}
+
 /** Makes the confirmation of an irreversible action. */
-export function confirmation({ frame, draft, what, send, cancel, isOnce, typed }: Confirmation): Html {
-  const parts = {
-    frame,
-    draft,
-    labels: { [typedField]: 'Confirmation' },
-    send,
-    look: 'danger',
-    cancel,
-  } as const
+export function confirmation({ draft = new Draft(), what, typed, ...parts }: Confirmation): Html {
   const field =
     typed &&
     textField(draft, {
@@ -90,7 +92,7 @@ export function confirmation({ frame, draft, what, send, cancel, isOnce, typed }
       hasFocus: true,
     })
   return draftForm(
-    { ...parts, ...(isOnce !== undefined && { isOnce }) },
+    { ...parts, draft, labels: { [typedField]: 'Confirmation' }, look: 'danger' },
     html`<div class="what">${what}</div>${field ?? null}`,
   )
 }

@@ -1,8 +1,7 @@
 // Editing an existing API token: its name, its rights, and whether it works.
 
-import { redirectTo } from '../../pages/parts/layout.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
 import { isPicking } from '../parts/picker.ts'
 import { paths } from '../page/paths.ts'
@@ -32,7 +31,7 @@ export const changeToken: Handler = async request => {
       ifMatch: draft.etag,
     },
   )
-  if (changed.ok) return redirectTo(withMessage(paths.token(request.account.id, token.id), 'token-changed'))
+  if (changed.ok) return redirectWith(paths.token(request.account.id, token.id), 'token-changed')
   if (changed.status === 412) {
     const { name, expires_on } = valuesOf(token)
     return edit(request, token, draft.overtaken({ name: name!, expires_on: expires_on! }, response.etag))
@@ -57,11 +56,9 @@ export const switchState: Handler = async request => {
     { ifMatch: draft.etag },
   )
   if (changed.ok)
-    return redirectTo(
-      withMessage(
-        paths.token(request.account.id, response.result.id),
-        status === 'active' ? 'token-enabled' : 'token-disabled',
-      ),
+    return redirectWith(
+      paths.token(request.account.id, response.result.id),
+      status === 'active' ? 'token-enabled' : 'token-disabled',
     )
   if (changed.status === 404) return changed
   return state(request, response.result, draft.with({ [etagField]: response.etag ?? '' }).refused(changed))

@@ -2,10 +2,9 @@
 
 import { html } from '../../base/text/html.ts'
 import { paths, withQuery } from '../page/paths.ts'
-import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { PageRequest, Handler } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { nextStep, stepLink } from '../parts/next-step.ts'
 import { isPicking, pickPreset, presetField } from '../parts/picker.ts'
@@ -90,7 +89,7 @@ export const confirmRevoke = confirming(revokeView)
 
 export const revokeToken: Handler = async request => {
   const revoked = await request.api.delete(tokenOf(request))
-  return revoked.ok ? redirectTo(withMessage(paths.tokens(request.account.id), 'token-revoked')) : revoked
+  return revoked.ok ? redirectWith(paths.tokens(request.account.id), 'token-revoked') : revoked
 }
 
 function confirming(view: typeof rollView): Handler {

@@ -2,10 +2,9 @@
 
 import { type Html, html } from '../../base/text/html.ts'
 import { facts, form, isolated } from '../../pages/parts/components.ts'
-import { redirectTo } from '../../pages/parts/layout.ts'
 import { apiPath } from '../page/api-client.ts'
 import type { PageRequest, Handler, View } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft } from '../parts/draft.ts'
 import { textField } from '../parts/fields.ts'
 import { draftForm } from '../parts/forms.ts'
@@ -81,9 +80,7 @@ export const createOwnToken: Handler = async request => {
 
 export const revokeOwnToken: Handler = async request => {
   const revoked = await request.api.delete(tokens + apiPath(request.params.token!))
-  return revoked.ok
-    ? redirectTo(withMessage(paths.ownTokens(request.account.id), 'own-token-revoked'))
-    : revoked
+  return revoked.ok ? redirectWith(paths.ownTokens(request.account.id), 'own-token-revoked') : revoked
 }
 
 const labels = { name: 'Name', expires_on: 'Last day' }

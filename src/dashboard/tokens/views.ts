@@ -6,7 +6,7 @@ import type { ListInfo } from '../page/api-client.ts'
 import type { View } from '../page/page-request.ts'
 import type { Draft } from '../parts/draft.ts'
 import { boxToTick, listField, textField } from '../parts/fields.ts'
-import { confirmation, dangerZone, draftForm } from '../parts/forms.ts'
+import { confirmationPage, dangerZone, draftForm } from '../parts/forms.ts'
 import { badge, emptyState, pager, table } from '../parts/lists.ts'
 import { stepLink } from '../parts/next-step.ts'
 import { isPicking, picker } from '../parts/picker.ts'
@@ -144,20 +144,17 @@ export function editTokenView({ account, token, groups, frame, draft }: EditedTo
 /** Makes the confirmation before a token is switched off, or on again. */
 export function stateView({ account, token, frame, draft }: Change): View {
   const isOn = token.status !== 'disabled'
-  return {
+  return confirmationPage({
     title: isOn ? 'Disable this token?' : 'Enable this token?',
     crumbs: [...crumbsOf(account), { title: token.name, path: paths.token(account, token.id) }],
-    status: draft.status,
-    content: confirmation({
-      frame: { ...frame, hidden: { to: isOn ? 'disabled' : 'active' } },
-      draft,
-      what: isOn
-        ? html`${usedLately(token.last_used_on, 'See that nothing needs it just now.')}<p>Anyone who uses ${isolated(token.name)} is refused until it is enabled again. Its value stays the same.</p>`
-        : html`<p>Anyone who has the value of ${isolated(token.name)} may use it again: ${policiesInWords(token.policies)}.</p>`,
-      send: isOn ? 'Disable the token' : 'Enable the token',
-      cancel: paths.token(account, token.id),
-    }),
-  }
+    frame: { ...frame, hidden: { to: isOn ? 'disabled' : 'active' } },
+    draft,
+    what: isOn
+      ? html`${usedLately(token.last_used_on, 'See that nothing needs it just now.')}<p>Anyone who uses ${isolated(token.name)} is refused until it is enabled again. Its value stays the same.</p>`
+      : html`<p>Anyone who has the value of ${isolated(token.name)} may use it again: ${policiesInWords(token.policies)}.</p>`,
+    send: isOn ? 'Disable the token' : 'Enable the token',
+    cancel: paths.token(account, token.id),
+  })
 }
 
 interface OneToken {
@@ -223,32 +220,28 @@ interface Change {
 }
 
 export function rollView({ account, token, frame, draft }: Change): View {
-  return {
+  return confirmationPage({
     title: 'Roll this token?',
     crumbs: [...crumbsOf(account), { title: token.name, path: paths.token(account, token.id) }],
-    content: confirmation({
-      frame,
-      draft,
-      what: html`${usedLately(token.last_used_on, 'Be ready to give it the new value.')}<p>${isolated(token.name)} gets a new value, and the old one ends at once: what uses it fails until it has the new one.</p>`,
-      send: 'Roll the token',
-      cancel: paths.token(account, token.id),
-      isOnce: true,
-    }),
-  }
+    frame,
+    draft,
+    what: html`${usedLately(token.last_used_on, 'Be ready to give it the new value.')}<p>${isolated(token.name)} gets a new value, and the old one ends at once: what uses it fails until it has the new one.</p>`,
+    send: 'Roll the token',
+    cancel: paths.token(account, token.id),
+    isOnce: true,
+  })
 }
 
 export function revokeView({ account, token, frame, draft }: Change): View {
-  return {
+  return confirmationPage({
     title: 'Revoke this token?',
     crumbs: [...crumbsOf(account), { title: token.name, path: paths.token(account, token.id) }],
-    content: confirmation({
-      frame,
-      draft,
-      what: html`${usedLately(token.last_used_on, 'See that nothing needs it any more.')}<p>${isolated(token.name)} is deleted, and anyone who uses it is refused from then on. This cannot be undone.</p>${factsOf(token)}`,
-      send: 'Revoke the token',
-      cancel: paths.token(account, token.id),
-    }),
-  }
+    frame,
+    draft,
+    what: html`${usedLately(token.last_used_on, 'See that nothing needs it any more.')}<p>${isolated(token.name)} is deleted, and anyone who uses it is refused from then on. This cannot be undone.</p>${factsOf(token)}`,
+    send: 'Revoke the token',
+    cancel: paths.token(account, token.id),
+  })
 }
 
 function lastUseOf({ last_used_on: used }: Token): Html {

@@ -2,12 +2,11 @@
 
 import { html } from '../../base/text/html.ts'
 import { facts } from '../../pages/parts/components.ts'
-import { redirectTo } from '../../pages/parts/layout.ts'
 import { missing } from '../page/api-client.ts'
 import type { PageRequest, View } from '../page/page-request.ts'
-import { withMessage } from '../page/flash-messages.ts'
+import { redirectWith } from '../page/flash-messages.ts'
 import { Draft, etagField } from '../parts/draft.ts'
-import { confirmation, draftForm } from '../parts/forms.ts'
+import { confirmationPage, draftForm } from '../parts/forms.ts'
 import { paths } from '../page/paths.ts'
 import { type AccessRule, actionBadge, conditionInWords } from './access-rule.ts'
 import { listDeciders, listRules, toRule } from './access-rules.ts'
@@ -60,7 +59,7 @@ export const confirmDeletion = inZone((request, zone) => deletion(request, zone,
 export const deleteRule = inZone(async (request, zone) => {
   const draft = Draft.of(request.form)
   const deleted = await request.api.delete(ruleOf(request), { ifMatch: draft.etag })
-  if (deleted.ok) return redirectTo(withMessage(listOf(request, zone), 'access-rule-deleted'))
+  if (deleted.ok) return redirectWith(listOf(request, zone), 'access-rule-deleted')
   return deleted.status === 412 ? deletion(request, zone, draft.overtaken({}, null)) : deleted
 })
 
@@ -74,18 +73,15 @@ async function deletion(request: PageRequest, zone: Zone, draft: Draft) {
       ['Description', rule.description],
     ],
   )}`
-  return {
+  return confirmationPage({
     title: 'Delete this rule?',
     crumbs: crumbsOfRules(request, zone),
-    status: draft.status,
-    content: confirmation({
-      frame: request.frameFor(request.path),
-      draft: draft.with(tagged(etag)),
-      what,
-      send: 'Delete the rule',
-      cancel: listOf(request, zone),
-    }),
-  }
+    frame: request.frameFor(request.path),
+    draft: draft.with(tagged(etag)),
+    what,
+    send: 'Delete the rule',
+    cancel: listOf(request, zone),
+  })
 }
 
 function newRuleView(request: PageRequest, zone: Zone, rules: readonly AccessRule[], draft: Draft): View {
