@@ -61,12 +61,12 @@ interface Request {
   readonly session: string
 }
 
-interface Known extends Request {
+interface IdentifiedRequest extends Request {
   readonly person: PersonToken
 }
 
 interface PermittedRequest {
-  readonly known: Known
+  readonly known: IdentifiedRequest
   readonly place: PlaceOfPerson
   readonly route: Route
   readonly params: PageRequest['params']
@@ -74,8 +74,8 @@ interface PermittedRequest {
 
 type Place = PlaceOfPerson | null
 
-const formRules: FormRules = { most: 256 * 1024, fields: 500, hasLines: true }
-const fileRules: FormRules = { ...formRules, most: 2 * 1024 * 1024, hasFiles: true }
+const formRules: FormRules = { maxBytes: 256 * 1024, fields: 500, hasLines: true }
+const fileRules: FormRules = { ...formRules, maxBytes: 2 * 1024 * 1024, hasFiles: true }
 const noForm: Form = new Map()
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST'])
 
@@ -115,7 +115,7 @@ export class Admission {
    * Records the account of a page as the next entry point; the page is shown whether that can be written or
    * not.
    */
-  async #note({ id }: PlaceOfPerson, { actor: { session } }: Known): Promise<void> {
+  async #note({ id }: PlaceOfPerson, { actor: { session } }: IdentifiedRequest): Promise<void> {
     if (session.account === id) return
     try {
       await this.#parts.people.sessions.noteAccount(session, id)
@@ -177,8 +177,8 @@ export class Admission {
   async #prove(
     held: Parameters<typeof askAgain>[0],
     client: ClientInfo,
-    { actor, url }: Known,
-  ): Promise<Pick<Known, 'session' | 'actor'> | { readonly view: View } | PageResponse | null> {
+    { actor, url }: IdentifiedRequest,
+  ): Promise<Pick<IdentifiedRequest, 'session' | 'actor'> | { readonly view: View } | PageResponse | null> {
     const { people, clock } = this.#parts
     if (!isStale(actor.session, clock.now())) return null
     const { user } = actor
@@ -201,7 +201,7 @@ export class Admission {
     }
   }
 
-  #askOf(known: Known, { id, name }: PlaceOfPerson, params: PageRequest['params']): PageRequest {
+  #askOf(known: IdentifiedRequest, { id, name }: PlaceOfPerson, params: PageRequest['params']): PageRequest {
     const { url, actor, origin, session, sender, person } = known
     return {
       path: url.pathname,
@@ -249,7 +249,7 @@ export class Admission {
 
   #write(
     outcome: View | PageResponse | Failure,
-    { actor, person, url, request }: Known,
+    { actor, person, url, request }: IdentifiedRequest,
     place: Place,
   ): PageResponse {
     if ('body' in outcome) return outcome

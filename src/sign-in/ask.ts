@@ -57,7 +57,7 @@ export function fieldOf({ form }: Ask, name: string): string {
 const keptNames = ['email', 'first_name', 'last_name'] as const
 
 /** Returns the input of the form, except secrets. */
-export function keptOf(ask: Ask): Readonly<Record<string, string>> {
+export function inputOf(ask: Ask): Readonly<Record<string, string>> {
   return Object.fromEntries(keptNames.map(name => [name, fieldOf(ask, name)]))
 }
 

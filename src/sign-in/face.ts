@@ -14,7 +14,7 @@ import { consentIn, isOfSignIn, paths } from '../pages/parts/paths.ts'
 import { forged, outOfDate, readSentForm, sendPage } from '../pages/forms/sent-form.ts'
 import { degradedPage, messagePage } from '../pages/views/message.ts'
 import { accountHandlers } from './account.ts'
-import { type Ask, type Handler, type Handlers, keptOf, pageOf } from './ask.ts'
+import { type Ask, type Handler, type Handlers, inputOf, pageOf } from './ask.ts'
 import { consentHandlers, type Interactions } from './consent.ts'
 import { joinHandlers } from './join.ts'
 import { signInHandlers } from './sign-in.ts'
@@ -156,7 +156,7 @@ function showAgain({ again }: Handlers): Handler {
   return async (ask, people) =>
     again === undefined
       ? writePage(outOfDate(onwardFrom(ask.path)))
-      : again(ask, people, { kept: keptOf(ask), trouble, status: 403 })
+      : again(ask, people, { kept: inputOf(ask), trouble, status: 403 })
 }
 
 /** Sets the secret of a visitor, to which the forms of the page are bound. */

@@ -17,7 +17,7 @@ import {
   homeOf,
   type Handler,
   type Handlers,
-  keptOf,
+  inputOf,
   linkIsOver,
   nextOf,
   signedIn,
@@ -124,7 +124,7 @@ type Trouble =
   | { readonly outcome: 'email_taken' }
 
 function retryOf(ask: Ask, result: Trouble): Retry {
-  const kept = keptOf(ask)
+  const kept = inputOf(ask)
   switch (result.outcome) {
     case 'flawed':
       return { kept, faults: { password: passwordFlaws[result.flaw] }, status: 422 }

@@ -134,7 +134,7 @@ test('a body that is no form, or is too large, is refused', async t => {
     ['a=1&a=2', 'application/x-www-form-urlencoded', 400],
     ['{}', 'application/json', 400],
     ['a=1', 'text/plain', 400],
-    [`a=${'b'.repeat(signInForms.most)}`, 'application/x-www-form-urlencoded', 413],
+    [`a=${'b'.repeat(signInForms.maxBytes)}`, 'application/x-www-form-urlencoded', 413],
   ] as const)
     assert.equal((await visitor.post(paths.signIn, body, { 'content-type': type })).status, status, type)
 })

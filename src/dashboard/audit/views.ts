@@ -132,17 +132,17 @@ function whatOf(entry: AuditEntry, pageOf: PageOf): Html {
 /**
  * Maximum of members of an entry whose values the list shows, and of characters of one; the files have all.
  */
-const mostChanges = 4
-const mostOfValue = 36
+const maxChanges = 4
+const maxValueLength = 36
 
 function changedIn(entry: AuditEntry): Html {
   const changes = changesIn(entry)
   const told = changes.flatMap(change => (change.values ? [changed(change, change.values)] : []))
   const rest = [
     ...changes.flatMap(({ name, values }) => (values ? [] : [name])),
-    ...(told.length > mostChanges ? [`${told.length - mostChanges} more`] : []),
+    ...(told.length > maxChanges ? [`${told.length - maxChanges} more`] : []),
   ]
-  return html`<div class="changes">${told.slice(0, mostChanges)}${rest.length > 0 && html`<p>${rest.map((one, i) => [broken(i < rest.length - 1 ? `${one},` : one), ' '])}</p>`}</div>`
+  return html`<div class="changes">${told.slice(0, maxChanges)}${rest.length > 0 && html`<p>${rest.map((one, i) => [broken(i < rest.length - 1 ? `${one},` : one), ' '])}</p>`}</div>`
 }
 
 /**
@@ -160,5 +160,5 @@ function changed({ name, isList }: Change, { before, after }: NonNullable<Change
 
 /** Writes a value; a time in the format of all pages. */
 function shown(text: string): Html {
-  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? time(text) : isolated(brief(text, mostOfValue))
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? time(text) : isolated(brief(text, maxValueLength))
 }

@@ -61,7 +61,7 @@ export const sourcesInWords = {
 } as const
 
 /** The maximum page size of the API. */
-const mostZones = 100
+const maxZones = 100
 
 /** Finds the zone of a path; one of another account counts as missing. */
 export function findZone(request: PageRequest) {
@@ -80,7 +80,7 @@ export async function zoneNamed({ api, account }: PageRequest, name: string) {
 /** Lists the zones of the account, by name; empty if the person may not see them. */
 export async function zonesOf({ api, account, may }: PageRequest): Promise<readonly Zone[]> {
   if (!may('Zones Read')) return []
-  const response = await api.tryGet<Zone[]>('/zones', { 'account.id': account.id, per_page: mostZones })
+  const response = await api.tryGet<Zone[]>('/zones', { 'account.id': account.id, per_page: maxZones })
   return response.ok ? response.result : []
 }
 

@@ -13,7 +13,7 @@ import type { PageType } from './page-types.ts'
 import { frame, framed, framedText } from './sandbox.ts'
 
 /** Maximum of characters of HTML in the form: pages of ours stay small. */
-const mostShown = 30_000
+const maxShown = 30_000
 const frameName = 'preview'
 const labels = { file: 'File', html: 'HTML' } as const
 
@@ -24,7 +24,7 @@ export const showPageForm: Handler = async request => {
   if (!page.ok && page.status !== 404) return page
   const now = page.ok ? (page.result.html ?? '') : ''
   const tag = { [etagField]: page.ok ? (page.etag ?? '') : '' }
-  return formView(request, type, new Draft({ html: now.length > mostShown ? '' : now, ...tag }))
+  return formView(request, type, new Draft({ html: now.length > maxShown ? '' : now, ...tag }))
 }
 
 export const setPage: Handler = async request => {
@@ -34,7 +34,7 @@ export const setPage: Handler = async request => {
   const text = htmlIn(draft)
   if (text === '') return formView(request, type, draft.withFault('file', missing))
   const { file, ...values } = draft.values
-  const kept = file ? { ...values, html: file.length > mostShown ? '' : file } : values
+  const kept = file ? { ...values, html: file.length > maxShown ? '' : file } : values
   const overtaken = (tag: string | null) => formView(request, type, new Draft(kept).overtaken({}, tag ?? ''))
   // The form of a missing page has no tag: one that exists now is somebody else's.
   const seen = draft.etag === '' ? { ifNoneMatch: '*' } : { ifMatch: draft.etag }

@@ -10,7 +10,7 @@ import { brief, exactTime, time } from '../parts/values.ts'
 import { paths, withQuery } from '../page/paths.ts'
 import { type Zone, zoneNamed, zonesOf } from './page-data.ts'
 
-interface Happened {
+interface ErrorGroup {
   readonly place: 'zone' | 'ai_gateway' | 'ai_host' | 'unknown_host'
   readonly zone: string | null
   readonly gateway_id: string | null
@@ -34,12 +34,12 @@ interface Occurrence {
 
 const onAPage = 20
 /** Maximum of zones in lists and choices; the others are found by their names. */
-const mostZones = 20
+const maxZones = 20
 /** If a page has more errors than these, it shows only as many requests of each. */
 const fewErrors = 3
 const fewRequests = 3
 
-export const showHappened: Handler = async request => {
+export const showRecentErrors: Handler = async request => {
   const { query, account } = request
   const name = query.get('zone')
   const [zones, zone] = await Promise.all([zonesOf(request), name ? zoneNamed(request, name) : null])
@@ -47,7 +47,7 @@ export const showHappened: Handler = async request => {
   const ray = query.get('ray')?.trim().toLowerCase() ?? ''
   const place =
     zone === null ? apiPath('accounts', account.id, 'errors') : apiPath('zones', zone.result.id, 'errors')
-  const response = await request.api.get<Happened[]>(place, {
+  const response = await request.api.get<ErrorGroup[]>(place, {
     page: query.get('page'),
     per_page: onAPage,
     code: /^\d{3,4}$/.test(code) ? code : null,
@@ -86,7 +86,7 @@ export const showHappened: Handler = async request => {
 function zoneLinks({ account, query }: PageRequest, zones: readonly Zone[]): Html | null {
   if (zones.length === 0) return null
   const part = query.get('zone') ?? ''
-  const visible = zones.filter(({ id }) => id.includes(part)).slice(0, mostZones)
+  const visible = zones.filter(({ id }) => id.includes(part)).slice(0, maxZones)
   const more = zones.length - visible.length
   return html`<section class="card" aria-labelledby="own"><h2 id="own">Your own errors</h2><p class="hint">Rules and pages that a zone serves in place of those of Gatehouse.</p><ul class="rows">${visible.map(
     ({ id, hosts }) =>
@@ -101,7 +101,7 @@ function searchForm({ account, query }: PageRequest, zones: readonly Zone[]): Ht
   return html`<form class="search" role="search" method="get" action="${paths.errors(account.id)}">
 <div class="field"><label for="search-code">Code</label><input id="search-code" name="code" type="search" inputmode="numeric" value="${query.get('code') ?? ''}" autocomplete="off"></div>
 <div class="field"><label for="search-zone">Zone</label>${
-    zones.length > mostZones
+    zones.length > maxZones
       ? html`<input id="search-zone" name="zone" type="search" value="${zone}" autocomplete="off">`
       : html`<select id="search-zone" name="zone"><option value="">All</option>${zones.map(({ id }) => option(id, id, 'zone'))}</select>`
   }</div>
@@ -116,23 +116,23 @@ function columnsOf(request: PageRequest, areFew: boolean) {
     {
       title: 'Code',
       isName: true,
-      cell: ({ code, zone, title }: Happened) =>
+      cell: ({ code, zone, title }: ErrorGroup) =>
         title !== null && may('Custom Errors Read')
           ? html`<a href="${withQuery(paths.errorCode(account.id, String(code)), { zone })}">${code}</a>`
           : html`${code}`,
     },
     {
       title: 'Error',
-      cell: (one: Happened) =>
+      cell: (one: ErrorGroup) =>
         html`<div>${one.title ?? 'Unknown to this version'}${requestsOf(request, one, areFew)}</div>`,
     },
-    { title: 'Where', cell: (one: Happened) => placeOf(request, one) },
-    { title: 'Times', isNumber: true, cell: ({ count }: Happened) => grouped(count) },
-    { title: 'Last', cell: ({ last_at }: Happened) => time(last_at) },
+    { title: 'Where', cell: (one: ErrorGroup) => placeOf(request, one) },
+    { title: 'Times', isNumber: true, cell: ({ count }: ErrorGroup) => grouped(count) },
+    { title: 'Last', cell: ({ last_at }: ErrorGroup) => time(last_at) },
   ]
 }
 
-function placeOf({ account, may }: PageRequest, { place, zone, gateway_id }: Happened): Html {
+function placeOf({ account, may }: PageRequest, { place, zone, gateway_id }: ErrorGroup): Html {
   switch (place) {
     case 'zone':
       return may('Zones Read')
@@ -152,7 +152,7 @@ function placeOf({ account, may }: PageRequest, { place, zone, gateway_id }: Hap
 
 function requestsOf(
   { account, query }: PageRequest,
-  { occurrences, code, zone }: Happened,
+  { occurrences, code, zone }: ErrorGroup,
   isWhole: boolean,
 ): Html | null {
   if (occurrences.length === 0) return null

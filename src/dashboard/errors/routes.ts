@@ -3,7 +3,7 @@
 import type { Route } from '../page/page-request.ts'
 import { frameError, showCode, showCodes } from './codes.ts'
 import { confirmPageRemoval, framePage, removePage, showPage } from './error-pages.ts'
-import { showHappened } from './recent-errors.ts'
+import { showRecentErrors } from './recent-errors.ts'
 import { frameDraft, setPage, showPageForm } from './page-form.ts'
 import { changeRule, createRule, frameRule, showNewRule, showRuleForm } from './rule-form.ts'
 import { confirmRuleDeletion, deleteRule, showRule } from './rule-page.ts'
@@ -19,7 +19,7 @@ const rule = `${zone}/rules/{errorrule}`
 const page = `${zone}/pages/{type}`
 
 export const errorRoutes: readonly Route[] = [
-  { path: errors, permission: 'Analytics Read', show: showHappened },
+  { path: errors, permission: 'Analytics Read', show: showRecentErrors },
   { path: `${errors}/codes`, ...reading, show: showCodes },
   { path: code, ...reading, show: showCode },
   { path: zone, ...reading, show: showZone },

@@ -147,7 +147,7 @@ function valuesOf({ expression, content, content_type, status_code, description 
   }
 }
 
-interface Shown {
+interface RuleForm {
   readonly draft: Draft
   /** Null for a new one. */
   readonly rule: Rule | null
@@ -168,7 +168,7 @@ const labels = {
   try_headers: 'Header fields',
 } as const
 
-function formView(request: PageRequest, { draft, rule, tried }: Shown): View {
+function formView(request: PageRequest, { draft, rule, tried }: RuleForm): View {
   const { id } = request.account
   const zone = request.params.zone!
   return {

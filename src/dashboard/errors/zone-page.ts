@@ -69,7 +69,7 @@ function rulesPart(request: PageRequest, rules: readonly RankedRule[], etag: str
   const isMovable =
     request.may('Custom Errors Write') && rules.filter(({ source }) => source === 'api').length > 1
   const { account, params } = request
-  const { shown: visible, info } = cutPage(rules, request.query)
+  const { items: visible, info } = cutPage(rules, request.query)
   const list = table('Error rules in order', columnsOf(request, rules, isMovable), visible)
   const links = pager(paths.errorZone(account.id, params.zone!), request.query, info)
   if (!isMovable) return html`${list}${links}`

@@ -5,7 +5,7 @@ import { makeInTurns } from '../../base/turns/map-in-turns.ts'
 import { facts, notice } from '../../pages/parts/components.ts'
 import type { Failure } from '../page/api-client.ts'
 import type { Handler } from '../page/page-request.ts'
-import { chart, mostSeries } from '../parts/chart.ts'
+import { chart, maxSeries } from '../parts/chart.ts'
 import { Draft } from '../parts/draft.ts'
 import { selectField, textField } from '../parts/fields.ts'
 import { emptyState } from '../parts/lists.ts'
@@ -155,13 +155,13 @@ async function chartsOf(
   for (const { id, title, of, write } of measures) {
     const values = ({ points }: Line) => spread(points, starts, of)
     const own = await makeInTurns(groups, group => ({ name: nameOf(group, by), values: values(group) }))
-    const rest = [values(others), ...own.slice(mostSeries).map(({ values }) => values)]
+    const rest = [values(others), ...own.slice(maxSeries).map(({ values }) => values)]
     const parts = {
       id,
       title,
       windows,
       write,
-      series: own.slice(0, mostSeries),
+      series: own.slice(0, maxSeries),
       others: { name: 'Others', values: starts.map((_, at) => rest.reduce((sum, one) => sum + one[at]!, 0)) },
     }
     drawn.push(await chart(parts))

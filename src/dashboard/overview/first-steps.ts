@@ -19,7 +19,7 @@ interface Step {
   readonly isDone: boolean
 }
 
-const mostGateways = 5
+const maxGateways = 5
 
 /**
  * Returns the steps that the person may take; null if the list is not shown to them: all are done, or they
@@ -80,7 +80,7 @@ interface Gateway {
 async function stepsOfCalls(request: PageRequest): Promise<readonly Step[]> {
   const { account, api, gatewayEndpoint: entrance, may } = request
   const of = (...steps: string[]) => apiPath('accounts', account.id, 'ai-gateway', 'gateways', ...steps)
-  const response = await api.tryGet<readonly Gateway[]>(of(), { per_page: mostGateways })
+  const response = await api.tryGet<readonly Gateway[]>(of(), { per_page: maxGateways })
   if (!response.ok) return []
   const gateways = response.result
   const logs = await Promise.all(

@@ -6,7 +6,7 @@ import type { Attention, FrequentError, Overview } from './overview.ts'
 import { firstSteps } from './first-steps.ts'
 import { overviewView } from './views.ts'
 
-const most = 10
+const maxErrors = 10
 
 export const showOverview: Handler = async request => {
   const of = (name: string) => apiPath('accounts', request.account.id, name)
@@ -14,7 +14,7 @@ export const showOverview: Handler = async request => {
     request.api.get<Overview>(of('overview')),
     request.api.get<Attention>(of('attention')),
     request.may('Analytics Read')
-      ? request.api.get<FrequentError[]>(of('errors'), { order: 'count', per_page: most })
+      ? request.api.get<FrequentError[]>(of('errors'), { order: 'count', per_page: maxErrors })
       : null,
   ])
   return overviewView({

@@ -7,7 +7,7 @@ import type { PageRequest, Handler } from '../page/page-request.ts'
 import { emptyState } from '../parts/lists.ts'
 import { paths, withQuery } from '../page/paths.ts'
 
-const mostGateways = 200
+const maxGateways = 200
 const atOnce = 20
 
 /** Leads to the call of an AI gateway with this ray, or else to the error that the request got. */
@@ -40,7 +40,7 @@ export function isRay(words: string): boolean {
  */
 async function gatewayOf({ api, account }: PageRequest, ray: string): Promise<string | Failure | null> {
   const gateways = (...steps: string[]) => apiPath('accounts', account.id, 'ai-gateway', 'gateways', ...steps)
-  for (let page = 1; page <= mostGateways / atOnce; page++) {
+  for (let page = 1; page <= maxGateways / atOnce; page++) {
     const response = await api.tryGet<readonly { readonly id: string }[]>(gateways(), {
       page,
       per_page: atOnce,

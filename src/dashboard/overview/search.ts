@@ -81,12 +81,12 @@ const kinds: readonly Kind[] = [
   },
 ]
 
-const mostOfKind = 5
-const mostCharacters = 100
+const maxPerKind = 5
+const maxCharacters = 100
 
 /** Leads to the request of a ray, or lists everything with the words in its name. */
 export const search: Handler = async request => {
-  const words = (request.query.get('q') ?? '').trim().slice(0, mostCharacters)
+  const words = (request.query.get('q') ?? '').trim().slice(0, maxCharacters)
   if (request.query.has('ray') || isRay(words)) return findRay(request)
   const response = words === '' ? [] : await Promise.all(kinds.map(kind => findIn(request, kind, words)))
   const sections: Html[] = []
@@ -115,7 +115,7 @@ async function findIn(request: PageRequest, kind: Kind, words: string): Promise<
   if (!request.may(kind.permission)) return null
   const response = await request.api.tryGet<readonly unknown[]>(kind.list(id), {
     ...kind.query(words, id),
-    per_page: mostOfKind,
+    per_page: maxPerKind,
   })
   if (!response.ok) return isOutage(response) ? response : null
   if (response.result.length === 0) return null

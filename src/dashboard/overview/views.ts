@@ -19,7 +19,7 @@ import {
   trafficOf,
 } from './overview.ts'
 
-interface Shown {
+interface OverviewParts {
   readonly ask: PageRequest
   readonly overview: Overview
   readonly attention: Attention
@@ -34,7 +34,7 @@ export async function overviewView({
   attention,
   errors,
   steps,
-}: Shown): Promise<View> {
+}: OverviewParts): Promise<View> {
   const { requests, origins, ai, store, process } = overview
   const first = steps !== null && firstStepsPart(request, steps)
   const needs = attentionPart(request, attention)
@@ -57,7 +57,7 @@ ${store !== undefined && process !== undefined && gatewayPart(store, process)}
 const severities = { critical: 'Critical', warning: 'Warning', info: 'Advice' } as const
 
 /** Maximum of findings on the overview: the most severe come first. */
-const mostFindings = 40
+const maxFindings = 40
 
 /** Whether something is wrong, which is shown before suggestions for further set-up. */
 function isUrgent({ items }: Attention): boolean {
@@ -66,7 +66,7 @@ function isUrgent({ items }: Attention): boolean {
 
 function attentionPart(request: PageRequest, { at, counts, items: found }: Attention): Html {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
-  const items = found.slice(0, mostFindings)
+  const items = found.slice(0, maxFindings)
   const more = all - items.length
   return section(
     'attention',
@@ -108,10 +108,10 @@ function pathOf(
   }
 }
 
-const mostZones = 10
+const maxZones = 10
 
 function moreZones(count: number, account: string): Html | null {
-  const more = count - mostZones
+  const more = count - maxZones
   return more <= 0
     ? null
     : html`<p class="hint">And ${grouped(more)} more <a href="${paths.zones(account)}">zones</a>.</p>`
@@ -157,7 +157,7 @@ function trafficPart({ since, minutes, hours }: NonNullable<Overview['requests']
   return section(
     'requests',
     'Requests',
-    html`<p class="hint">Through this gateway since it started, ${time(since)}.</p>${table('Requests by zone', columns, day.slice(0, mostZones))}${moreZones(day.length, account)}`,
+    html`<p class="hint">Through this gateway since it started, ${time(since)}.</p>${table('Requests by zone', columns, day.slice(0, maxZones))}${moreZones(day.length, account)}`,
   )
 }
 
@@ -204,11 +204,11 @@ function aiPart(
     },
     { title: 'Cost', isNumber: true, cell: costOf },
   ]
-  const more = gateways.length - mostZones
+  const more = gateways.length - maxZones
   return section(
     'calls',
     'AI calls',
-    html`<p class="hint">Of the last 24 hours, as far as they are in the logs.${!isComplete && ' The rest is being summed up.'} ${priceDate === null ? 'Nothing says of which day the list prices are.' : `The list prices are of ${priceDate}.`}</p>${table('AI calls by gateway', columns, gateways.slice(0, mostZones))}${more > 0 && html`<p class="hint">And more <a href="${paths.gateways(account)}">AI gateways</a>.</p>`}`,
+    html`<p class="hint">Of the last 24 hours, as far as they are in the logs.${!isComplete && ' The rest is being summed up.'} ${priceDate === null ? 'Nothing says of which day the list prices are.' : `The list prices are of ${priceDate}.`}</p>${table('AI calls by gateway', columns, gateways.slice(0, maxZones))}${more > 0 && html`<p class="hint">And more <a href="${paths.gateways(account)}">AI gateways</a>.</p>`}`,
   )
 }
 
@@ -273,7 +273,7 @@ function originPart(origins: NonNullable<Overview['origins']>, account: string):
     { title: 'Down', isNumber: true, cell: ({ down }: Row) => bad(down) },
   ]
   const badOf = ({ failing, ejected, down }: Row) => failing + ejected + down
-  const worst = origins.toSorted((a, b) => badOf(b) - badOf(a)).slice(0, mostZones)
+  const worst = origins.toSorted((a, b) => badOf(b) - badOf(a)).slice(0, maxZones)
   const list = table('Origins by zone and state', columns, worst)
   return section('origins', 'Origins', html`${list}${moreZones(origins.length, account)}`)
 }

@@ -4,14 +4,14 @@ import { type Html, html } from '../../base/text/html.ts'
 import { isJson } from '../../base/text/json.ts'
 
 /** Maximum of characters of one body on a page with others, and of one that is laid out. */
-const mostShown = 6_000
-const mostLaidOut = 1_000_000
+const maxShown = 6_000
+const maxLaidOut = 1_000_000
 
 /**
  * Makes a body as text that can be copied; `more` leads to all of it if it has more characters than `most`.
  */
-export function bodyBlock(label: string, text: string, more: Html | null = null, most = mostShown): Html {
-  const laidOut = text.length <= mostLaidOut && isJson(text) ? layOut(text, most) : text
+export function bodyBlock(label: string, text: string, more: Html | null = null, most = maxShown): Html {
+  const laidOut = text.length <= maxLaidOut && isJson(text) ? layOut(text, most) : text
   const isCut = laidOut.length > most
   return html`<div class="body"><p class="label">${label}</p><pre class="code-block" tabindex="0" role="region" aria-label="${label}" data-copy>${isCut ? laidOut.slice(0, endOf(laidOut, most)) : laidOut}</pre>${isCut && html`<p class="hint">Only its beginning: it has ${text.length} characters. ${more}</p>`}</div>`
 }
@@ -21,7 +21,7 @@ const deepest = 40
 /**
  * Puts JSON on lines, with its strings and numbers as they are, until there are more than `most` characters.
  */
-export function layOut(text: string, most = mostLaidOut): string {
+export function layOut(text: string, most = maxLaidOut): string {
   let out = ''
   let depth = 0
   const line = () => `\n${'  '.repeat(Math.min(depth, deepest))}`

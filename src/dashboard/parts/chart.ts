@@ -20,13 +20,13 @@ interface Chart {
   readonly title: string
   /** The beginning of each window, in the format of the API. */
   readonly windows: readonly string[]
-  /** From the bottom up; at most `mostSeries`, and all others together. */
+  /** From the bottom up; at most `maxSeries`, and all others together. */
   readonly series: readonly Series[]
   readonly others?: Series
   readonly write: (value: number) => string
 }
 
-export const mostSeries = 5
+export const maxSeries = 5
 
 /** Makes a chart, in several turns; if all values are 0 it says so. */
 export async function chart(parts: Chart): Promise<Html> {

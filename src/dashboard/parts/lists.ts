@@ -60,7 +60,7 @@ export function cutPage<T>(all: readonly T[], query: URLSearchParams) {
   const page = Number.isInteger(asked) ? Math.max(1, Math.min(asked, last)) : 1
   const visible = all.slice((page - 1) * onAPage, page * onAPage)
   const info: ListInfo = { page, per_page: onAPage, count: visible.length, total_count: all.length }
-  return { shown: visible, info, isAll: visible.length === all.length }
+  return { items: visible, info, isAll: visible.length === all.length }
 }
 
 /** Returns the page of an item, by its index; the first if there is none. */

@@ -165,14 +165,14 @@ function callsCard(request: PageRequest, { calls }: Provider): Html {
 }
 
 /** Maximum of listed models: a price list may have hundreds. */
-const mostListed = 200
+const maxListed = 200
 
 function pricesCard({ priced_models: models }: Provider): Html | null {
   if (models.length === 0)
     return html`<section class="card" aria-labelledby="prices"><h2 id="prices">Models with a price</h2><p>None: calls have no cost in logs, unless the provider says it.</p></section>`
-  const more = models.length - mostListed
+  const more = models.length - maxListed
   return html`<section class="card" aria-labelledby="prices"><h2 id="prices">Models with a price</h2><details><summary>${grouped(models.length)} ${models.length === 1 ? 'model' : 'models'}</summary><ul class="tags">${models
-    .slice(0, mostListed)
+    .slice(0, maxListed)
     .map(
       model => html`<li><code>${isolated(model)}</code></li>
 `,

@@ -102,7 +102,7 @@ async function rulesPage(
   const deciders = await listDeciders(request)
   const { account } = request
   const mayWrite = request.may('Access Rules Write')
-  const { shown: visible, info, isAll } = cutPage(deciders.result, request.query)
+  const { items: visible, info, isAll } = cutPage(deciders.result, request.query)
   const list = paths.accessRules(account.id, zone.name)
   const isPaged = !isAll && mayWrite && rules.result.length > 1
   // Enter in a field presses the first button of a form.

@@ -21,7 +21,7 @@ interface HostCertificate {
 
 export const showCertificates = inZone(async (request, zone) => {
   const response = await request.api.get<HostCertificate[]>(zoneOf(request, 'certificates'))
-  const { shown: visible, info } = cutPage(response.result, request.query)
+  const { items: visible, info } = cutPage(response.result, request.query)
   return {
     title: 'Certificates',
     crumbs: crumbsOf(request, zone),
@@ -44,7 +44,7 @@ const kinds = {
 
 const sources = { file: 'from a file', acme: 'automatic' } as const
 
-const mostNames = 4
+const maxNames = 4
 
 const columns = [
   {
@@ -71,8 +71,8 @@ function statePart({ status, last_error: error, consecutive_failures: failures }
 
 function certificatePart({ subject, issuer, names }: HostCertificate): Html {
   if (issuer === null) return html`none`
-  const visible = names.slice(0, mostNames).join(', ')
-  const more = names.length - mostNames
+  const visible = names.slice(0, maxNames).join(', ')
+  const more = names.length - maxNames
   const hosts = html`${visible}${more > 0 && ` and ${more} more`}`
   // Certificates of public authorities name their hosts and no subject.
   const what = subject === '' ? hosts : html`${isolated(subject!)}<p class="hint">for ${hosts}</p>`

@@ -6,13 +6,13 @@ import { ownCookies } from '../../http1/fields/own-cookies.ts'
 type CookieName = (typeof ownCookies)['session' | 'visit']
 
 /** The cookies of a request; null for one that is missing, duplicate or not of our making. */
-type Shown = Readonly<Record<CookieName, string | null>>
+type OwnCookies = Readonly<Record<CookieName, string | null>>
 
 /**
  * Reads our cookies of a Cookie field (RFC 6265 section 4.2.1) and skips those of others. A duplicate counts
  * as missing: somebody may have planted one of the two.
  */
-export function readCookies(field: string | undefined, isSecure: boolean): Shown {
+export function readCookies(field: string | undefined, isSecure: boolean): OwnCookies {
   const values = new Map<string, string | null>()
   for (const pair of field?.split(/;[ \t]*/) ?? []) {
     const [, name, value] = /^([^=]+)=(.*)$/.exec(pair) ?? []

@@ -5,14 +5,14 @@ export type Form = ReadonlyMap<string, string>
 
 export interface FormRules {
   /** The largest body, in bytes. */
-  readonly most: number
+  readonly maxBytes: number
   readonly fields: number
   readonly hasLines: boolean
   readonly hasFiles?: boolean
 }
 
 /** Limits for sign-in: many times the names and values of all its pages. */
-export const signInForms: FormRules = { most: 32 * 1024, fields: 200, hasLines: false }
+export const signInForms: FormRules = { maxBytes: 32 * 1024, fields: 200, hasLines: false }
 
 /** Whether a Content-Type is that of a form. */
 export function isForm(contentType: string | undefined): boolean {
@@ -25,14 +25,14 @@ export function isForm(contentType: string | undefined): boolean {
  * Reads a form; null for one that is too large, with a duplicate name, too many fields, broken escapes,
  * control characters, or text that is not UTF-8.
  */
-export function readForm(body: Buffer, { most, fields: mostFields, hasLines } = signInForms): Form | null {
+export function readForm(body: Buffer, { maxBytes, fields: maxFields, hasLines } = signInForms): Form | null {
   const form = new Map<string, string>()
   if (body.length === 0) return form
-  if (body.length > most) return null
+  if (body.length > maxBytes) return null
   const text = body.toString('latin1')
   if (!/^[\x21-\x7e]*$/.test(text)) return null
   const fields = text.split('&')
-  if (fields.length > mostFields) return null
+  if (fields.length > maxFields) return null
   for (const field of fields) {
     const [, encodedName, encodedValue] = /^([^=]+)=([^=]*)$/.exec(field) ?? []
     const name = decode(encodedName)

@@ -19,11 +19,11 @@ export function boundaryOf(contentType: string | undefined): string | null {
 export function readMultipart(
   body: Buffer,
   boundary: string,
-  { most, fields, hasLines }: FormRules,
+  { maxBytes, fields, hasLines }: FormRules,
 ): Form | null {
   const form = new Map<string, string>()
   const delimiter = `\r\n--${boundary}`
-  if (body.length > most) return null
+  if (body.length > maxBytes) return null
   // The first delimiter has no line before it.
   const text = `\r\n${body.toString('latin1')}`
   const parts = text.split(delimiter)

@@ -27,7 +27,7 @@ export async function readSentForm(
   const type = request.headers['content-type']
   const boundary = rules.hasFiles === true ? boundaryOf(type) : null
   if (boundary === null && !isForm(type)) return unreadable
-  const body = await bodyOf(request, rules.most)
+  const body = await bodyOf(request, rules.maxBytes)
   if (body === null) return { ...unreadable, status: 413 }
   return (boundary === null ? readForm(body, rules) : readMultipart(body, boundary, rules)) ?? unreadable
 }
@@ -64,19 +64,19 @@ export async function sendPage(
  * Reads a body; null for one that is too large, the rest of which is discarded, so that its sender gets to
  * see the response.
  */
-async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer | null> {
-  const body = await collect(request, most)
+async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
+  const body = await collect(request, maxBytes)
   // Not before the iterator has ended: until then it would stay in the way of what flows.
   if (body === null) request.resume()
   return body
 }
 
-async function collect(request: IncomingMessage, most: number): Promise<Buffer | null> {
+async function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     size += (chunk as Buffer).length
-    if (size > most) return null
+    if (size > maxBytes) return null
     chunks.push(chunk as Buffer)
   }
   return Buffer.concat(chunks)

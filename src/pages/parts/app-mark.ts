@@ -45,7 +45,7 @@ export function initialsOf(name: string): string {
 const hasCapitals = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}\d]/u
 
 /** Maximum of combining marks per letter: no language needs more, and any number could be heaped up. */
-const mostMarks = 2
+const maxMarks = 2
 
 function initialOf(word: string): string {
   const [{ segment }] = letters().segment(word) as Iterable<{ segment: string }> as [{ segment: string }]
@@ -53,7 +53,7 @@ function initialOf(word: string): string {
   const capital = hasCapitals.test(letter) ? letter.toUpperCase() : letter
   // Some capitals are two letters, such as that of the German sharp s.
   const [whole = letter] = [capital].filter(text => [...text].length === 1)
-  return whole + marks.slice(0, mostMarks).join('')
+  return whole + marks.slice(0, maxMarks).join('')
 }
 
 const letters = memoizeOnce(() => new Intl.Segmenter('en', { granularity: 'grapheme' }))

@@ -40,7 +40,7 @@ test('a body that no browser sends is not read as a form', () => {
     'a=b c',
     'a=b\n',
     'a=\xe9',
-    `a=${'b'.repeat(signInForms.most)}`,
+    `a=${'b'.repeat(signInForms.maxBytes)}`,
     Array.from({ length: 201 }, (_, i) => `f${i}=`).join('&'),
   ])
     assert.equal(read(text), null, text)

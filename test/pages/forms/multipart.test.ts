@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { boundaryOf, readMultipart } from '../../../src/pages/forms/multipart.ts'
 
-const rules = { most: 100_000, fields: 20, hasLines: true }
+const rules = { maxBytes: 100_000, fields: 20, hasLines: true }
 
 /** Writes a form with files as the browser of this runtime does. */
 async function written(entries: readonly (readonly [string, string | File])[]) {
@@ -31,7 +31,7 @@ test('a form is read as it is written, files as text', async () => {
     ],
   )
   assert.equal(readMultipart(body, boundary, { ...rules, fields: 3 }), null)
-  assert.equal(readMultipart(body, boundary, { ...rules, most: body.length - 1 }), null)
+  assert.equal(readMultipart(body, boundary, { ...rules, maxBytes: body.length - 1 }), null)
   assert.equal(readMultipart(body, boundary, { ...rules, hasLines: false }), null)
 })
 
