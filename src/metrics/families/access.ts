@@ -1,35 +1,27 @@
 // Prometheus metrics of access rules, and of their files.
 
 import type { AccessMetrics } from '../counters/access-metrics.ts'
-import { byName, type Family, type Sample, sample } from './family.ts'
+import { byName, type Families, type Sample, sample } from './family.ts'
 
-export const accessFamilies: readonly Family[] = [
-  {
-    type: 'counter',
-    name: 'gatehouse_access_decisions_total',
+export const accessFamilies: Families = {
+  gatehouse_access_decisions_total: {
     help: 'Requests decided by access rules, by result and kind of condition.',
     read: ({ edge: { access } }) => accessDecisions(access),
   },
-  {
-    type: 'gauge',
-    name: 'gatehouse_access_bans',
+  gatehouse_access_bans: {
     help: 'Banned addresses.',
     together: 'max',
     read: ({ edge: { access } }) => (access.activeBans ? [{ labels: {}, value: access.activeBans() }] : []),
   },
-  {
-    type: 'counter',
-    name: 'gatehouse_address_list_reloads_total',
+  gatehouse_address_list_reloads_total: {
     help: 'Reloads of address list files, by result.',
     read: ({ edge: { access } }) => byName(access.listReloads, result => ({ result })),
   },
-  {
-    type: 'counter',
-    name: 'gatehouse_geo_database_reloads_total',
+  gatehouse_geo_database_reloads_total: {
     help: 'Reloads of geographic databases, by result.',
     read: ({ edge: { access } }) => byName(access.geoReloads, result => ({ result })),
   },
-]
+}
 
 function accessDecisions({ allowed, denied, legal, failed, banned }: AccessMetrics): Sample[] {
   return [

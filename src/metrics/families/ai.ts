@@ -1,11 +1,9 @@
 // Prometheus metrics of AI gateways.
 
-import { byName, type Family, sample } from './family.ts'
+import { byName, type Families, sample } from './family.ts'
 
-export const aiFamilies: readonly Family[] = [
-  {
-    type: 'counter',
-    name: 'gatehouse_ai_decisions_total',
+export const aiFamilies: Families = {
+  gatehouse_ai_decisions_total: {
     help: 'AI gateway calls allowed or refused, by result and reason.',
     read: ({ edge: { ai } }) => [
       ...byName(ai.allowed, reason => ({ result: 'allowed', reason })),
@@ -16,41 +14,29 @@ export const aiFamilies: readonly Family[] = [
       })),
     ],
   },
-  {
-    type: 'counter',
-    name: 'gatehouse_token_lookups_total',
+  gatehouse_token_lookups_total: {
     help: 'Token lookups by source: cache, store, or store after a notice from another worker.',
     read: ({ edge: { ai } }) => byName(ai.lookups, source => ({ source })),
   },
-  {
-    type: 'counter',
-    name: 'gatehouse_ai_keys_set_aside_total',
+  gatehouse_ai_keys_set_aside_total: {
     help: 'Provider keys set aside for a while, by the status with which the provider rejected them.',
     read: ({ edge: { ai } }) => byName(ai.keysSetAside, status => ({ status })),
   },
-  {
-    type: 'gauge',
-    name: 'gatehouse_ai_body_bytes',
+  gatehouse_ai_body_bytes: {
     help: 'Bytes of request bodies of AI calls buffered until their responses come.',
     read: ({ edge: { ai } }) => [sample(ai.bodyBytes)],
   },
-  {
-    type: 'counter',
-    name: 'gatehouse_ai_calls_without_room_total',
+  gatehouse_ai_calls_without_room_total: {
     help: 'AI calls refused (503) because the bodies of other calls took all the memory that they may.',
     read: ({ edge: { ai } }) => [sample(ai.callsWithoutRoom)],
   },
-  {
-    type: 'counter',
-    name: 'gatehouse_ai_log_entries_total',
+  gatehouse_ai_log_entries_total: {
     help: 'AI log entries by outcome: written, dropped because the store was slow or unreachable, or over the limit of the gateway.',
     read: ({ edge: { ai } }) => byName(ai.logEntries, result => ({ result })),
   },
-  {
-    type: 'gauge',
-    name: 'gatehouse_ai_log_queued_entries',
+  gatehouse_ai_log_queued_entries: {
     help: 'AI log entries that wait to be written.',
     read: ({ edge: { ai } }) =>
       ai.queuedEntries === null ? [] : [{ labels: {}, value: ai.queuedEntries() }],
   },
-]
+}

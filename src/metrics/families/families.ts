@@ -1,6 +1,6 @@
 // The Prometheus metrics of the gateway, in the order in which they are exposed.
 
-import type { Family } from './family.ts'
+import type { Families, Family } from './family.ts'
 import { accessFamilies } from './access.ts'
 import { aiFamilies } from './ai.ts'
 import { certificateFamilies } from './certificates.ts'
@@ -11,7 +11,7 @@ import { peopleFamilies } from './people.ts'
 import { processFamilies } from './process.ts'
 import { requestFamilies } from './requests.ts'
 
-export const families: readonly Family[] = [
+const all: Families = {
   ...requestFamilies,
   ...originFamilies,
   ...compressionFamilies,
@@ -21,4 +21,10 @@ export const families: readonly Family[] = [
   ...peopleFamilies,
   ...certificateFamilies,
   ...processFamilies,
-]
+}
+
+export const families: readonly Family[] = Object.entries(all).map(([name, family]) => ({
+  type: name.endsWith('_total') ? 'counter' : 'gauge',
+  ...family,
+  name,
+}))

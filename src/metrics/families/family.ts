@@ -20,6 +20,9 @@ export interface Family {
   readonly together?: 'min' | 'max'
 }
 
+/** Families by their names; without a type, a `_total` is a counter, and any other a gauge. */
+export type Families = Readonly<Record<string, Omit<Family, 'name' | 'type'> & Partial<Pick<Family, 'type'>>>>
+
 /** Reads out one tally, as the only line of its family or as one of several. */
 export function sample({ value }: Tally, labels: Sample['labels'] = {}): Sample {
   return { labels, value }

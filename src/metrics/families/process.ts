@@ -1,71 +1,51 @@
 // Prometheus metrics of the processes themselves, and of their work besides requests.
 
-import { byName, type Family, type Sample, sample } from './family.ts'
+import { byName, type Families, type Sample, sample } from './family.ts'
 import { type Counts, degradedCodes, type StoreHealth } from '../counters/counts.ts'
 
-export const processFamilies: readonly Family[] = [
-  {
-    type: 'counter',
-    name: 'gatehouse_domain_checks_total',
+export const processFamilies: Families = {
+  gatehouse_domain_checks_total: {
     help: 'DNS checks of the domains of OAuth clients, by outcome.',
     read: ({ domainChecks }) => byName(domainChecks, outcome => ({ outcome })),
   },
-  {
-    type: 'counter',
-    name: 'gatehouse_management_refusals_total',
+  gatehouse_management_refusals_total: {
     help: 'Management API requests refused with 401, 403 or 429, by reason.',
     read: ({ managementRefusals }) => byName(managementRefusals, reason => ({ reason })),
   },
-  {
-    type: 'counter',
-    name: 'gatehouse_side_port_connections_refused_total',
+  gatehouse_side_port_connections_refused_total: {
     help: 'Connections to the side port refused because they would take too many file descriptors.',
     read: ({ refusedOperators }) => [sample(refusedOperators)],
   },
-  {
-    type: 'gauge',
-    name: 'gatehouse_store_up',
+  gatehouse_store_up: {
     help: 'Whether the store is reachable: 1 or 0.',
     read: ({ storeHealth }) => storeSample(storeHealth, ({ isUnreachable }) => !isUnreachable),
     together: 'min',
   },
-  {
-    type: 'gauge',
-    name: 'gatehouse_store_writable',
+  gatehouse_store_writable: {
     help: 'Whether the store accepts writes, as far as known: 1 or 0. Redis refuses them while required replicas do not confirm, SQLite while the disk is full or another process locks the file.',
     read: ({ storeHealth }) =>
       storeSample(storeHealth, ({ isUnreachable, refusal }) => !isUnreachable && refusal === null),
     together: 'min',
   },
-  {
-    type: 'gauge',
-    name: 'gatehouse_store_notices_up',
+  gatehouse_store_notices_up: {
     help: 'Whether the store announces changes by other processes: 1, or 0 if they are noticed up to a second later.',
     read: ({ storeHealth }) => storeSample(storeHealth, ({ deafness }) => deafness === null),
     together: 'min',
   },
-  {
-    type: 'gauge',
-    name: 'gatehouse_store_degraded',
+  gatehouse_store_degraded: {
     help: 'Whether the store responds but is not trusted, by reason: 1 or 0. The gateway then serves with what it knows and confirms no change.',
     read: ({ storeHealth }) => degradedSamples(storeHealth),
     together: 'max',
   },
-  {
-    type: 'gauge',
-    name: 'gatehouse_store_queued_writes',
+  gatehouse_store_queued_writes: {
     help: 'Writes queued for the SQLite file.',
     read: ({ edge: { store } }) => [sample(store.queuedWrites)],
   },
-  {
-    type: 'counter',
-    name: 'gatehouse_store_refused_writes_total',
+  gatehouse_store_refused_writes_total: {
     help: 'Writes refused because the queue for the SQLite file was full (queue_full), or other processes held it for too long (locked).',
     read: ({ edge: { store } }) => byName(store.refusedWrites, reason => ({ reason })),
   },
-  {
-    type: 'gauge',
-    name: 'gatehouse_tls_client_trust_expiry_timestamp_seconds',
+  gatehouse_tls_client_trust_expiry_timestamp_seconds: {
     help: 'When authorities of client certificates and their revocation lists expire, in Unix time, by kind and name.',
     read: ({ clientTrust }) =>
       (clientTrust?.() ?? [])
@@ -73,9 +53,7 @@ export const processFamilies: readonly Family[] = [
         .map(({ kind, name, notAfter }) => ({ labels: { kind, name }, value: notAfter / 1000 })),
     together: 'min',
   },
-  {
-    type: 'gauge',
-    name: 'gatehouse_tls_ticket_key_start_timestamp_seconds',
+  gatehouse_tls_ticket_key_start_timestamp_seconds: {
     help: 'Since when the key that seals TLS sessions is in use, in Unix time.',
     read: ({ ticketKeys }) => {
       const key = ticketKeys?.() ?? null
@@ -83,9 +61,7 @@ export const processFamilies: readonly Family[] = [
     },
     together: 'max',
   },
-  {
-    type: 'gauge',
-    name: 'gatehouse_tls_ticket_key_shared',
+  gatehouse_tls_ticket_key_shared: {
     help: 'Whether the key that seals TLS sessions is that of the store: 1, or 0 if this gateway alone has it.',
     read: ({ ticketKeys }) => {
       const key = ticketKeys?.() ?? null
@@ -93,49 +69,37 @@ export const processFamilies: readonly Family[] = [
     },
     together: 'min',
   },
-  {
-    type: 'counter',
-    name: 'gatehouse_worker_restarts_total',
+  gatehouse_worker_restarts_total: {
     help: 'Workers replaced after a crash or a hang.',
     read: ({ workerRestarts }) => [sample(workerRestarts)],
   },
-  {
-    type: 'counter',
-    name: 'gatehouse_config_reloads_total',
+  gatehouse_config_reloads_total: {
     help: 'Reloads of the configuration, by result.',
     read: ({ reloads }) => [
       sample(reloads.success, { result: 'success' }),
       sample(reloads.failure, { result: 'failure' }),
     ],
   },
-  {
-    type: 'counter',
-    name: 'gatehouse_upgrades_total',
+  gatehouse_upgrades_total: {
     help: 'Upgrades to a new process, by result.',
     read: ({ upgrades }) => [
       sample(upgrades.success, { result: 'success' }),
       sample(upgrades.failure, { result: 'failure' }),
     ],
   },
-  {
-    type: 'counter',
-    name: 'gatehouse_log_lines_dropped_total',
+  gatehouse_log_lines_dropped_total: {
     help: 'Log lines dropped because the log could not be written in time: its reader was too slow, or gone, or the disk full.',
     read: ({ droppedLogLines }) => [sample(droppedLogLines)],
   },
-  {
-    type: 'counter',
-    name: 'gatehouse_telemetry_spans_total',
+  gatehouse_telemetry_spans_total: {
     help: 'Spans of sampled requests, by result: exported, or dropped since the queue was full or the export failed.',
     read: ({ edge }) => byName(edge.spans, result => ({ result })),
   },
-  {
-    type: 'gauge',
-    name: 'gatehouse_build_info',
+  gatehouse_build_info: {
     help: 'Always 1; the labels identify the build.',
     read: ({ version }) => [{ labels: { version, node: process.versions.node }, value: 1 }],
   },
-]
+}
 
 /** Shows 1 or 0 in the process that reports the store. */
 function storeSample(read: Counts['storeHealth'], holds: (signs: StoreHealth) => boolean): readonly Sample[] {
