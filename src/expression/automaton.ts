@@ -68,10 +68,7 @@ export class Automaton {
     this.isWhole = this.#buildAhead()
   }
 
-  /**
-   * Whether any part of a text matches. Spends the steps that building takes; throws if the request has too
-   * few.
-   */
+  /** Takes the steps of building; throws if the request has too few. */
   test(text: string): boolean {
     const { length } = text
     const classes = this.#classes
@@ -99,10 +96,7 @@ export class Automaton {
     return next
   }
 
-  /**
-   * Returns the state after a character, or the end. Each instruction is visited once, so it takes as many
-   * steps as there are.
-   */
+  /** Visits each instruction once, which are the steps it takes. */
   #follow(state: State, rune: number): { readonly next: State; readonly steps: number } {
     const behind = rune === end ? kind.edge : kindOf(rune)
     const conditions = this.#hasConditions ? conditionsBetween(state.before, behind) : 0

@@ -17,10 +17,7 @@ export interface Expression<T extends boolean | string> {
   readonly needsGeo: boolean
   /** Whether it reads request.path, which may have several readings. */
   readonly readsPath: boolean
-  /**
-   * The steps of an evaluation for a usual request, to be added up over all conditions of a request: see
-   * `maxWork`.
-   */
+  /** Steps for a usual request, summed up over all conditions: see `maxWork`. */
   readonly work: number
   /**
    * Evaluates; null if it failed (a missing key, or more work than is left). Takes its steps from the work of
@@ -137,10 +134,7 @@ interface PackageError {
   readonly range?: { readonly start: number }
 }
 
-/**
- * Returns the flaw that the package reports; an unintended error (a stack overflow) has no position in the
- * text.
- */
+/** An unintended error (a stack overflow) has no position in the text. */
 function flawOf(text: string, error: unknown): ExpressionFlaw {
   const { code, summary, range } = (error ?? {}) as PackageError
   if (code === 'limit_exceeded')

@@ -62,9 +62,7 @@ export class Variables {
   }
 }
 
-/**
- * The field that `request.tls` is read as if no field of it is named; no expression can contain that name.
- */
+/** Stands for `request.tls` without a field; no expression can contain that name. */
 export const tlsAlone = 'tls alone'
 
 export class RequestView {

@@ -5,10 +5,7 @@ import { ErrorView, RequestView, ResponseView, tlsAlone } from './facts.ts'
 import { Pattern } from './pattern.ts'
 import { ClientView, clientFields, TlsView, tlsFields } from './tls-facts.ts'
 
-/**
- * The variables that an expression may use: `request` has request.* and zone, `error` also response.* and
- * error.*.
- */
+/** `request` has request.* and zone, `error` also response.* and error.*. */
 export type Scope = 'request' | 'error'
 
 const requestFields = {
@@ -34,8 +31,7 @@ const requestLanguage = new Environment({
   .registerType('Request', { ctor: RequestView, fields: requestFields })
   .registerVariable('request', 'Request')
   .registerVariable('zone', 'string')
-  // The `matches` of the language backtracks, and cannot be removed; but a macro takes precedence, whatever
-  // its receiver.
+  // The built-in `matches` backtracks, but a macro takes precedence over it.
   .registerFunction('bytes.matches(ast): bool', expandMatches)
 
 const languages: Readonly<Record<Scope, Environment>> = {
@@ -48,10 +44,7 @@ const languages: Readonly<Record<Scope, Environment>> = {
     .registerVariable('error', 'Error'),
 }
 
-/**
- * Parses a text. `request.tls` without a field is whether the client came over TLS, its meaning from before
- * it had fields.
- */
+/** `request.tls` without a field is whether there is TLS, as before it had fields. */
 export function parseFor(scope: Scope, text: string): ParseResult {
   const run = languages[scope].parse(text)
   nameAlone(run.ast, false)
@@ -72,8 +65,7 @@ function nameAlone(node: unknown, isOf: boolean): void {
   nameAlone(of, true)
 }
 
-// At each failure, the package would render the whole expression with the position of the error, which is
-// never shown.
+// At each failure, the package would render the expression, which is never shown.
 Object.defineProperty(Object.getPrototypeOf(requestLanguage.parse('true').ast), 'input', { get: () => '' })
 
 interface Checker<Context> {

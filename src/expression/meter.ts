@@ -12,10 +12,7 @@ export function useWork(left: Work): void {
   work = left
 }
 
-/**
- * Takes steps that are about to be made; throws, and takes nothing, if fewer are left. Whole numbers are the
- * fastest to count.
- */
+/** Throws if too few are left, and takes none. Whole numbers are the fastest to count. */
 export function spend(steps: number): void {
   if (!work.take(steps)) throw spent
 }
@@ -38,9 +35,7 @@ interface Evaluated {
   evaluate(evaluator: Evaluator, node: Evaluated, context: unknown): unknown
 }
 
-/**
- * Counts every part that is evaluated, and the length of each text, which operators and functions process.
- */
+/** Counts the parts that are evaluated, and the lengths of their texts. */
 const counting: Evaluator = {
   run(node, context) {
     const value = node.evaluate(this, node, context)
@@ -90,9 +85,7 @@ export function meter(node: ASTNode): void {
   }
 }
 
-/**
- * Whether an operator iterates over lists or maps; literals count by their parts, and a map is not searched.
- */
+/** Literals count by their parts, and a map is not searched. */
 function iterates({ op, args }: ASTNode): boolean {
   if (op !== '==' && op !== '!=' && op !== '+' && op !== 'in') return false
   const [left, right] = args as unknown as readonly Checked[]
@@ -107,10 +100,7 @@ interface Checked {
 
 type Cost = (of: unknown, by?: unknown) => number
 
-/**
- * Returns the function that computes the steps of a call from its arguments; undefined if they are
- * negligible.
- */
+/** Returns the steps of a call by its arguments; undefined if negligible. */
 export function costOfCall(name: string): Cost | undefined {
   if (name === 'startsWith' || name === 'endsWith' || name === 'orValue' || name === 'hasValue')
     return undefined

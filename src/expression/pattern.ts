@@ -18,10 +18,7 @@ export class Pattern {
     this.#automaton = automaton
   }
 
-  /**
-   * Compiles RE2 syntax, which has neither look-around nor back-references; returns a string if something is
-   * wrong with it.
-   */
+  /** RE2 has neither look-around nor back-references. Returns a string for a flaw. */
   static compile(text: string): Pattern | string {
     if (text.length > maxLength) return `a pattern may have at most ${maxLength} characters`
     const flaw = patternFlaw(text, maxInstructions)

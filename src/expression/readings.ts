@@ -11,18 +11,12 @@ export interface Read {
   readonly work: Work
 }
 
-/**
- * Whether a condition holds for any reading; null if it fails for one, or there are too many, and it holds
- * for none.
- */
+/** Null if it fails, or there are too many readings, and it holds for none. */
 export function holdsForAny(condition: Expression<boolean>, facts: Facts, read: Read): boolean | null {
   return evaluate(condition, facts, read, true)
 }
 
-/**
- * Whether a condition holds for every reading; null if it fails for one, or there are too many, and it is
- * false for none.
- */
+/** Null if it fails, or there are too many readings, and it is false for none. */
 export function holdsForAll(condition: Expression<boolean>, facts: Facts, read: Read): boolean | null {
   return evaluate(condition, facts, read, false)
 }

@@ -87,10 +87,7 @@ export class TlsView {
   }
 }
 
-/**
- * The class of `request.tls.client`, whose texts are empty without a certificate. A text or a list that is
- * longer than rules are priced for throws.
- */
+/** Texts are empty without a certificate; those longer than the price allows throw. */
 export class ClientView {
   readonly #facts: ClientFacts | null
   readonly verified: boolean

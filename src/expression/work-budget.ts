@@ -2,10 +2,7 @@
 // so that the total is less than a millisecond. Work on short inputs is priced when rules are loaded; inputs
 // that clients can make long are counted at each request.
 
-/**
- * The maximum steps of a request for all its rules: those of the file, and those that the API has set for its
- * zone.
- */
+/** For all rules of the file, and all that the API has set for a zone. */
 export const maxWork = {
   /** Access rules, rate limits and rewrites. */
   rules: { file: 14_000, api: 7_000 },

@@ -65,10 +65,7 @@ export class Limiter {
     return (this.#made ??= new LRUCache({ max: maxKeys, dispose: count => this.#dismiss(count) }))
   }
 
-  /**
-   * Counts a request if it fits: at once while the key is far below the limit or over it, otherwise after a
-   * query to the store. `now` is in monotonic ms.
-   */
+  /** At once far from the limit or over it, else after a query. `now` is monotonic. */
   spend(limit: Limit, key: string, now = this.#clock.monotonic()): Spent | Promise<Spent> {
     const count = this.#countOf(limit, key)
     count.refresh(now, this.#clock)

@@ -46,10 +46,7 @@ export class Metrics extends Counts {
     return others.length === 0 ? own : AggregatorRegistry.aggregate([own, ...others]).getMetricsAsJSON()
   }
 
-  /**
-   * Writes the numbers of this process and of the others, added up, in the text format of Prometheus (version
-   * 0.0.4).
-   */
+  /** Writes all numbers, added up, in the text format of Prometheus (version 0.0.4). */
   async expose(others: readonly Snapshot[] = []): Promise<string> {
     const registry =
       others.length === 0 ? this.#registry : AggregatorRegistry.aggregate([await this.snapshot(), ...others])
@@ -66,10 +63,7 @@ export function sumOf(snapshots: readonly Snapshot[]): Promise<Snapshot> {
   return AggregatorRegistry.aggregate([...snapshots]).getMetricsAsJSON()
 }
 
-/**
- * Adds up what outlives processes that ended: counters and histograms must never go backwards, gauges die
- * with their process.
- */
+/** Adds up what outlives a process: counters and histograms never go backwards. */
 export async function remains(ended: readonly Snapshot[]): Promise<Snapshot> {
   const sums = await sumOf(ended)
   return sums.filter(({ type }) => (type as unknown) === 'counter' || (type as unknown) === 'histogram')
@@ -84,22 +78,13 @@ function readOut({ type, name, help, read, together }: Family, counts: Counts): 
   return { name, help, type, aggregator, get } as unknown as Metric
 }
 
-/**
- * Ms between two samples of the event loop lag, each of which wakes the process: at the usual 10, they are
- * half of the cost of an idle one.
- */
+/** Each sample wakes the process: every 10 ms, as usual, is half of the cost of an idle one. */
 const lagPeriod = 100
 const lags = ['min', 'max', 'mean', 'p50', 'p90', 'p99'].map(of => `nodejs_eventloop_lag_${of}_seconds`)
-/**
- * Seconds. Without a sample since the last read, the histogram has no mean, and its minimum is the largest
- * number.
- */
+/** Without a sample since the last read, the minimum is the largest number. In seconds. */
 const longestLag = 1e6
 
-/**
- * Metrics for which neither sum nor average over processes is useful, only the worst: one that is stuck, or
- * full, is in trouble, whatever the others do.
- */
+/** Only the worst counts: a process that is stuck, or full, is in trouble. */
 const ofTheWorst = {
   nodejs_eventloop_lag_p50_seconds: 'max',
   nodejs_eventloop_lag_p90_seconds: 'max',

@@ -8,10 +8,7 @@ import { newUser, withNames } from './records/users.ts'
 import type { ClientInfo } from './records/client-info.ts'
 
 type SignUpResult =
-  /**
-   * If the address was free, its owner can sign in now. The response does not reveal whether it was, so that
-   * it reveals no users.
-   */
+  /** Its owner can sign in now, if the address was free: which it was would reveal users. */
   | { readonly outcome: 'done' }
   | TryLater
   | { readonly outcome: 'flawed'; readonly flaw: PasswordFlaw }

@@ -3,17 +3,11 @@
 import type { RequestHead } from '../http1/heads/request-head.ts'
 import { token68Of } from './bearer.ts'
 
-/**
- * Ways to encode a character, before its two hex digits: percent-encoded any number of times, as `%u0073`, or
- * as a JSON escape, also within nested JSON.
- */
+/** Before two hex digits: any depth of percent-encoding, `%u00`, or a JSON escape, also nested. */
 const escaping = '(?:%(?:25)*(?:u00)?|\\\\{1,8}u00)'
 /** One of `A-Z a-z 0-9 _ -`, by its hex digits. */
 const ofSecret = '(?:2[Dd]|3\\d|4[1-9A-Fa-f]|5[\\dAaFf]|6[1-9A-Fa-f]|7[\\dAa])'
-/**
- * Joined lower-case words, as in campaign names (`websvcs_order_history_of_the_last_twelve_months`); fewer
- * than one secret in ten million looks like that.
- */
+/** Names of campaigns (`websvcs_order_history_…`); fewer than one secret in ten million is like that. */
 const words = '(?=[a-z\\d_-]{32})(?:[a-z\\d]+[_-]){2}'
 /** The prefixes of API tokens, access and refresh tokens, and client secrets, unless words follow. */
 export const prefixes = `(?:s|${escaping}73)(?:v|${escaping}76)(?:c|${escaping}63)(?:[tors]|${escaping}(?:7[234]|6[Ff]))(?:_|${escaping}5[Ff])(?!${words})`
@@ -64,7 +58,7 @@ export function placeInLine({ method, target }: Pick<RequestHead, 'method' | 'ta
   return holdsOurs(method) ? 'the method' : null
 }
 
-/** Describes where a field has our credential; null for nowhere, or an allowed `Bearer`. */
+/** Null for nowhere, or for an allowed `Bearer`. */
 export function placeInField(name: string, value: string, mayBear: boolean): string | null {
   if (holdsOurs(name)) return 'the name of a header'
   const isMisplaced = mayBear ? hasMisplacedToken(value) : valueHoldsOurs(value)

@@ -105,10 +105,7 @@ export class TokenTags {
   }
 }
 
-/**
- * Returns the key of a store. One from before there were keys gets a new one, which lists its API tokens as
- * untagged. Rejects with `StoreUnreachable`.
- */
+/** A store without key gets one that lists its tokens. Rejects with `StoreUnreachable`. */
 export async function keyOf(store: Store, now: number): Promise<TokenKey> {
   for (;;) {
     const stored = await store.tokenKeys.get(tokenKeyOwner, tokenKeyId)

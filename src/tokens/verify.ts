@@ -104,8 +104,7 @@ export class TokenVerifier {
             : people?.concerns(change, token) === true,
         endedBy: () => null,
       }),
-      // Separate from API tokens: the changes that end access tokens, a thousand times a second, need not
-      // touch those.
+      // Separate, since a thousand changes a second end access tokens, and none of the others.
       access_token: access && rememberedOf(options, 'access_token', access),
     }
   }

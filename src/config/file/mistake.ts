@@ -6,7 +6,6 @@ export interface Place {
   readonly path: string // such as zones[0].routes[1].pool; empty for the whole file
 }
 
-/** One mistake, or one warning. */
 export interface Mistake extends Place {
   readonly message: string
 }
@@ -51,10 +50,7 @@ export class Findings {
   }
 }
 
-/**
- * Formats a mistake for editors and terminals: file, line and column first. A default has no line; a value
- * given outside of the file has no file either.
- */
+/** Formats a mistake for editors and terminals; a default has no line, an override no file. */
 export function formatMistake(file: string, { line, column, path, message }: Mistake): string {
   if (isOutside(path)) return message
   return [line === 0 ? `${file}:` : `${file}:${line}:${column}`, path && `${path}:`, message]
@@ -62,14 +58,12 @@ export function formatMistake(file: string, { line, column, path, message }: Mis
     .join(' ')
 }
 
-/**
- * Whether a path is that of an option such as --listen, or of a variable such as PORT, in place of a setting.
- */
+/** Whether a path is that of an option (--listen) or a variable (PORT) in place of a setting. */
 export function isOutside(path: string): boolean {
   return path.startsWith('--') || /^[A-Z]+$/.test(path)
 }
 
-/** Returns the last step of a path: the name of the field in messages. */
+/** The name of the field in messages. */
 export function fieldName(path: string): string {
   return /[\w-]+(?:\[\d+\])*$/.exec(path)?.[0] ?? (path || 'the configuration')
 }

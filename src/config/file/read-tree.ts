@@ -83,9 +83,7 @@ function noteSyntax(errors: readonly YAMLError[], lines: LineCounter, findings: 
   }
 }
 
-/**
- * Turns the nodes of one document into a tree, following aliases up to a bound; beyond it there is no tree.
- */
+/** Turns the nodes of one document into a tree, following aliases up to a bound. */
 class TreeReader {
   hasGivenUp = false
   readonly #text: string

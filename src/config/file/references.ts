@@ -46,10 +46,7 @@ export function variablesIn(written: string): readonly string[] {
   return [...written.matchAll(reference)].map(([, inside]) => inside!.split(':-', 1)[0]!)
 }
 
-/**
- * Returns the source of a secret value: the variables that it refers to, the file that it names, or else the
- * configuration itself.
- */
+/** Returns where a secret comes from: variables, a file, or the configuration itself. */
 export function sourceOf(written: string): SecretSource {
   if (written.startsWith(filePrefix)) return { kind: 'file', path: fileName(written) }
   const names = variablesIn(written)

@@ -8,10 +8,7 @@ interface Empty extends Place {
   readonly kind: 'empty'
 }
 
-/**
- * Any single value; its type is decided by the shape that reads it, so that `10`, "10" and a variable with 10
- * are the same.
- */
+/** Any single value, untyped: `10`, "10" and a variable with 10 are the same. */
 export interface Scalar extends Place {
   readonly kind: 'scalar'
   readonly text: string

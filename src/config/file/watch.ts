@@ -119,10 +119,7 @@ export class ConfigWatch {
 interface Entry {
   readonly directory: string
   readonly name: string
-  /**
-   * Whether it decides the target of the path: the file, a symbolic link, or the first that is missing. Other
-   * directories matter only when replaced.
-   */
+  /** Whether it decides the target of the path; other directories matter only when replaced. */
   readonly decides: boolean
 }
 

@@ -11,10 +11,7 @@ export interface Changes {
   readonly removed: readonly string[]
 }
 
-/**
- * Returns the differences, by member for lists whose members have names. A setting that only moved to another
- * line has not changed.
- */
+/** Returns the differences, by member where all members have names; a move is none. */
 export function changesBetween(before: Config, after: Config): Changes {
   const changes = { changed: [], added: [], removed: [] }
   compare({ ...before }, { ...after }, { path: '', depth: 0, changes })

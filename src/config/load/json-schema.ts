@@ -7,10 +7,7 @@ import { Findings, type Place } from '../file/mistake.ts'
 import { readTree } from '../file/read-tree.ts'
 import type { Tree } from '../file/tree.ts'
 
-/**
- * Returns the schema. `text` is a configuration whose comments describe its settings, including the settings
- * behind a #.
- */
+/** Returns the schema, described by the comments of `text`, including settings behind a #. */
 export function jsonSchema(text: string): Form {
   const whole = withCommented(text)
   const tree = readTree(whole, new Findings())

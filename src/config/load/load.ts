@@ -7,10 +7,7 @@ import { type Parsed, parse } from './parse.ts'
 import type { GivenAddresses } from '../resolve/address-overrides.ts'
 import { FileFault, type Surroundings } from '../file/references.ts'
 
-/**
- * The result, and the files it was read from (absolute paths), unreadable ones included; not files that are
- * read elsewhere.
- */
+/** The files are absolute paths, unreadable ones included; not those that are read elsewhere. */
 export type Loaded = Parsed & { readonly files: readonly string[] }
 
 interface Circumstances {

@@ -1,9 +1,6 @@
 // How the responses of a zone are compressed.
 
-/**
- * The content codings that the gateway applies, by their names in the IANA registry (RFC 9110 section 8.4.1,
- * RFC 7932, RFC 8878).
- */
+/** By their names in the IANA registry (RFC 9110 section 8.4.1, RFC 7932, RFC 8878). */
 export const contentCodings = ['zstd', 'br', 'gzip'] as const
 export type ContentCoding = (typeof contentCodings)[number]
 

@@ -12,10 +12,7 @@ export interface EjectionConfig {
   readonly longest: number
 }
 
-/**
- * Active checks: a GET every `interval` ms (jittered by a tenth), with a response due within `timeout` ms and
- * a status in the range.
- */
+/** A GET every `interval` ms (± 10 %), with a response due in `timeout` ms. */
 export interface CheckConfig {
   readonly path: string
   readonly host: string | null // null: that of the url
@@ -27,10 +24,7 @@ export interface CheckConfig {
   readonly most: number
 }
 
-/**
- * The HTTP versions of an origin: 1.1 alone, 2 if a TLS handshake negotiates it, or 2 without TLS, by prior
- * knowledge of the operator.
- */
+/** 1.1 alone, 2 if a TLS handshake negotiates it, or 2 without TLS by prior knowledge. */
 export type HttpVersions = '1' | '2' | 'h2c'
 
 /** A proxy through which connections leave a network, each by a CONNECT request (RFC 9110 section 9.3.6). */

@@ -7,7 +7,6 @@ import type { Settings } from '../settings/schema.ts'
 import { type Placed, type Rule, unwritten } from '../shape/shape.ts'
 import type { Endpoint } from '../model/config.ts'
 
-/** The given texts; each may be missing. */
 export interface GivenAddresses {
   /** For the one listener without TLS: --listen. */
   readonly listen?: string | undefined
@@ -39,10 +38,7 @@ function refersToPort(listeners: Listeners): boolean {
   return listeners.some(({ address }) => address?.variables?.includes('PORT'))
 }
 
-/**
- * Returns the listeners with another address for the one without TLS; records a mistake if there is none, or
- * several.
- */
+/** Moves the one listener without TLS; no such listener, or several, is a mistake. */
 function moved(
   listeners: Listeners,
   name: keyof typeof remedies,

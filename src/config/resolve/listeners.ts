@@ -56,10 +56,7 @@ function overlap(a: Endpoint, b: Endpoint): boolean {
   return a.host === b.host || takes(a.host, b.host) || takes(b.host, a.host)
 }
 
-/**
- * Whether the first accepts connections for the second: `::` includes IPv4, and names such as localhost
- * mostly resolve to IPv4.
- */
+/** Whether the first accepts the second's connections: `::` includes IPv4, as localhost mostly is. */
 function takes(all: string, one: string): boolean {
   if (all === '::') return true
   if (all === '0.0.0.0') return one === '::' || !isIPv6(one)

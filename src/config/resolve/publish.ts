@@ -1,5 +1,4 @@
-// Publishes parts of the side port in zones: the paths of the authorization server on the host of its issuer,
-// and those of the dashboard on its own. Nothing else of the side port is published by this.
+// Publishes the authorization server and the dashboard on their hosts; nothing else of the side port.
 
 import type { RouteConfig, Timeouts, ZoneConfig, ZoneTls } from '../model/config.ts'
 import type { Operator } from '../model/custom-errors-config.ts'
@@ -39,10 +38,7 @@ const issuerBodyLimit = 64 * 1024
 /** Body limit of a form of the dashboard, which may contain an error page. */
 const dashboardBodyLimit = 2 * 1024 * 1024
 
-/**
- * Returns the zones with routes to the published parts of the side port, and records conflicting routes of
- * the file.
- */
+/** Adds routes to what is published, and records conflicting routes of the file. */
 export function publish(
   zones: readonly ZoneConfig[],
   settings: Settings,
@@ -127,20 +123,14 @@ function refuseTaken(
   }
 }
 
-/**
- * Warns if a site is served on the host of a publication: browsers treat the two as one origin, with
- * everything that people may do there.
- */
+/** Warns of a site on the host of a publication: for browsers, the two are one origin. */
 function warnOfSite({ routes }: ZoneSettings, { setting }: Publication, findings: Findings): void {
   if (routes.length === 0) return
   const text = 'its host has routes to a site, whose pages can act as the people who sign in'
   findings.warn(setting, `${text}: give it a host of its own`)
 }
 
-/**
- * Checks a publication whose host gets a zone of its own, without the rules of the zone that would otherwise
- * serve the host.
- */
+/** Checks a publication whose host gets a zone of its own, without another zone's rules. */
 function checkOwnZone(
   { setting, host }: Publication,
   zones: readonly ZoneConfig[],

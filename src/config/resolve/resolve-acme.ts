@@ -14,9 +14,7 @@ import { usualDirectory } from '../settings/acme-settings.ts'
 import type { Settings } from '../settings/schema.ts'
 import type { Placed } from '../shape/shape.ts'
 
-/**
- * Returns the ACME configuration, null for none; records hosts that it cannot cover, and missing listeners.
- */
+/** Resolves tls.auto, null without it; hosts that it cannot cover and missing listeners are mistakes. */
 export function resolveAcme(
   settings: Settings,
   zones: readonly ZoneConfig[],
@@ -99,10 +97,7 @@ function refuseWildcard(host: Placed<string>, findings: Findings): void {
   )
 }
 
-/**
- * Whether an authority may issue for a host: for names that are no addresses, and a public authority only for
- * names that the whole Internet can look up (RFC 6761, RFC 6762).
- */
+/** Public authorities certify only names of the public DNS (RFC 6761, RFC 6762), none addresses. */
 function isCertifiable(host: string, directory: string): boolean {
   if (isIP(host) !== 0 || host.startsWith('*.') || host === 'localhost') return false
   return (

@@ -55,9 +55,7 @@ export function resolveZones(
   return members.map(zone => resolveZone(zone, settings, named, findings, ofAll))
 }
 
-/**
- * Returns the names of all rate limits in the file, since clients and metrics distinguish them only by name.
- */
+/** All names, since clients and metrics distinguish rate limits only by name. */
 function limitNames({ rate_limits: ofAll, zones }: Settings): Placed<string>[] {
   const own = (zones?.value ?? []).flatMap(({ value: { rate_limits: ofZone, routes } }) => [
     ...ofZone,

@@ -101,10 +101,7 @@ function resolveStore({ store, workers }: Settings, findings: Findings): StoreCo
   return { url: url.value, ca: ca.value, ...credentials, ...camel(times) }
 }
 
-/**
- * Records settings that the URL makes useless: they were meant for another URL, or the connection is less
- * protected than it seems.
- */
+/** Refuses settings that the URL makes useless: the connection is less protected than it seems. */
 function refuseIdle({ url, ...store }: Settings['store'], findings: Findings): void {
   const { ca, sentinel_username: username, sentinel_password: password } = store
   if (ca.value !== null && !/^rediss[:+]/.test(url.value ?? '')) {

@@ -41,10 +41,7 @@ export function resolveServerTls(settings: Settings, findings: Findings): TlsCon
   }
 }
 
-/**
- * Returns a zone's requirements for connections, and records authorities that cannot verify any client
- * certificate.
- */
+/** Returns a zone's requirements; authorities that cannot verify any client are mistakes. */
 export function resolveZoneTls(settings: ZoneSettings['tls'], fips: boolean, findings: Findings): ZoneTls {
   const { redirect, hsts, min_version, ciphers, client_certificates: client } = settings
   return {
@@ -71,10 +68,7 @@ function resolveClientCertificates(
   }
 }
 
-/**
- * Rejects authorities whose issuer is missing: OpenSSL looks for the revocation list of each issuer, up to a
- * self-signed one.
- */
+/** OpenSSL looks for the revocation list of each issuer, up to a self-signed one. */
 function refuseHalfChains(ca: readonly Placed<string>[], findings: Findings): void {
   const known = ca.flatMap(({ value }) => pemBlocks(value)).map(pem => new X509Certificate(pem))
   for (const place of ca)

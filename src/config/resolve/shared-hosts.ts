@@ -13,10 +13,7 @@ interface OwnHost {
   readonly owner: string
 }
 
-/**
- * Warns of each host that a zone shares with our pages. Hosts on which the edge publishes pages are checked
- * by `publish`; the default zone names no host.
- */
+/** Warns of each host that a zone shares with our pages; `publish` checks those on the edge. */
 export function warnOfSharedHosts(settings: Settings, findings: Findings): void {
   const own = ownHosts(settings)
   for (const { value: zone } of settings.zones?.value ?? []) {

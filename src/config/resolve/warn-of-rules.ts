@@ -8,10 +8,7 @@ import type { Findings } from '../file/mistake.ts'
 import type { Settings } from '../settings/schema.ts'
 import type { Placed } from '../shape/shape.ts'
 
-/**
- * Warns about rules that are never reached, that allow no request, whose content does not match its type, or
- * that break redirects.
- */
+/** Warns of unreachable, useless and self-contradicting rules. */
 export function warnOfRules({ access, errors, zones }: Settings, findings: Findings): void {
   const members = (zones?.value ?? []).map(({ value }) => value)
   for (const { rules } of [access, ...members.map(zone => zone.access)]) warnOfUnreached(rules, findings)
@@ -23,10 +20,7 @@ export function warnOfRules({ access, errors, zones }: Settings, findings: Findi
 type Routes = NonNullable<Settings['zones']>['value'][number]['value']['routes']
 type Rules = readonly Placed<AccessRuleSettings>[]
 
-/**
- * Only address rules are checked for catching everything: whether an expression is always true cannot be
- * decided here.
- */
+/** Only address rules are checked: whether an expression is always true cannot be decided. */
 function warnOfUnreached(rules: Rules, findings: Findings): void {
   const end = rules.findIndex(isForAll)
   const next = rules[end + 1]

@@ -37,10 +37,7 @@ import {
   wordOr,
 } from '../shape/shape.ts'
 
-/**
- * Accepts a country by its two letters (ISO 3166-1 alpha-2), in any case; rejects other common codes, such as
- * UK.
- */
+/** Accepts a country of ISO 3166-1 alpha-2, in any case, but not a common alias such as UK. */
 export const country: Rule<string> = formed(readCountry, {
   pattern: '^[A-Za-z]{2}$',
   rule: 'must be a two-letter country code of ISO 3166-1, such as DE',

@@ -18,10 +18,7 @@ export function providerName(known: readonly string[]): Rule<string> {
   }
 }
 
-/**
- * Whether a provider is known to require a key for every call: all do at their public addresses. `url` is the
- * configured one; null for the provider's own.
- */
+/** All require one at their public addresses; `url` is null for those. */
 export function needsKey(name: string, url: string | null): boolean {
   return url === null && name !== 'ollama'
 }
@@ -71,13 +68,9 @@ export function pricedModel(known: readonly string[]): Rule<string> {
   }
 }
 
-/** Accepts the base of a provider. */
 export const providerUrl = baseUrl('https://llm.example/v1')
 
-/**
- * Accepts a key for a provider; empty text is null, so that a variable may be unset. No message shows the
- * key.
- */
+/** Accepts a key; empty is null, for an unset variable. No message shows the key. */
 export const providerKey: Rule<string | null> = text => (text === '' ? { value: null } : visibleText(text))
 
 const visibleText = matching(/^[!-~]{1,4096}$/, 'must be up to 4096 visible ASCII characters, without spaces')
@@ -90,7 +83,6 @@ export const azureResource = matching(
 
 const mostDollars = 1e6
 
-/** Accepts an amount of US dollars. */
 export const usDollars = decimal(
   0,
   mostDollars,

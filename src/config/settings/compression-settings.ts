@@ -46,10 +46,7 @@ const mediaType = formed(
   { pattern: pattern.source },
 )
 
-/**
- * Higher levels are slower than most networks, and take tens of megabytes; content precompressed at such
- * levels passes as it is.
- */
+/** Higher levels are slower than most networks, and take tens of megabytes. */
 const level = scalar(whole(1, 9))
 
 /** Null for no compression. */

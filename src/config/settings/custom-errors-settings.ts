@@ -73,10 +73,7 @@ export const customErrors = {
 export type ErrorRuleSettings = Value<typeof rule>
 type OperatorSettings = Values<typeof customErrors>['operator']
 
-/**
- * Returns the error rules and pages of all zones, or of one; a zone without an operator has that of all
- * zones.
- */
+/** Returns the rules and pages of all zones, or of one, which may inherit the operator. */
 export function resolveCustomErrors(
   { rules, pages, operator }: Values<typeof customErrors>,
   data: RuleData,

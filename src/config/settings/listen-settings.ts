@@ -42,10 +42,7 @@ export const listen = optional(list(listener, { least: 1 }), [
   },
 ])
 
-/**
- * Accepts how long browsers use https alone, in ms: off sends no header, 0 makes them forget it (RFC 6797
- * section 6.1.1).
- */
+/** In ms: off sends no header, 0 makes browsers forget it (RFC 6797 section 6.1.1). */
 const hstsTime: Rule<number | null> = formed(readHstsTime, {
   words: ['off', '0'],
   pattern: '^\\d+(?:ms|s|m|h|d)$',
@@ -71,7 +68,6 @@ const clientCertificates = mapping(
 
 export type ClientCertificateSettings = Value<typeof clientCertificates>
 
-/** HTTP/2 with clients. */
 export const http2 = group({
   enabled: optional(scalar(truth), true),
   max_concurrent_streams: optional(scalar(whole(1, 10_000)), 128),

@@ -112,16 +112,10 @@ function tiersOf(tiers: unknown): ListedPrice['tiers'] | null {
   return found
 }
 
-/**
- * Our names for its providers, where they differ. Other names match providers that an operator called
- * custom-NAME.
- */
+/** Our names for its providers, where they differ. Others match a custom-NAME. */
 const providers: Readonly<Record<string, string>> = { gemini: 'google-ai-studio', azure: 'azure-openai' }
 
-/**
- * Accepts entries with a price per token, and omits the rest: the list has images, hours of video and much
- * else.
- */
+/** Omits all without a price per token: the list has images, hours of video and much else. */
 function listOfLiteLlm(content: Record<string, unknown>): PriceList {
   const prices: ListedPrice[] = []
   for (const [name, price] of Object.entries(content)) {

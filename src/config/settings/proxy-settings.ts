@@ -15,10 +15,7 @@ import {
   wordOr,
 } from '../shape/shape.ts'
 
-/**
- * Accepts the URL of a proxy; the scheme is optional, as in HTTPS_PROXY. No message shows it: it may contain
- * a password.
- */
+/** Accepts a proxy as in HTTPS_PROXY. No message shows it: it may contain a password. */
 const proxyUrl: Rule<Omit<ProxyConfig, 'ca'>> = text => {
   const [, scheme = 'http', credentials, host = ''] =
     /^(?:(https?):\/\/)?(?:([^@/?#\\]*)@)?([^@/?#\\]+)\/?$/i.exec(text) ?? []
@@ -30,10 +27,7 @@ const proxyUrl: Rule<Omit<ProxyConfig, 'ca'>> = text => {
   return { value: { protocol, host: name, port, authorization } }
 }
 
-/**
- * Returns the credentials of a URL as `Basic` sends them (RFC 7617 section 2); undefined if they are not
- * URL-encoded.
- */
+/** Returns the value of `Basic` (RFC 7617 section 2); undefined if badly URL-encoded. */
 function basicOf(credentials: string): string | undefined {
   try {
     const [user, ...password] = credentials.split(':').map(decodeURIComponent)
@@ -63,10 +57,7 @@ export function resolveProxy(settings: Value<typeof proxy>): ProxyConfig | null 
   return settings?.url ? { ...settings.url, ca: settings.ca } : null
 }
 
-/**
- * Accepts the syntax of NO_PROXY: hosts with all their subdomains, .HOST for subdomains alone, addresses,
- * networks, each with an optional port; * for all.
- */
+/** Accepts NO_PROXY: hosts with subdomains, .HOST for these alone, addresses, networks, or *. */
 export const exceptions: Rule<readonly ProxyException[]> = text => {
   const found = text
     .split(/[\s,]+/)

@@ -37,10 +37,7 @@ const own = [
 ]
 const ownOfRequests = [...own, 'cdn-loop', 'expect', 'forwarded', 'host', 'proxy', 'x-forwarded-']
 
-/**
- * Accepts the name of a header that is not reserved, nor read as a reserved one; an entry that ends in a
- * hyphen reserves all names with that prefix.
- */
+/** Accepts a header that is not reserved; an entry that ends in a hyphen reserves a prefix. */
 function unreserved(reserved: readonly string[], kind: 'request' | 'response'): Rule<string> {
   return formed(read, headerName.form!)
 

@@ -48,10 +48,7 @@ export interface RuleData {
   readonly hasGeo: boolean
 }
 
-/**
- * Returns the data that rules may use; an entry with mistakes counts as available, so that no further
- * mistakes follow from it.
- */
+/** An entry with mistakes counts as available, so that no further mistakes follow from it. */
 export function dataFor({ lists, geo }: Values<typeof ruleData>, findings: Findings): RuleData {
   return { lists: [...lists.keys()], hasGeo: geo.databases.length > 0 || findings.concern('geo') }
 }

@@ -5,10 +5,7 @@ import { originUrl } from '../shape/host-rules.ts'
 import { accept, certificates, matching } from '../shape/rules.ts'
 import { formed, type Rule } from '../shape/shape.ts'
 
-/**
- * Accepts the URL of a store unmodified; empty text is null. No flaw quotes it, since it may contain a
- * password.
- */
+/** Accepts a store's URL; empty is null. No flaw quotes it: it may contain a password. */
 export const storeUrl: Rule<string | null> = formed(readStoreUrl, {
   pattern: '^(?:$|sqlite:|rediss?(?:\\+sentinel|\\+cluster)?://)',
 })
@@ -28,10 +25,7 @@ function readStoreUrl(text: string): Reading<string | null> {
 /** Accepts certificates in PEM; empty text is null, so that a variable may be unset. */
 export const storeCa: Rule<string | null> = text => (text === '' ? { value: null } : certificates(text))
 
-/**
- * Accepts the user or the password for Sentinels; empty text is null, so that a variable may be unset. No
- * message shows it.
- */
+/** Accepts a credential for Sentinels; empty is null. No message shows it. */
 export const sentinelCredential: Rule<string | null> = text => (text === '' ? { value: null } : visible(text))
 
 const visible = matching(/^[!-~]{1,512}$/, 'must be up to 512 visible ASCII characters, without spaces')

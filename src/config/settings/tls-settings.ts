@@ -18,10 +18,7 @@ export const tls = {
   ca: optional(scalar(certificates, { unprinted: true }), null),
 }
 
-/**
- * A certificate and its key, which may be in one text: the client certificate of a pool, or one of the
- * listeners.
- */
+/** A certificate and its key, which may be in one text. */
 export const identity = {
   certificate: identityPart('certificate', certificatesWithKey),
   key: identityPart('key', privateKey),
@@ -47,10 +44,7 @@ export function resolveTls(
   return { verify, serverName, ca, identity: null }
 }
 
-/**
- * Returns the certificate with its chain, and its key, or null without either; records one without the other,
- * and a pair that TLS cannot use.
- */
+/** Returns the chain and its key, or null; half of a pair, or a useless one, is a mistake. */
 export function resolveIdentity(
   { certificate, key }: Values<typeof identity>,
   findings: Findings,
@@ -105,10 +99,7 @@ function refuseAlone(one: Placed<string | null>, other: string, findings: Findin
   if (!findings.concern(stepInto(pool, other))) findings.flaw(one, `needs ${other} as well${more}`)
 }
 
-/**
- * Returns the code of OpenSSL's error for the pair, such as for a key of another certificate or one that is
- * too short, or null.
- */
+/** Returns the code of OpenSSL's error for the pair, null if it is good. */
 function faultOf({ certificate, key }: TlsIdentity): string | null {
   try {
     createSecureContext({ cert: certificate, key })

@@ -28,10 +28,7 @@ export function resolveTransport(
   return { http, streams: streams.value, connections, queue }
 }
 
-/**
- * Records a version that the scheme of a URL rules out; `setting` names the one that chooses it, if that is
- * in another place.
- */
+/** Refuses a version that the scheme of a URL rules out; `setting` names what chooses it. */
 export function refuseOtherScheme(
   { http, isPlain }: { readonly http: TransportConfig['http']; readonly isPlain: boolean },
   { setting, ...place }: Place & { readonly setting: (version: string) => string },

@@ -17,10 +17,7 @@ export interface ExpressionSettings {
   readonly work: number
 }
 
-/**
- * Reads an expression over the variables of a scope; its flaw is at the exact character if the file contains
- * it.
- */
+/** Reads an expression; its flaw is at the exact character if the file contains it. */
 export function expression(scope: Scope, type: ResultType): Shape<ExpressionSettings> {
   return {
     read(tree, context) {

@@ -132,10 +132,7 @@ function readDirectory(text: string): Reading<string> {
   )
 }
 
-/**
- * Accepts the URL of an authorization server of this gateway: https, or http on loopback, without a path (RFC
- * 8414 section 2).
- */
+/** Accepts our issuer: https, or http on loopback, without a path (RFC 8414 section 2). */
 export const issuerUrl: Rule<string> = formed(readIssuer, { pattern: httpScheme, rule: issuerRule })
 
 function readIssuer(text: string): Reading<string> {
@@ -149,10 +146,7 @@ function readIssuer(text: string): Reading<string> {
   )
 }
 
-/**
- * Accepts the URL of an OpenID provider unmodified, since tokens repeat it letter for letter (OpenID Connect
- * Discovery section 4.3).
- */
+/** Accepts an issuer unmodified: tokens repeat it to the letter (OpenID Connect Discovery section 4.3). */
 export const openidIssuer: Rule<string> = formed(readOpenidIssuer, { pattern: httpScheme })
 
 function readOpenidIssuer(text: string): Reading<string> {
@@ -174,10 +168,7 @@ function isPrivateEnough({ protocol, host }: Pick<OriginConfig, 'protocol' | 'ho
   return protocol === 'https' || isLoopback(host)
 }
 
-/**
- * Accepts the URL of an image; its host must be one that a Content-Security-Policy can name (CSP Level 3
- * section 2.3.1).
- */
+/** Accepts an image whose host a Content-Security-Policy can name (CSP Level 3 section 2.3.1). */
 export const logoUrl: Rule<string> = formed(readLogoUrl, { pattern: httpScheme })
 
 function readLogoUrl(text: string): Reading<string> {

@@ -7,10 +7,7 @@ import { typical } from '../../expression/work-budget.ts'
 import type { AccessCondition } from '../model/access-config.ts'
 import type { Findings, Place } from '../file/mistake.ts'
 
-/**
- * Steps of a rate limit or a quota without its expression, of a rewritten header, and of a route that a path
- * may match.
- */
+/** Steps of a limit without its expression, of a rewritten header, and of a route. */
 export const limitWork = 40
 export const rewriteWork = 40
 export const routeWork = 1
@@ -42,10 +39,7 @@ export function plainWork(condition: AccessCondition): number {
   }
 }
 
-/**
- * Returns the additional steps of a condition for a text: a User-Agent of so many characters, one reading of
- * a path.
- */
+/** Returns the steps that a text adds: a User-Agent, or one reading of a path. */
 function longestWork(condition: AccessCondition, text: number): number {
   if (condition.kind === 'user_agent')
     return condition.patterns.reduce((sum, pattern) => sum + new Glob(pattern).workFor(text), 0)
@@ -58,10 +52,7 @@ export function pathWork(prefixes: readonly string[]): number {
   return prefixes.reduce((sum, { length }) => sum + 1 + (length >> 8), 0)
 }
 
-/**
- * Adds up the steps of rules in the order in which a request meets them, and records a mistake if they exceed
- * the bound.
- */
+/** Adds up the steps of rules in the order of a request; a sum beyond the bound is a mistake. */
 export class WorkSum {
   readonly #most: number
   readonly #findings: Findings

@@ -23,7 +23,6 @@ const wholeNumber = /^\d{1,15}$/
 const durationPattern = '^\\d+(?:ms|s|m|h|d)$'
 const sizePattern = '^\\d+(?:B|[KMGT]iB|[kMG]B)$'
 
-/** Accepts one of a few words. */
 export function oneOf<const T extends string>(...words: readonly T[]): Rule<T> {
   const flaw = `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
   return formed(
@@ -125,10 +124,7 @@ export const shortName = matching(
   'must be 1 to 64 letters, digits, dots, hyphens and underscores',
 )
 
-/**
- * Accepts the name of a zone, which is also a metric label; some names are reserved for requests without a
- * zone.
- */
+/** Accepts the name of a zone; some are reserved as metric labels. */
 export const zoneName = matching(
   /^(?!(?:none|ai)$)[\w.:*-]{1,253}$/,
   'must be 1 to 253 letters, digits, dots, hyphens and underscores, and not "none" or "ai"',
@@ -187,9 +183,7 @@ function readRoutePath(text: string): Reading<string> {
   )
 }
 
-/**
- * Accepts an encryption key; empty text is null, so that a variable may be unset. No message shows the key.
- */
+/** Accepts an encryption key; empty is null, for an unset variable. No message shows it. */
 export const secretKey: Rule<string | null> = text =>
   text === ''
     ? { value: null }
@@ -201,10 +195,7 @@ export const secretKey: Rule<string | null> = text =>
 /** Accepts certificates in PEM, each of which must be valid. */
 export const certificates = pemOf(isCertificate, 'must be PEM certificates, such as file:ca.pem')
 
-/**
- * Accepts certificates in PEM, each of which must be valid, and perhaps a private key among them. No message
- * shows the key.
- */
+/** Accepts PEM certificates, perhaps with a private key. No message shows the key. */
 export const certificatesWithKey: Rule<string> = text => {
   const { certificates, keys, others } = sortPem(text)
   if (certificates.length === 0 || !certificates.every(isCertificate))
@@ -247,10 +238,7 @@ export function matching(pattern: RegExp, flaw: string): Rule<string> {
   return formed(text => accept(pattern.test(text) ? text : undefined, flaw), { pattern: pattern.source })
 }
 
-/**
- * Reads `header NAME`, which means the value of that header; returns the name in lower case, undefined for
- * any other text.
- */
+/** Returns the lower-case name in `header NAME`; undefined for any other text. */
 export function readHeaderKey(text: string): string | undefined {
   const name = /^header +(\S+)$/.exec(text)?.[1]
   return name !== undefined && 'value' in headerName(name) ? name.toLowerCase() : undefined

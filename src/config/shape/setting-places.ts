@@ -2,9 +2,7 @@
 
 import type { Form } from './value-schema.ts'
 
-/**
- * Returns the paths of settings with a name, such as zones[].routes[].rewrite, in the order of the schema.
- */
+/** Returns the paths of settings with a name, such as zones[].routes[].rewrite. */
 export function placesOf(name: string, form: Form): readonly string[] {
   return [...new Set(pathsIn(form, '').filter(path => path.replace(/^.*\./, '') === name))]
 }

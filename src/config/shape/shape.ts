@@ -27,7 +27,6 @@ export interface Shape<T> {
   form(): Form
   /** Returns a value as the file would contain it; undefined if it cannot be written. */
   write?(value: NonNullable<T>): unknown
-  /** The word for null. */
   readonly nullWord?: string
 }
 
@@ -63,9 +62,7 @@ export interface Placed<T> extends Place {
   readonly variables?: readonly string[] // the environment variables that it refers to; absent for a default
 }
 
-/**
- * A value with the environment variables that it refers to, and its source; for a list, those of each item.
- */
+/** A value, the variables that it refers to, and its source; for a list, those of each item. */
 interface Referring<T> {
   readonly value: T
   readonly variables: readonly string[]
@@ -77,15 +74,11 @@ export function unwritten<T>(path: string, value: T): Placed<T> {
   return { value, line: 0, column: 0, path, shown: 'its default' }
 }
 
-/** Makes an optional field. */
 export function optional<T, U = T>(shape: Shape<T>, fallback: U): Field<T | U> {
   return { shape, fallback, isRequired: false }
 }
 
-/**
- * Makes the default of a field come from the first of these environment variables that is neither unset nor
- * empty.
- */
+/** Makes the default come from the first of these variables that is set and not empty. */
 export function unlessGiven<T>(variables: readonly string[], field: Field<T>): Field<T> {
   return { ...field, variables }
 }
@@ -163,10 +156,7 @@ export function oneOrMore<T>(member: Shape<T>, { least = 0 } = {}): Shape<readon
   }
 }
 
-/**
- * Reads a mapping of known keys; any other key is a mistake. An `unprinted` mapping keeps a value in its
- * place out of messages.
- */
+/** Reads a mapping of known keys; messages never show a value in place of an `unprinted` one. */
 export function mapping<F extends Fields>(fields: F, { unprinted = false } = {}): Shape<Values<F>> {
   const keys = Object.keys(fields)
   return {
@@ -274,7 +264,6 @@ export function switched<T>(full: Shape<T>): Shape<T | null> {
   }
 }
 
-/** Adds its position to a value. */
 export function placed<T>(shape: Shape<T>): Shape<Placed<T>> {
   return {
     read(tree, context) {
@@ -289,10 +278,7 @@ export function placed<T>(shape: Shape<T>): Shape<Placed<T>> {
   }
 }
 
-/**
- * Adds the names of the environment variables to which a value, or a list of values, refers, and the source
- * of each.
- */
+/** Adds the variables to which a value, or each item of a list, refers, and its source. */
 export function referring<T>(shape: Shape<T>): Shape<Referring<T>> {
   return {
     read(tree, context) {
@@ -321,10 +307,7 @@ function formOfField(field: Field<unknown>): Form {
   return usual === undefined ? form : { ...form, default: usual }
 }
 
-/**
- * Returns a default as the file would contain it; undefined without one, or with only the defaults of its own
- * fields.
- */
+/** Returns a default as the file would contain it; undefined if its fields say it all. */
 function writtenFallback({ shape, fallback }: Field<unknown>): unknown {
   const usual = writtenAs(shape, fallback)
   return isDeepStrictEqual(usual, {}) ? undefined : usual

@@ -56,10 +56,7 @@ export const hintsForRates: Hints = [
   [/^(\d{1,15}) ?(?:r\/m|rpm|per minute)$/i, 'write $1/min'],
 ]
 
-/**
- * References to environment variables in the syntax of other tools. The name is not repeated, since it may be
- * a secret.
- */
+/** Variables in the syntax of other tools; the name is not repeated, since it may be a secret. */
 const otherReference =
   /^(?:\$[A-Za-z_]\w*|\$\([A-Za-z_]\w*\)|%[A-Za-z_]\w*%|os\.environ\/\w+|\{?\$?env[.:]\w+\}?|\{\$\w+\}|secrets?:\/\/.+)$/
 

@@ -1,5 +1,4 @@
-// The form of a value, as far as editors can check it: parts of a JSON Schema of draft-07, which all editors
-// read.
+// The part of a check that editors can do, as JSON Schema of draft-07, which all of them read.
 
 import type { Hints } from './value-hints.ts'
 
@@ -13,10 +12,7 @@ export interface Form {
   readonly [keyword: string]: unknown
 }
 
-/**
- * The texts that a rule accepts: these words, and those that match the pattern; without either, all. Values
- * from the environment or a file are not covered.
- */
+/** The texts that a rule accepts: these words, and matches of the pattern; without either, all. */
 export interface TextForm {
   readonly words?: readonly string[]
   /** Of ECMAScript, with the flag u. */
@@ -31,10 +27,7 @@ export interface TextForm {
   readonly hints?: Hints
 }
 
-/**
- * Returns the form of a text. Editors may take its first letters for a number or a boolean, so `rule` says
- * what it must be.
- */
+/** Returns the form of a text; editors may take its first letters for a number or a boolean. */
 export function formOfText({ words = [], pattern, range, limits }: TextForm, rule: string): Form {
   const natives = words.map(native)
   const quoted = words.filter((_, i) => typeof natives[i] !== 'string')
@@ -72,10 +65,7 @@ export function native(word: string): string | number | boolean {
 /** A value that is known only where Gatehouse runs: one with a variable, or the content of a file. */
 const reference = '\\$\\{|^file:'
 
-/**
- * Texts that YAML reads as numbers, of each kind, and of some lengths: a value that may be one of them may be
- * a number.
- */
+/** Texts that YAML reads as numbers: a value that may be one of them may be a number. */
 const numberTexts = [
   '0',
   '7',

@@ -11,14 +11,10 @@ import type { Occasion, Problem } from '../catalogue/problem.ts'
 import { type Fault, type Refusal, retryAfterOf } from '../catalogue/refusal.ts'
 import { asciiJson } from '../render/json.ts'
 
-/**
- * The API whose envelope reports a missing or invalid token: the management API, or provider-native routes.
- */
+/** Whose envelope reports a missing token: the management API, or provider-native routes. */
 type AiApi = 'rest' | 'native'
 
-/**
- * The APIs whose streams have their own form for errors: Chat Completions and similar, Messages, Responses.
- */
+/** The forms of errors in streams: Chat Completions and similar, Messages, Responses. */
 export type StreamDialect = 'openai' | 'anthropic' | 'responses'
 
 /** The callers of one kind of AI route, with the dialect in which they expect an error within a stream. */
@@ -114,10 +110,7 @@ function responseOf(
   return { status, reason: reasonOf(refusal), headers, body: content.body }
 }
 
-/**
- * Whether a refused call gets an envelope: one with faults, unless it asks for a page, Markdown or plain
- * text. Callers without permission get the same in any format.
- */
+/** Callers without permission get the same in any format. */
 function isInEnvelope({ faults, error }: Refusal, accept: string | null): boolean {
   if (faults.length === 0) return false
   if (error === 'unauthorized' || error === 'forbidden') return true
@@ -165,10 +158,7 @@ function writeRecord(problem: Problem): string {
   return asciiJson({ ...problem, message: problem.detail, error: errorOf(problem) })
 }
 
-/**
- * Replaces the record's own type with the one that readers of Messages expect; `application/problem+json`
- * keeps it.
- */
+/** Messages has a type of its own; `application/problem+json` keeps the record's. */
 function writeMessagesRecord(problem: Problem): string {
   return asciiJson({ ...problem, type: 'error', message: problem.detail, error: errorOf(problem) })
 }
@@ -183,10 +173,7 @@ function writeAnthropicEvent({ type: _, ...rest }: Problem): string {
   return `event: error\ndata: ${asciiJson({ type: 'error', error, ...rest })}\n\n`
 }
 
-/**
- * Fails the response, with the only event from which Codex reads a reason; the SDK of OpenAI reads `error`.
- * The event has its own type instead of that of the record.
- */
+/** Codex reads a reason only from this event; the SDK of OpenAI reads `error`. */
 function writeResponsesEvent({ type: _, ...rest }: Problem): string {
   const error = { code: 'server_error', message: rest.detail }
   const response = { id: `resp_${rest.ray_id}`, object: 'response', status: 'failed', error, output: [] }

@@ -24,10 +24,7 @@ export interface WrittenResponse {
 }
 
 export interface Options {
-  /**
-   * The base of the `type` URIs, without a trailing slash; null for the pages that the gateway has on every
-   * host.
-   */
+  /** Base of the `type` URIs, no trailing slash; null for the gateway's own pages. */
   readonly documentation: string | null
   /** The operator named on the page; null for none. */
   readonly operator?: Operator | null
@@ -38,16 +35,11 @@ export interface Options {
 /** How errors are presented to one kind of client. */
 export interface Audience {
   readonly kind: 'people' | 'ai' | 'grpc'
-  /** Returns the format of the response, from the request's Accept. */
   formatOf(accept: string | null): Format
-  /** Composes the whole response. */
   compose(refusal: Refusal, occasion: Occasion, options: Options): WrittenResponse
   /** Composes the last event of an event stream that has begun, from the beginning of a line. */
   composeEvent(refusal: Refusal, occasion: Occasion, options: Options): string
-  /**
-   * Composes the trailers of a response that has begun: name, value, name, value …; null if this audience
-   * reads none.
-   */
+  /** Trailers of a response that has begun: name, value, …; null if not read. */
   composeTrailers(refusal: Refusal, occasion: Occasion, options: Options): string[] | null
 }
 

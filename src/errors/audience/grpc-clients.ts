@@ -46,10 +46,7 @@ function statusOf(refusal: Refusal, detail: string): string[] {
   return ['grpc-status', String(status), 'grpc-message', encoded(detail)]
 }
 
-/**
- * Returns the gRPC status for an HTTP status: by the mapping of gRPC, or a closer one for errors of this
- * gateway.
- */
+/** By the mapping of gRPC, or a closer one for errors of this gateway. */
 function grpcStatusOf(status: number): number {
   return byStatus.get(status) ?? (status >= 502 ? grpcStatus.unavailable : grpcStatus.unknown)
 }
@@ -72,10 +69,7 @@ const byStatus: ReadonlyMap<number, number> = new Map([
   [524, grpcStatus.deadlineExceeded],
 ])
 
-/**
- * Encodes a text for `grpc-message`: UTF-8, with all but printable ASCII percent-encoded, and the percent
- * sign too.
- */
+/** Encodes for `grpc-message`: UTF-8, all but printable ASCII percent-encoded. */
 function encoded(text: string): string {
   let result = ''
   for (const byte of Buffer.from(text))

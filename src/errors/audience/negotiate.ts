@@ -20,10 +20,7 @@ export function negotiate(accept: string | null): Format {
   return negotiateFor(people, accept)
 }
 
-/**
- * Returns the format that a client of an API prefers; JSON if it names none of ours, or waits for an event
- * stream.
- */
+/** Returns the format for an API client; JSON if it names none of ours, or waits for events. */
 export function negotiateForPrograms(accept: string | null): Format {
   return negotiateFor(programs, accept)
 }

@@ -32,9 +32,7 @@ export function compose(
   )
 }
 
-/**
- * Returns the response with this content, be it the gateway's or the operator's: every response to a person passes here.
- */
+/** Every response to a person passes here, with our content or the operator's. */
 export function responseWith(
   content: Content,
   refusal: Refusal,

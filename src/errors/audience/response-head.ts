@@ -19,10 +19,7 @@ export function reasonOf({ error }: Refusal): string {
   return status >= 520 ? title : reasons[status]!
 }
 
-/**
- * Returns the reason phrase of a status that an operator chose: the title of ours, or the phrase of RFC 9110,
- * or a generic one.
- */
+/** Returns the phrase of an operator's status: our title, that of RFC 9110, or a generic one. */
 export function phraseOf(status: number): string {
   return titles.get(status) ?? reasons[status] ?? 'Custom Error'
 }

@@ -5,7 +5,7 @@ import type { ErrorName } from './catalogue.ts'
 import { type Fault, type Refusal, refuse } from './refusal.ts'
 
 interface Row {
-  /** 4 or 5 digits, which identify the fault to callers; rows may share one. */
+  /** Identifies the fault to callers; rows may share one. */
   readonly code: number
   readonly status: number
   /** A sentence, or a function that makes it from the words of a case. */
@@ -422,9 +422,7 @@ export function fault<Name extends ApiFaultName>(name: Name, ...words: WordsOf<N
   return faultAt(pointer ?? null, name, ...words)
 }
 
-/**
- * Makes a fault from its row that points at a member of the body (RFC 6901); null for the request as a whole.
- */
+/** Makes a fault at a member of the body (RFC 6901); null for the whole request. */
 export function faultAt<Name extends ApiFaultName>(
   pointer: string | null,
   name: Name,

@@ -34,9 +34,8 @@ export interface ErrorRow {
   readonly detail: string
   /** For the client: what to do next; `{retry_after}` stands for the seconds to wait, which may be 1. */
   readonly guidance: string
-  /** For the operator: when it occurs. */
+  /** For the operator, as is `remedy`: when it occurs. */
   readonly cause: string
-  /** For the operator: what to check. */
   readonly remedy: string
 }
 

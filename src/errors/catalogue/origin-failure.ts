@@ -20,10 +20,7 @@ export interface Failure {
 interface Row {
   /** The error by phase; in other phases that of `unforeseen`. */
   readonly errors: Partial<Record<Stretch, ErrorName>>
-  /**
-   * Whether the origin is to blame: not for failures of this machine, a queue or a name, nor for a total time
-   * that a slow client may have used up.
-   */
+  /** Not for failures of this machine, a queue, a name, or a total time that a client may use up. */
   readonly blamesMember: boolean
   /** Whether a configured timeout ended it. */
   readonly isTimeout: boolean
@@ -195,10 +192,7 @@ export function originFailure(phase: Phase, { row }: Pick<Failure, 'row'>): Erro
   return row.errors[stretch] ?? unforeseen[stretch]
 }
 
-/**
- * Whether a failure in a phase counts against the origin; an unforeseen one before a connection is open does
- * not.
- */
+/** Unforeseen failures count only once a connection is open. */
 export function blamesMember(phase: Phase, failure: Failure): boolean {
   return failure.row.blamesMember && originFailure(phase, failure) !== 'internal_server_error'
 }

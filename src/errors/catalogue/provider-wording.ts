@@ -12,10 +12,7 @@ interface Limits {
   readonly content: number
 }
 
-/**
- * Returns a refusal that speaks of the provider where its row speaks of an origin server, and any other as it
- * is. Code, name and category stay.
- */
+/** Returns a refusal in words about the provider where its row speaks of an origin. */
 export function inNameOf(provider: string, refusal: Refusal, limits: Limits): Refusal {
   const { error, faults, wording, cause } = refusal
   const { title, detail, guidance } = errorRows[error]

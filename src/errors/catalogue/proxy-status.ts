@@ -9,10 +9,7 @@ export function proxyStatusLine(name: string, refusal: Refusal): string {
   return `Proxy-Status: ${identifier(name)}; error=${proxyErrorOf(refusal)}\r\n`
 }
 
-/**
- * Writes the line for a response that is no failure and was made without an origin, such as a redirect to
- * https.
- */
+/** Writes the line for a response without failure and origin, such as a redirect to https. */
 export function internalStatusLine(name: string): string {
   return `Proxy-Status: ${identifier(name)}; error=proxy_internal_response\r\n`
 }

@@ -20,7 +20,6 @@ export interface Refusal {
 
 /** The words for one case of an error; title, code and status remain those of the row. */
 interface Wording {
-  /** The heading for people. */
   readonly heading: string
   readonly detail: string
   readonly guidance: string
@@ -30,7 +29,6 @@ interface Wording {
 
 /** One mistake of a caller, as in the API envelope. */
 export interface Fault {
-  /** 4 or 5 digits. */
   readonly code: number
   readonly message: string
   /** The member of the body that is at fault (RFC 6901); null for the request as a whole. */
@@ -62,9 +60,7 @@ export function errorNameOf(code: string): ErrorName | null {
   return names.find(name => String(errorRows[name].code) === code) ?? null
 }
 
-/**
- * Returns the seconds of Retry-After, always a whole number from 1 up; null if the error is not retryable.
- */
+/** Seconds of Retry-After, a whole number from 1 up; null if a retry does not help. */
 export function retryAfterOf(refusal: Refusal): number | null {
   const usual = errorRows[refusal.error].retryAfter
   if (usual === null || refusal.retryAfter === null || Number.isNaN(refusal.retryAfter)) return usual

@@ -18,10 +18,7 @@ function escapeJson(text: string): string {
   return asciiJson(text).slice(1, -1)
 }
 
-/**
- * Removes everything that could be markup, end a line of frontmatter or leave a quoted scalar: character
- * references mean their character and nothing else.
- */
+/** Removes markup, frontmatter ends and quotes; character references mean their character. */
 function escapeMarkdown(text: string): string {
   return text.replace(notAWord, character => {
     const escaped = escapeHtml(character)

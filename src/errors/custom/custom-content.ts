@@ -8,7 +8,7 @@ import { writeBox } from './error-box.ts'
 import type { Occasion } from '../catalogue/problem.ts'
 import type { Refusal } from '../catalogue/refusal.ts'
 
-/** The kind of content: rules have the tokens of the request, pages also the boxes. */
+/** Pages have the boxes as well as the tokens of the request. */
 export type ContentKind = 'rule' | 'page'
 
 export class CustomContent {
@@ -30,7 +30,7 @@ export class CustomContent {
     this.#escape = escapeFor[type]
   }
 
-  /** In UTF-8 with one character per byte. */
+  /** As UTF-8 with one character per byte. */
   fill(refusal: Refusal, occasion: Occasion, facts: Facts): string {
     const texts = this.#texts
     const tokens = this.#tokens

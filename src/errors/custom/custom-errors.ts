@@ -46,10 +46,7 @@ export class CustomErrors {
   readonly #failed: Failed
   readonly #levels: readonly Level[]
 
-  /**
-   * Takes the layers in the order of their precedence; the last is that of the account, those above are the
-   * zone's. Never throws: broken rules and pages are left out, and reported to `failed`.
-   */
+  /** The last layer is the account's. Never throws: what is broken is left out, and reported. */
   constructor(layers: readonly CustomLayer[], { failed = () => {} }: { readonly failed?: Failed } = {}) {
     this.layers = layers
     this.#failed = failed
@@ -62,7 +59,6 @@ export class CustomErrors {
     return this.findRule(facts) ?? this.findPage(error)
   }
 
-  /** Evaluates the rules alone. */
   findRule(facts: Facts): Found | null {
     const work = new Work(maxWork.errors)
     for (const { owner, offset, rules } of this.#levels)
@@ -139,10 +135,7 @@ const compiledRules = memoizeEach((rules: readonly ErrorRule[], failed: Failed) 
   }),
 )
 
-/**
- * Compiles a rule; null if it is broken, even in a way that its type excludes: the store may have been
- * written by an older or newer version.
- */
+/** Compiles a rule; null if broken in any way: another version may have written it. */
 function attempt(rule: ErrorRule): CompiledRule | null {
   try {
     const compiled = compileErrorRule(rule)

@@ -13,7 +13,6 @@ export interface CompiledRule {
   readonly content: CustomContent
 }
 
-/** A mistake in a rule: the member by its name in ErrorRule, and the requirement that it breaks. */
 interface RuleFlaw {
   readonly member: 'expression' | 'content' | 'contentType' | 'status'
   readonly message: string

@@ -36,10 +36,7 @@ export interface Preview {
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
   readonly source: PreviewSource
-  /**
-   * The index of the rule among all of the zone, or of the account; null if no rule applied, or the draft
-   * did.
-   */
+  /** The index among the rules of its owner; null if none applied, or the draft did. */
   readonly matched: number | null
   readonly rule: ErrorRule | null
 }
@@ -75,9 +72,7 @@ function findWith(
   return { found, source: isDraft ? 'draft_page' : found.source }
 }
 
-/**
- * Puts a page above those of the zone, which are in its first layer; the rules have been evaluated already.
- */
+/** Puts a page above those of the zone, in its first layer. */
 function withPage({ layers }: CustomErrors, page: NonNullable<PreviewAsk['page']>): CustomErrors {
   const [first = nothing, ...others] = layers.slice(0, -1)
   const pages = { ...first.pages, [page.type]: page.html }

@@ -9,12 +9,9 @@ import { script, style } from './page-assets.ts'
 
 const frame = new Frame(style, script)
 
-/** The Content-Security-Policy of the page. */
 export const pagePolicy = frame.policy
 
-/**
- * Returns the policy of a page with this operator's logo, which allows the origin of the logo and no other.
- */
+/** The policy of a page with this operator's logo, which allows its origin alone. */
 export function policyWith({ logo }: Operator): string {
   return logo === null ? pagePolicy : frame.policyFor({ pictures: `data: ${new URL(logo).origin}` })
 }

@@ -4,7 +4,6 @@ import { hash } from 'node:crypto'
 import { type Html, html, raw } from '../../base/text/html.ts'
 import { foundation } from './design-tokens.ts'
 
-/** Source lists of a policy. */
 interface Liberties {
   readonly pictures?: string
   /** Allowed targets of forms, including their redirects. */
@@ -67,7 +66,6 @@ function digest(text: string): string {
 /** The gatehouse as one path on a 24 by 24 grid. */
 export const gate = 'M4 20V7h3v2h3V7h4v2h3V7h3v13M9 20v-4a3 3 0 0 1 6 0v4M2 20h20'
 
-/** The gatehouse as the icon of the tab. */
 export const icon = `data:image/svg+xml,${encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#4a7fd0" stroke-width="2"><path d="${gate}"/></svg>`,
 )}`

@@ -27,10 +27,7 @@ export class AiMetrics {
   /** By the status that the provider sent. */
   readonly keysSetAside = tallies(['401', '429'])
   readonly lookups = tallies(['remembered', 'asked', 'told'])
-  /**
-   * Bytes of request bodies that are buffered whole, and calls that were refused because others used up that
-   * memory.
-   */
+  /** Bytes of buffered bodies, and calls refused because others used up that memory. */
   readonly bodyBytes = new Tally()
   readonly callsWithoutRoom = new Tally()
   /** Returns the number of log entries queued for the store; null before there is a queue. */

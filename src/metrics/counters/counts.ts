@@ -56,10 +56,7 @@ export interface DegradedReason {
   readonly remedy: string
 }
 
-/**
- * The health of the store: whether it is unreachable, and why it refuses writes, delivers no notices or is
- * not trusted; null or empty where all is well.
- */
+/** Why the store is unreachable, refuses writes, is deaf or distrusted; null or empty if not. */
 export interface StoreHealth {
   readonly isUnreachable: boolean
   readonly refusal: string | null
@@ -117,16 +114,10 @@ export class Counts {
   /** Returns the key of TLS sessions; null in processes that do not report it, and without TLS. */
   ticketKeys: (() => TicketKeySign | null) | null = null
   readonly acmeOrders = tallies(orderResults)
-  /**
-   * Returns the number of hosts of automatic certificates by state; null in processes that do not report
-   * them.
-   */
+  /** Hosts of automatic certificates by state; null where they are not reported. */
   automaticCertificates: (() => Readonly<Record<string, number>>) | null = null
   renewals: (() => readonly CertificateRenewal[]) | null = null
-  /**
-   * The number of OAuth grants at the last read; null while the store is unreachable, and in processes that
-   * do not report it.
-   */
+  /** At the last read; null while the store is unreachable, or where not reported. */
   oauthGrants: number | null = null
   readonly reloads = { success: new Tally(), failure: new Tally() }
   readonly upgrades = { success: new Tally(), failure: new Tally() }

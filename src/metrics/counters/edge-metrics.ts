@@ -120,10 +120,7 @@ export class EdgeMetrics {
   readonly originConnections = new Tally()
   /** Those among them that are pinned to one client, which is authenticated by its connection. */
   readonly pinnedConnections = new Tally()
-  /**
-   * HTTP/2 connections that were closed because the origin violated the protocol, flooded it with empty or
-   * control frames, or stopped responding.
-   */
+  /** Closed because the origin broke the protocol, flooded it, or stopped responding. */
   readonly originHttp2Faults = tallies(originHttp2Faults)
   readonly originStreams = new Tally()
   /** Requests queued for a connection to an origin at its connection limit. */
@@ -144,9 +141,7 @@ export class EdgeMetrics {
   /** Expressions that failed at run time, and so did not match. */
   readonly expressionFailures = tallies(expressionUsers)
 
-  /**
-   * Returns the numbers of the zone, created on first use; names come from the configuration, or are `none`.
-   */
+  /** Created on first use; names come from the configuration, or are `none`. */
   zone(name: string): ZoneMetrics {
     const known = this.zones.get(name)
     if (known) return known
@@ -155,10 +150,7 @@ export class EdgeMetrics {
     return zone
   }
 
-  /**
-   * Drops the zones without a request that are not among these, `none` or `ai`: names come and go with
-   * reloads.
-   */
+  /** Drops unused zones except these, `none` and `ai`: names come and go with reloads. */
   keepZones(names: ReadonlySet<string>): void {
     for (const [name, zone] of this.zones) {
       if (names.has(name) || name === 'none' || name === 'ai' || !zone.isUnused) continue
@@ -180,10 +172,7 @@ export class EdgeMetrics {
   }
 }
 
-/**
- * The requests of one zone by status class; a status outside of 100 to 599, such as 0 for none, counts as
- * `other`, and a preview of an error as `preview`, whatever its status.
- */
+/** By status class; `other` outside of 100 to 599, `preview` for previews of errors. */
 export class ZoneMetrics {
   readonly classes = distributions(['other', ...statusClasses, 'preview'])
   readonly #byDigit = Object.values(this.classes)

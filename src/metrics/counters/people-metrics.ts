@@ -28,10 +28,7 @@ const errors = [
 type OAuthError = (typeof errors)[number]
 
 export class PeopleMetrics {
-  /**
-   * By proof: a password, a second-factor code, the password again, an OpenID provider, or an invitation or
-   * set-up link.
-   */
+  /** By proof: password, code, password again, OpenID provider, or link. */
   readonly signIns = {
     password: tallies(['signed_in', 'needs_code', 'refused', 'throttled', 'busy']),
     code: tallies(['signed_in', 'refused', 'throttled', 'busy', 'expired', 'unreadable']),

@@ -13,7 +13,6 @@ import type { Store } from '../../store/contract/store.ts'
 export type Jwk = Readonly<Record<string, string>>
 
 export interface KeySet {
-  /** Identifies the set. */
   readonly name: string
   /** Private keys; the first one signs. */
   readonly signing: readonly Jwk[]
@@ -53,10 +52,7 @@ export class SigningKeys {
     this.#clock = clock
   }
 
-  /**
-   * Returns the current keys, and creates the next one when it is due; rejects with `StoreUnreachable` if it
-   * has none.
-   */
+  /** Creates the next key when it is due; rejects with `StoreUnreachable` without any. */
   async current(): Promise<KeySet> {
     if (this.#cached === null) return this.#refresh()
     if (this.#clock.now() - this.#cached.at > cacheLife) this.#refresh().catch(() => {})

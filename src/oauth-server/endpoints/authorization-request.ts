@@ -14,10 +14,7 @@ import { sendError } from '../http/responses.ts'
 /** The longest form that becomes a link, in bytes: it is sent in one line of a head. */
 const maxLink = 6 * 1024
 
-/**
- * Has the browser send a form again as a link: it sends no cookies with a form from another site, so only the
- * link shows who is signed in.
- */
+/** A form from another site has no cookies, so only a link shows who is signed in. */
 export async function redirectForm({ request, response }: Call, { issuer }: EndpointParts): Promise<void> {
   const form = String((await readForm(request)) ?? '')
   if (form === '' || form.length > maxLink) {
@@ -27,9 +24,7 @@ export async function redirectForm({ request, response }: Call, { issuer }: Endp
   response.writeHead(303, { location: `${paths.authorization}?${form}` }).end()
 }
 
-/**
- * What OpenID Connect alone defines: in a request without `openid` it means nothing (RFC 6749 section 3.1).
- */
+/** Means nothing in a request without `openid` (RFC 6749 section 3.1). */
 const openIdOnly = ['nonce', 'acr_values', 'claims_locales'] as const
 
 /** Returns the unsupported `response_mode` that a query has; null if it has none. */
@@ -37,10 +32,7 @@ export function refusedModeIn(query: string): string | null {
   return new URLSearchParams(query).getAll('response_mode').find(mode => mode !== 'query') ?? null
 }
 
-/**
- * Writes a query as the library takes it: without `response_mode`, so that all errors are sent in one way,
- * and with the scopes that the client has registered if it names none.
- */
+/** Drops `response_mode`, so that errors go one way, and adds the scopes that are missing. */
 export async function libraryQueryOf(query: string, clients: ClientDirectory): Promise<string> {
   const params = new URLSearchParams(query)
   params.delete('response_mode')

@@ -81,10 +81,7 @@ export class Interactions {
     return step
   }
 
-  /**
-   * Whether the person signed in as recently as the request demands: since it was made, or within its
-   * `max_age`.
-   */
+  /** Since the request was made, or within its `max_age`. */
   #isRecent({ signedInAt }: Person, { interaction, credential }: OpenInteraction): boolean {
     const { name, reasons } = interaction.prompt
     const demands = name === 'login' ? reasons.filter(reason => reason !== 'no_session') : []
@@ -140,10 +137,7 @@ export class Interactions {
     })
   }
 
-  /**
-   * Returns the client of an interaction that can go on, to any browser: the pages on which people sign in do
-   * not get its cookie.
-   */
+  /** To any browser: the pages on which people sign in do not get its cookie. */
   async clientOf(uid: string): Promise<OAuthClient | null> {
     return (await this.#find(uid))?.client ?? null
   }

@@ -47,10 +47,7 @@ export class LibraryEndpoints {
     await engine.handle(request, response, new OAuthRequest({ sender, person, personNow, refusedMode }))
   }
 
-  /**
-   * Ends an interaction whose client was deleted or has since dropped the redirect URI: nothing is sent there
-   * any more, not even an error.
-   */
+  /** Its client or redirect URI is gone: nothing is sent there, not even an error. */
   async #endWithoutClient(uid: string): Promise<void> {
     if ((await this.#interactions.clientOf(uid)) === null)
       await this.#parts.store.credentials.remove('interaction', digestOf(uid))

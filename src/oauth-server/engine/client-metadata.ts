@@ -8,10 +8,7 @@ export function recordOf({ registered }: Pick<LibraryClient, 'registered'>): OAu
   return registered as OAuthClient
 }
 
-/**
- * Returns the metadata of a client for the library, with values that it accepts in place of those that it
- * never compares.
- */
+/** The library accepts these values in place of those that it never compares. */
 export function metadataOf(client: OAuthClient): Payload {
   const hasSecret = client.tokenEndpointAuthMethod !== 'none'
   return {

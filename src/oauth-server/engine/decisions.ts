@@ -23,9 +23,7 @@ const resourceScopes = oauthScopes
   .map(({ id }) => id)
   .filter(scope => scope !== 'openid' && scope !== 'offline_access')
 
-/**
- * Requests that wait for a person, each of which the store keeps; an office of people may share an address.
- */
+/** Requests that wait for a person; people in an office may share an address. */
 const waiting = limitOf('authorization requests', 300, { kind: 'sliding', period: 600_000 })
 
 type DecisionParts = Pick<EngineParts, 'store' | 'limiter' | 'secrets' | 'apiOf'>
@@ -55,10 +53,7 @@ export class Decisions {
     throw error
   }
 
-  /**
-   * Checks what an authorization request asks for, once its client and redirect URI are valid; throws the
-   * error.
-   */
+  /** Checks a request once its client and redirect URI are valid; throws the error. */
   examine({ oidc, query }: Context): void {
     const { errors } = this.#library
     const { refusedMode } = currentRequest()
@@ -74,10 +69,7 @@ export class Decisions {
     oidc.params.scope = scopes.join(' ')
   }
 
-  /**
-   * Returns the resource server of an indicator; rejects with `invalid_target` if it names no API of this
-   * server.
-   */
+  /** Rejects with `invalid_target` if the indicator names no API of this server. */
   async resource(resource: string): Promise<object> {
     if (this.#parts.apiOf(resource) === null)
       throw new this.#library.errors.InvalidTarget(
@@ -91,10 +83,7 @@ export class Decisions {
     return user === null ? undefined : { accountId: id, claims: async () => claimsOf(user) }
   }
 
-  /**
-   * Finds the consent that covers a request, or that the person has just given; undefined if they must be
-   * asked.
-   */
+  /** Finds the consent of a request; undefined if the person must be asked. */
   async loadGrant({ oidc }: Context): Promise<object | undefined> {
     const { account, client, params, result } = oidc
     if (account === undefined || client === undefined) return undefined
@@ -122,9 +111,7 @@ export class Decisions {
     return new oidc.provider.Grant(grantPayload(grant, recordOf(oidc.client!), { reference, resources }))
   }
 
-  /**
-   * Whether a client sent one of its secrets, by its registered method; rejects with the error if it did not.
-   */
+  /** Throws if the client sent none of its secrets by its registered method. */
   async compareSecret(client: OAuthClient, value: string): Promise<boolean> {
     const { Provider, errors } = this.#library
     const context = Provider.ctx!
@@ -155,17 +142,13 @@ interface Result extends InteractionResult {
 /** Returns why a person has to confirm an existing consent; null if they need not. */
 function confirmationOf(client: OAuthClient, redirectUri: string, isHostSeen: boolean): Confirmation | null {
   const isPublic = client.tokenEndpointAuthMethod === 'none'
-  // Any program that starts a request in the name of a public client gets its code by such a URI (RFC 8252
-  // section 8.6).
+  // Any program gets a public client's code by such a URI (RFC 8252 section 8.6).
   if (isPublic && isShared(redirectUri)) return 'shared'
   // The URI may have been added since, by somebody who took over the client.
   return isHostSeen ? null : 'host not seen'
 }
 
-/**
- * Returns what an app is told about a user. Many apps identify people by the address, whatever
- * `email_verified` says, so they get a verified address or none.
- */
+/** An address is verified or absent: many apps ignore `email_verified`. */
 function claimsOf(user: User): object {
   const { id, email, firstName, lastName } = user
   const names = [firstName, lastName].filter(name => name !== null)

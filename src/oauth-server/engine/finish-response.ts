@@ -51,10 +51,7 @@ async function commit(
   }
 }
 
-/**
- * Whether the library refused a grant type for this client, which it calls `invalid_request` (RFC 6749
- * section 5.2).
- */
+/** The library calls it `invalid_request` (RFC 6749 section 5.2). */
 function hasUnregisteredGrantType({ oidc }: Context, { failure }: OAuthRequest): boolean {
   const { route, client, params } = oidc ?? {}
   if (route !== 'token' || failure?.error !== 'invalid_request' || client === undefined) return false

@@ -44,10 +44,7 @@ function refreshTokenClass(Base: Provider['RefreshToken']): Provider['RefreshTok
   }
 }
 
-/**
- * The library keeps no session: it is told who is signed in for each request, and no interaction changes
- * that.
- */
+/** Sessions are ours: the library is told who is signed in, and no interaction changes that. */
 function sessionClass(Base: Provider['Session']): Provider['Session'] {
   return class Session extends Base {
     static override readonly name = 'Session'
@@ -69,10 +66,7 @@ function sessionClass(Base: Provider['Session']): Provider['Session'] {
   }
 }
 
-/**
- * Has a provider compare redirect URIs and secrets by our rules; it offers these two methods of clients for
- * that.
- */
+/** Redirect URIs and secrets are compared by our rules, in these two methods. */
 export function setClientRules({ Client }: Provider, decisions: Decisions, guard: Guard): void {
   Object.assign(Client.prototype, {
     redirectUriAllowed(this: LibraryClient, uri: unknown): boolean {

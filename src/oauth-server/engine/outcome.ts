@@ -73,10 +73,7 @@ function noteEvent(context: Context, request: OAuthRequest, note: EngineParts['n
   })
 }
 
-/**
- * Returns the user and account that a request is about. The code or token of another client tells nothing of
- * them.
- */
+/** The code or token of another client tells nothing of them. */
 function ownerOf({ oidc }: Context, { exchange, person }: OAuthRequest) {
   const { presented } = exchange
   if (presented !== null && presented.client === oidc.client?.clientId) {

@@ -19,10 +19,7 @@ export interface Person {
   readonly signedInAt: number | null
 }
 
-/**
- * Why an existing consent needs to be confirmed. `shared`: other programs can use the redirect URI. `host not
- * seen`: the consent was given for redirects to other hosts.
- */
+/** `shared`: other programs use the redirect URI. `host not seen`: the consent was for others. */
 export type Confirmation = 'shared' | 'host not seen'
 
 interface RequestParts {

@@ -4,19 +4,13 @@ import { oauthScopes } from '../../permissions/scopes.ts'
 
 const existing: ReadonlySet<string> = new Set(oauthScopes.map(({ id }) => id))
 
-/**
- * Reads the `scope` of a request without duplicates; without one, the client's registered scopes (RFC 6749
- * section 3.3).
- */
+/** Returns distinct scopes; without any, the client's registered ones (RFC 6749 section 3.3). */
 export function scopesOf(text: string | undefined, registered: readonly string[]): readonly string[] {
   const named = (text ?? '').split(' ').filter(scope => scope !== '')
   return named.length === 0 ? registered : [...new Set(named)]
 }
 
-/**
- * Names the scopes that do not exist or that the client has not registered, in a sentence; null if all are
- * good.
- */
+/** Names unknown and unregistered scopes in a sentence; null for none. */
 export function faultOfScopes(scopes: readonly string[], registered: readonly string[]): string | null {
   const unknown = scopes.filter(scope => !existing.has(scope))
   const unregistered = scopes.filter(scope => existing.has(scope) && !registered.includes(scope))

@@ -15,10 +15,7 @@ export class TokenExchange {
   /** Tokens that exist once the exchange is committed; empty at every endpoint but the token endpoint. */
   readonly issued: Credential[] = []
 
-  /**
-   * Consumes what was presented and stores what was issued, or does neither. Returns the reason for a
-   * refusal, null after success, and rejects with `StoreUnreachable`.
-   */
+  /** Consumes and stores all or nothing; returns a refusal, and rejects with `StoreUnreachable`. */
   async commit({ credentials }: Pick<Store, 'credentials'>): Promise<string | null> {
     const { presented, issued } = this
     if (presented === null) return 'nothing was presented'

@@ -23,9 +23,7 @@ export function isOfOAuth(path: string): boolean {
   return endpoints.has(path) || resumption.test(path) || errorDocumentOf(path) !== null
 }
 
-/**
- * Returns the error that the page at a path explains, which is null for all of them; null for another path.
- */
+/** Returns the error of a page, in it null for all errors; null for another path. */
 export function errorDocumentOf(path: string): { readonly error: string | null } | null {
   const match = /^\/oauth2\/errors(?:\/([a-z_]{1,60}))?$/.exec(path)
   return match && { error: match[1] ?? null }

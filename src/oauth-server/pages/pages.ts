@@ -9,7 +9,6 @@ import type { OAuthClient } from '../../store/records/oauth-client.ts'
 import { type ErrorEntry, errorEntries } from './error-entries.ts'
 import { paths } from '../http/paths.ts'
 
-/** An error that is not sent to the app. */
 interface RequestError {
   readonly status: number
   readonly error: string
@@ -41,10 +40,7 @@ ${[...form].map(
   })
 }
 
-/**
- * Confirms a sign-out. The page leads on by itself if it may, since browsers apply the form policy of a page
- * to redirects after it.
- */
+/** Leads on by itself if it may: browsers apply the form policy to redirects, too. */
 export function signedOutPage(location: string | null, leads = true): PageResponse {
   const title = 'You are signed out'
   const onward = leads

@@ -29,7 +29,6 @@ export interface NewPassword extends Names {
 /** `gone`: the link was used, has expired, or was for a member who has been removed. */
 type Gone = { readonly outcome: 'gone' }
 
-/** An invitation that was neither accepted nor declined. */
 interface Pending {
   readonly account: Account
   readonly member: Member
@@ -51,10 +50,7 @@ type JoinResult =
 
 type PendingResult = Exclude<JoinResult, { readonly outcome: 'other_user' }>
 
-/**
- * Lists the memberships that a user may see. Invitations only if their address is verified: somebody else may
- * have signed up with it, and the invited person has the link.
- */
+/** Invitations only for a verified address: somebody else may have signed up with it. */
 export async function membershipsOf(
   user: string,
   { users, members }: Pick<Store, 'users' | 'members'>,
@@ -195,7 +191,6 @@ export class Invitations {
     return account ? { account, member: member! } : null
   }
 
-  /** Whether this use of the link is its only one. */
   async #consume(value: string, now: number): Promise<boolean> {
     const consumed = await this.#parts.store.credentials.consume('invitation', digestOfValue(value), now)
     return consumed?.isFirst === true
@@ -224,10 +219,7 @@ export class Invitations {
   }
 }
 
-/**
- * Whether a link may set the password of a user: of a new one, or one whose password was removed so that this
- * very link restores them.
- */
+/** For a new user, or one whose password was removed for this very link. */
 function mayBegin(user: User, recovers: boolean): boolean {
   return !canSignIn(user) && (recovers || user.passwordChangedAt === null)
 }

@@ -10,10 +10,7 @@ import type { NewLink } from './links.ts'
 import { revokeAfterTakeover } from '../sessions/revoke-after-takeover.ts'
 import { changeUser } from '../records/users.ts'
 
-/**
- * Removes the password, second factor and sessions of a member, disconnects their apps, and returns the link
- * with which they set a new password; null if the user is gone. Sign-in at a provider still works.
- */
+/** Ends all access of a member but the provider's, and returns a link to a new password; null if gone. */
 export async function recover(
   store: Store,
   member: Member,

@@ -24,10 +24,7 @@ export interface Challenge {
 export interface ProvenIdentity {
   readonly issuer: string
   readonly subject: string
-  /**
-   * The directory that knows them, if the provider serves many (`tid` of Entra ID). Its administrators
-   * control what it says of them.
-   */
+  /** The directory (`tid` of Entra ID), if the issuer serves many; its administrators control the claims. */
   readonly tenant: string | null
   /** Null unless the provider says that it has verified one. */
   readonly verifiedEmail: string | null
@@ -158,8 +155,7 @@ export class OpenIdProvider {
     if (url.protocol === 'http:') execute.push(client.allowInsecureRequests)
     const basic = client.ClientSecretBasic(clientSecret)
     const post = client.ClientSecretPost(clientSecret)
-    // Basic is the default of registrations (RFC 7591 section 2), which the package does not choose by
-    // itself.
+    // Basic is the default (RFC 7591 section 2), but not that of the package.
     const authentication: ClientAuth = (server, ...rest) => {
       const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
       return (methods.includes('client_secret_basic') ? basic : post)(server, ...rest)

@@ -37,7 +37,6 @@ const openIdRefusals = {
 
 type Refusal = keyof typeof openIdRefusals
 
-/** The user behind an identity, or why there is none. */
 type Match = User | Refusal
 
 type BeginResult =
@@ -48,12 +47,8 @@ type BeginResult =
 
 type FinishResult =
   | ((SignedIn | NeedsCode) & { readonly next: string })
-  /** The message is for the person. */
   | { readonly outcome: 'refused'; readonly reason: Refusal; readonly message: string; readonly next: string }
-  /**
-   * The person declined, or the provider refused; `failed` if its response is invalid, and `not_fresh` if it
-   * does not show that they signed in since they were asked to.
-   */
+  /** `denied` by person or provider, `failed` by an invalid response, `not_fresh` without a new sign-in. */
   | { readonly outcome: 'denied' | 'failed' | 'not_fresh' | 'unreachable'; readonly next: string }
   /** It was begun more than ten minutes ago, in another browser, or has been finished. */
   | { readonly outcome: 'expired' }
@@ -127,10 +122,7 @@ export class OpenIdSignIn {
     return { outcome: 'sent', url }
   }
 
-  /**
-   * Finishes with the whole URL at which the browser came back, which has the redirect URI before its query;
-   * `replaced` is the session it had.
-   */
+  /** `url` is the whole one at which the browser came back; `replaced` is the session it had. */
   async finish(
     { browser, url }: { readonly browser: string; readonly url: URL },
     client: ClientInfo,
@@ -207,10 +199,7 @@ export class OpenIdSignIn {
     return owner ? this.#link(owner.record, identity, arrival) : this.#create(email, identity, arrival.now)
   }
 
-  /**
-   * Finds the user of an identity with an unverified address: the address itself matches no user, whatever
-   * its spelling.
-   */
+  /** An unverified address itself matches no user, whatever its spelling. */
   async #matchUnverified(identity: ProvenIdentity, arrival: Arrival): Promise<Match | null> {
     const { tenant, claimedEmail } = identity
     const email = claimedEmail && normalEmail(claimedEmail)
@@ -224,10 +213,7 @@ export class OpenIdSignIn {
     return isTaken || !this.#own.isOpen ? 'no_link' : this.#create(email, identity, arrival.now)
   }
 
-  /**
-   * Records whether the provider still verifies the address of a user: it may be that of somebody else by
-   * now.
-   */
+  /** The address may be somebody else's by now. */
   async #noteEmail(user: User, verified: string | null, { client, now }: Arrival): Promise<Match | null> {
     const isVerified = verified === user.email
     if (isVerified === isEmailVerified(user)) return user
@@ -277,10 +263,7 @@ export class OpenIdSignIn {
     return changeAudited(store, owner, { action: 'update', changed, client, now }, link, revoke)
   }
 
-  /**
-   * Makes a user without memberships, if that is allowed; null if the address or the identity was taken in
-   * between.
-   */
+  /** Null if the address or the identity was taken in between. */
   async #create(email: string, identity: ProvenIdentity, now: number): Promise<Match | null> {
     if (!this.#own.isOpen) return 'not_invited'
     const { issuer, subject, verifiedEmail } = identity
@@ -290,7 +273,6 @@ export class OpenIdSignIn {
     return (await this.#parts.store.users.insert(user)) ? user : null
   }
 
-  /** Null if the provider failed. */
   async #asked<T>(question: () => Promise<T>): Promise<T | null> {
     try {
       return await question()
@@ -321,7 +303,6 @@ interface Arrival {
   readonly invitation: string | null
 }
 
-/** The record of a sign-in that has begun. */
 interface Attempt {
   readonly step: string
   readonly browser: string
@@ -330,10 +311,7 @@ interface Attempt {
   readonly isFresh: boolean
 }
 
-/**
- * Returns when the person authenticated at the provider, in ms of our clock and never later than now; null if
- * the provider does not say.
- */
+/** In ms of our clock, never later than now; null if the provider does not say. */
 function provenAt(
   { authenticatedAt }: ProvenIdentity,
   { isFresh, begunAt }: { readonly isFresh: boolean; readonly begunAt: number },
@@ -367,10 +345,7 @@ function isNetwork(cause: unknown): boolean {
   )
 }
 
-/**
- * Removes the password of a user. A second factor protects a member, and stays; for others it protects
- * nothing.
- */
+/** A second factor protects a member, and stays; for others it protects nothing. */
 function withoutPassword(user: User, isMember: boolean): User {
   return { ...user, password: null, totp: isMember && hasSecondFactor(user) ? user.totp : null }
 }

@@ -32,9 +32,7 @@ export async function digestWith(
   return { memory, passes, parallelism, salt, digest }
 }
 
-/**
- * Whether a text has the digest; compares in constant time. False in FIPS mode, where it cannot be computed.
- */
+/** In constant time. False in FIPS mode, where it cannot be computed. */
 export async function hasDigest(text: string, stored: Argon2Digest): Promise<boolean> {
   if (getFips() === 1) return false
   const { digest } = await digestWith(text, stored, stored.salt, stored.digest.length)

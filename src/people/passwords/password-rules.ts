@@ -19,10 +19,7 @@ export const passwordFlaws = {
 
 export type PasswordFlaw = keyof typeof passwordFlaws
 
-/**
- * Returns why a password is rejected, null if it is accepted. `words` are those of its owner that are easy to
- * guess: addresses and names.
- */
+/** Returns a flaw, or null. `words` are easy to guess: the owner's addresses and names. */
 export function passwordFlaw(password: string, words: readonly string[]): PasswordFlaw | null {
   if (getFips() === 1) return 'fips'
   const text = normalPassword(password)

@@ -7,10 +7,7 @@ import { normalPassword, passwordBounds } from './password-rules.ts'
 
 interface PasswordsOptions {
   readonly cost?: Argon2Cost
-  /**
-   * How many are computed at once; each takes a thread of the pool that file access and name lookups need as
-   * well.
-   */
+  /** Each takes a thread of the pool that files and name lookups need as well. */
   readonly atOnce?: number
   readonly mostQueued?: number
 }
@@ -48,10 +45,7 @@ export class Passwords {
     )
   }
 
-  /**
-   * Compares a password with a stored PHC string. With null, for none, it takes as long. Returns null when
-   * the queue is full.
-   */
+  /** Takes as long for null, which has no match. Null when the queue is full. */
   verify(password: string, phc: string | null): Promise<Verdict | null> {
     const digest = phc === null ? null : readPhc(phc)
     const text = normalPassword(password)

@@ -6,10 +6,7 @@ export function emailFault(text: string): string | null {
   return address.test(text) ? null : 'must be an e-mail address such as ada@example.com'
 }
 
-/**
- * Returns an address in its stored form: in lower case. Letters beyond ASCII stay: the lower case of some is
- * a letter of ASCII, and the address would be that of another.
- */
+/** Letters beyond ASCII stay: in lower case, some would give another person's address. */
 export function normalEmail(text: string): string {
   return text.replace(/[A-Z]+/g, letters => letters.toLowerCase())
 }

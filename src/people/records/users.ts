@@ -43,10 +43,7 @@ export function canSignIn({ password, identity }: User): boolean {
   return password !== null || identity !== null
 }
 
-/**
- * Applies `change` to a user and writes the result with the entry; after a concurrent change, applies it
- * again. Null if `change` returns nothing, or the user is gone.
- */
+/** Changes a user, again after a concurrent change; null if `change` returns nothing, or they are gone. */
 export async function changeUser(
   { users }: Store,
   id: string,
@@ -61,9 +58,7 @@ export async function changeUser(
   }
 }
 
-/**
- * Returns a user with the given names, without invisible characters; a missing or empty name stays as it was.
- */
+/** Sets the given names, without invisible characters; an empty one changes nothing. */
 export function withNames(user: User, { firstName, lastName }: Names): User {
   return {
     ...user,

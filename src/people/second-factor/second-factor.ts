@@ -24,10 +24,7 @@ export function hasSecondFactor({ totp }: User): boolean {
   return totp !== null && totp.confirmedAt !== null
 }
 
-/**
- * Whether a user lacks the second factor that an account requires of its members: they may do nothing there
- * before they have one.
- */
+/** Without the factor that an account requires, its members may do nothing there. */
 export function lacksSecondFactor(
   user: User,
   { enforceTwoFactor }: Pick<Account, 'enforceTwoFactor'>,
@@ -35,10 +32,7 @@ export function lacksSecondFactor(
   return enforceTwoFactor === true && !hasSecondFactor(user)
 }
 
-/**
- * Whether the codes of a user's app can be checked: not if the server key that encrypts its secret is lost.
- * True for users without a factor.
- */
+/** False if the server key that encrypts the app's secret is lost. */
 export function isFactorReadable(user: User, keys: SecretKeys): boolean {
   return !hasSecondFactor(user) || secretOf(user, keys) !== null
 }
@@ -48,10 +42,7 @@ export function isAppCode(code: string): boolean {
   return isCode(digitsOf(code))
 }
 
-/**
- * Begins an enrolment, in place of an unconfirmed one; it protects nothing until it is confirmed. Null for
- * users who have a second factor.
- */
+/** Begins an enrolment, in place of an unconfirmed one; null for users with a second factor. */
 export function beginEnrolment(
   user: User,
   keys: SecretKeys,
@@ -69,10 +60,7 @@ export function pendingEnrolment(user: User, keys: SecretKeys): Enrolment | null
   return secret && enrolmentOf(user, secret)
 }
 
-/**
- * Completes an enrolment by a code of the app, with the recovery codes, whose values are not stored; null if
- * the code is wrong.
- */
+/** Completes an enrolment and returns the recovery codes, stored nowhere; null for a wrong code. */
 export function confirmEnrolment(
   user: User,
   code: string,
@@ -84,10 +72,7 @@ export function confirmEnrolment(
   return withNewRecoveryCodes({ ...after, totp: { ...after.totp!, confirmedAt: now } })
 }
 
-/**
- * Replaces the recovery codes by ten new ones, and returns their values, which are not stored; null for users
- * without a second factor.
- */
+/** Returns ten new recovery codes, stored nowhere; null for users without a second factor. */
 export function withNewRecoveryCodes(
   user: User,
 ): { readonly user: User; readonly recoveryCodes: readonly string[] } | null {
@@ -97,10 +82,7 @@ export function withNewRecoveryCodes(
   return { user: { ...user, totp }, recoveryCodes }
 }
 
-/**
- * Returns the user after a code of the app or a recovery code was used up; null if it is wrong, or was used
- * before.
- */
+/** Uses up a code of the app or a recovery code; null if it is wrong, or was used before. */
 export function withUsedFactor(user: User, code: string, keys: SecretKeys, now: number): User | null {
   if (!hasSecondFactor(user)) return null
   return withUsedCode(user, code, keys, now) ?? withUsedRecoveryCode(user, code)

@@ -13,7 +13,6 @@ export function stepAt(now: number): number {
   return Math.floor(now / period)
 }
 
-/** Computes the code of a step. */
 export function totpCode(secret: Buffer, step: number): string {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(step))
@@ -23,10 +22,7 @@ export function totpCode(secret: Buffer, step: number): string {
   return String(number).padStart(digits, '0')
 }
 
-/**
- * Finds the step of this code: the current one or a neighbour, and none up to `lastStep`, which were used;
- * else null. Compares with all of them in constant time.
- */
+/** Finds the step of a code, current or neighbour, after `lastStep`; else null. In constant time. */
 export function matchingStep(secret: Buffer, code: string, now: number, lastStep: number): number | null {
   if (!isCode(code)) return null
   const given = Buffer.from(code)

@@ -10,10 +10,7 @@ type Asker = Omit<Parameters<typeof auditOf>[0], 'account'>
 /** Grants that are read at once. */
 const atOnce = 50
 
-/**
- * Ends all sessions of a user, and all access of their apps, which then need a new consent. Each account of a
- * consent gets an audit entry.
- */
+/** Ends all sessions, and all access of apps, which then need a new consent; audited per account. */
 export async function revokeAfterTakeover(store: Store, user: string, asker: Asker): Promise<void> {
   await new Sessions(store).endEverything(user)
   for (;;) {

@@ -26,10 +26,7 @@ export interface Session {
   /** When it began, and when it was last used, accurate to some minutes; ms since the epoch. */
   readonly createdAt: number
   readonly usedAt: number
-  /**
-   * When the user last proved who they are, here or to the OpenID provider, in ms since the epoch; null if
-   * the provider did not say.
-   */
+  /** Here or to the OpenID provider, in ms since the epoch; null if the provider did not say. */
   readonly authenticatedAt: number | null
   /** Of the browser that signed in. */
   readonly address: string
@@ -81,10 +78,7 @@ export class Sessions {
     this.#clock = clock
   }
 
-  /**
-   * Begins a session of a user who has proved who they are, in the state read for the proof; `replaced` is
-   * the value of the browser's previous session, which ends.
-   */
+  /** Begins a session after a proof; `replaced` is the browser's previous one, which ends. */
   async begin(
     user: User,
     { at, ...proof }: Proof,
@@ -108,10 +102,7 @@ export class Sessions {
     return begun
   }
 
-  /**
-   * Gives a session a new value after its user has proved again, at a time, who they are; the old value ends.
-   * Null if the session has ended in between, and so remains.
-   */
+  /** Replaces the value after a new proof; null if the session has ended in between. */
   async renew({ id, ...session }: Session, at: number): Promise<NewSession | null> {
     const renewed = await this.#put({ ...session, authenticatedAt: at, usedAt: this.#clock.now() })
     if (await this.#store.credentials.remove('session', id)) return renewed
@@ -124,10 +115,7 @@ export class Sessions {
     await this.#store.credentials.put(credentialOf({ ...session, account }), 'present')
   }
 
-  /**
-   * Returns the session of a value with its user; null for one that has ended, also by a new password or
-   * second factor: the proof of the session is then outdated.
-   */
+  /** Null also after a new password or second factor: the proof is then outdated. */
   async find(value: string): Promise<{ readonly session: Session; readonly user: User } | null> {
     if (!isValue(value)) return null
     const stored = await this.#store.credentials.get('session', digestOfValue(value))
@@ -138,7 +126,7 @@ export class Sessions {
     return { session: await this.#used(session), user }
   }
 
-  /** Lists those of a user that have not ended, the last used first. */
+  /** The last used first. */
   async list(user: string): Promise<readonly Session[]> {
     const stored = await this.#store.credentials.list({ user }, 'session', most)
     return stored.map(sessionOf).toSorted((a, b) => b.usedAt - a.usedAt)
@@ -147,29 +135,23 @@ export class Sessions {
   async end(value: string): Promise<boolean> {
     return isValue(value) && this.#store.credentials.remove('session', digestOfValue(value))
   }
-  /** Ends one of a user's by its id; false if the user has none with it. */
+  /** False if the user has none with this id. */
   async endOne(user: string, id: string): Promise<boolean> {
     const stored = await this.#store.credentials.get('session', id)
     return stored?.user === user && this.#store.credentials.remove('session', id)
   }
 
-  /** Ends all of a user's, and sign-ins that wait for a code; returns the number of sessions. */
+  /** Ends sign-ins that wait for a code, too; returns the number of sessions. */
   async endAll(user: string): Promise<number> {
     return this.#end(user, [])
   }
 
-  /**
-   * Ends all of a user's, and the codes, access tokens and refresh tokens that apps obtained through them.
-   * Consents are remembered. Returns the number of sessions.
-   */
+  /** Ends sessions, codes and tokens, also of apps, but no consents. Returns the number of sessions. */
   async endEverything(user: string): Promise<number> {
     return this.#end(user, openedBySessions)
   }
 
-  /**
-   * Removes first what becomes a session, and last what sessions open. What the store cannot confirm is
-   * reported once all of it is removed.
-   */
+  /** Removes first what becomes a session, last what sessions open; reports failures at the end. */
   async #end(user: string, opened: readonly CredentialKind[]): Promise<number> {
     const { credentials } = this.#store
     const counts: Promise<number>[] = []
@@ -203,10 +185,7 @@ export class Sessions {
   }
 }
 
-/**
- * Whether the password and the second factor of a user are those of a session. Times are compared for
- * equality alone: clocks differ, and a proof may take longer than a change.
- */
+/** Times are compared for equality alone: clocks differ, and a proof may take long. */
 function isOf({ passwordSetAt, factorSetAt: shown }: Session, user: User): boolean {
   const factor = factorSetAt(user)
   return passwordSetAt === user.passwordChangedAt && (factor === null || factor === shown)

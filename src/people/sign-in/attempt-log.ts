@@ -51,10 +51,7 @@ export class AttemptLog {
     this.#clock = parts.clock ?? systemClock
   }
 
-  /**
-   * Returns a function that records the outcome of an attempt to sign in as a user; the address may belong to
-   * no user.
-   */
+  /** Returns a function that records the outcome; the address may belong to no user. */
   telling(email: string, client: ClientInfo, way: Way) {
     return {
       wrong: () => {

@@ -21,7 +21,6 @@ import { changeAudited, SelfAudit } from '../records/self-audit.ts'
 import { changeUser } from '../records/users.ts'
 import type { ClientInfo } from '../records/client-info.ts'
 
-/** The user, and the session in which they act. */
 export interface Actor {
   readonly session: Session
   readonly user: User
@@ -77,10 +76,7 @@ export class OwnAccount {
     this.#parts = parts
   }
 
-  /**
-   * Sets another password. It requires the current one, or, for users who sign in at a provider and have
-   * none, a recent sign-in.
-   */
+  /** Requires the current password, or a recent sign-in at a provider from users without one. */
   async changePassword(
     { session, user }: Actor,
     { current, password }: { readonly current: string; readonly password: string },
@@ -180,9 +176,6 @@ export class OwnAccount {
     return { outcome: 'removed' }
   }
 
-  /**
-   * Whether the user is a member somewhere, and whether an account requires a second factor that they lack.
-   */
   async statusOf(user: User): Promise<AccountStatus> {
     const { store } = this.#parts
     const members = await store.members.ofUser(user.id)
@@ -211,10 +204,7 @@ export class OwnAccount {
     await signOut(value, client, this.#parts)
   }
 
-  /**
-   * Signs the user out everywhere, here too, and ends the tokens of their apps; returns how many sessions
-   * that ended.
-   */
+  /** Signs out everywhere, here and in apps too; returns the number of sessions. */
   async endAllSessions({ user }: Pick<Actor, 'user'>, client: ClientInfo): Promise<number> {
     const { store, sessions, clock } = this.#parts
     const count = await sessions.endEverything(user.id)
@@ -223,7 +213,7 @@ export class OwnAccount {
     return count
   }
 
-  /** Compares the current password; null if it is right. */
+  /** Null if the current password is right. */
   async #refusalOf(
     user: User,
     current: string,
@@ -239,7 +229,6 @@ export class OwnAccount {
     return verdict ? null : busy
   }
 
-  /** Returns easily guessed words of a user. */
   async #wordsOf({ id, email, firstName, lastName }: User): Promise<readonly string[]> {
     const { store } = this.#parts
     // A refused password may reveal only the names of these.

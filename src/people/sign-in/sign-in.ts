@@ -43,10 +43,7 @@ export interface NeedsCode {
 
 type SignInResult = SignedIn | NeedsCode | TryLater | { readonly outcome: 'refused' }
 
-/**
- * `expired`: the ticket has expired, or was used: sign in from the beginning. `unreadable`: the server has
- * lost the key to check app codes.
- */
+/** `expired`: the ticket is old or used. `unreadable`: the key to check app codes is lost. */
 type CodeResult = SignedIn | TryLater | { readonly outcome: 'refused' | 'expired' | 'unreadable' }
 
 /** `expired`: the session ended in between. */
@@ -65,7 +62,7 @@ export interface SignInParts {
 /** Too many passwords are being compared: in two seconds they are done. */
 export const busy = { outcome: 'busy', retryAfter: 2 } as const
 
-/** How long a ticket is valid, in ms. */
+/** In ms. */
 const ticketLife = 600_000
 
 export class SignIn {
@@ -75,10 +72,7 @@ export class SignIn {
     this.#parts = parts
   }
 
-  /**
-   * Compares a password; `replaced` is the value of the session that the browser had, which ends with
-   * success.
-   */
+  /** `replaced` is the value of the browser's previous session, which ends with success. */
   async withPassword(
     { email: written, password }: { readonly email: string; readonly password: string },
     client: ClientInfo,
@@ -148,10 +142,7 @@ export class SignIn {
     return { outcome: 'signed_in', user, ...begun }
   }
 
-  /**
-   * Checks the password again before a risky action, and gives the session a new value. Users without a
-   * password sign in again at the provider.
-   */
+  /** Proves the user again before a risky action; those without a password return to the provider. */
   async confirm(
     { session, user }: { readonly session: Session; readonly user: User },
     password: string,

@@ -27,11 +27,7 @@ export class Throttle {
     this.#counters = counters
   }
 
-  /**
-   * Counts an attempt before it is checked, so that concurrent ones are no way round; else returns
-   * `retryAfter`, in whole seconds. Rejects with `StoreUnreachable` while nothing can be counted: then
-   * nothing may be guessed.
-   */
+  /** Counts an attempt before its check, against races. Rejects with `StoreUnreachable`: no guesses then. */
   async attempt(email: string, address: string): Promise<Attempt> {
     const ofAddress = `sign-in from ${clientKey(address)}`
     // No key contains a person's address.
@@ -54,15 +50,12 @@ export class Throttle {
     return (await this.#spend(`sign-in told of ${user}`, 1)).granted > 0
   }
 
-  /** Counts a sign-up: null, or the seconds until another is allowed. */
+  /** Counts a sign-up: null, or the seconds to wait. */
   signUp(address: string): Promise<number | null> {
     return this.#count(`sign-in from ${clientKey(address)}`, mostOfAddress)
   }
 
-  /**
-   * Counts a redirect to the provider, for which the store keeps a record before anybody is identified: null,
-   * or the seconds until another is allowed.
-   */
+  /** Counts a redirect to the provider, which costs a record: null, or the seconds to wait. */
   toProvider(address: string): Promise<number | null> {
     return this.#count(`sign-in begun from ${clientKey(address)}`, maxBegun)
   }
