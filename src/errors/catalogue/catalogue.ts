@@ -41,7 +41,19 @@ export interface ErrorRow {
 
 type Defaulted = 'status' | 'retryAfter' | 'ownerActionRequired' | 'stage'
 
-/** A row as written below: only what differs from the defaults in `rowOf`. */
+/** What most errors of a category have in common. */
+const usual: Partial<Record<ErrorCategory, Partial<Pick<ErrorRow, Defaulted>>>> = {
+  origin: { stage: 'origin', retryAfter: 120 },
+  ssl: { stage: 'origin' },
+  access_denied: { status: 403 },
+  tls: { status: 403, stage: 'client' },
+  legal: { status: 451 },
+  rewrite: { status: 500 },
+  snippet: { status: 500 },
+  unsupported: { stage: 'client' },
+}
+
+/** A row as written below: only what differs from its category and the defaults in `rowOf`. */
 type Entry = Omit<ErrorRow, Defaulted> & Partial<Pick<ErrorRow, Defaulted>>
 
 /** The errors of the interface that this version raises, by name. */
@@ -66,7 +78,6 @@ const catalogue = {
     title: 'Bad gateway',
     category: 'origin',
     retryAfter: 60,
-    stage: 'origin',
     detail:
       'The origin server sent a response that the gateway cannot forward as correct HTTP. The origin server is responsible; your request was valid.',
     guidance:
@@ -80,8 +91,6 @@ const catalogue = {
     code: 504,
     title: 'Gateway time-out',
     category: 'origin',
-    retryAfter: 120,
-    stage: 'origin',
     detail:
       'The time allowed for this request ran out while the gateway was still waiting for a connection to, or a response from, the origin server. The origin server is too slow or too busy.',
     guidance:
@@ -96,7 +105,6 @@ const catalogue = {
     title: 'Web server is returning an unknown error',
     category: 'origin',
     retryAfter: 60,
-    stage: 'origin',
     detail:
       'The origin server accepted the connection for your request and then closed it, or sent something that is not a valid HTTP response. The origin server is responsible.',
     guidance:
@@ -110,8 +118,6 @@ const catalogue = {
     code: 521,
     title: 'Web server is down',
     category: 'origin',
-    retryAfter: 120,
-    stage: 'origin',
     detail:
       'The origin server refused the connection from the gateway. Most likely the web server there is stopped or restarting; your request was not delivered to it.',
     guidance:
@@ -124,8 +130,6 @@ const catalogue = {
     code: 522,
     title: 'Connection timed out',
     category: 'origin',
-    retryAfter: 120,
-    stage: 'origin',
     detail:
       'The gateway tried to connect to the origin server, and the origin server did not respond in time. The origin server is overloaded, offline or cut off from the network; your request did not reach it.',
     guidance:
@@ -139,8 +143,6 @@ const catalogue = {
     code: 523,
     title: 'Origin is unreachable',
     category: 'origin',
-    retryAfter: 120,
-    stage: 'origin',
     detail:
       'There is no network route from the gateway to the origin server. The network or the address settings behind the gateway are responsible, not your connection.',
     guidance:
@@ -154,8 +156,6 @@ const catalogue = {
     code: 524,
     title: 'A timeout occurred',
     category: 'origin',
-    retryAfter: 120,
-    stage: 'origin',
     detail:
       'The origin server accepted the connection but did not respond in time. The origin server is responsible: it is overloaded, or this request takes too long.',
     guidance:
@@ -169,7 +169,6 @@ const catalogue = {
     code: 525,
     title: 'SSL handshake failed',
     category: 'ssl',
-    stage: 'origin',
     detail:
       'The gateway reached the origin server, but the two could not agree on an encrypted (TLS) connection. The TLS settings of the origin server are responsible.',
     guidance:
@@ -183,7 +182,6 @@ const catalogue = {
     code: 526,
     title: 'Invalid SSL certificate',
     category: 'ssl',
-    stage: 'origin',
     detail:
       'The origin server presented a certificate that the gateway cannot trust: it is expired, self-signed, issued for another name or by an unknown authority. To protect your data, the gateway did not send your request.',
     guidance:
@@ -235,7 +233,6 @@ const catalogue = {
   },
   direct_ip_access: {
     code: 1003,
-    status: 403,
     title: 'Direct IP access not allowed',
     category: 'access_denied',
     stage: 'client',
@@ -264,7 +261,6 @@ const catalogue = {
   },
   asn_banned: {
     code: 1005,
-    status: 403,
     title: 'Access denied',
     category: 'access_denied',
     detail:
@@ -277,7 +273,6 @@ const catalogue = {
   },
   ip_banned: {
     code: 1006,
-    status: 403,
     title: 'Access denied',
     category: 'access_denied',
     detail: 'The operator of this site has blocked your IP address. The site itself is up.',
@@ -289,7 +284,6 @@ const catalogue = {
   },
   ip_range_banned: {
     code: 1007,
-    status: 403,
     title: 'Access denied',
     category: 'access_denied',
     detail:
@@ -302,7 +296,6 @@ const catalogue = {
   },
   ip_list_banned: {
     code: 1008,
-    status: 403,
     title: 'Access denied',
     category: 'access_denied',
     detail: 'Your IP address is on a block list that the operator of this site uses.',
@@ -314,7 +307,6 @@ const catalogue = {
   },
   country_banned: {
     code: 1009,
-    status: 403,
     title: 'Access denied',
     category: 'access_denied',
     detail:
@@ -327,7 +319,6 @@ const catalogue = {
   },
   browser_signature_banned: {
     code: 1010,
-    status: 403,
     title: 'Access denied',
     category: 'access_denied',
     detail:
@@ -341,7 +332,6 @@ const catalogue = {
   },
   hotlinking_denied: {
     code: 1011,
-    status: 403,
     title: 'Access denied',
     category: 'access_denied',
     detail:
@@ -354,7 +344,6 @@ const catalogue = {
   },
   malicious_activity_banned: {
     code: 1012,
-    status: 403,
     title: 'Access denied',
     category: 'access_denied',
     detail:
@@ -368,10 +357,8 @@ const catalogue = {
   },
   sni_host_mismatch: {
     code: 1013,
-    status: 403,
     title: 'HTTP hostname and TLS SNI hostname mismatch',
     category: 'tls',
-    stage: 'client',
     detail:
       'Your program opened the encrypted connection for one site and then asked for another site over it. The gateway refuses that, because the two may not belong together.',
     guidance:
@@ -414,11 +401,9 @@ const catalogue = {
   },
   client_certificate_rejected: {
     code: 1017,
-    status: 403,
     title: 'Client authentication failed',
     category: 'tls',
     ownerActionRequired: true,
-    stage: 'client',
     detail:
       'This site admits only clients with a certificate that it knows. Yours was missing, expired or not issued by an accepted authority.',
     guidance:
@@ -430,7 +415,6 @@ const catalogue = {
   },
   firewall_rule_blocked: {
     code: 1020,
-    status: 403,
     title: 'Access denied',
     category: 'access_denied',
     detail:
@@ -472,7 +456,6 @@ const catalogue = {
   },
   legal_block: {
     code: 1026,
-    status: 451,
     title: 'Unavailable for legal reasons',
     category: 'legal',
     detail: 'What you asked for was taken down for legal reasons and is not served through this gateway.',
@@ -496,11 +479,9 @@ const catalogue = {
   },
   tls_version_not_supported: {
     code: 1028,
-    status: 403,
     title: 'TLS minimum version requirements not met',
     category: 'tls',
     ownerActionRequired: true,
-    stage: 'client',
     detail: 'Your program uses an old version of TLS encryption that this site no longer accepts as safe.',
     guidance:
       '**Do not retry.** Update your browser or program to one that speaks TLS 1.3, then connect again.',
@@ -509,11 +490,9 @@ const catalogue = {
   },
   tls_cipher_not_supported: {
     code: 1029,
-    status: 403,
     title: 'TLS cipher suite requirements not met',
     category: 'tls',
     ownerActionRequired: true,
-    stage: 'client',
     detail:
       'The cipher that your program chose for the encrypted connection is not one of those that this site accepts.',
     guidance:
@@ -539,7 +518,6 @@ const catalogue = {
   },
   rewrite_invalid_path: {
     code: 1035,
-    status: 500,
     title: 'Invalid request rewrite (invalid URI path)',
     category: 'rewrite',
     detail:
@@ -553,7 +531,6 @@ const catalogue = {
   },
   rewrite_too_long: {
     code: 1036,
-    status: 500,
     title: 'Invalid request rewrite (maximum length exceeded)',
     category: 'rewrite',
     detail:
@@ -566,7 +543,6 @@ const catalogue = {
   },
   rewrite_evaluation_failed: {
     code: 1037,
-    status: 500,
     title: 'Invalid rewrite rule (failed to evaluate expression)',
     category: 'rewrite',
     detail: 'A rewrite rule of this site failed for your request. The expression in the rule is responsible.',
@@ -594,7 +570,6 @@ const catalogue = {
   },
   legal_country_block: {
     code: 1039,
-    status: 451,
     title: 'Unavailable for legal reasons',
     category: 'legal',
     detail:
@@ -606,7 +581,6 @@ const catalogue = {
   },
   rewrite_invalid_header_value: {
     code: 1041,
-    status: 500,
     title: 'Invalid request rewrite (invalid header value)',
     category: 'rewrite',
     detail:
@@ -620,11 +594,9 @@ const catalogue = {
   },
   tls_not_fips_compliant: {
     code: 1044,
-    status: 403,
     title: 'TLS connection is not FIPS compliant',
     category: 'tls',
     ownerActionRequired: true,
-    stage: 'client',
     detail:
       'This site accepts only encryption that follows the FIPS standard, and your connection uses parameters outside of it.',
     guidance:
@@ -639,7 +611,6 @@ const catalogue = {
     status: 405,
     title: 'HTTP CONNECT is not supported',
     category: 'unsupported',
-    stage: 'client',
     detail:
       'Your program used the CONNECT method, which asks for a tunnel to another server. This gateway serves sites and opens no tunnels.',
     guidance:
@@ -676,7 +647,6 @@ const catalogue = {
   },
   default_deny_policy: {
     code: 1050,
-    status: 403,
     title: 'Blocked by default-deny policy',
     category: 'access_denied',
     detail:
@@ -702,7 +672,6 @@ const catalogue = {
   },
   ipv6_banned: {
     code: 1106,
-    status: 403,
     title: 'Access denied',
     category: 'access_denied',
     detail:
@@ -715,7 +684,6 @@ const catalogue = {
   },
   ipv6_range_banned: {
     code: 1107,
-    status: 403,
     title: 'Access denied',
     category: 'access_denied',
     detail:
@@ -728,7 +696,6 @@ const catalogue = {
   },
   ipv6_list_banned: {
     code: 1108,
-    status: 403,
     title: 'Access denied',
     category: 'access_denied',
     detail: 'Your IPv6 address is on a block list that this site applies.',
@@ -740,7 +707,6 @@ const catalogue = {
   },
   ipv6_country_banned: {
     code: 1109,
-    status: 403,
     title: 'Access denied',
     category: 'access_denied',
     detail:
@@ -769,7 +735,6 @@ const catalogue = {
   },
   too_many_redirects: {
     code: 1205,
-    status: 500,
     title: 'Too many redirects',
     category: 'snippet',
     retryAfter: 5,
@@ -791,7 +756,6 @@ const protocolEntries = {
     code: 400,
     title: 'Bad request',
     category: 'unsupported',
-    stage: 'client',
     detail:
       'Your program sent something that is not a correct HTTP request, or one that could be understood in more than one way. The gateway refused it and closed the connection.',
     guidance:
@@ -803,6 +767,7 @@ const protocolEntries = {
   },
   unauthorized: {
     code: 401,
+    status: 401,
     title: 'Unauthorized',
     category: 'access_denied',
     stage: 'client',
@@ -830,7 +795,6 @@ const protocolEntries = {
     code: 404,
     title: 'Not found',
     category: 'unsupported',
-    stage: 'client',
     detail:
       'Nothing was found at the address of your request: there is no error to show there, and no AI route, gateway or provider.',
     guidance:
@@ -844,7 +808,6 @@ const protocolEntries = {
     code: 405,
     title: 'Method not allowed',
     category: 'unsupported',
-    stage: 'client',
     detail:
       'The gateway does not allow the method of this request: AI calls are made with POST, and TRACE could reveal what only the site should see.',
     guidance: '**Do not retry.** Use one of the methods that the Allow header of this response lists.',
@@ -855,7 +818,6 @@ const protocolEntries = {
     code: 408,
     title: 'Request timeout',
     category: 'unsupported',
-    stage: 'client',
     detail:
       'Your program opened a connection but did not send the whole request in the time allowed. A slow or broken network on your side is the usual reason.',
     guidance:
@@ -869,7 +831,6 @@ const protocolEntries = {
     code: 413,
     title: 'Content too large',
     category: 'unsupported',
-    stage: 'client',
     detail: 'What you tried to send is larger than what is accepted at this address.',
     guidance:
       '**Do not retry.** Send a smaller file or split it into parts. If it must be sent whole, ask the operator for a higher limit.',
@@ -881,7 +842,6 @@ const protocolEntries = {
     code: 414,
     title: 'URI too long',
     category: 'unsupported',
-    stage: 'client',
     detail: 'The address of your request is longer than the gateway accepts.',
     guidance:
       '**Do not retry.** Shorten the address: send long data in the body of a POST request rather than in the query.',
@@ -893,7 +853,6 @@ const protocolEntries = {
     code: 415,
     title: 'Unsupported media type',
     category: 'unsupported',
-    stage: 'client',
     detail: 'The body of your request has a media type that this address does not accept.',
     guidance:
       '**Do not retry.** Send the body as JSON, with Content-Type: application/json and no content coding.',
@@ -904,7 +863,6 @@ const protocolEntries = {
     code: 417,
     title: 'Expectation failed',
     category: 'unsupported',
-    stage: 'client',
     detail:
       'Your program made the request depend on an expectation (the Expect header) that the gateway does not support.',
     guidance:
@@ -914,9 +872,9 @@ const protocolEntries = {
   },
   misdirected_request: {
     code: 421,
+    status: 421,
     title: 'Misdirected request',
     category: 'tls',
-    stage: 'client',
     detail:
       'Your program used its encrypted connection for another site than the one that it was opened for. The gateway serves that site, but only over a connection of its own.',
     guidance: '**Do not retry.** Open another connection for this hostname, as browsers do by themselves.',
@@ -929,7 +887,6 @@ const protocolEntries = {
     code: 426,
     title: 'Upgrade required',
     category: 'unsupported',
-    stage: 'client',
     detail: 'Your program asked for a WebSocket, and this AI route has none.',
     guidance:
       '**Do not retry.** Send the call with POST. Programs that try a WebSocket first do so by themselves.',
@@ -941,7 +898,6 @@ const protocolEntries = {
     code: 501,
     title: 'Not implemented',
     category: 'unsupported',
-    stage: 'client',
     detail:
       'Your request uses a feature of HTTP that this gateway does not have: a transfer coding besides chunked.',
     guidance: '**Do not retry.** Send the request without the unusual transfer coding.',
@@ -966,7 +922,6 @@ const protocolEntries = {
     code: 505,
     title: 'HTTP version not supported',
     category: 'unsupported',
-    stage: 'client',
     detail: 'Your program speaks a version of HTTP that this gateway does not understand.',
     guidance: '**Do not retry.** Set your program to HTTP/1.1 and connect again.',
     cause: 'The request line names a version other than HTTP/1.0 or HTTP/1.1.',
@@ -992,8 +947,15 @@ function rowsOf<Name extends string>(
   return Object.fromEntries(rows.sort(([, a], [, b]) => a.code - b.code)) as Record<Name, ErrorRow>
 }
 
-function rowOf({ code, stage = 'gateway', ...entry }: Entry): ErrorRow {
-  return { code, status: code, stage, retryAfter: null, ownerActionRequired: stage !== 'client', ...entry }
+function rowOf(entry: Entry): ErrorRow {
+  const row = {
+    status: entry.code,
+    stage: 'gateway' as const,
+    retryAfter: null,
+    ...usual[entry.category],
+    ...entry,
+  }
+  return { ownerActionRequired: row.stage !== 'client', ...row }
 }
 
 /** Whether this version raises an error; others can only be previewed. */

@@ -122,7 +122,6 @@ export const previewOnly = {
   },
   rewrite_header_not_allowed: {
     code: 1040,
-    status: 500,
     title: 'Invalid request rewrite (header modification not allowed)',
     category: 'rewrite',
     detail:
@@ -173,7 +172,6 @@ export const previewOnly = {
     title: 'Header routing option is deprecated',
     category: 'unsupported',
     ownerActionRequired: true,
-    stage: 'client',
     detail: 'The request chooses its route by a header option that is no longer supported.',
     guidance:
       '**Do not retry.** Leave the routing header out, and have the operator of the site move the routing into the settings of the gateway.',
@@ -186,7 +184,6 @@ export const previewOnly = {
     title: 'Preview routing not supported for subrequests',
     category: 'unsupported',
     ownerActionRequired: true,
-    stage: 'client',
     detail: 'A preview was requested from within another request, where previews cannot be routed.',
     guidance:
       '**Do not retry.** Open the preview directly in its own window, or have the developer of the site change how it is called.',
@@ -283,7 +280,6 @@ export const previewOnly = {
   },
   snippet_cpu_limit: {
     code: 1203,
-    status: 500,
     title: 'Snippet exceeded the CPU time limit',
     category: 'snippet',
     detail: 'A snippet of this site needed too much processor time for your request and was stopped.',
@@ -293,7 +289,6 @@ export const previewOnly = {
   },
   snippet_memory_limit: {
     code: 1204,
-    status: 500,
     title: 'Snippet exceeded the memory limit',
     category: 'snippet',
     detail: 'A snippet of this site needed too much memory for your request and was stopped.',
@@ -303,7 +298,6 @@ export const previewOnly = {
   },
   snippet_threw_exception: {
     code: 1206,
-    status: 500,
     title: 'Snippet threw exception',
     category: 'snippet',
     detail: 'A snippet of this site failed with an uncaught error while it handled your request.',
