@@ -82,7 +82,7 @@ function readOut({ type, name, help, read, together }: Family, counts: Counts): 
 const lagPeriod = 100
 const lags = ['min', 'max', 'mean', 'p50', 'p90', 'p99'].map(of => `nodejs_eventloop_lag_${of}_seconds`)
 /** Without a sample since the last read, the minimum is the largest number. In seconds. */
-const longestLag = 1e6
+const maxLag = 1e6
 
 /** Only the worst counts: a process that is stuck, or full, is in trouble. */
 const ofTheWorst = {
@@ -101,7 +101,7 @@ function aggregatedBy(metric: Metric, aggregator: 'min' | 'max'): Metric {
 
 /** Subtracts the sampling period, which Node's measurements include. */
 function withoutPeriod(metric: Metric): Metric {
-  const late = (seconds: number) => (seconds < longestLag ? Math.max(0, seconds - lagPeriod / 1000) : 0)
+  const late = (seconds: number) => (seconds < maxLag ? Math.max(0, seconds - lagPeriod / 1000) : 0)
   const get = async () => {
     const { values, ...read } = await metric.get()
     return { ...read, values: values.map(one => ({ ...one, value: late(one.value) })) }

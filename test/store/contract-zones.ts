@@ -1,7 +1,7 @@
 // The promises of a store about what zones have: all that holds for records, however large; contract-together.ts and contract-changes.ts try them, too.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { largestErrorPage, longestRuleContent } from '../../src/config/model/custom-errors-config.ts'
+import { maxErrorPage, maxRuleContent } from '../../src/config/model/custom-errors-config.ts'
 import { zoneOwner } from '../../src/store/records/zone-lists.ts'
 import type { Place } from './contract.ts'
 import {
@@ -34,7 +34,7 @@ export function zonesContract(name: string, place: Place): void {
 
   test(`${name}: a page of the largest size is kept, replaced as its version only, and removed`, async t => {
     const { errorPages } = await (await place(t))()
-    const page = errorPage({ html: 'é"\n'.repeat(largestErrorPage / 4) })
+    const page = errorPage({ html: 'é"\n'.repeat(maxErrorPage / 4) })
     await errorPages.insert(page)
     const read = (await errorPages.get(zoneOwner, page.id))!
     assert.deepEqual(read.record, page)
@@ -50,7 +50,7 @@ export function zonesContract(name: string, place: Place): void {
 
   test(`${name}: a list of a hundred error rules of the longest content is kept`, async t => {
     const { errorRules } = await (await place(t))()
-    const content = 'x'.repeat(longestRuleContent)
+    const content = 'x'.repeat(maxRuleContent)
     const [rule] = errorRuleList().rules
     const rules = Array.from({ length: 100 }, () => ({ ...rule!, id: hex(16), content }))
     const list = errorRuleList({ rules })

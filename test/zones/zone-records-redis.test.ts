@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
-import { largestErrorPage } from '../../src/config/model/custom-errors-config.ts'
+import { maxErrorPage } from '../../src/config/model/custom-errors-config.ts'
 import { zoneOwner } from '../../src/store/records/zone-lists.ts'
 import { freePort } from '../help/free-port.ts'
 import { startRedis } from '../help/redis.ts'
@@ -55,7 +55,7 @@ test('pages of the largest size are known within a second, and from the start', 
   const server = await startRedis(t)
   const [writer, reader] = [await opened(t, server.url), await opened(t, server.url)]
   const { zones } = await openZones(t, reader)
-  const html = 'x'.repeat(largestErrorPage)
+  const html = 'x'.repeat(maxErrorPage)
   for (let i = 0; i < 5; i++) await put(writer.errorPages, errorPage({ zone: `${i}.example`, html }))
   await until(() => zones.of('4.example')?.errorPages['500_errors']?.length === html.length, soon)
   const later = await openZones(t, await opened(t, server.url))

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import { nextTurn } from '../../base/turns/turns.ts'
 import { faultAt } from '../../errors/catalogue/api-faults.ts'
-import { largestErrorPage } from '../../config/model/custom-errors-config.ts'
+import { maxErrorPage } from '../../config/model/custom-errors-config.ts'
 import type { Fault } from '../../errors/catalogue/refusal.ts'
 import { type ApiResponse, failure, failures } from './envelope.ts'
 import { Field } from './field.ts'
@@ -38,7 +38,7 @@ export const jsonBody: BodyKind = {
 export const htmlBody: BodyKind = {
   type: 'text/html',
   isType: /^text\/html[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/i,
-  most: largestErrorPage,
+  most: maxErrorPage,
   parse: html => ({ value: html }),
   maxParts: Infinity,
 }

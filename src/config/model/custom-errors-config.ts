@@ -55,15 +55,15 @@ export interface CustomErrorsConfig {
 }
 
 /** Bytes. */
-export const longestRuleContent = 10 * 1024
-export const largestErrorPage = 1_500_000
+export const maxRuleContent = 10 * 1024
+export const maxErrorPage = 1_500_000
 /** Maximum of tokens to fill in on a page: each costs time whenever the page is shown. */
-export const mostPageTokens = 1_000
+export const maxPageTokens = 1_000
 
 /** Whether a page exceeds that maximum. */
 export function hasTooManyTokens(html: string): boolean {
   let count = 0
-  for (const _ of html.matchAll(pageToken)) if (++count > mostPageTokens) return true
+  for (const _ of html.matchAll(pageToken)) if (++count > maxPageTokens) return true
   return false
 }
 

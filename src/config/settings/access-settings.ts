@@ -70,11 +70,11 @@ export const agentPattern = matching(
   'must be at most 256 characters without control characters; * matches any text',
 )
 
-const some = <T>(rule: Rule<T>): Shape<readonly T[]> => oneOrMore(scalar(rule), { least: 1 })
+const some = <T>(rule: Rule<T>): Shape<readonly T[]> => oneOrMore(scalar(rule), { min: 1 })
 
 const condition = mapping({
   ip: optional(some(network), null),
-  list: optional(oneOrMore(placed(scalar(shortName)), { least: 1 }), null),
+  list: optional(oneOrMore(placed(scalar(shortName)), { min: 1 }), null),
   country: optional(placed(some(country)), null),
   asn: optional(placed(some(asNumber)), null),
   user_agent: optional(some(agentPattern), null),
@@ -100,7 +100,7 @@ const ban: Shape<BanConfig> = mapping({
 })
 
 const forAll = {
-  rules: optional(list(placed(rule), { most: 1000 }), []),
+  rules: optional(list(placed(rule), { max: 1000 }), []),
   ban: optional(wordOr('off', ban), null),
 }
 

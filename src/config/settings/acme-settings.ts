@@ -29,7 +29,7 @@ export const auto = mapping({
   directory: optional(scalar(acmeDirectory), usualDirectory),
   email: optional(scalar(emailAddress), null),
   terms_agreed: optional(scalar(truth), false),
-  challenges: optional(placed(list(scalar(oneOf(...acmeChallenges)), { least: 1 })), null), // null: all that the listeners allow
+  challenges: optional(placed(list(scalar(oneOf(...acmeChallenges)), { min: 1 })), null), // null: all that the listeners allow
   zones: optional(scalar(oneOf('all', 'chosen')), 'all' as const),
   eab: optional(binding, null),
   ca: optional(scalar(certificates, { unprinted: true }), null), // null: the authorities that Node trusts

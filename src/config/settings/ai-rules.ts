@@ -81,10 +81,10 @@ export const azureResource = matching(
   'must be 1 to 63 lower-case letters, digits and hyphens, not beginning or ending with a hyphen',
 )
 
-const mostDollars = 1e6
+const maxDollars = 1e6
 
 export const usDollars = decimal(
   0,
-  mostDollars,
-  `must be an amount of US dollars from 0 to ${mostDollars}, such as 2.5`,
+  maxDollars,
+  `must be an amount of US dollars from 0 to ${maxDollars}, such as 2.5`,
 )

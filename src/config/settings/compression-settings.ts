@@ -52,9 +52,9 @@ const level = scalar(whole(1, 9))
 /** Null for no compression. */
 export const compression = switched(
   mapping({
-    encodings: optional(list(placed(scalar(oneOf(...contentCodings))), { least: 1 }), null), // null: all
+    encodings: optional(list(placed(scalar(oneOf(...contentCodings))), { min: 1 }), null), // null: all
     levels: group({ zstd: optional(level, 3), br: optional(level, 4), gzip: optional(level, 5) }),
-    types: optional(list(placed(scalar(mediaType)), { least: 1 }), null), // null: the usual
+    types: optional(list(placed(scalar(mediaType)), { min: 1 }), null), // null: the usual
     minimum: optional(scalar(size(1, MiB)), KiB),
   }),
 )

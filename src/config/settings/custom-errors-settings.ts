@@ -7,9 +7,9 @@ import {
   type ErrorRule,
   errorPageTypes,
   hasTooManyTokens,
-  largestErrorPage,
-  longestRuleContent,
-  mostPageTokens,
+  maxErrorPage,
+  maxRuleContent,
+  maxPageTokens,
   type Operator,
 } from '../model/custom-errors-config.ts'
 import { expression } from '../shape/expression-shape.ts'
@@ -33,14 +33,14 @@ import {
 } from '../shape/shape.ts'
 
 /** Accepts text of at most so many bytes in UTF-8. */
-function textOfBytes(most: number, shown: string): Rule<string> {
+function textOfBytes(max: number, shown: string): Rule<string> {
   return text => {
     const bytes = Buffer.byteLength(text)
-    return accept(bytes > 0 && bytes <= most ? text : undefined, `must be 1 B to ${shown} of text`)
+    return accept(bytes > 0 && bytes <= max ? text : undefined, `must be 1 B to ${shown} of text`)
   }
 }
 
-const ruleContent = scalar(textOfBytes(longestRuleContent, '10KiB'), { unprinted: true })
+const ruleContent = scalar(textOfBytes(maxRuleContent, '10KiB'), { unprinted: true })
 
 const rule = mapping({
   when: required(placed(expression('error', 'bool'))),
@@ -51,9 +51,9 @@ const rule = mapping({
 })
 
 const pageContent: Rule<string> = text => {
-  const reading = textOfBytes(largestErrorPage, '1.5MB')(text)
+  const reading = textOfBytes(maxErrorPage, '1.5MB')(text)
   if ('flaw' in reading || !hasTooManyTokens(text)) return reading
-  return { flaw: `must have at most ${mostPageTokens} tokens` }
+  return { flaw: `must have at most ${maxPageTokens} tokens` }
 }
 
 const page = optional(scalar(pageContent, { unprinted: true }), null)
@@ -65,7 +65,7 @@ const operator = mapping({
 })
 
 export const customErrors = {
-  rules: optional(list(placed(rule), { most: 1000 }), []),
+  rules: optional(list(placed(rule), { max: 1000 }), []),
   pages: group(Object.fromEntries(errorPageTypes.map(type => [type, page]))),
   operator: optional(placed(operator), null),
 }

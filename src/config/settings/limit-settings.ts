@@ -24,8 +24,8 @@ import {
 } from '../shape/shape.ts'
 import { hintsForRates } from '../shape/value-hints.ts'
 
-const least: Rate = { limit: 1, period: 1 * second }
-const most: Rate = { limit: 1e9, period: 31 * day }
+const minRate: Rate = { limit: 1, period: 1 * second }
+const maxRate: Rate = { limit: 1e9, period: 31 * day }
 
 /** Accepts a rate of up to a month. */
 export const rate: Rule<Rate> = formed(
@@ -42,10 +42,15 @@ function readRate(text: string): Reading<Rate> {
   const reading = parseRate(text)
   if ('flaw' in reading) return reading
   const { limit, period } = reading.value
-  const isWithin = [limit >= least.limit, limit <= most.limit, period >= least.period, period <= most.period]
+  const isWithin = [
+    limit >= minRate.limit,
+    limit <= maxRate.limit,
+    period >= minRate.period,
+    period <= maxRate.period,
+  ]
   return accept(
     isWithin.every(Boolean) ? reading.value : undefined,
-    `must be from ${formatRate({ ...least, period: most.period })} to ${formatRate({ ...most, period: least.period })}`,
+    `must be from ${formatRate({ ...minRate, period: maxRate.period })} to ${formatRate({ ...maxRate, period: minRate.period })}`,
   )
 }
 
@@ -76,7 +81,7 @@ const rateLimit = mapping({
   action: optional(scalar(oneOf('block', 'log')), 'block' as const),
 })
 
-export const rateLimits = optional(list(placed(rateLimit), { most: 1000 }), [])
+export const rateLimits = optional(list(placed(rateLimit), { max: 1000 }), [])
 
 const requests = optional(scalar(wholeOrOff(1, 1e14)), 0)
 

@@ -33,7 +33,7 @@ const listener = shorthand(
   }),
 )
 
-export const listen = optional(list(listener, { least: 1 }), [
+export const listen = optional(list(listener, { min: 1 }), [
   {
     address: unwritten('listen', { host: '0.0.0.0', port: 8080 }),
     tls: unwritten('tls', false),
@@ -58,7 +58,7 @@ function readHstsTime(text: string): Reading<number | null> {
 /** Client certificates. Unprinted, since a key may have been written in place of a certificate. */
 const clientCertificates = mapping(
   {
-    ca: required(oneOrMore(placed(scalar(certificates, { unprinted: true })), { least: 1 })),
+    ca: required(oneOrMore(placed(scalar(certificates, { unprinted: true })), { min: 1 })),
     crl: optional(oneOrMore(placed(scalar(revocationLists, { unprinted: true }))), []),
     mode: optional(scalar(oneOf('required', 'optional')), 'required' as const),
     forward: optional(scalar(oneOf('subject', 'certificate', 'chain')), 'subject' as const),

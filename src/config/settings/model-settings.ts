@@ -57,7 +57,7 @@ const step = shorthand(
 )
 
 /** Reads the models of one alias. */
-export const models = placed(list(placed(step), { least: 1, most: 20 }))
+export const models = placed(list(placed(step), { min: 1, max: 20 }))
 
 interface StatusRange {
   readonly least: number

@@ -51,7 +51,7 @@ const openid = mapping(
     issuer: required(scalar(openidIssuer)),
     client_id: required(scalar(visible)),
     client_secret: required(scalar(visible, { unprinted: true })),
-    tenants: optional(list(scalar(tenantId), { least: 1 }), null), // null: those of the issuer
+    tenants: optional(list(scalar(tenantId), { min: 1 }), null), // null: those of the issuer
   },
   { unprinted: true },
 )

@@ -125,7 +125,7 @@ const check = mapping({
   status: optional(scalar(statusRange), { least: 200, most: 399 }),
 })
 
-const someOrigins = list(placed(shorthand('url', origin)), { least: 1 })
+const someOrigins = list(placed(shorthand('url', origin)), { min: 1 })
 
 /** Reads origins; an empty list is a mistake, a missing value means that there are none yet. */
 const origins: typeof someOrigins = {

@@ -48,7 +48,7 @@ function parse(text: string): unknown {
 }
 
 const datePattern = /^\d{4}-\d\d-\d\d$/
-const mostDollars = 1e6
+const maxDollars = 1e6
 
 /** Returns a list in our own form, or its flaw. */
 function ownList(
@@ -62,7 +62,7 @@ function ownList(
     if (!/^[^/]+\/./.test(model)) return `${named(model)} must be PROVIDER/MODEL, such as openai/gpt-4o`
     const rates = ownRates(price)
     if (rates === null)
-      return `${named(model)} must have input and output in US dollars from 0 to ${mostDollars}`
+      return `${named(model)} must have input and output in US dollars from 0 to ${maxDollars}`
     const { search, above, tiers } = price as Record<string, unknown>
     const long = longOf(above)
     if (long === undefined) return `above of ${named(model)} must have tokens, input and output`
@@ -103,13 +103,13 @@ function longOf(above: unknown): ListedPrice['long'] | undefined {
 function tiersOf(tiers: unknown): ListedPrice['tiers'] | null {
   if (tiers === undefined || tiers === null) return {}
   if (!isObject(tiers)) return null
-  const found: Record<string, Rates> = {}
+  const byTier: Record<string, Rates> = {}
   for (const [tier, price] of Object.entries(tiers)) {
     const rates = ownRates(price)
     if (rates === null) return null
-    found[tier] = rates
+    byTier[tier] = rates
   }
-  return found
+  return byTier
 }
 
 /** Our names for its providers, where they differ. Others match a custom-NAME. */
@@ -184,5 +184,5 @@ function ofToken(value: unknown): number | null {
 }
 
 function dollars(value: unknown): number | null {
-  return typeof value === 'number' && value >= 0 && value <= mostDollars ? value : null
+  return typeof value === 'number' && value >= 0 && value <= maxDollars ? value : null
 }

@@ -59,12 +59,12 @@ export function resolveProxy(settings: Value<typeof proxy>): ProxyConfig | null 
 
 /** Accepts NO_PROXY: hosts with subdomains, .HOST for these alone, addresses, networks, or *. */
 export const exceptions: Rule<readonly ProxyException[]> = text => {
-  const found = text
+  const hosts = text
     .split(/[\s,]+/)
     .filter(part => part !== '')
     .map(exceptionOf)
   return accept(
-    found.includes(null) ? undefined : (found as ProxyException[]),
+    hosts.includes(null) ? undefined : (hosts as ProxyException[]),
     'must list host names, addresses and networks, separated by commas',
   )
 }

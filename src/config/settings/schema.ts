@@ -155,7 +155,7 @@ const provider = mapping(
       sources: [],
     }),
     speaks: optional(placed(scalar(oneOf('openai', 'anthropic'))), null),
-    apis: optional(placed(list(scalar(oneOf(...providerApis)), { least: 1 })), null), // null: depends on speaks
+    apis: optional(placed(list(scalar(oneOf(...providerApis)), { min: 1 })), null), // null: depends on speaks
     resources: optional(placed(list(scalar(azureResource))), null),
     stream_usage: optional(placed(scalar(truth)), null),
     proxy: optional(placed(proxy), null), // null: as for all providers

@@ -56,8 +56,8 @@ const servers: Readonly<Record<string, Servers>> = {
 }
 
 function isOfServers(rest: string, pattern: RegExp): boolean {
-  const [found, credentials = '', hosts = ''] = pattern.exec(rest) ?? []
-  if (found === undefined || !isEncoded(credentials)) return false
+  const [match, credentials = '', hosts = ''] = pattern.exec(rest) ?? []
+  if (match === undefined || !isEncoded(credentials)) return false
   return hosts.split(',').every(host => 'value' in originUrl(`http://${host}`))
 }
 

@@ -27,8 +27,8 @@ function readEndpoint(text: string): Reading<Endpoint> {
   const [, written = '', digits = ''] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(text) ?? []
   const host = readHost(written)
   const port = within(readWhole(digits), 0, 65_535)
-  const found = host !== undefined && port !== undefined ? { host, port } : undefined
-  return accept(found, 'must be HOST:PORT, such as 0.0.0.0:8080 or [::]:8080')
+  const address = host !== undefined && port !== undefined ? { host, port } : undefined
+  return accept(address, 'must be HOST:PORT, such as 0.0.0.0:8080 or [::]:8080')
 }
 
 /** Accepts an exact name or an IP address. */

@@ -36,54 +36,54 @@ export function oneOf<const T extends string>(...words: readonly T[]): Rule<T> {
 }
 
 /** Accepts a whole number, both ends included. */
-export function whole(least: number, most: number): Rule<number> {
-  const flaw = `must be a whole number from ${least} to ${most}`
-  return formed(text => accept(within(readWhole(text), least, most), flaw), {
+export function whole(min: number, max: number): Rule<number> {
+  const flaw = `must be a whole number from ${min} to ${max}`
+  return formed(text => accept(within(readWhole(text), min, max), flaw), {
     pattern: wholeNumber.source,
-    range: [least, most],
+    range: [min, max],
   })
 }
 
 /** Accepts a whole number, both ends included, or off, which is 0. */
-export function wholeOrOff(least: number, most: number): Rule<number> {
-  return orOff(whole(least, most))
+export function wholeOrOff(min: number, max: number): Rule<number> {
+  return orOff(whole(min, max))
 }
 
 /** Accepts a duration in ms, both ends included. */
-export function duration(least: number, most: number): Rule<number> {
-  return quantity(parseDuration, formatDuration, least, most, {
+export function duration(min: number, max: number): Rule<number> {
+  return quantity(parseDuration, formatDuration, min, max, {
     pattern: durationPattern,
     hints: hintsForDurations,
   })
 }
 
 /** Accepts a duration in ms, both ends included, or off, which is 0. */
-export function durationOrOff(least: number, most: number): Rule<number> {
-  return orOff(duration(least, most))
+export function durationOrOff(min: number, max: number): Rule<number> {
+  return orOff(duration(min, max))
 }
 
 /** Accepts a size in bytes, both ends included. */
-export function size(least: number, most: number): Rule<number> {
-  return quantity(parseSize, formatSize, least, most, { pattern: sizePattern, hints: hintsForSizes })
+export function size(min: number, max: number): Rule<number> {
+  return quantity(parseSize, formatSize, min, max, { pattern: sizePattern, hints: hintsForSizes })
 }
 
 /** Accepts a rate in bytes per second, both ends included, or off, which is 0. */
-export function byteRateOrOff(least: number, most: number): Rule<number> {
+export function byteRateOrOff(min: number, max: number): Rule<number> {
   const format = (bytes: number) => `${formatSize(bytes)}/s`
-  return orOff(quantity(parseByteRate, format, least, most, { pattern: `${sizePattern.slice(0, -1)}/s$` }))
+  return orOff(quantity(parseByteRate, format, min, max, { pattern: `${sizePattern.slice(0, -1)}/s$` }))
 }
 
 function quantity(
   parse: (text: string) => Reading<number>,
   format: (value: number) => string,
-  least: number,
-  most: number,
+  min: number,
+  max: number,
   form: TextForm,
 ): Rule<number> {
-  const limits = `from ${format(least)} to ${format(most)}`
+  const limits = `from ${format(min)} to ${format(max)}`
   const read = (text: string): Reading<number> => {
     const reading = parse(text)
-    return 'flaw' in reading ? reading : accept(within(reading.value, least, most), `must be ${limits}`)
+    return 'flaw' in reading ? reading : accept(within(reading.value, min, max), `must be ${limits}`)
   }
   return formed(read, { ...form, limits }, format)
 }
@@ -100,13 +100,10 @@ export const truth: Rule<boolean> = formed(
 export const fraction = decimal(0, 1, 'must be a number from 0 to 1')
 
 /** Accepts a number that may have a fraction, both ends included. */
-export function decimal(least: number, most: number, flaw: string): Rule<number> {
-  const form = { pattern: '^\\d+(?:\\.\\d+)?$', range: [least, most] } as const
+export function decimal(min: number, max: number, flaw: string): Rule<number> {
+  const form = { pattern: '^\\d+(?:\\.\\d+)?$', range: [min, max] } as const
   const pattern = new RegExp(form.pattern)
-  return formed(
-    text => accept(within(pattern.test(text) ? Number(text) : undefined, least, most), flaw),
-    form,
-  )
+  return formed(text => accept(within(pattern.test(text) ? Number(text) : undefined, min, max), flaw), form)
 }
 
 /** Accepts a token (RFC 9110 section 5.6.2), as required for the pseudonym in Via and CDN-Loop. */
@@ -136,9 +133,9 @@ export const accountId = matching(/^[0-9a-f]{32}$/, 'must be the id of an accoun
 export const description = lineOfText(500)
 
 /** Accepts one line of text for display, of at most so many characters. */
-export function lineOfText(most: number): Rule<string> {
-  const line = new RegExp(`^\\P{Cc}{1,${most}}$`, 'u')
-  return matching(line, `must be one line of 1 to ${most} characters, without control characters`)
+export function lineOfText(max: number): Rule<string> {
+  const line = new RegExp(`^\\P{Cc}{1,${max}}$`, 'u')
+  return matching(line, `must be one line of 1 to ${max} characters, without control characters`)
 }
 
 export const workerCount: Rule<number | 'auto'> = formed<number | 'auto'>(
@@ -249,8 +246,8 @@ export function accept<T>(value: T | undefined, flaw: string): Reading<T> {
   return value === undefined ? { flaw } : { value }
 }
 
-export function within(value: number | undefined, least: number, most: number): number | undefined {
-  return value !== undefined && value >= least && value <= most ? value : undefined
+export function within(value: number | undefined, min: number, max: number): number | undefined {
+  return value !== undefined && value >= min && value <= max ? value : undefined
 }
 
 export function readWhole(text: string): number | undefined {

@@ -1,6 +1,6 @@
 // Parses keys as people write them: hex, base64 or base64url.
 
-const least = 32
+const min = 32
 
 /**
  * Returns the bytes of a key, at least 32; null when the text is not a key. A text of only hex digits is hex,
@@ -8,7 +8,7 @@ const least = 32
  */
 export function parseSecretKey(text: string): Buffer | null {
   const key = decode(text)
-  return key !== null && key.length >= least ? key : null
+  return key !== null && key.length >= min ? key : null
 }
 
 function decode(text: string): Buffer | null {

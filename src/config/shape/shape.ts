@@ -119,22 +119,22 @@ export function scalar<T>(rule: Rule<T>, { unprinted = false } = {}): Shape<T> {
 /** Reads a list; members with mistakes are left out. */
 export function list<T>(
   member: Shape<T>,
-  { least = 0, most = Number.POSITIVE_INFINITY } = {},
+  { min = 0, max = Number.POSITIVE_INFINITY } = {},
 ): Shape<readonly T[]> {
   return {
     read(tree, context) {
       const items = itemsOf(tree)
       if (!items) return refuseAlone(tree, member, context)
-      if (items.length < least)
-        return context.findings.flaw(tree, `must have at least ${least} ${least === 1 ? 'item' : 'items'}`)
-      if (items.length > most) return context.findings.flaw(tree, `must have at most ${most} items`)
+      if (items.length < min)
+        return context.findings.flaw(tree, `must have at least ${min} ${min === 1 ? 'item' : 'items'}`)
+      if (items.length > max) return context.findings.flaw(tree, `must have at most ${max} items`)
       return items.map(item => member.read(item, context)).filter(value => value !== undefined)
     },
     form: () => ({
-      type: least === 0 ? ['array', 'null'] : 'array',
+      type: min === 0 ? ['array', 'null'] : 'array',
       items: member.form(),
-      ...(least > 0 && { minItems: least }),
-      ...(most < Number.POSITIVE_INFINITY && { maxItems: most }),
+      ...(min > 0 && { minItems: min }),
+      ...(max < Number.POSITIVE_INFINITY && { maxItems: max }),
     }),
     write: values => {
       const written = values.map(value => writtenAs(member, value))
@@ -144,8 +144,8 @@ export function list<T>(
 }
 
 /** Reads a list, or a single value as a list with that one item. */
-export function oneOrMore<T>(member: Shape<T>, { least = 0 } = {}): Shape<readonly T[]> {
-  const many = list(member, { least })
+export function oneOrMore<T>(member: Shape<T>, { min = 0 } = {}): Shape<readonly T[]> {
+  const many = list(member, { min })
   return {
     read(tree, context) {
       if (tree.kind === 'mapping') return refuse(tree, 'must be a single value or a list', context.findings)

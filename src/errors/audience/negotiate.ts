@@ -9,10 +9,10 @@ export type Format = 'html' | 'json' | 'problem' | 'markdown' | 'plain'
 interface Readers {
   readonly usual: Format
   /** The formats that each range covers, in order of preference. */
-  readonly stands: ReadonlyMap<string, readonly Format[]>
+  readonly formatsOf: ReadonlyMap<string, readonly Format[]>
   /** Ranges that are treated as another one. */
   readonly aliases: ReadonlyMap<string, string>
-  readonly remembered: Map<string, Format>
+  readonly cache: Map<string, Format>
 }
 
 /** Returns the format that a client prefers; HTML if it accepts none of ours. */
@@ -27,7 +27,7 @@ export function negotiateForPrograms(accept: string | null): Format {
 
 function negotiateFor(readers: Readers, accept: string | null): Format {
   if (accept === null || accept === '') return readers.usual
-  return readers.remembered.get(accept) ?? remember(readers, accept, choose(readers, accept))
+  return readers.cache.get(accept) ?? cached(readers, accept, choose(readers, accept))
 }
 
 const mediaTypes: Readonly<Record<Format, string>> = {
@@ -38,7 +38,7 @@ const mediaTypes: Readonly<Record<Format, string>> = {
   plain: 'text/plain',
 }
 
-const stands: readonly (readonly [range: string, formats: readonly Format[]])[] = [
+const formatsOf: readonly (readonly [range: string, formats: readonly Format[]])[] = [
   ['text/*', ['markdown', 'html', 'plain']],
   ['application/*', ['json', 'problem']],
   ['text/html', ['html']],
@@ -50,25 +50,25 @@ const stands: readonly (readonly [range: string, formats: readonly Format[]])[] 
 
 const people: Readers = {
   usual: 'html',
-  stands: new Map([['*/*', ['html', 'json', 'markdown', 'problem', 'plain']], ...stands]),
+  formatsOf: new Map([['*/*', ['html', 'json', 'markdown', 'problem', 'plain']], ...formatsOf]),
   aliases: new Map(),
-  remembered: new Map(),
+  cache: new Map(),
 }
 
 const programs: Readers = {
   usual: 'json',
-  stands: new Map([['*/*', ['json', 'problem', 'markdown', 'html', 'plain']], ...stands]),
+  formatsOf: new Map([['*/*', ['json', 'problem', 'markdown', 'html', 'plain']], ...formatsOf]),
   aliases: new Map([['text/event-stream', 'application/json']]),
-  remembered: new Map(),
+  cache: new Map(),
 }
 
 function choose(readers: Readers, accept: string): Format {
-  const { usual, stands } = readers
-  const negotiator = new Negotiator({ headers: { accept: knownRanges(readers, beginningOf(accept)) } })
+  const { usual, formatsOf } = readers
+  const negotiator = new Negotiator({ headers: { accept: rangesIn(readers, beginningOf(accept)) } })
   for (const range of negotiator.mediaTypes()) {
     // A type that only this range covers: whatever ranks below it has a range of its own with a lower q.
     const anyOther = range.replaceAll('*', 'x')
-    for (const format of stands.get(range)!) {
+    for (const format of formatsOf.get(range)!) {
       const own = mediaTypes[format]
       if (negotiator.mediaType([own, anyOther]) === own) return format
     }
@@ -76,22 +76,22 @@ function choose(readers: Readers, accept: string): Format {
   return usual
 }
 
-const longestRead = 4096
+const maxLength = 4096
 
 /** Cuts an oversized Accept at its last comma within the bound, so that parsing it costs little. */
 function beginningOf(accept: string): string {
-  if (accept.length <= longestRead) return accept
-  return accept.slice(0, Math.max(0, accept.lastIndexOf(',', longestRead)))
+  if (accept.length <= maxLength) return accept
+  return accept.slice(0, Math.max(0, accept.lastIndexOf(',', maxLength)))
 }
 
 /** Lists the relevant well-formed ranges, each once with its highest q, in the form `range;q=0.5`. */
-function knownRanges({ stands, aliases }: Readers, accept: string): string {
+function rangesIn({ formatsOf, aliases }: Readers, accept: string): string {
   const weights = new Map<string, number>()
   for (const member of membersOf(accept)) {
     const [, type, parameters] = rangePattern.exec(member) ?? []
     const named = type?.toLowerCase() ?? ''
     const range = aliases.get(named) ?? named
-    if (!stands.has(range)) continue
+    if (!formatsOf.has(range)) continue
     const weight = weightOf(parameters!)
     // A client that excludes event streams still accepts what the range is treated as.
     if (weight === 0 && range !== named) continue
@@ -130,13 +130,13 @@ const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
  * Clients send few different Accept lines: the results for the most recent ones of reasonable length are
  * cached.
  */
-const maxRemembered = 256
-const longestRemembered = 256
+const maxCached = 256
+const maxCachedLength = 256
 
-function remember({ remembered }: Readers, accept: string, format: Format): Format {
-  if (accept.length > longestRemembered) return format
-  if (remembered.size === maxRemembered) remembered.delete(remembered.keys().next().value!)
+function cached({ cache }: Readers, accept: string, format: Format): Format {
+  if (accept.length > maxCachedLength) return format
+  if (cache.size === maxCached) cache.delete(cache.keys().next().value!)
   // A copy, since a slice would keep the whole head of its request alive.
-  remembered.set(ownText(accept), format)
+  cache.set(ownText(accept), format)
   return format
 }

@@ -114,7 +114,7 @@ const faults = {
 }
 
 /** Failures reported from outside; the first row with a matching code applies. */
-const found = {
+const byCode = {
   no_descriptor: row({}, { ...faultless, codes: /^(EMFILE|ENFILE)$/ }),
   name_vanished: row(dnsError, { codes: /^(ENOTFOUND|ENODATA)$/ }),
   /** No server said whether the name exists. */
@@ -165,7 +165,7 @@ const unforeseen = {
   exchange: 'origin_unknown_error',
 } as const satisfies Row['errors']
 
-const rows = { ...faults, ...found, unforeseen: row(unforeseen) }
+const rows = { ...faults, ...byCode, unforeseen: row(unforeseen) }
 
 export type OriginFault = keyof typeof faults
 export type Way = keyof typeof rows

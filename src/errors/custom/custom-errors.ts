@@ -10,7 +10,7 @@ import {
   type ErrorPageType,
   type ErrorRule,
   hasTooManyTokens,
-  largestErrorPage,
+  maxErrorPage,
 } from '../../config/model/custom-errors-config.ts'
 import type { ErrorName } from '../catalogue/catalogue.ts'
 import { CustomContent } from './custom-content.ts'
@@ -24,7 +24,7 @@ export interface CustomLayer {
 }
 
 /** The replacement of the record, and its source. */
-export interface Found {
+export interface Replacement {
   readonly content: CustomContent
   readonly source: CustomErrorSource
   /** The rule as it was set, and its index among all of its owner; null for a page. */
@@ -55,11 +55,11 @@ export class CustomErrors {
   }
 
   /** Finds the content for an error; null if the record is to be served. */
-  find(error: ErrorName, facts: Facts): Found | null {
+  find(error: ErrorName, facts: Facts): Replacement | null {
     return this.findRule(facts) ?? this.findPage(error)
   }
 
-  findRule(facts: Facts): Found | null {
+  findRule(facts: Facts): Replacement | null {
     const work = new Work(maxWork.errors)
     for (const { owner, offset, rules } of this.#levels)
       for (const { expression, content, rule, index } of rules) {
@@ -71,7 +71,7 @@ export class CustomErrors {
     return null
   }
 
-  findPage(error: ErrorName): Found | null {
+  findPage(error: ErrorName): Replacement | null {
     const types = pageTypesOf(error)
     for (const { owner, pages } of this.#levels)
       for (const type of types) {
@@ -159,5 +159,5 @@ const compiledPages = memoizeEach(
 /** Whether a page can be shown: an empty one would hide the error. */
 function isPage(html: unknown): html is string {
   if (typeof html !== 'string' || html.trim() === '') return false
-  return Buffer.byteLength(html) <= largestErrorPage && !hasTooManyTokens(html)
+  return Buffer.byteLength(html) <= maxErrorPage && !hasTooManyTokens(html)
 }

@@ -1,11 +1,7 @@
 // A custom error rule, checked and compiled.
 
 import { compileExpression, describeFlaw, type Expression } from '../../expression/expression.ts'
-import {
-  type ErrorRule,
-  errorContentTypes,
-  longestRuleContent,
-} from '../../config/model/custom-errors-config.ts'
+import { type ErrorRule, errorContentTypes, maxRuleContent } from '../../config/model/custom-errors-config.ts'
 import { CustomContent } from './custom-content.ts'
 
 export interface CompiledRule {
@@ -30,8 +26,8 @@ export function compileErrorRule(rule: ErrorRule): CompiledRule | readonly RuleF
 
 function flawsOf({ content, contentType, status }: ErrorRule): RuleFlaw[] {
   const flaws: RuleFlaw[] = []
-  if (Buffer.byteLength(content) > longestRuleContent)
-    flaws.push({ member: 'content', message: `must have at most ${longestRuleContent} bytes` })
+  if (Buffer.byteLength(content) > maxRuleContent)
+    flaws.push({ member: 'content', message: `must have at most ${maxRuleContent} bytes` })
   if (!errorContentTypes.includes(contentType))
     flaws.push({ member: 'contentType', message: `must be one of ${errorContentTypes.join(', ')}` })
   if (status !== null && !(Number.isInteger(status) && status >= 400 && status <= 999))

@@ -9,7 +9,7 @@ import { errorRows } from '../catalogue/catalogue.ts'
 import type { ErrorResponse, Options } from '../audience/audience.ts'
 import { compose } from '../audience/people.ts'
 import { composeCustom } from './compose-custom.ts'
-import { CustomErrors, type CustomLayer, type Found } from './custom-errors.ts'
+import { CustomErrors, type CustomLayer, type Replacement } from './custom-errors.ts'
 import type { Occasion } from '../catalogue/problem.ts'
 import { errorNameOf, type Refusal, refuse } from '../catalogue/refusal.ts'
 import { noTls } from '../../expression/tls-facts.ts'
@@ -49,12 +49,12 @@ export function previewError(ask: PreviewAsk, custom: CustomErrors, options: Opt
   const facts = factsOf(ask, refusal)
   const origin = `${ask.facts?.scheme ?? plainRequest.scheme}://${ask.host}`
   const occasion = { ray: nextRay(), zone: ask.host, origin, accept: ask.accept, time: Date.now() }
-  const found = findWith(ask, custom, refusal, facts)
-  return show(found, composeFound(found, refusal, occasion, facts, options))
+  const replacement = findWith(ask, custom, refusal, facts)
+  return show(replacement, composeReplacement(replacement, refusal, occasion, facts, options))
 }
 
 interface Choice {
-  readonly found: Found | null
+  readonly replacement: Replacement | null
   readonly source: PreviewSource
 }
 
@@ -65,11 +65,11 @@ function findWith(
   facts: Facts,
 ): Choice {
   const draft = rule === undefined ? null : new CustomErrors([{ rules: [rule], pages: {} }]).findRule(facts)
-  if (draft !== null) return { found: draft, source: 'draft_rule' }
-  const found = custom.findRule(facts) ?? (page ? withPage(custom, page) : custom).findPage(error)
-  if (found === null) return { found, source: 'default' }
-  const isDraft = found.source === 'zone_page' && found.page === page?.type
-  return { found, source: isDraft ? 'draft_page' : found.source }
+  if (draft !== null) return { replacement: draft, source: 'draft_rule' }
+  const replacement = custom.findRule(facts) ?? (page ? withPage(custom, page) : custom).findPage(error)
+  if (replacement === null) return { replacement, source: 'default' }
+  const isDraft = replacement.source === 'zone_page' && replacement.page === page?.type
+  return { replacement, source: isDraft ? 'draft_page' : replacement.source }
 }
 
 /** Puts a page above those of the zone, in its first layer. */
@@ -81,23 +81,23 @@ function withPage({ layers }: CustomErrors, page: NonNullable<PreviewAsk['page']
 
 const nothing: CustomLayer = { rules: [], pages: {} }
 
-function composeFound(
-  { found }: Choice,
+function composeReplacement(
+  { replacement }: Choice,
   refusal: Refusal,
   occasion: Occasion,
   facts: Facts,
   options: Options,
 ): ErrorResponse {
-  return found === null
+  return replacement === null
     ? compose(refusal, occasion, options)
-    : composeCustom(found.content, refusal, occasion, facts)
+    : composeCustom(replacement.content, refusal, occasion, facts)
 }
 
-function show({ found, source }: Choice, { status, headers, body }: ErrorResponse): Preview {
+function show({ replacement, source }: Choice, { status, headers, body }: ErrorResponse): Preview {
   const pairs = headers.flatMap((name, i): [string, string][] =>
     i % 2 === 0 ? [[name, headers[i + 1]!]] : [],
   )
-  const { index: matched, rule } = found !== null && source !== 'draft_rule' ? found : noRule
+  const { index: matched, rule } = replacement !== null && source !== 'draft_rule' ? replacement : noRule
   return { status, headers: pairs, body: Buffer.from(body, 'latin1').toString(), source, matched, rule }
 }
 

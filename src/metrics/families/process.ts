@@ -111,6 +111,6 @@ function storeSample(read: Counts['storeHealth'], holds: (signs: StoreHealth) =>
 /** Shows a line for each reason in the process that reports the store. */
 function degradedSamples(read: Counts['storeHealth']): readonly Sample[] {
   if (read === null) return []
-  const found = new Set(read()?.degradation.reasons.map(({ code }) => code))
-  return degradedCodes.map(reason => ({ labels: { reason }, value: found.has(reason) ? 1 : 0 }))
+  const reasons = new Set(read()?.degradation.reasons.map(({ code }) => code))
+  return degradedCodes.map(reason => ({ labels: { reason }, value: reasons.has(reason) ? 1 : 0 }))
 }

@@ -69,14 +69,14 @@ export async function reissueInvitation(
   now: number,
   recovers = false,
 ): Promise<NewLink> {
-  for (const old of await store.credentials.list({ user: member.user }, 'invitation', mostLinks))
+  for (const old of await store.credentials.list({ user: member.user }, 'invitation', maxLinks))
     if (isFor(old, member)) await store.credentials.remove('invitation', old.digest)
   const link = newInvitation(member, now, recovers)
   await store.credentials.put(link.credential)
   return link
 }
 
-const mostLinks = 1_000
+const maxLinks = 1_000
 const maxPending = 100
 
 export class Invitations {
@@ -151,13 +151,13 @@ export class Invitations {
   async pendingOf({ id }: User): Promise<readonly Pending[]> {
     const { store } = this.#parts
     const pending = (await membershipsOf(id, store)).filter(({ status }) => status === 'pending')
-    const found = await Promise.all(
+    const memberships = await Promise.all(
       pending.slice(0, maxPending).map(async member => {
         const account = await store.accounts.get(member.account)
         return account && { account, member }
       }),
     )
-    return found.filter(one => one !== null)
+    return memberships.filter(one => one !== null)
   }
 
   /** Accepts without the link, by the id of the membership. */

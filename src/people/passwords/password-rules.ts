@@ -4,13 +4,13 @@ import { getFips } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 /** Minimum of code points, and maximum of bytes in UTF-8. */
-export const passwordBounds = { least: 12, mostBytes: 1_024 } as const
+export const passwordBounds = { min: 12, maxBytes: 1_024 } as const
 
 /** Why a password is rejected, and the message for it. */
 export const passwordFlaws = {
   fips: 'No password can be set here: this gateway runs in FIPS mode, which lacks Argon2. Sign in with the OpenID provider.',
-  too_short: `The password must have at least ${passwordBounds.least} characters.`,
-  too_long: `The password must have at most ${passwordBounds.mostBytes} bytes.`,
+  too_short: `The password must have at least ${passwordBounds.min} characters.`,
+  too_long: `The password must have at most ${passwordBounds.maxBytes} bytes.`,
   common: 'The password must not be one of the most common ones.',
   repetition: 'The password must not repeat a few characters over and over.',
   sequence: 'The password must not be a sequence of neighbouring characters.',
@@ -23,8 +23,8 @@ export type PasswordFlaw = keyof typeof passwordFlaws
 export function passwordFlaw(password: string, words: readonly string[]): PasswordFlaw | null {
   if (getFips() === 1) return 'fips'
   const text = normalPassword(password)
-  if ([...text].length < passwordBounds.least) return 'too_short'
-  if (Buffer.byteLength(text) > passwordBounds.mostBytes) return 'too_long'
+  if ([...text].length < passwordBounds.min) return 'too_short'
+  if (Buffer.byteLength(text) > passwordBounds.maxBytes) return 'too_long'
   const folded = text.toLowerCase()
   if (isCommon(folded)) return 'common'
   if (isRepetition(folded)) return 'repetition'
@@ -40,11 +40,11 @@ export function normalPassword(password: string): string {
 const product = 'gatehouse'
 
 /** How many digits and symbols may follow a common password without making it less common. */
-const mostAppended = 5
+const maxAppended = 5
 
 function isCommon(folded: string): boolean {
   common ??= readCommon()
-  for (let cut = 0; cut <= mostAppended; cut++) {
+  for (let cut = 0; cut <= maxAppended; cut++) {
     if (cut > 0 && isLetter.test(folded.at(-cut)!)) return false
     if (common.has(folded.slice(0, folded.length - cut))) return true
   }
@@ -65,7 +65,7 @@ function isRepetition(folded: string): boolean {
   const characters = [...folded]
   const isOfPeriod = (period: number) =>
     characters.every((c, i) => i < period || c === characters[i - period])
-  for (let period = 1; period < passwordBounds.least && period <= characters.length / 2; period++)
+  for (let period = 1; period < passwordBounds.min && period <= characters.length / 2; period++)
     if (isOfPeriod(period)) return true
   return false
 }

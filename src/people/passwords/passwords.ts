@@ -50,7 +50,7 @@ export class Passwords {
     const digest = phc === null ? null : readPhc(phc)
     const text = normalPassword(password)
     // A password that long is never accepted.
-    const isPossible = Buffer.byteLength(text) <= passwordBounds.mostBytes
+    const isPossible = Buffer.byteLength(text) <= passwordBounds.maxBytes
     return this.#inTurn(async () => {
       const isSame = await hasDigest(isPossible ? text : '', digest ?? this.#nobody)
       const matches = isSame && isPossible && digest !== null

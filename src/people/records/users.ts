@@ -67,12 +67,12 @@ export function withNames(user: User, { firstName, lastName }: Names): User {
   }
 }
 
-const longestName = 64 // code points
+const maxNameLength = 64 // code points
 
 function visibleName(name: string | null | undefined): string {
   const shown = (name ?? '')
     .normalize('NFC')
     .replace(/[\s\p{Z}]+/gu, ' ')
     .replace(/\p{C}/gu, '')
-  return Array.from(shown.trim()).slice(0, longestName).join('')
+  return Array.from(shown.trim()).slice(0, maxNameLength).join('')
 }

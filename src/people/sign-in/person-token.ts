@@ -44,8 +44,8 @@ export class PersonTokens {
     const members = (await this.#store.members.ofUser(actor.user.id)).filter(
       ({ status }) => status === 'accepted',
     )
-    const found = await mapInTurns(members, member => this.#placeOf(member))
-    const places = found.filter(place => place !== null)
+    const all = await mapInTurns(members, member => this.#placeOf(member))
+    const places = all.filter(place => place !== null)
     return {
       token: tokenOf(actor, places, this.#clock.now()),
       places: places.map(({ account }) => ({

@@ -122,15 +122,15 @@ export class SignIn {
     const { store, keys, sessions, throttle, attempts } = this.#parts
     const stored = isValue(ticket) ? await store.credentials.get('sign_in', digestOfValue(ticket)) : null
     const holder = stored && stored.consumedAt === null && isTicket(stored) ? stored : null
-    const found = holder && (await store.users.get(everybody, holder.user!))
-    if (!holder || !found || isOutlived(holder, found.record)) return { outcome: 'expired' }
-    if (isAppCode(code) && !isFactorReadable(found.record, keys)) return { outcome: 'unreadable' }
-    const attempt = await throttle.attempt(found.record.email, client.address)
+    const owner = holder && (await store.users.get(everybody, holder.user!))
+    if (!holder || !owner || isOutlived(holder, owner.record)) return { outcome: 'expired' }
+    if (isAppCode(code) && !isFactorReadable(owner.record, keys)) return { outcome: 'unreadable' }
+    const attempt = await throttle.attempt(owner.record.email, client.address)
     const way = isAppCode(code) ? 'code' : 'recovery_code'
-    const tell = attempts.telling(found.record.email, client, { action: 'second_step', method: way })
+    const tell = attempts.telling(owner.record.email, client, { action: 'second_step', method: way })
     if ('retryAfter' in attempt) return tell.throttled(attempt)
     const at = this.#parts.clock.now()
-    const user = await changeUser(store, found.record.id, before => withUsedFactor(before, code, keys, at))
+    const user = await changeUser(store, owner.record.id, before => withUsedFactor(before, code, keys, at))
     if (user === null) return tell.wrong()
     const consumed = await store.credentials.consume('sign_in', holder.digest, at)
     if (!consumed?.isFirst || isOutlived(holder, user)) return { outcome: 'expired' }

@@ -6,7 +6,7 @@ import {
   type ErrorPageType,
   errorPageTypes,
   hasTooManyTokens,
-  mostPageTokens,
+  maxPageTokens,
 } from '../../../config/model/custom-errors-config.ts'
 import { auditOf, type Resource } from '../../../store/records/audit-entry.ts'
 import { type ErrorPage, zoneOwner } from '../../../store/records/zone-lists.ts'
@@ -98,7 +98,7 @@ const noType = failure('no_page_type', errorPageTypes.join(', '))
 const noPage = failure('no_page')
 
 const tooManyTokens = failures([
-  faultAt('', 'invalid', 'The body', `must have at most ${mostPageTokens} tokens`),
+  faultAt('', 'invalid', 'The body', `must have at most ${maxPageTokens} tokens`),
 ])
 
 /** A blank page would hide the error. */

@@ -6,8 +6,8 @@ import type { ZoneConfig } from '../../../config/model/config.ts'
 import {
   errorPageTypes,
   hasTooManyTokens,
-  largestErrorPage,
-  mostPageTokens,
+  maxErrorPage,
+  maxPageTokens,
 } from '../../../config/model/custom-errors-config.ts'
 import { exactHost } from '../../../config/shape/host-rules.ts'
 import { headerName } from '../../../config/shape/rules.ts'
@@ -95,8 +95,8 @@ function targetFault(text: string): string | null {
 
 function htmlFault(text: string): string | null {
   if (!text.isWellFormed()) return 'must not contain lone surrogates'
-  if (hasTooManyTokens(text)) return `must have at most ${mostPageTokens} tokens`
-  return text.trim() !== '' && Buffer.byteLength(text) <= largestErrorPage
+  if (hasTooManyTokens(text)) return `must have at most ${maxPageTokens} tokens`
+  return text.trim() !== '' && Buffer.byteLength(text) <= maxErrorPage
     ? null
-    : `must not be blank and must have at most ${largestErrorPage} bytes in UTF-8`
+    : `must not be blank and must have at most ${maxErrorPage} bytes in UTF-8`
 }

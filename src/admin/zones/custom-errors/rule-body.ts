@@ -3,7 +3,7 @@
 import {
   type ErrorRule,
   errorContentTypes,
-  longestRuleContent,
+  maxRuleContent,
 } from '../../../config/model/custom-errors-config.ts'
 import { expressionWork } from '../../../config/shape/rule-cost.ts'
 import type { KeptErrorRule } from '../../../store/records/zone-lists.ts'
@@ -38,6 +38,6 @@ export function errorRuleWork({ expression }: ErrorRule): number {
 
 function contentFault(content: string): string | null {
   const bytes = Buffer.byteLength(content)
-  if (bytes < 1 || bytes > longestRuleContent) return `must have 1 to ${longestRuleContent} bytes in UTF-8`
+  if (bytes < 1 || bytes > maxRuleContent) return `must have 1 to ${maxRuleContent} bytes in UTF-8`
   return content.isWellFormed() ? null : 'must not contain lone surrogates'
 }

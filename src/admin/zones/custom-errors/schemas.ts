@@ -3,9 +3,9 @@
 import {
   errorContentTypes,
   errorPageTypes,
-  largestErrorPage,
-  mostPageTokens,
-  longestRuleContent,
+  maxErrorPage,
+  maxPageTokens,
+  maxRuleContent,
 } from '../../../config/model/custom-errors-config.ts'
 import { entries } from '../../../errors/docs/entry.ts'
 import { previewSources } from '../../../errors/custom/preview.ts'
@@ -27,9 +27,9 @@ import { expression, placed, ruleDescription, sameId } from '../rules/rule-schem
 
 const content: Schema = {
   ...text,
-  description: `At most ${longestRuleContent} bytes in UTF-8. \`::CLIENT_IP::\`, \`::RAY_ID::\` and \`::GEO::\` are replaced by what they name.`,
+  description: `At most ${maxRuleContent} bytes in UTF-8. \`::CLIENT_IP::\`, \`::RAY_ID::\` and \`::GEO::\` are replaced by what they name.`,
   minLength: 1,
-  maxLength: longestRuleContent,
+  maxLength: maxRuleContent,
 }
 
 const required: Members = {
@@ -53,9 +53,9 @@ const type = oneOf(errorPageTypes)
 
 export const html: Schema = {
   ...text,
-  description: `At most ${largestErrorPage} bytes in UTF-8. In addition to the tokens of rules, \`::SVC_ERROR_500S_BOX::\` and \`::SVC_ERROR_1000S_BOX::\` are replaced by a box that describes the error; at most ${mostPageTokens} tokens in all.`,
+  description: `At most ${maxErrorPage} bytes in UTF-8. In addition to the tokens of rules, \`::SVC_ERROR_500S_BOX::\` and \`::SVC_ERROR_1000S_BOX::\` are replaced by a box that describes the error; at most ${maxPageTokens} tokens in all.`,
   minLength: 1,
-  maxLength: largestErrorPage,
+  maxLength: maxErrorPage,
 }
 
 export const errorPage = open({ type, size: about('Bytes.', whole(1)), modified_at: time })
