@@ -5,7 +5,7 @@ export function ownText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }
 
-/** Makes a function that remembers its results for the `max` latest texts of at most `maxLength` characters. */
+/** Makes a function that remembers its results for the `max` latest texts of up to `maxLength` characters. */
 export function memoizeTexts<Value extends NonNullable<unknown> | null>(
   { max, maxLength }: { readonly max: number; readonly maxLength: number },
   make: (text: string) => Value,

@@ -10,9 +10,7 @@ import type { ConnectionLimits } from './connection-limits.ts'
 /** Of an address before others wait, and the maximum that wait in all. */
 const maxNew = 8
 const maxWaiting = 1_024
-/**
- * Ms for which a silent connection makes others wait, and for which any waits: clients may share an address.
- */
+/** Ms for which a silent or busy one makes others wait, and for which any waits. */
 const maxSilence = 20
 const maxBusy = 1_000
 const maxWait = 100

@@ -21,10 +21,7 @@ export class Rewriting {
     this.#hidesUsage = hidesUsage
   }
 
-  /**
-   * Null leaves the response unchanged; false cannot rewrite it: it has an unrequested coding, or is not
-   * JSON.
-   */
+  /** Null leaves the response unchanged; false for an unrequested coding, or what is not JSON. */
   begin(head: ResponseHead): Rewriter | null | false {
     if (head.status < 200 || head.status > 299) return null
     if (head.isEncoded) return this.#translation === null && !this.#wraps ? null : false

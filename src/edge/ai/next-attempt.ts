@@ -14,9 +14,7 @@ export type PreparedAttempt =
   | { readonly type: 'retry'; readonly delay: number }
   | { readonly type: 'next'; readonly found: FoundModel }
 
-/**
- * Null if the failure is final. Ms: `duration` of the failed attempt, `wait` for which its provider asked.
- */
+/** Null if the failure is final. `duration` and `wait`, for which the provider asked, are in ms. */
 export function prepareAttempt(
   x: Exchange,
   ai: AiExchange,

@@ -71,9 +71,7 @@ function setAside(
   x.plane.log.warn(facts, 'provider key set aside')
 }
 
-/**
- * Whether a 401 may be due to the caller's path or organization, which must not disable all keys for others.
- */
+/** A 401 may be due to the caller's path or organization: it must not disable all keys for others. */
 function mayRefuseCall({ head }: Exchange, { target }: AiExchange): boolean {
   if (target.api === 'native') return true
   for (let i = 0; i < head.fields.length; i += 2)

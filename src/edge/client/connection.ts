@@ -47,9 +47,7 @@ interface OwnedSocket extends Socket {
   [owner]: ClientConnection | null
 }
 
-/**
- * One listener for all sockets: closures per connection would take a quarter of the memory of an idle one.
- */
+/** Closures per connection would take a quarter of the memory of an idle one. */
 function handler<T = void>(handle: (connection: ClientConnection, what: T) => void) {
   return function (this: Socket, what: T): void {
     const connection = (this as OwnedSocket)[owner]

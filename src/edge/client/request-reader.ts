@@ -59,9 +59,7 @@ export class RequestReader {
     this.read()
   }
 
-  /**
-   * Reads as much as possible. If a response completes before this returns, the loop continues with the next.
-   */
+  /** If a response completes before this returns, the loop continues with the next request. */
   read(): void {
     if (this.#isReading || this.isReadPlanned) return
     this.#isReading = true

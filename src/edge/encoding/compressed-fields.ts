@@ -29,9 +29,7 @@ export function withVary(message: FieldLines): FieldLines {
   })
 }
 
-/**
- * A 304 gets the client's validator, which was weakened here: its stored response differs from the origin's.
- */
+/** A 304 gets the client's validator, which was weakened here: the stored responses differ. */
 export function revalidatedFields(message: FieldLines, { fields }: RequestHead): FieldLines {
   const conditions: string[] = []
   for (let i = 0; i < fields.length; i += 2)

@@ -179,10 +179,7 @@ export class Exchange {
   /** SDKs open their connection with a HEAD of the base URL. */
   asksForBase = false
   isPreview = false
-  /**
-   * Monotonic ms of the last send to an origin, of the end of a streamed body, and of the head of the
-   * response; 0 before.
-   */
+  /** Monotonic ms of the last send, the end of a streamed body, and the head of the response; 0 before. */
   sentAt = 0
   bodySentAt = 0
   respondedAt = 0

@@ -60,10 +60,7 @@ class ExchangeRequestFacts implements RequestFacts {
     this.#x = x
   }
 
-  /**
-   * Throws if origins may differ: Symfony and Django treat `post` like POST, and some frameworks take the
-   * method from a field.
-   */
+  /** Throws if origins may differ: some treat `post` like POST, or take the method from a field. */
   get method(): string {
     const { method, fields } = this.#x.head
     if (lowerCase.test(method) && standard.has(method.toUpperCase())) throw ambiguousMethod

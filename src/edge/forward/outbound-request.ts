@@ -60,10 +60,7 @@ function vouching(x: Exchange): string {
   return `svc-hop: ${x.plane.sidePort!.auth.write({ address: x.clientAddress, ray: x.ray })}\r\n`
 }
 
-/**
- * Via and CDN-Loop are kept even from untrusted clients: they only make loops visible (RFC 8586, RFC 9110
- * section 7.6.3).
- */
+/** Via and CDN-Loop make loops visible, even from untrusted clients (RFC 8586, RFC 9110 section 7.6.3). */
 function hops(x: Exchange): string {
   const { head, snapshot } = x
   if (head.via === null && head.cdnLoop === null && head.version === '1.1') return snapshot.hops

@@ -81,9 +81,7 @@ export class Origin implements Http1Owner, MultiplexedOwner {
     return this.#uploads.waiting + this.#http1.queueLength + http2Queue
   }
 
-  /**
-   * Refuses the request if the queue is full, unless it is for a `fresh` connection: it was queued before.
-   */
+  /** Refuses the request if the queue is full, unless it is for a `fresh` connection, and was queued. */
   acquire(request: ConnectionRequest, options: { fresh: boolean }): void {
     // A request that began before a reload may still need it.
     this.#retired?.add(this)

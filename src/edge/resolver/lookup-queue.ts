@@ -7,10 +7,7 @@ interface QueuedLookup {
   readonly start: () => void
 }
 
-/**
- * One place is for names that failed before, which may take long. Of the others, names that were found come
- * first.
- */
+/** One place is for names that failed before; of the others, those that were found come first. */
 export class LookupQueue {
   readonly #max: number
   readonly #queue: QueuedLookup[] = []

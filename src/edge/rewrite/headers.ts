@@ -70,9 +70,7 @@ export class HeaderChanges {
     this.#ids = ids
   }
 
-  /**
-   * Set fields are sent even if the sender's Connection names them: it must not strip what the operator adds.
-   */
+  /** Set fields are sent even if the sender's Connection names them: the operator decides. */
   applyTo({ kind, fields, ids, hopByHop }: FieldLines): FieldLines {
     const remaining: string[] = []
     const remainingIds: FieldId[] = []

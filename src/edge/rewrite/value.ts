@@ -24,8 +24,7 @@ export class RewriteValue {
   }
 
   /**
-   * Refuses if the expression fails (1037), exceeds the remaining work, or depends on how the path is read
-   * (400).
+   * Refuses if the expression fails (1037), takes too much work, or depends on the reading of the path (400).
    */
   evaluate(facts: Facts, read: Read): string | Refusal {
     const value = this.#expression.evaluate(facts, read.work)

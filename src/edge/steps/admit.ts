@@ -12,10 +12,7 @@ import { factsOf } from '../exchange/facts.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { talliesOf } from '../exchange/count-error.ts'
 
-/**
- * Refuses clients that a rule denies, every client if a rule fails (1052), and a malformed path that a rule
- * reads (400).
- */
+/** Refuses clients that a rule denies, all if a rule fails (1052), and malformed paths (400). */
 export function admit(x: Exchange): Refusal | null {
   const refusal = accessRefusal(x)
   if (refusal !== null && countsTowardsBan(refusal)) countRefusal(x)
@@ -41,10 +38,7 @@ function decide(x: Exchange, ofAll: AccessPolicy, ofZone: AccessPolicy | null): 
   return verdict === 'allow' ? null : verdict
 }
 
-/**
- * Not legal blocks and failed rules, which say nothing about the client; nor banned clients, which are
- * counted already; nor embeds, since a visitor is not to blame for what a page embeds.
- */
+/** Excludes legal blocks, failed rules, banned clients, and embeds, for which visitors are not to blame. */
 function countsTowardsBan({ error }: Refusal): boolean {
   return errorRows[error].category === 'access_denied' && !notCounted.has(error)
 }

@@ -5,7 +5,7 @@ import { ownStatusLines } from '../exchange/status-lines.ts'
 
 const folder = '/.well-known/acme-challenge/'
 
-/** RFC 8555 section 8.3. */
+/** Returns whether it was such a request (RFC 8555 section 8.3). */
 export function respondToChallenge(x: Exchange): boolean {
   const { challenges } = x.snapshot
   if (challenges.isEmpty || !x.head.target.startsWith(folder)) return false

@@ -50,8 +50,7 @@ function isFor(x: Exchange, { serverName }: ClientTls): boolean {
 }
 
 /**
- * As browsers do (RFC 9113 section 9.1.1): one certificate for both, the same client certificates, and a
- * suite that this zone accepts.
+ * One certificate and the same client certificates for both, and an accepted suite (RFC 9113 section 9.1.1).
  */
 function mayShare({ snapshot, zone, host }: Exchange, tls: ClientTls): boolean {
   const { certificates } = snapshot

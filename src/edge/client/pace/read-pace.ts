@@ -68,9 +68,7 @@ interface SocketInternals {
   readonly _handle?: { readonly writeQueueSize?: number } | null
 }
 
-/**
- * Returns the bytes that libuv or TLS still holds: Node reports only complete writes, which may take minutes.
- */
+/** Of libuv or TLS: Node reports only complete writes, which may take minutes. */
 function queuedBytes(socket: Socket): number {
   const internals = socket as SocketInternals
   return (internals._parent ?? internals)._handle?.writeQueueSize ?? 0
