@@ -5,6 +5,8 @@ import { refuseCallAt } from '../errors/catalogue/api-faults.ts'
 import type { Refusal } from '../errors/catalogue/refusal.ts'
 import { type CallRequest, fault, promptAsMessage, readRequest, readRun, withModel } from './request-body.ts'
 import { modelHint, type Names } from './providers/hints.ts'
+import { withOwnReasoning } from './failover/foreign-reasoning.ts'
+import { ReasoningTags } from './failover/reasoning-tags.ts'
 import { membersOf, splice } from './parsing/json-members.ts'
 import type { Dialect, Endpoint } from './providers/provider-rows.ts'
 import { lackOf, type Model, type Provider, type Providers } from './providers/providers.ts'
@@ -32,6 +34,10 @@ export interface Call {
   /** Whether the gateway added the request for usage; and the body before that, unless it was translated. */
   readonly asksUsage: boolean
   readonly callersBody: Buffer | null
+  /** Members of the request that are left out. */
+  readonly dropped: readonly string[]
+  /** Tags the reasoning in the response to a call with an alias; null if it cannot have any. */
+  readonly reasoningTags: ReasoningTags | null
 }
 
 interface Wishes {
@@ -65,8 +71,9 @@ export function planCall(
   if ('error' in form) return form
   const mayAsk =
     wishes.streamUsage && model.provider.streamsUsage && !wishes.refusals.has(model.provider.name, model.name)
-  const query = wishes.isRouted ? '' : queryFor(target, model)
-  const call = callOf(form.asked, form.api, model, query, isRun, mayAsk)
+  const { isRouted } = wishes
+  const query = isRouted ? '' : queryFor(target, model)
+  const call = callOf(form.asked, form.api, model, { query, wraps: isRun, mayAsk, isRouted })
   if ('error' in call || call.translation !== null || form.api !== 'chat') return call
   return mayAsk && wishes.isLogged && wantsNoUsage(form.asked) ? withUsage(call) : call
 }
@@ -115,34 +122,63 @@ function withoutMember(body: Buffer, name: string): Buffer {
   return at < 1 ? body : splice(body, members[at - 1]!.end, members[at]!.end, '')
 }
 
+interface Circumstances {
+  readonly query: string
+  readonly wraps: boolean
+  readonly mayAsk: boolean
+  readonly isRouted: boolean
+}
+
 function callOf(
   asked: CallRequest,
   api: Endpoint,
   model: Model,
-  query: string,
-  wraps: boolean,
-  mayAsk: boolean,
+  { query, wraps, mayAsk, isRouted }: Circumstances,
 ): Call | Refusal {
   const { provider, name } = model
   const dialect = api === 'messages' ? 'anthropic' : api === 'responses' ? 'responses' : 'openai'
   const common = { ...asItIs, provider, model: name, dialect, wraps } as const
   const path = provider.endpoints[api]
-  if (path !== undefined)
+  if (path !== undefined) {
+    const own = ownReasoning(asked, api, provider.name, isRouted)
+    if ('error' in own) return own
     return {
       ...common,
       path: path + query,
-      body: withModel(asked, name),
+      body: withModel(own.asked, name),
       asks: api === 'messages' ? 'anthropic' : 'openai',
       translation: null,
+      dropped: own.dropped,
+      reasoningTags: isRouted && api !== 'embeddings' ? new ReasoningTags(api, provider.name) : null,
     }
+  }
   const translated = translate(asked, api, model, mayAsk)
   if ('error' in translated) return translated
   const { translation } = translated
   // The query belongs to the API that the call is translated from.
   const asks = dialect === 'openai' ? 'anthropic' : 'openai'
-  const { body } = translation
+  const { body, dropped } = translation
   const asksUsage = mayAsk && api === 'messages' && asked.request.stream === true
-  return { ...common, path: translated.path, body, asks, translation, asksUsage }
+  // Translated responses have no reasoning.
+  const reasoningTags = null
+  return { ...common, path: translated.path, body, asks, translation, asksUsage, dropped, reasoningTags }
+}
+
+/** Returns the request with no other reasoning than that of the provider, and what was left out. */
+function ownReasoning(
+  asked: CallRequest,
+  api: Endpoint,
+  provider: string,
+  isRouted: boolean,
+): { readonly asked: CallRequest; readonly dropped: readonly string[] } | Refusal {
+  if (api === 'embeddings') return { asked, dropped: [] }
+  const own = withOwnReasoning({ bytes: asked.bytes, request: asked.request, api, provider, isRouted })
+  if ('missed' in own)
+    return fault(asked.pointer + own.missed, `must be from ${provider}, since its turn ends in tool use`)
+  const { bytes, dropped } = own
+  return bytes === asked.bytes
+    ? { asked, dropped }
+    : { asked: { ...asked, bytes, members: membersOf(bytes) }, dropped }
 }
 
 /** Whether a streamed chat does not request usage, and has a form that allows adding that. */

@@ -1,16 +1,44 @@
 // Finds the members of a JSON object in its bytes, so that one can be replaced while all others stay.
 
-export interface Member {
-  readonly name: string
-  readonly nameStart: number
-  /** From its first byte to the one after its last. */
+/** The position of a value, from its first byte to the one after its last. */
+export interface Span {
   readonly start: number
   readonly end: number
+}
+
+/** A top-level member: its name, and the positions of name and value. */
+export interface Member extends Span {
+  readonly name: string
+  readonly nameStart: number
 }
 
 /** In order, duplicates included; accepts only what JSON.parse accepts. */
 export function membersOf(json: Buffer): readonly Member[] {
   return new Scan(json, unbounded).members()
+}
+
+/** Lists the members of an object at a position, or behind space there; none for another value. */
+export function membersAt(json: Buffer, { start: from, end }: Span): readonly Member[] {
+  const start = skipSpace(json, from)
+  if (json[start] !== brace) return []
+  return membersOf(json.subarray(start, end)).map(member => ({
+    name: member.name,
+    nameStart: start + member.nameStart,
+    start: start + member.start,
+    end: start + member.end,
+  }))
+}
+
+/** Lists the elements of an array at a position; none for another value. */
+export function elementsAt(json: Buffer, { start, end }: Span): readonly Span[] {
+  if (json[start] !== bracket) return []
+  const elements = new Scan(json.subarray(start, end), unbounded).elements()
+  return elements.map(element => ({ start: start + element.start, end: start + element.end }))
+}
+
+/** Returns the text of a string at a position; null for another value. */
+export function textAt(json: Buffer, { start, end }: Span): string | null {
+  return json[start] === quote ? textOf(json, start, end) : null
 }
 
 /**
@@ -28,14 +56,14 @@ export function membersWithin(json: Buffer, bounds: Bounds): readonly Member[] |
  * As JSON.parse finds it, behind a byte order mark as well; null for none. `quoted` is ASCII, with quotes.
  * Invalid JSON is read as far as possible.
  */
-export function lastMember(json: Buffer, quoted: Buffer): Pick<Member, 'start' | 'end'> | null {
+export function lastMember(json: Buffer, quoted: Buffer): Span | null {
   const start = skipSpace(json, json[0] === mark[0] && json[1] === mark[1] && json[2] === mark[2] ? 3 : 0)
   if (json[start] !== brace) return null
   return soleText(json, start, quoted) ?? new Scan(json, unbounded).last(start, quoted)
 }
 
 /** A first member that is unique and cannot be spelled with escapes: the rest needs no scan. */
-function soleText(json: Buffer, brace: number, quoted: Buffer): Pick<Member, 'start' | 'end'> | null {
+function soleText(json: Buffer, brace: number, quoted: Buffer): Span | null {
   const name = skipSpace(json, brace + 1)
   const nameEnd = name + quoted.length
   if (json.indexOf(quoted, name) !== name || json.includes(quoted, nameEnd)) return null
@@ -60,6 +88,24 @@ export function splice(bytes: Buffer, start: number, end: number, text: string):
   spliced.write(text, start)
   bytes.copy(spliced, start + length, end)
   return spliced
+}
+
+/** Other text for the bytes at a position. */
+export interface Edit extends Span {
+  readonly text: string
+}
+
+/** Makes all edits at once; one that begins within another is not made. */
+export function edit(bytes: Buffer, edits: readonly Edit[]): Buffer {
+  if (edits.length === 0) return bytes
+  const pieces: Buffer[] = []
+  let at = 0
+  for (const { start, end, text } of edits.toSorted((one, other) => one.start - other.start)) {
+    if (start < at) continue
+    pieces.push(bytes.subarray(at, start), Buffer.from(text))
+    at = end
+  }
+  return Buffer.concat([...pieces, bytes.subarray(at)])
 }
 
 interface Bounds {
@@ -98,9 +144,21 @@ class Scan {
     return members
   }
 
-  last(brace: number, quoted: Buffer): Pick<Member, 'start' | 'end'> | null {
+  elements(): readonly Span[] {
     const json = this.#json
-    let found: Pick<Member, 'start' | 'end'> | null = null
+    const elements: Span[] = []
+    let at = skipSpace(json, skipSpace(json, 0) + 1)
+    while (at < json.length && json[at] !== bracketEnd) {
+      const end = this.#valueEnd(at)
+      elements.push({ start: at, end })
+      at = skipSpace(json, skipSpace(json, end) + 1)
+    }
+    return elements
+  }
+
+  last(brace: number, quoted: Buffer): Span | null {
+    const json = this.#json
+    let found: Span | null = null
     let at = skipSpace(json, brace + 1)
     while (json[at] === quote) {
       const nameEnd = stringEnd(json, at)

@@ -48,7 +48,7 @@ export class AiExchange {
   readonly attempts: LedgerAttempt[] = []
   /** Further attempts were in vain, so its caller should not begin again. */
   isExhausted = false
-  /** Members of the request that the translation left out. */
+  /** Members of the request that were left out. */
   dropped: readonly string[] = []
   rewriting: Rewriting | null = null
 

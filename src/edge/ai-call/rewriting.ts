@@ -1,56 +1,94 @@
-// Rewrites a provider's response for a caller that uses another API, or wants an envelope.
+// Rewrites a provider's response for a caller that uses another API, wants an envelope, or speaks with several
+// providers in turn.
 
+import type { ReasoningTags } from '../../ai/failover/reasoning-tags.ts'
 import type { Call } from '../../ai/plan.ts'
 import type { EventTranslator, Translation } from '../../ai/translate/translation.ts'
 import type { ResponseHead } from '../../http1/heads/response-head.ts'
 import { GrowingBytes } from '../wire/growing-bytes.ts'
 import type { Rewriter } from './rewriter.ts'
-import { WithheldUsage } from './withheld-usage.ts'
+import { CompleteEvents } from './complete-events.ts'
+import { withoutUsage } from './withheld-usage.ts'
 
 /** application/json, and types that end in +json (RFC 6839 section 3.1). */
 export const jsonType = /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;|$)/i
+
+type Wishes = Pick<Call, 'translation' | 'wraps' | 'hidesUsage' | 'reasoningTags'>
 
 export class Rewriting {
   readonly #translation: Translation | null
   readonly #wraps: boolean
   readonly #hidesUsage: boolean
+  readonly #tags: ReasoningTags | null
 
-  constructor({ translation, wraps, hidesUsage }: Pick<Call, 'translation' | 'wraps' | 'hidesUsage'>) {
+  constructor({ translation, wraps, hidesUsage, reasoningTags }: Wishes) {
     this.#translation = translation
     this.#wraps = wraps
     this.#hidesUsage = hidesUsage
+    this.#tags = reasoningTags
   }
 
   /** Null leaves the response unchanged; false for an unrequested coding, or what is not JSON. */
   begin(head: ResponseHead): Rewriter | null | false {
     if (head.status < 200 || head.status > 299) return null
     if (head.isEncoded) return this.#translation === null && !this.#wraps ? null : false
-    if (this.#translation === null && (head.isEventStream || !this.#wraps))
-      return this.#hidesUsage && head.isEventStream ? new WithheldUsage() : null
-    if (this.#translation === null) return isJson(head) && new Enveloped()
+    if (this.#translation === null) return head.isEventStream ? this.#events() : this.#body(head)
     return head.isEventStream
       ? new TranslatedEvents(this.#translation.events())
       : new Translated(this.#translation, this.#wraps)
   }
+
+  #events(): Rewriter | null {
+    const tags = this.#tags
+    if (tags === null) return this.#hidesUsage ? new CompleteEvents(maxUsageEvent, withoutUsage) : null
+    const tag = tags.tagEvents.bind(tags)
+    if (!this.#hidesUsage) return new CompleteEvents(maxEvent, tag)
+    return new CompleteEvents(maxEvent, events => {
+      const remaining = withoutUsage(events)
+      return remaining === null ? null : tag(remaining)
+    })
+  }
+
+  #body(head: ResponseHead): Rewriter | null | false {
+    if (!isJson(head)) return this.#wraps ? false : null
+    const tagged = this.#tags === null ? null : new TaggedBody(this.#tags)
+    return this.#wraps ? new Enveloped(tagged) : tagged
+  }
 }
+
+/** Bytes of an event that is searched for usage, which is far smaller, and for reasoning. */
+const maxUsageEvent = 64 * 1024
+const maxEvent = 16 * 1024 * 1024
 
 /** Null passes the response on unchanged. */
 export function rewritingOf(call: Call): Rewriting | null {
-  return call.translation !== null || call.wraps || call.hidesUsage ? new Rewriting(call) : null
+  const { translation, wraps, hidesUsage, reasoningTags } = call
+  return translation !== null || wraps || hidesUsage || reasoningTags !== null ? new Rewriting(call) : null
 }
 
 class Enveloped implements Rewriter {
   readonly holdsHead = false
+  /** Rewrites the result itself; null leaves it unchanged. */
+  readonly #result: TaggedBody | null
   #hasBegun = false
 
-  push(bytes: Buffer): Buffer {
-    if (this.#hasBegun) return bytes
-    this.#hasBegun = true
-    return Buffer.concat([opening, bytes])
+  constructor(result: TaggedBody | null) {
+    this.#result = result
+  }
+
+  push(bytes: Buffer): Buffer | null {
+    return this.#wrap(this.#result === null ? bytes : this.#result.push(bytes))
   }
 
   end(): Buffer | false {
-    return this.#hasBegun && closing
+    const rest = this.#wrap(this.#result === null ? null : this.#result.end())
+    return this.#hasBegun && (rest === null ? closing : Buffer.concat([rest, closing]))
+  }
+
+  #wrap(bytes: Buffer | null): Buffer | null {
+    if (bytes === null || this.#hasBegun) return bytes
+    this.#hasBegun = true
+    return Buffer.concat([opening, bytes])
   }
 }
 
@@ -59,6 +97,32 @@ const closing = Buffer.from('}')
 
 /** Far more than any real response. */
 const maxResponse = 32 * 1024 * 1024
+
+/** Tags a whole response. A larger one is passed on as it is: what it has without a tag goes to no provider. */
+class TaggedBody implements Rewriter {
+  readonly holdsHead = false
+  readonly #tags: ReasoningTags
+  /** Null once the response is too large. */
+  #body: GrowingBytes | null = new GrowingBytes()
+
+  constructor(tags: ReasoningTags) {
+    this.#tags = tags
+  }
+
+  push(bytes: Buffer): Buffer | null {
+    const body = this.#body
+    if (body === null) return bytes
+    body.append(bytes)
+    if (body.size <= maxResponse) return null
+    this.#body = null
+    return body.bytes
+  }
+
+  end(): Buffer | null {
+    const body = this.#body
+    return body === null || body.size === 0 ? null : this.#tags.tagBody(body.bytes)
+  }
+}
 
 class Translated implements Rewriter {
   readonly holdsHead = true

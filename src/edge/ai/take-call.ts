@@ -39,15 +39,13 @@ export function takeCall(x: Exchange, ai: AiExchange, target: ParsedTarget, call
   ai.providerDialect = call.asks
   x.audience = audienceOf(target, call.dialect)
   ai.rewriting = rewritingOf(call)
-  ai.dropped = call.translation === null ? none : call.translation.dropped
+  ai.dropped = call.dropped
   ai.callWithUsage = call.asksUsage ? call : null
   ai.isRetriedWithoutUsage = false
   return sendTo(x, ai, call.provider, call.path)
 }
 
-const none: readonly string[] = []
-
-/** Refuses a call for which the provider has no key. */
+/** Makes a provider that of the exchange; refuses a call for which it has no key. */
 export function sendTo(x: Exchange, ai: AiExchange, provider: Provider, path: string): Refusal | null {
   const route = x.snapshot.ai!.routeTo(provider)
   ai.provider = provider

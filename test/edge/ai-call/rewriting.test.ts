@@ -18,7 +18,13 @@ function begin(
   status: number,
   ...lines: string[]
 ) {
-  const rewriting = new Rewriting({ translation: null, wraps: false, hidesUsage: false, ...wants })
+  const rewriting = new Rewriting({
+    translation: null,
+    wraps: false,
+    hidesUsage: false,
+    reasoningTags: null,
+    ...wants,
+  })
   return rewriting.begin(answerHead(`HTTP/1.1 ${status} X`, ...lines))
 }
 

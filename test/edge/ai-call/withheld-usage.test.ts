@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { WithheldUsage } from '../../../src/edge/ai-call/withheld-usage.ts'
+import { CompleteEvents } from '../../../src/edge/ai-call/complete-events.ts'
+import { withoutUsage } from '../../../src/edge/ai-call/withheld-usage.ts'
 import { anyCharacter } from '../../help/any-text.ts'
 
 const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
@@ -10,7 +11,7 @@ const chunk = (content: string, more: object = {}) =>
 
 /** Passes a stream on in pieces that end at these places. */
 function passed(stream: Buffer, ends: readonly number[] = []): string {
-  const rewriter = new WithheldUsage()
+  const rewriter = new CompleteEvents(64 * 1024, withoutUsage)
   const pieces: (Buffer | null)[] = []
   let start = 0
   for (const end of [...ends.toSorted((a, b) => a - b), stream.length]) {
@@ -22,7 +23,7 @@ function passed(stream: Buffer, ends: readonly number[] = []): string {
 }
 
 test('an event that never ends goes on once it is larger than any', () => {
-  const rewriter = new WithheldUsage()
+  const rewriter = new CompleteEvents(64 * 1024, withoutUsage)
   assert.equal(rewriter.push(Buffer.alloc(64 * 1024, 'x')), null)
   assert.equal(rewriter.push(Buffer.from('y'))?.length, 64 * 1024 + 1)
   assert.equal(rewriter.end(), null)
@@ -72,7 +73,7 @@ test('usage alone is withheld, and nothing else, however the stream is cut', () 
 })
 
 test('an event goes on as soon as it is whole, and what never ends goes on in the end', () => {
-  const rewriter = new WithheldUsage()
+  const rewriter = new CompleteEvents(64 * 1024, withoutUsage)
   const first = `data: ${chunk('a')}\n\n`
   assert.equal(String(rewriter.push(Buffer.from(`${first}data: {"ch`))), first)
   assert.equal(rewriter.push(Buffer.from('oices"')), null)
@@ -85,7 +86,7 @@ test('an event of any size passes', () => {
 })
 
 test('an event that comes byte by byte costs no more than its bytes', () => {
-  const rewriter = new WithheldUsage()
+  const rewriter = new CompleteEvents(64 * 1024, withoutUsage)
   const begun = process.cpuUsage()
   for (let i = 0; i < 200_000; i++) rewriter.push(Buffer.from('x'))
   const { user, system } = process.cpuUsage(begun)
